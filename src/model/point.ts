@@ -1,0 +1,180 @@
+import { toEightDigits } from './decimal.js';
+import { parseTimestamp, type Timestamp } from './timestamp.js';
+
+/** A geolocated note, valid in every field. */
+export interface Point {
+  /** 1 to 2^53 - 1. */
+  readonly id: number;
+  readonly status: string;
+  readonly comment: string;
+  readonly image: string | undefined;
+  /** Degrees, with eight digits after the point. */
+  readonly lat: string;
+  readonly lon: string;
+  readonly isProcessed: boolean;
+  readonly createdBy: number | undefined;
+  /** Undefined rather than empty. */
+  readonly tags: readonly string[] | undefined;
+  readonly createdAt: Timestamp;
+  readonly modifiedAt: Timestamp;
+}
+
+/** What is wrong with one field of a record; field `record` stands for the whole. */
+export interface Problem {
+  readonly field: string;
+  readonly reason: string;
+}
+
+export const MAX_TAG_LENGTH = 64;
+
+/**
+ * The one validator of a record, whatever file it comes from: shape and rules as docs/snapshot-format.md
+ * lists them. Returns the point, or every problem found. `onUnknownKey` hears of keys that are dropped.
+ */
+export function readPoint(
+  record: unknown,
+  onUnknownKey: (key: string) => void,
+): Point | readonly Problem[] {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+    return [{ field: 'record', reason: `must be an object, got ${show(record)}` }];
+  }
+  const fields = record as Record<string, unknown>;
+  for (const key in fields) if (!KEYS.has(key)) onUnknownKey(key);
+
+  const problems: Problem[] = [];
+  const fail = (field: string, reason: string): undefined => {
+    problems.push({ field, reason });
+    return undefined;
+  };
+  const id = readId(fields['id'], fail);
+  const lat = readCoordinate('lat', fields['lat'], 90, fail);
+  const lon = readCoordinate('lon', fields['lon'], 180, fail);
+  const createdAt = readTime('created_at', fields['created_at'], fail);
+  const modifiedAt = isAbsent(fields['modified_at'])
+    ? createdAt
+    : readTime('modified_at', fields['modified_at'], fail);
+  const status = readText('status', fields['status'], fail) ?? 'NEW';
+  const comment = readText('comment', fields['comment'], fail) ?? '';
+  const image = readText('image', fields['image'], fail);
+  const isProcessed = readFlag(fields['is_processed'], fail);
+  const createdBy = readUser(fields['created_by'], fail);
+  const tags = readTags(fields['tags'], fail);
+  if (problems.length > 0) return problems;
+  return {
+    id: id!,
+    status,
+    comment,
+    image,
+    lat: lat!,
+    lon: lon!,
+    isProcessed,
+    createdBy,
+    tags,
+    createdAt: createdAt!,
+    modifiedAt: modifiedAt!,
+  };
+}
+
+/** The record's JSON as every answer carries it: compact, keys in a fixed order, absent ones left out. */
+export function renderPoint(point: Point): string {
+  let json = `{"id":${point.id},"status":${JSON.stringify(point.status)},"comment":${JSON.stringify(point.comment)}`;
+  if (point.image !== undefined) json += `,"image":${JSON.stringify(point.image)}`;
+  json += `,"lat":"${point.lat}","lon":"${point.lon}","is_processed":${point.isProcessed}`;
+  if (point.createdBy !== undefined) json += `,"created_by":${point.createdBy}`;
+  if (point.tags !== undefined) json += `,"tags":${JSON.stringify(point.tags)}`;
+  return `${json},"created_at":"${point.createdAt.text}","modified_at":"${point.modifiedAt.text}"}`;
+}
+
+type Fail = (field: string, reason: string) => undefined;
+
+const KEYS = new Set([
+  'id',
+  'status',
+  'comment',
+  'image',
+  'lat',
+  'lon',
+  'is_processed',
+  'created_by',
+  'tags',
+  'created_at',
+  'modified_at',
+]);
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function readId(value: unknown, fail: Fail): number | undefined {
+  if (isAbsent(value)) return fail('id', 'is required');
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
+  return fail('id', `must be a whole number from 1 to 2^53 - 1, got ${show(value)}`);
+}
+
+function readUser(value: unknown, fail: Fail): number | undefined {
+  if (isAbsent(value)) return undefined;
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  return fail('created_by', `must be a whole number, 0 or more, got ${show(value)}`);
+}
+
+function readCoordinate(
+  field: string,
+  value: unknown,
+  limit: number,
+  fail: Fail,
+): string | undefined {
+  if (isAbsent(value)) return fail(field, 'is required');
+  const text =
+    typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
+  const decimal = text === undefined ? undefined : toEightDigits(text);
+  if (decimal === undefined) {
+    return fail(field, `must be a decimal number of degrees, got ${show(value)}`);
+  }
+  if (Math.abs(Number(text)) > limit) {
+    return fail(field, `must lie within ±${limit} degrees, got ${show(value)}`);
+  }
+  return decimal;
+}
+
+function readTime(field: string, value: unknown, fail: Fail): Timestamp | undefined {
+  if (isAbsent(value)) return fail(field, 'is required');
+  if (typeof value !== 'string') {
+    return fail(field, `must be an ISO 8601 time as text, got ${show(value)}`);
+  }
+  const time = parseTimestamp(value);
+  return typeof time === 'string' ? fail(field, time) : time;
+}
+
+function readText(field: string, value: unknown, fail: Fail): string | undefined {
+  if (isAbsent(value)) return undefined;
+  if (typeof value !== 'string') return fail(field, `must be text, got ${show(value)}`);
+  if (value.includes('\0')) return fail(field, 'must not contain a NUL character');
+  return value;
+}
+
+function readFlag(value: unknown, fail: Fail): boolean {
+  if (isAbsent(value)) return false;
+  if (typeof value === 'boolean') return value;
+  fail('is_processed', `must be true or false, got ${show(value)}`);
+  return false;
+}
+
+function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
+  if (isAbsent(value)) return undefined;
+  if (!Array.isArray(value)) return fail('tags', `must be a list of texts, got ${show(value)}`);
+  if (value.length === 0) return undefined;
+  for (const [index, tag] of value.entries()) {
+    if (typeof tag !== 'string' || tag.trim() === '' || tag.includes('\0')) {
+      return fail('tags', `item ${index} must be text that is not blank, got ${show(tag)}`);
+    }
+    if (tag.length > MAX_TAG_LENGTH && [...tag].length > MAX_TAG_LENGTH) {
+      return fail('tags', `item ${index} must have at most ${MAX_TAG_LENGTH} characters`);
+    }
+  }
+  return value;
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

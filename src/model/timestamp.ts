@@ -1,0 +1,122 @@
+import type { TimeZone } from './time-zone.js';
+import type { Microseconds } from './units.js';
+
+/** An instant, and the text that says it the way the API does. */
+export interface Timestamp {
+  readonly micros: Microseconds;
+  /** `YYYY-MM-DDThh:mm:ss.ffffff±hh:mm`, in the offset the input had. */
+  readonly text: string;
+}
+
+const SHAPE =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+\- ])(\d\d)(?::?(\d\d))?)?$/;
+const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;
+
+/**
+ * Reads the timestamp of a record: a date, a time and a UTC offset.
+ * Returns the reason as text when it is none.
+ */
+export function parseTimestamp(text: string): Timestamp | string {
+  const fields = SHAPE.exec(text);
+  if (fields === null || fields[9] === ' ') return describe(text, 'a UTC offset');
+  const local = localSeconds(fields);
+  if (typeof local === 'string') return local;
+  const offset = offsetSeconds(fields);
+  if (typeof offset === 'string') return offset;
+  if (offset === undefined) return `needs a UTC offset such as Z or +02:00, got ${quote(text)}`;
+  const fraction = sixDigits(fields[7]);
+  const micros = (local - offset) * 1e6 + Number(fraction);
+  if (!Number.isSafeInteger(micros)) {
+    return `must lie between the years 1684 and 2255, where microseconds are exact, got ${quote(text)}`;
+  }
+  return { micros, text: CANONICAL.test(text) ? text : canonical(fields, fraction, offset) };
+}
+
+/**
+ * Reads the time of a query. Without an offset it is local time of `zone`; a `+` that was decoded
+ * to a space before the offset still counts as `+`. Returns the reason as text when it is no time.
+ */
+export function parseQueryTime(text: string, zone: TimeZone): Microseconds | string {
+  const fields = SHAPE.exec(text.trim());
+  if (fields === null) return describe(text, 'an optional offset');
+  const local = localSeconds(fields);
+  if (typeof local === 'string') return local;
+  let offset = offsetSeconds(fields);
+  if (typeof offset === 'string') return offset;
+  if (offset === undefined) {
+    offset = zone.offsetAt(local);
+    if (offset === undefined) {
+      return `${quote(text)} is skipped or repeated by a clock change in ${zone.name}; add a UTC offset`;
+    }
+  }
+  return (local - offset) * 1e6 + Number(sixDigits(fields[7]));
+}
+
+/** The API's text for an instant, in UTC. */
+export function formatUtc(micros: Microseconds): string {
+  const seconds = Math.floor(micros / 1e6);
+  const fraction = String(micros - seconds * 1e6).padStart(6, '0');
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${fraction}+00:00`;
+}
+
+function localSeconds(fields: RegExpExecArray): number | string {
+  const [year, month, day] = [Number(fields[1]), Number(fields[2]), Number(fields[3])];
+  const [hour, minute, second] = [Number(fields[4]), Number(fields[5]), Number(fields[6] ?? 0)];
+  if (year < 1) return `the year must be 0001 to 9999, got ${fields[1]}`;
+  if (month < 1 || month > 12) return `the month must be 01 to 12, got ${fields[2]}`;
+  const lastDay = daysInMonth(year, month);
+  if (day < 1 || day > lastDay) {
+    return `the day must be 01 to ${lastDay} in ${fields[1]}-${fields[2]}, got ${fields[3]}`;
+  }
+  if (hour > 23) return `the hour must be 00 to 23, got ${fields[4]}`;
+  if (minute > 59) return `the minute must be 00 to 59, got ${fields[5]}`;
+  if (second > 59) return `the second must be 00 to 59, got ${fields[6]}`;
+  return daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+}
+
+/** Undefined where the text names no offset. */
+function offsetSeconds(fields: RegExpExecArray): number | undefined | string {
+  if (fields[8] !== undefined) return 0;
+  if (fields[10] === undefined) return undefined;
+  const hours = Number(fields[10]);
+  const minutes = Number(fields[11] ?? 0);
+  if (hours > 23 || minutes > 59) {
+    return `the UTC offset must lie within ±23:59, got ${fields[10]}:${fields[11] ?? '00'}`;
+  }
+  return (fields[9] === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+}
+
+function canonical(fields: RegExpExecArray, fraction: string, offset: number): string {
+  const sign = offset < 0 || fields[9] === '-' ? '-' : '+';
+  const minutes = Math.abs(offset) / 60;
+  const hh = String(Math.floor(minutes / 60)).padStart(2, '0');
+  const mm = String(minutes % 60).padStart(2, '0');
+  const [, year, month, day, hour, minute, second = '00'] = fields;
+  return `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction}${sign}${hh}:${mm}`;
+}
+
+/** The fraction of a second as microseconds; what is finer is cut off. */
+function sixDigits(fraction: string | undefined): string {
+  return (fraction ?? '').slice(0, 6).padEnd(6, '0');
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** Days from 1970-01-01 in the proleptic Gregorian calendar; `Date.UTC` misreads years below 100. */
+function daysSinceEpoch(year: number, month: number, day: number): number {
+  const fromMarch = month > 2 ? month - 3 : month + 9;
+  const y = month > 2 ? year : year - 1;
+  const leaps = Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400);
+  return y * 365 + leaps + Math.floor((153 * fromMarch + 2) / 5) + day - 719_469;
+}
+
+function describe(text: string, offset: string): string {
+  return `needs a date and a time with ${offset}, such as 2023-05-01T12:00:00Z, got ${quote(text)}`;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}

@@ -1,0 +1,78 @@
+import type { ColumnBlock, PointBlock } from './block.js';
+
+export type SnapshotFormat = 'native' | 'ndjson' | 'json' | 'geojson' | 'csv' | 'msgpack';
+
+/** One note's comment that a user has been told of, as `GET /rest/notifications/` serves it. */
+export interface Notification {
+  readonly id: number;
+  /** Whom it tells. */
+  readonly user: number;
+  readonly seen: boolean;
+  readonly comment: {
+    readonly id: number;
+    readonly user: number;
+    readonly created_at: string;
+    readonly comment: string;
+    readonly map_data_point: number;
+  };
+}
+
+/** A record that broke a rule. */
+export interface RecordProblem {
+  /** `line 12` or `record 12`, counted from 1. */
+  readonly place: string;
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** What reading a snapshot found; complete once its blocks have been read to the end. */
+export interface LoadReport {
+  readonly format: SnapshotFormat;
+  readonly points: number;
+  /** Records left out because they broke a rule. */
+  readonly invalid: number;
+  /** The first few of them. */
+  readonly problems: readonly RecordProblem[];
+  /** Keys that records may not have, dropped, with how often each was seen. */
+  readonly unknownKeys: Readonly<Record<string, number>>;
+  readonly notifications: readonly Notification[];
+  /** Changes whenever the content does: hexadecimal, the same for the same bytes. */
+  readonly digest: string;
+  /** When the export was made, in milliseconds since the epoch: what the file says, else its mtime. */
+  readonly createdAt: number;
+}
+
+/** Called while a file is read, with bytes of it read so far and in all. */
+export type Progress = (bytesRead: number, bytesTotal: number) => void;
+
+export interface ReadOptions {
+  /** How many invalid records are left out before the file is refused; 0 refuses the first. */
+  readonly maxInvalid?: number;
+  readonly onProgress?: Progress;
+}
+
+/** An open snapshot file, read once from front to back. */
+export interface SnapshotReader {
+  readonly format: SnapshotFormat;
+  /**
+   * The points, block by block, in constant memory. Throws an InputError when the file is broken, or,
+   * at its end, when it has more invalid records than allowed.
+   */
+  blocks(): AsyncIterable<PointBlock>;
+  /** Throws if the blocks have not been read to the end. */
+  report(): LoadReport;
+  close(): void;
+}
+
+/**
+ * A native file can also be read in two passes, first all columns, then all records, which lets a
+ * builder put each record where it belongs without holding the file twice.
+ */
+export interface TwoPassReader extends SnapshotReader {
+  readonly format: 'native';
+  /** As the header says; checked against the blocks at the end. */
+  readonly count: number;
+  columns(): Iterable<ColumnBlock>;
+  /** The records of each block, in the order of {@link columns}; valid until the next is asked for. */
+  records(): Iterable<Uint8Array>;
+}
