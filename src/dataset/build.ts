@@ -1,0 +1,127 @@
+import KDBush from 'kdbush';
+import { InputError } from '../errors.js';
+import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
+import type { SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
+import { type DatasetParts, KD_NODE_SIZE } from './dataset.js';
+import { buildOrder, type Order } from './order.js';
+import { allocateRecords, putRecord, type Records } from './records.js';
+
+/** The columns of a whole snapshot in the order of its file, and a second look at its records. */
+interface Source {
+  readonly count: number;
+  readonly columns: Iterable<ColumnBlock>;
+  /** Asked for after the columns have been read. */
+  records(): Iterable<Uint8Array>;
+}
+
+/**
+ * Reads a snapshot to its end and lays it out for queries: rows in the order of the kd-tree, columns and
+ * record bytes in shared memory. Runs for seconds on large files, so it belongs in a worker thread.
+ * Throws an InputError when the file is broken. The reader is left open.
+ */
+export async function buildDataset(reader: SnapshotReader): Promise<DatasetParts> {
+  const source = isTwoPass(reader) ? readTwice(reader) : await keepBlocks(reader);
+  const columns = joinColumns(source);
+  const kdbush = new KDBush(source.count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
+  for (let i = 0; i < source.count; i++) kdbush.add(columns.lon[i]!, columns.lat[i]!);
+  columns.lon = columns.lat = new Float64Array(0);
+  kdbush.finish();
+
+  // from here on a row is its place in the tree, and the tree's ids say just that
+  const sourceOf = Uint32Array.from(kdbush.ids);
+  for (let row = 0; row < source.count; row++) kdbush.ids[row] = row;
+
+  const byId = buildOrder(permute(columns.id, sourceOf));
+  refuseRepeatedIds(byId);
+  const byCreatedAt = buildOrder(permute(columns.createdAt, sourceOf), byId.rows);
+  const byModifiedAt = buildOrder(permute(columns.modifiedAt, sourceOf), byId.rows);
+  const records = placeRecords(source, columns.length, sourceOf);
+  const { count } = source;
+  const report = reader.report();
+  return { count, kdbush: kdbush.data, byId, byCreatedAt, byModifiedAt, records, report };
+}
+
+function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {
+  return reader.format === 'native';
+}
+
+/** Native files are read twice, so that they are never in memory twice. */
+function readTwice(reader: TwoPassReader): Source {
+  return { count: reader.count, columns: reader.columns(), records: () => reader.records() };
+}
+
+/** Row formats are parsed once and kept until every record has found its place. */
+async function keepBlocks(reader: SnapshotReader): Promise<Source> {
+  const blocks: PointBlock[] = [];
+  let count = 0;
+  for await (const block of reader.blocks()) {
+    blocks.push(block);
+    count += block.count;
+  }
+  return { count, columns: blocks, records: () => blocks.map((block) => block.records) };
+}
+
+interface Columns {
+  id: Float64Array;
+  lon: Float64Array;
+  lat: Float64Array;
+  createdAt: Float64Array;
+  modifiedAt: Float64Array;
+  length: Uint32Array;
+}
+
+function joinColumns({ count, columns }: Source): Columns {
+  const joined: Columns = {
+    id: new Float64Array(count),
+    lon: new Float64Array(count),
+    lat: new Float64Array(count),
+    createdAt: new Float64Array(count),
+    modifiedAt: new Float64Array(count),
+    length: new Uint32Array(count),
+  };
+  let at = 0;
+  for (const block of columns) {
+    joined.id.set(block.id, at);
+    joined.lon.set(block.lon, at);
+    joined.lat.set(block.lat, at);
+    joined.createdAt.set(block.createdAt, at);
+    joined.modifiedAt.set(block.modifiedAt, at);
+    joined.length.set(block.length, at);
+    at += block.count;
+  }
+  return joined;
+}
+
+function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
+  const permuted = new Float64Array(column.length);
+  for (let row = 0; row < permuted.length; row++) permuted[row] = column[sourceOf[row]!]!;
+  return permuted;
+}
+
+function refuseRepeatedIds({ keys }: Order): void {
+  for (let rank = 1; rank < keys.length; rank++) {
+    if (keys[rank] === keys[rank - 1]) {
+      throw new InputError(`Two records have the id ${keys[rank]}; ids must be unique.`);
+    }
+  }
+}
+
+/** Second pass: each record goes straight to its row's place. */
+function placeRecords(source: Source, length: Uint32Array, sourceOf: Uint32Array): Records {
+  const lengths = new Uint32Array(length.length);
+  const rowOf = new Uint32Array(length.length);
+  for (let row = 0; row < lengths.length; row++) {
+    lengths[row] = length[sourceOf[row]!]!;
+    rowOf[sourceOf[row]!] = row;
+  }
+  const records = allocateRecords(lengths);
+  let index = 0;
+  for (const bytes of source.records()) {
+    for (let from = 0; from < bytes.length; index++) {
+      const to = from + length[index]!;
+      putRecord(records, rowOf[index]!, bytes, from, to);
+      from = to;
+    }
+  }
+  return records;
+}

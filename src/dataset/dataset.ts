@@ -1,0 +1,50 @@
+import KDBush from 'kdbush';
+import type { LoadReport } from '../snapshot/snapshot.js';
+import { BoxIndex, packBoxes } from './box-index.js';
+import type { Order } from './order.js';
+import type { Records } from './records.js';
+
+/**
+ * What a build hands over: plain objects and views of shared memory only, so that it passes from a worker
+ * thread without being copied.
+ */
+export interface DatasetParts {
+  readonly count: number;
+  /** The memory of a KDBush whose ids are the rows themselves. */
+  readonly kdbush: ArrayBufferLike;
+  readonly byId: Order;
+  readonly byCreatedAt: Order;
+  readonly byModifiedAt: Order;
+  readonly records: Records;
+  readonly report: LoadReport;
+}
+
+/** One generation of points in memory, frozen: nothing in it changes once it is made. */
+export interface Dataset extends DatasetParts {
+  /** Longitude and latitude of each row, in turn. */
+  readonly coords: Float64Array;
+  readonly radiusIndex: KDBush;
+  readonly boxIndex: BoxIndex;
+}
+
+/** Points a leaf of the kd-tree holds at most, less one. */
+export const KD_NODE_SIZE = 16;
+
+/**
+ * Makes the dataset that queries run on. The box index consists of JavaScript objects, which cannot be
+ * shared between threads, so it is packed here, in slices; `breathe` is awaited between them.
+ */
+export async function assembleDataset(
+  parts: DatasetParts,
+  breathe: () => Promise<void>,
+): Promise<Dataset> {
+  const radiusIndex = KDBush.from(parts.kdbush);
+  const coords = radiusIndex.coords as Float64Array;
+  const packing = packBoxes(coords, KD_NODE_SIZE);
+  let step = packing.next();
+  while (step.done !== true) {
+    await breathe();
+    step = packing.next();
+  }
+  return { ...parts, radiusIndex, coords, boxIndex: new BoxIndex(coords, step.value) };
+}

@@ -1,0 +1,79 @@
+import {
+  EARTH_RADIUS,
+  FARTHEST,
+  geodesic,
+  haversineOf,
+  LAMBERT_ERROR,
+  LAMBERT_REACH,
+  LEAST_STRETCH,
+  lambert,
+  MOST_STRETCH,
+} from '../model/geo.js';
+import { Centre } from './centre.js';
+import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
+import type { Box, Circle } from './query.js';
+
+const RADIANS = Math.PI / 180;
+
+/** Room for rounding where a bound is compared with a value from another formula. */
+const SLACK = 1e-12;
+
+/**
+ * A circle in metres on the WGS84 ellipsoid. The great circle decides for all but the points near the
+ * rim, Lambert's formula for all but the nearest of these, and the geodesic for the rest.
+ */
+export function circleRegion(circle: Circle): Region {
+  const { lat, lon, radius } = circle;
+  if (radius >= FARTHEST) return { overlap: () => INSIDE, contains: () => true };
+
+  // haversines below `inner` are surely inside, above `outer` surely outside
+  const inner = haversineOf(radius / MOST_STRETCH) * (1 - SLACK);
+  const outer = haversineOf(radius / LEAST_STRETCH) * (1 + SLACK) + Number.MIN_VALUE;
+  const centre = new Centre(lon, lat);
+  const { west, south, east, north } = frameOf(circle);
+  const crosses = west > east;
+
+  return {
+    contains(pointLon, pointLat) {
+      if (pointLat < south || pointLat > north) return false;
+      const haversine = centre.to(pointLon, pointLat);
+      if (haversine > outer) return false;
+      if (haversine < inner) return true;
+      if (radius < LAMBERT_REACH) {
+        const distance = lambert(lon, lat, pointLon, pointLat);
+        if (distance > radius * (1 + LAMBERT_ERROR)) return false;
+        if (distance < radius * (1 - LAMBERT_ERROR)) return true;
+      }
+      return geodesic(lon, lat, pointLon, pointLat) <= radius;
+    },
+
+    overlap(minLon, minLat, maxLon, maxLat) {
+      // most nodes lie nowhere near: four comparisons settle them
+      if (minLat > north || maxLat < south) return OUTSIDE;
+      const beyondWest = maxLon < west;
+      const beyondEast = minLon > east;
+      if (crosses ? beyondWest && beyondEast : beyondWest || beyondEast) return OUTSIDE;
+      centre.bound(minLon, minLat, maxLon, maxLat);
+      if (centre.least > outer) return OUTSIDE;
+      return centre.most < inner ? INSIDE : ACROSS;
+    },
+  };
+}
+
+/** A rectangle that holds the whole circle; west > east where it crosses the antimeridian. */
+function frameOf({ lat, lon, radius }: Circle): Box {
+  const angle = (radius / LEAST_STRETCH / EARTH_RADIUS) * (1 + SLACK) + SLACK;
+  const south = lat - angle / RADIANS;
+  const north = lat + angle / RADIANS;
+  // a circle round a pole touches every meridian
+  if (south <= -90 || north >= 90) return { west: -180, south, east: 180, north };
+  const reach = Math.asin(Math.min(1, Math.sin(angle) / Math.cos(lat * RADIANS))) / RADIANS;
+  const margin = reach * (1 + 1e-9) + 1e-9;
+  const [west, east] = [lon - margin, lon + margin];
+  return {
+    west: west < -180 ? west + 360 : west,
+    south,
+    east: east > 180 ? east - 360 : east,
+    north,
+  };
+}

@@ -1,0 +1,209 @@
+import { around } from 'geokdbush';
+import quickselect from 'quickselect';
+import type { BoxNode } from '../dataset/box-index.js';
+import type { Dataset } from '../dataset/dataset.js';
+import type { Row } from '../dataset/row.js';
+import { Centre } from './centre.js';
+import type { Matches } from './match.js';
+import type { Places } from './ordered.js';
+import type { Region } from './overlap.js';
+import { chooseNearestWay, type Way } from './plan.js';
+import type { Filters } from './query.js';
+import type { Scratch } from './scratch.js';
+
+/** Rows with their haversines from the centre, index by index. */
+interface Measured {
+  readonly rows: Int32Array;
+  readonly distances: Float64Array;
+}
+
+/** Up to here measuring every match is cheaper than finding out which need not be. */
+const FEW = 2_048;
+
+/** More points than this at one distance, and the search outwards is given up. */
+const MOST_TIES = 4_096;
+
+/**
+ * Two haversines of one distance, taken in different ways, differ by less than this share; the search
+ * outwards computes its own.
+ */
+const AGREEMENT = 1e-12;
+
+/**
+ * Writes the rows of a page to the front of `scratch.page`: the matches at the given places when sorted by
+ * great-circle distance from the centre of the circle among the filters, ties by id. `forced` overrides the planner.
+ */
+export function takeNearest(
+  dataset: Dataset,
+  scratch: Scratch,
+  matches: Matches,
+  filters: Filters,
+  places: Places,
+  forced?: Way,
+): void {
+  const { lon, lat } = filters.circle!;
+  const centre = new Centre(lon, lat);
+  if (matches.form === 'runs') {
+    // with a box as well, all that is near may lie outside it: no telling how far a search would go
+    const choice =
+      filters.boxes === undefined ? chooseNearestWay(places.to, matches.count) : 'select';
+    if ((forced ?? choice) === 'walk') {
+      const found = searchOutwards(dataset, centre, matches.region, places, matches.count);
+      if (found !== undefined) {
+        pick(dataset, scratch, found, places);
+        return;
+      }
+    }
+  }
+  const rows = listRows(scratch, matches);
+  if (rows.length <= FEW || !isAscending(matches)) {
+    pick(dataset, scratch, measure(dataset.coords, centre, rows), places);
+    return;
+  }
+  const { candidates, skipped } = nearCandidates(dataset, centre, rows, places);
+  const rest = { from: places.from - skipped, to: places.to - skipped };
+  pick(dataset, scratch, measure(dataset.coords, centre, candidates), rest);
+}
+
+/**
+ * The nearest matches, a few more than the page needs, so that none at the page's last distance is missing;
+ * undefined when too many share it.
+ */
+function searchOutwards(
+  { radiusIndex, coords }: Dataset,
+  centre: Centre,
+  region: Region,
+  { to }: Places,
+  count: number,
+): Measured | undefined {
+  const test = (row: Row): boolean => region.contains(coords[2 * row]!, coords[2 * row + 1]!);
+  for (let spare = 8; spare <= MOST_TIES; spare *= 8) {
+    const wanted = Math.min(to + spare, count);
+    // no maximum distance: beyond half the circumference it would wrap round
+    const rows = around(radiusIndex, centre.lon, centre.lat, wanted, Infinity, test);
+    const found = measure(coords, centre, Int32Array.from(rows));
+    const last = found.distances[wanted - 1]!;
+    if (wanted === count || last > found.distances[to - 1]! * (1 + AGREEMENT)) return found;
+  }
+  return undefined;
+}
+
+/** All matches as single rows. */
+function listRows({ matches: list }: Scratch, matches: Matches): Int32Array {
+  if (matches.form === 'runs') {
+    const { bounds, length } = matches.runs;
+    let count = 0;
+    for (let run = 0; run < length; run++) {
+      const to = bounds[2 * run + 1]!;
+      for (let row = bounds[2 * run]!; row < to; row++) list[count++] = row;
+    }
+  }
+  return list.subarray(0, matches.count);
+}
+
+function isAscending(matches: Matches): boolean {
+  return matches.form === 'runs' || (matches.form === 'rows' && matches.ascending);
+}
+
+function measure(coords: Float64Array, centre: Centre, rows: Int32Array): Measured {
+  const distances = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    distances[i] = centre.to(coords[2 * row]!, coords[2 * row + 1]!);
+  }
+  return { rows, distances };
+}
+
+/** Tree nodes of at most this many rows are kept or left out as one. */
+const GROUP_ROWS = 512;
+const BUCKETS = 4_096;
+
+/** Matching rows of one tree node, `start` to `end - 1` of the list, and the span of their distances. */
+interface Group {
+  readonly start: number;
+  readonly end: number;
+  readonly nearest: number;
+  readonly farthest: number;
+}
+
+/**
+ * Leaves out the groups of rows that surely come before or after the places asked for. Returns the other
+ * rows and how many were left out in front of them. `rows` ascend.
+ */
+function nearCandidates(
+  dataset: Dataset,
+  centre: Centre,
+  rows: Int32Array,
+  { from, to }: Places,
+): { candidates: Int32Array; skipped: number } {
+  const groups = groupRows(dataset.boxIndex.root, centre, rows);
+  const reach = groups.reduce((most, group) => Math.max(most, group.farthest), Number.MIN_VALUE);
+  const bucketOf = (distance: number): number => Math.floor((distance / reach) * (BUCKETS - 1));
+
+  // rows in groups that end before a bucket, and in groups that begin in it or before
+  const surelyBefore = new Float64Array(BUCKETS + 1);
+  const possiblyWithin = new Float64Array(BUCKETS);
+  for (const { start, end, nearest, farthest } of groups) {
+    surelyBefore[bucketOf(farthest) + 1]! += end - start;
+    possiblyWithin[bucketOf(nearest)]! += end - start;
+  }
+  for (let i = 1; i < BUCKETS; i++) {
+    surelyBefore[i]! += surelyBefore[i - 1]!;
+    possiblyWithin[i]! += possiblyWithin[i - 1]!;
+  }
+
+  const candidates = new Int32Array(rows.length);
+  let kept = 0;
+  let skipped = 0;
+  for (const { start, end, nearest, farthest } of groups) {
+    if (possiblyWithin[bucketOf(farthest)]! <= from) skipped += end - start;
+    else if (surelyBefore[bucketOf(nearest)]! < to) {
+      candidates.set(rows.subarray(start, end), kept);
+      kept += end - start;
+    }
+  }
+  return { candidates: candidates.subarray(0, kept), skipped };
+}
+
+function groupRows(root: BoxNode, centre: Centre, rows: Int32Array): Group[] {
+  const groups: Group[] = [];
+  let cursor = 0;
+  visit(root);
+  return groups;
+
+  function visit(node: BoxNode): void {
+    if (cursor === rows.length || rows[cursor]! >= node.to) return;
+    if (!node.leaf && node.to - node.from > GROUP_ROWS) {
+      for (const child of node.children as BoxNode[]) visit(child);
+      return;
+    }
+    const start = cursor;
+    while (cursor < rows.length && rows[cursor]! < node.to) cursor++;
+    centre.bound(node.minX, node.minY, node.maxX, node.maxY);
+    groups.push({ start, end: cursor, nearest: centre.least, farthest: centre.most });
+  }
+}
+
+/** Sorts no more than it must: the places' rows by distance, then id, go to the page. */
+function pick(
+  { byId }: Dataset,
+  { page }: Scratch,
+  { rows, distances }: Measured,
+  { from, to }: Places,
+): void {
+  const sorted = distances.slice();
+  quickselect(sorted as unknown as number[], from);
+  const least = sorted[from]!;
+  quickselect(sorted as unknown as number[], to - 1, from);
+  const most = sorted[to - 1]!;
+
+  let before = 0;
+  const window: number[] = [];
+  for (let i = 0; i < rows.length; i++) {
+    if (distances[i]! < least) before++;
+    else if (distances[i]! <= most) window.push(i);
+  }
+  const idRank = (i: number): number => byId.ranks[rows[i]!]!;
+  window.sort((a, b) => distances[a]! - distances[b]! || idRank(a) - idRank(b));
+  for (let place = from; place < to; place++) page[place - from] = rows[window[place - before]!]!;
+}

@@ -1,0 +1,120 @@
+import type { Dataset } from '../dataset/dataset.js';
+import type { Order } from '../dataset/order.js';
+import type { Matches } from './match.js';
+import { chooseWay, type Way } from './plan.js';
+import type { Scratch } from './scratch.js';
+import { selectRanks } from './select.js';
+
+/** Which matches make the page: places `from` to `to - 1` of the order, at least one. */
+export interface Places {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Writes the rows of a page to the front of `scratch.page`: the matches at the given places of an order,
+ * or of its reverse. `forced` overrides the planner where there is a choice.
+ */
+export function takeOrdered(
+  dataset: Dataset,
+  scratch: Scratch,
+  matches: Matches,
+  order: Order,
+  descending: boolean,
+  places: Places,
+  forced?: Way,
+): void {
+  const { count } = matches;
+  const length = places.to - places.from;
+  // descending pages are ascending ones counted from the end, turned round
+  const from = descending ? count - places.to : places.from;
+  const page = scratch.page.subarray(0, length);
+  const start = sliceStart(matches, order);
+  if (start !== undefined) {
+    page.set(order.rows.subarray(start + from, start + from + length));
+  } else {
+    const end = Math.min(from + length, count - from);
+    const choice = chooseWay(end, count, dataset.count, matches.form === 'runs');
+    // rows that were tested one by one stand there already
+    const way = matches.form === 'rows' ? 'select' : (forced ?? choice);
+    if (way === 'walk') walk(dataset, matches, order, from, page);
+    else select(dataset, scratch, matches, order, from, page);
+  }
+  if (descending) page.reverse();
+}
+
+/** Where the matches begin when they are a stretch of the order itself. */
+function sliceStart(matches: Matches, order: Order): number | undefined {
+  if (matches.form === 'all') return 0;
+  return matches.form === 'window' && matches.order === order ? matches.range.from : undefined;
+}
+
+/** Goes along the order from its nearer end, and tests rows until the page is full. */
+function walk(
+  dataset: Dataset,
+  matches: Matches,
+  order: Order,
+  from: number,
+  page: Uint32Array,
+): void {
+  const test = rowTest(dataset, matches);
+  const { rows } = order;
+  const { count } = matches;
+  if (from + page.length <= count - from) {
+    let place = 0;
+    for (let rank = 0; place < from + page.length; rank++) {
+      const row = rows[rank]!;
+      if (!test(row)) continue;
+      if (place >= from) page[place - from] = row;
+      place++;
+    }
+  } else {
+    let place = count - 1;
+    for (let rank = rows.length - 1; place >= from; rank--) {
+      const row = rows[rank]!;
+      if (!test(row)) continue;
+      if (place < from + page.length) page[place - from] = row;
+      place--;
+    }
+  }
+}
+
+function rowTest({ coords }: Dataset, matches: Matches): (row: number) => boolean {
+  if (matches.form === 'runs') {
+    const { region } = matches;
+    return (row) => region.contains(coords[2 * row]!, coords[2 * row + 1]!);
+  }
+  if (matches.form !== 'window') throw new Error(`Expected runs or a window, got ${matches.form}.`);
+  const { ranks } = matches.order;
+  const { from, to } = matches.range;
+  return (row) => ranks[row]! >= from && ranks[row]! < to;
+}
+
+/** Turns all matches into ranks of the order and picks the page's. */
+function select(
+  dataset: Dataset,
+  scratch: Scratch,
+  matches: Matches,
+  order: Order,
+  from: number,
+  page: Uint32Array,
+): void {
+  const target = scratch.matches;
+  const { ranks } = order;
+  if (matches.form === 'rows') {
+    for (let i = 0; i < matches.count; i++) target[i] = ranks[target[i]!]!;
+  } else if (matches.form === 'window') {
+    const { rows } = matches.order;
+    const first = matches.range.from;
+    for (let i = 0; i < matches.count; i++) target[i] = ranks[rows[first + i]!]!;
+  } else if (matches.form === 'runs') {
+    const { bounds, length } = matches.runs;
+    let count = 0;
+    for (let run = 0; run < length; run++) {
+      const to = bounds[2 * run + 1]!;
+      for (let row = bounds[2 * run]!; row < to; row++) target[count++] = ranks[row]!;
+    }
+  }
+  selectRanks(scratch, matches.count, dataset.count, from, from + page.length, page);
+  for (let i = 0; i < page.length; i++) page[i] = order.rows[page[i]!]!;
+}

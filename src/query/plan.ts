@@ -1,0 +1,56 @@
+/** What is known of a query with several filters before any row is tested. */
+export interface Facts {
+  /** Rows in the dataset. */
+  readonly total: number;
+  readonly inRegion: boolean;
+  /** Rows in the region, where they have been looked for. */
+  readonly region: number | undefined;
+  /** Rows in the window of created_at and of modified_at; undefined without one. */
+  readonly createdAt: number | undefined;
+  readonly modifiedAt: number | undefined;
+}
+
+/** The rows that are gone through, every other filter being tested on each. */
+export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt';
+
+/**
+ * How a page is taken from matches that are already counted: `walk` goes along the wanted order and
+ * tests rows until the page is full; `select` goes through all matches and picks the page's share.
+ */
+export type Way = 'walk' | 'select';
+
+// nanoseconds a row, rounded from bench/query: only their ratios matter
+const NEIGHBOUR = 2; // the next row in memory
+const SCATTERED = 9; // a row anywhere in memory
+const REGION_TEST = 12; // coordinates against a box or a circle
+const SORTED = 40; // one of few ranks, sorted
+const NEAREST = 250; // one result of the search outwards from a centre
+const MEASURED = 45; // one distance, kept and compared
+
+/** Chooses the rows to go through when several filters must hold at once. */
+export function chooseDriver(facts: Facts): Driver {
+  const test = facts.inRegion ? REGION_TEST : 0;
+  const costs: [Driver, number][] = [
+    ['all', facts.total * (NEIGHBOUR + test)],
+    ['region', (facts.region ?? Infinity) * NEIGHBOUR],
+    ['createdAt', (facts.createdAt ?? Infinity) * (SCATTERED + test)],
+    ['modifiedAt', (facts.modifiedAt ?? Infinity) * (SCATTERED + test)],
+  ];
+  return costs.reduce((best, next) => (next[1] < best[1] ? next : best))[0];
+}
+
+/**
+ * Chooses the way to a page that ends at place `end` of `count` matches, counted from the nearer end of
+ * the order, when a walk along the order passes `span` rows to meet them all.
+ */
+export function chooseWay(end: number, count: number, span: number, inRegion: boolean): Way {
+  const walk = ((end * span) / count) * (SCATTERED + (inRegion ? REGION_TEST : 0));
+  const pick = Math.min(count * SORTED, span / 32);
+  const select = count * (inRegion ? NEIGHBOUR : SCATTERED) + pick;
+  return walk < select ? 'walk' : 'select';
+}
+
+/** The same for nearest first, where the walk is a search outwards from the centre. */
+export function chooseNearestWay(end: number, count: number): Way {
+  return end * NEAREST < count * MEASURED ? 'walk' : 'select';
+}

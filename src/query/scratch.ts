@@ -1,0 +1,32 @@
+import { Runs } from './runs.js';
+
+/**
+ * Memory that queries reuse, one set a dataset. Queries run to their end without waiting, so no two ever
+ * use it at once; what a query returns is valid until the next one starts.
+ */
+export interface Scratch {
+  readonly runs: Runs;
+  /** Rows or ranks of the matches, as many as the dataset has rows. */
+  readonly matches: Int32Array;
+  /** A bit for each rank, all zero between queries. */
+  readonly bits: Int32Array;
+  /** How many bits are set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries. */
+  readonly spans: Int32Array;
+  /** The rows of the page. */
+  readonly page: Uint32Array;
+}
+
+export const SPAN_SHIFT = 12;
+export const BITS_PER_SPAN: number = 1 << SPAN_SHIFT;
+export const MAX_PAGE_ROWS = 1000;
+
+export function createScratch(rows: number): Scratch {
+  const spans = Math.ceil(rows / BITS_PER_SPAN);
+  return {
+    runs: new Runs(),
+    matches: new Int32Array(rows),
+    bits: new Int32Array((spans * BITS_PER_SPAN) / 32),
+    spans: new Int32Array(spans),
+    page: new Uint32Array(MAX_PAGE_ROWS),
+  };
+}
