@@ -1,0 +1,35 @@
+# Every target works alone in a fresh clone; `make help` lists them.
+
+SNAPSHOT ?= data/sample.waypost
+PORT ?= 8080
+SAMPLE_POINTS := 5000
+SAMPLE_SEED := 1
+
+.PHONY: help serve test build check data clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+serve: build ## install, build and serve the sample data (SNAPSHOT=file, PORT=8080)
+	@echo "Try http://127.0.0.1:$(PORT)/rest/map_data_points/?coordinates=60.166,24.951,1000&format=api"
+	node dist/src/main.js serve --snapshot $(SNAPSHOT) --port $(PORT) --time-zone Europe/Helsinki
+
+test: build ## install, build and run every test
+	node dist/test/run.js
+
+build: node_modules/.package-lock.json ## install what is missing and compile
+	node_modules/.bin/tsc
+
+check: node_modules/.package-lock.json ## format, lint and types, changing nothing
+	node_modules/.bin/biome ci .
+	node_modules/.bin/tsc --noEmit
+
+data: build ## write the sample data again, byte for byte the same
+	node dist/src/main.js generate --points $(SAMPLE_POINTS) --seed $(SAMPLE_SEED) --out data/sample.waypost
+
+clean: ## remove what was built
+	rm -rf dist
+
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@

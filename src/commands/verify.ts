@@ -1,0 +1,66 @@
+import { formatUtc } from '../model/timestamp.js';
+import { type Span, type VerifyReport, verifySnapshot } from '../snapshot/verify.js';
+import { unknownKeyLines } from './pack.js';
+import { counted, startProgress, whole } from './progress.js';
+
+export interface VerifyOptions {
+  /** How many invalid records a good file may have; 0 where absent. */
+  readonly maxInvalid?: number;
+  /** Takes each line of what was found; standard output where absent. */
+  readonly print?: (line: string) => void;
+  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
+  readonly progressTo?: NodeJS.WriteStream;
+}
+
+/** Verifies a snapshot file and prints what was found. Returns the exit code: 0, or 1 for a bad file. */
+export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
+  const print = options.print ?? ((line) => process.stdout.write(`${line}\n`));
+  const bar = startProgress('Verifying', options.progressTo);
+  let report: VerifyReport;
+  try {
+    report = await verifySnapshot(path, {
+      maxInvalid: options.maxInvalid ?? 0,
+      onProgress: bar.update,
+    });
+  } finally {
+    bar.stop();
+  }
+  for (const line of reportLines(path, report)) print(line);
+  return report.reasonCount === 0 ? 0 : 1;
+}
+
+function reportLines(path: string, report: VerifyReport): string[] {
+  const { format, origin, points, blocks, extent, load } = report;
+  const lines: string[] = [];
+  if (format !== undefined) {
+    lines.push(`${path}: ${format}, ${counted(points, 'point')}, ${counted(blocks, 'block')}`);
+  }
+  if (origin !== undefined) lines.push(`  origin         ${origin}`);
+  if (load !== undefined) {
+    lines.push(`  exported       ${formatUtc(Math.round(load.createdAt * 1000))}`);
+    lines.push(`  notifications  ${whole(load.notifications.length)}`);
+  }
+  if (extent !== undefined) {
+    const { west, south, east, north } = extent;
+    lines.push(`  extent         lon ${west} to ${east}, lat ${south} to ${north}`);
+    lines.push(`  created        ${spanText(report.createdAt)}`);
+    lines.push(`  modified       ${spanText(report.modifiedAt)}`);
+    lines.push(`  with tags      ${whole(report.withTags)}`);
+    lines.push(`  with an image  ${whole(report.withImage)}`);
+  }
+  if (load !== undefined) {
+    lines.push(`  digest         ${load.digest}`);
+    if (load.invalid > 0) lines.push(`  ${counted(load.invalid, 'invalid record')}`);
+    lines.push(...unknownKeyLines(load).map((line) => `  ${line}`));
+  }
+  if (report.reasonCount === 0) return [...lines, 'good'];
+  lines.push(`not good, for ${counted(report.reasonCount, 'reason')}:`);
+  for (const reason of report.reasons) lines.push(`  ${reason}`);
+  const more = report.reasonCount - report.reasons.length;
+  if (more > 0) lines.push(`  and ${whole(more)} more`);
+  return lines;
+}
+
+function spanText(span: Span | undefined): string {
+  return span === undefined ? '' : `${formatUtc(span.first)} to ${formatUtc(span.last)}`;
+}

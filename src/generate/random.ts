@@ -1,0 +1,141 @@
+/** What a stream of random numbers is for; streams of different purposes share nothing. */
+export type Purpose = 'point' | 'id' | 'notification';
+
+const PURPOSES: readonly Purpose[] = ['point', 'id', 'notification'];
+const TWO_32 = 4_294_967_296;
+
+/** The largest seed: above it neighbouring seeds would be the same double. */
+export const MAX_SEED: number = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Seeded random numbers: the generator sfc32 over 32-bit integers. Only whole numbers, + and × go
+ * into every value, so that the same seed gives the same numbers on every platform.
+ */
+export class Random {
+  readonly #seedLow: number;
+  readonly #seedHigh: number;
+  #a = 0;
+  #b = 0;
+  #c = 0;
+  #counter = 1;
+
+  /** `seed` is a whole number from 0 to {@link MAX_SEED}. */
+  constructor(seed: number, purpose: Purpose) {
+    this.#seedLow = seed | 0;
+    // a seed has 53 bits: the upper eleven of the high word are free for the purpose
+    this.#seedHigh = Math.floor(seed / TWO_32) | (PURPOSES.indexOf(purpose) << 21);
+    this.restart(0);
+  }
+
+  /** Goes to the start of one of 2^32 streams: record `i` needs none of the records before it. */
+  restart(stream: number): void {
+    this.#a = this.#seedLow;
+    this.#b = this.#seedHigh;
+    this.#c = stream | 0;
+    this.#counter = 1;
+    // neighbouring streams start from nearly equal states; a dozen rounds part them
+    for (let round = 0; round < 12; round++) this.bits();
+  }
+
+  /** 32 random bits, as a whole number from 0. */
+  bits(): number {
+    const sum = (this.#a + this.#b + this.#counter) | 0;
+    this.#counter = (this.#counter + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  }
+
+  /** From 0 up to, not including, 1. */
+  next(): number {
+    return this.bits() / TWO_32;
+  }
+
+  /** A whole number from 0 up to, not including, `limit`, which is at most 2^32. */
+  int(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+
+  /** From `low` up to, not including, `high`. */
+  between(low: number, high: number): number {
+    return low + this.next() * (high - low);
+  }
+
+  /** True with the given probability. */
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  /**
+   * Bell-shaped around 0 with a standard deviation of 1, never beyond ±3.47: the sum of four even
+   * ones, because `Math.log` and `Math.cos` may differ by a bit between platforms.
+   */
+  gaussian(): number {
+    const sum = this.bits() + this.bits() + this.bits() + this.bits();
+    return (sum / TWO_32 - 2) * 1.7320508075688772;
+  }
+
+  /** One item of a list that is not empty. */
+  pick<T>(items: readonly T[]): T {
+    return items[this.int(items.length)]!;
+  }
+
+  /** An index, each as likely as its weight in the table that {@link cumulative} made. */
+  weighted(table: Float64Array): number {
+    const target = this.next() * table[table.length - 1]!;
+    let low = 0;
+    let high = table.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (table[middle]! > target) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+/** The running sums of `weights`, which are not negative and not all zero. */
+export function cumulative(weights: readonly number[]): Float64Array {
+  let sum = 0;
+  return Float64Array.from(weights, (weight) => (sum += weight));
+}
+
+/** A seeded order of 0 … size - 1 that keeps no table: a few numbers, however many there are. */
+export class Permutation {
+  readonly #size: number;
+  readonly #mask: number;
+  readonly #shift: number;
+  readonly #keys: readonly number[];
+
+  /** `size` is 1 to 2^30. */
+  constructor(seed: number, size: number) {
+    const random = new Random(seed, 'id');
+    const bits = 32 - Math.clz32(size - 1);
+    this.#size = size;
+    this.#mask = 2 ** bits - 1;
+    this.#shift = Math.max(1, bits >> 1);
+    this.#keys = Array.from({ length: 8 }, () => random.bits());
+  }
+
+  /** What stands at `index`. */
+  at(index: number): number {
+    let value = index;
+    // mixing permutes the next power of two; those beyond the size are mixed on until they are not
+    do {
+      value = this.#mix(value);
+    } while (value >= this.#size);
+    return value;
+  }
+
+  /** Each step can be undone within the mask: an odd factor, a sum, a shifted xor. */
+  #mix(index: number): number {
+    let value = index;
+    for (let round = 0; round < this.#keys.length; round += 2) {
+      const factor = this.#keys[round]! | 1;
+      value = (Math.imul(value, factor) + this.#keys[round + 1]!) & this.#mask;
+      value ^= value >>> this.#shift;
+    }
+    return value;
+  }
+}

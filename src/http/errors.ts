@@ -1,0 +1,51 @@
+/** The body of every error: one text, or texts by parameter or field. */
+export type ErrorBody = { readonly detail: string } | Readonly<Record<string, readonly string[]>>;
+
+/** A request that is answered with an error. */
+export class HttpError extends Error {
+  override readonly name: string = 'HttpError';
+  readonly status: number;
+  readonly body: ErrorBody;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, body: ErrorBody, headers: Readonly<Record<string, string>> = {}) {
+    super(`${status} ${JSON.stringify(body)}`);
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+/** There is nothing at this address. */
+export class NotFound extends HttpError {
+  override readonly name = 'NotFound';
+
+  constructor(detail = 'Not found.') {
+    super(404, { detail });
+  }
+}
+
+/** What is wrong with one parameter. */
+export interface ParameterProblem {
+  readonly parameter: string;
+  readonly text: string;
+}
+
+/** The parameters that cannot be used, all of them at once. */
+export class ParameterErrors extends HttpError {
+  override readonly name = 'ParameterErrors';
+
+  constructor(problems: readonly ParameterProblem[]) {
+    const body: Record<string, string[]> = {};
+    for (const { parameter, text } of problems) {
+      body[parameter] ??= [];
+      body[parameter].push(text);
+    }
+    super(400, body);
+  }
+}
+
+/** The error of a page that does not exist, be it past the end or no number at all. */
+export function invalidPage(): NotFound {
+  return new NotFound('Invalid page.');
+}

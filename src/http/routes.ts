@@ -1,0 +1,19 @@
+/** Addresses of the REST interface and the methods each takes. */
+export const ROOT_PATH = '/rest/';
+export const POINTS_PATH = '/rest/map_data_points/';
+export const NOTIFICATIONS_PATH = '/rest/notifications/';
+
+export const ALLOW_POINTS = 'GET, POST, HEAD, OPTIONS';
+export const ALLOW_READ = 'GET, HEAD, OPTIONS';
+
+/** What stands after the `?` of a request target. */
+export function queryOf(target: string): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? '' : target.slice(mark + 1);
+}
+
+/** What stands before it. */
+export function pathOf(target: string): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? target : target.slice(0, mark);
+}

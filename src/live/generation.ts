@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { Dataset } from '../dataset/dataset.js';
+import { createEngine, type Engine } from '../query/engine.js';
+import type { Notification } from '../snapshot/snapshot.js';
+
+/** Raise it when the same points are rendered into other bytes, so that no client keeps the old ones. */
+const RENDERING = 1;
+
+/** What one snapshot serves: its points, its notifications, and how clients tell it from the next. */
+export interface Generation {
+  readonly engine: Engine;
+  /** JSON of each user's unseen notifications, newest id first. */
+  readonly unseen: ReadonlyMap<number, readonly string[]>;
+  /** Names the generation in validators: hexadecimal. */
+  readonly tag: string;
+  /** As an HTTP date. */
+  readonly lastModified: string;
+}
+
+/** The generation that requests are answered from; a request takes it once and keeps to it. */
+export interface Current {
+  readonly generation: Generation;
+}
+
+/** Prepares a dataset for serving; `extra` are notifications from a file of their own. */
+export function createGeneration(dataset: Dataset, extra: readonly Notification[]): Generation {
+  const { report } = dataset;
+  const hash = createHash('sha256').update(`${RENDERING} ${report.digest} `);
+  hash.update(JSON.stringify(extra));
+  return {
+    engine: createEngine(dataset),
+    unseen: unseenByUser([...report.notifications, ...extra]),
+    tag: hash.digest('hex').slice(0, 16),
+    lastModified: new Date(report.createdAt).toUTCString(),
+  };
+}
+
+function unseenByUser(notifications: readonly Notification[]): Map<number, string[]> {
+  const unseen = new Map<number, string[]>();
+  const newestFirst = notifications.filter((one) => !one.seen).sort((a, b) => b.id - a.id);
+  for (const { id, user, comment } of newestFirst) {
+    const json = JSON.stringify({ comment, id });
+    const others = unseen.get(user);
+    if (others === undefined) unseen.set(user, [json]);
+    else others.push(json);
+  }
+  return unseen;
+}

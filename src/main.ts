@@ -1,0 +1,117 @@
+#!/usr/bin/env node
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { generateSnapshot } from './commands/generate.js';
+import { packSnapshot } from './commands/pack.js';
+import { serve } from './commands/serve.js';
+import { verify } from './commands/verify.js';
+import { InputError } from './errors.js';
+import { MAX_POINTS } from './generate/points.js';
+import { MAX_SEED } from './generate/random.js';
+import { SERVE_SETTINGS, type ServeSettings, type Setting, wholeNumber } from './settings.js';
+
+const FORMATS =
+  'Input may be native, NDJSON, a JSON array or envelope, GeoJSON, CSV with a header or MessagePack rows,\n' +
+  'told apart by content; all but native may be gzipped.';
+
+const program = new Command('waypost')
+  .description('Serves geolocated notes from a snapshot file over a REST interface.')
+  .helpCommand(false)
+  .showHelpAfterError('Add --help for what there is.');
+
+const serveCommand = program
+  .command('serve')
+  .description('load a snapshot and serve it')
+  .addHelpText('after', '\nA flag wins over its environment variable.')
+  .action((settings: ServeSettings) => serve(settings));
+for (const setting of SERVE_SETTINGS) serveCommand.addOption(optionOf(setting));
+
+program
+  .command('pack')
+  .description('write any snapshot as a native one, which loads fastest')
+  .argument('<input>', 'snapshot to read')
+  .argument('<output>', 'native snapshot to write, whole or not at all')
+  .addOption(maxInvalid())
+  .option('--notifications <file>', 'notifications to put in, NDJSON or JSON')
+  .addHelpText('after', `\n${FORMATS}`)
+  .action(async (input: string, output: string, options: PackFlags) => {
+    const { maxInvalid, notifications } = options;
+    await packSnapshot(input, output, {
+      maxInvalid,
+      ...(notifications === undefined ? {} : { notificationsPath: notifications }),
+      signal: interruption(),
+    });
+  });
+
+program
+  .command('verify')
+  .description('read all of a snapshot, check every rule, and tell what is in it')
+  .argument('<file>', 'snapshot to check')
+  .addOption(maxInvalid())
+  .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
+  .action(async (file: string, options: { maxInvalid: number }) => {
+    process.exitCode = await verify(file, options);
+  });
+
+program
+  .command('generate')
+  .description('write a snapshot of invented points, for trials and benches')
+  .requiredOption('--points <number>', `how many, 1 to ${MAX_POINTS}`, whole(1, MAX_POINTS))
+  .option('--seed <number>', 'the same seed gives the same file', whole(0, MAX_SEED), 1)
+  .requiredOption('--out <file>', '.waypost for native, .ndjson or .ndjson.gz for NDJSON')
+  .action(async (options: { points: number; seed: number; out: string }) => {
+    const print = (line: string): void => console.log(line);
+    await generateSnapshot({ ...options, print, signal: interruption() });
+  });
+
+interface PackFlags {
+  readonly maxInvalid: number;
+  readonly notifications?: string;
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const kind = error instanceof InputError ? '' : 'unexpected error: ';
+  console.error(`waypost: ${kind}${error instanceof Error ? error.message : error}`);
+  process.exitCode = 1;
+}
+
+function optionOf({ flag, environment, help, fallback, parse, required }: Setting): Option {
+  const option = new Option(flag, help).env(environment);
+  if (parse !== undefined) option.argParser(argument(parse));
+  if (required === true) option.makeOptionMandatory();
+  if (fallback === undefined) return option;
+  return option.default(parse === undefined ? fallback : parse(fallback), fallback);
+}
+
+function maxInvalid(): Option {
+  const help = 'invalid records to leave out before the file is refused';
+  return new Option('--max-invalid <number>', help)
+    .argParser(whole(0, Number.MAX_SAFE_INTEGER))
+    .default(0);
+}
+
+function whole(least: number, most: number): (text: string) => number {
+  return argument((text) => wholeNumber(text, least, most));
+}
+
+/** Makes a parser's complaint one about the flag. */
+function argument<T>(parse: (text: string) => T): (text: string) => T {
+  return (text) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      const { message } = error as Error;
+      throw new InvalidArgumentError(`${message[0]?.toUpperCase()}${message.slice(1)}.`);
+    }
+  };
+}
+
+/** Fires when the user interrupts, so that no half-written file stays behind. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => controller.abort(new InputError(`Stopped by ${signal}.`)));
+  }
+  return controller.signal;
+}

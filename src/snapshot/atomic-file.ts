@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fchmodSync,
+  fsync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { InputError } from '../errors.js';
+
+const flush = promisify(fsync);
+
+/**
+ * Writes a file so that its name only ever stands for the old content or the whole new one, even
+ * through a power cut: `write` fills a temporary file in the same folder, which takes the name once
+ * it is on disk. If `write` throws, or `signal` is aborted, the old file stays and the temporary one
+ * is removed. A symbolic link keeps pointing where it does; its target is replaced.
+ *
+ * Throws what `write` threw, the reason of `signal`, or an InputError when the folder, its
+ * permissions or the disk do not allow it.
+ */
+export async function writeAtomically<T>(
+  path: string,
+  write: (fd: number) => T | Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const { target, mode } = inspect(path);
+  const folder = dirname(target);
+  // hidden, and of another ending, so that nobody who watches the folder takes it for a snapshot
+  const temporary = join(folder, `.waypost-${randomBytes(8).toString('hex')}.tmp`);
+  let fd: number;
+  try {
+    fd = openSync(temporary, 'wx');
+  } catch (error) {
+    throw unwritable(path, folder, error);
+  }
+  let open = true;
+  try {
+    const result = await write(fd);
+    signal?.throwIfAborted();
+    try {
+      if (mode !== undefined) fchmodSync(fd, mode);
+      await flush(fd);
+      closeSync(fd);
+      open = false;
+      signal?.throwIfAborted();
+      renameSync(temporary, target);
+      flushFolder(folder);
+    } catch (error) {
+      throw unwritable(path, folder, error);
+    }
+    return result;
+  } catch (error) {
+    if (open) closeSync(fd);
+    rmSync(temporary, { force: true });
+    // what `write` read may have failed as well: only a failed write is ours to explain
+    throw (error as NodeJS.ErrnoException).syscall === 'write'
+      ? unwritable(path, folder, error)
+      : error;
+  }
+}
+
+/** What the name stands for now: the file to replace, and its permissions if there is one. */
+function inspect(path: string): { target: string; mode: number | undefined } {
+  let target: string;
+  try {
+    target = realpathSync(path);
+  } catch {
+    return { target: path, mode: undefined };
+  }
+  const stat = statSync(target);
+  if (stat.isDirectory()) throw new InputError(`${path}: cannot be written: it is a folder`);
+  if (!stat.isFile()) throw new InputError(`${path}: cannot be written: it is no regular file`);
+  return { target, mode: stat.mode & 0o777 };
+}
+
+/** A rename is on disk once the folder is. */
+function flushFolder(folder: string): void {
+  // Windows opens no folders, and needs none to be flushed
+  if (process.platform === 'win32') return;
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no folder',
+  ENOTDIR: 'there is no folder',
+  EACCES: 'no permission to write into the folder',
+  EPERM: 'no permission to write into the folder',
+  EROFS: 'the file system is read-only at the folder',
+  ENOSPC: 'the disk is full at the folder',
+  EDQUOT: 'the disk quota is used up at the folder',
+  EFBIG: 'the file would be larger than is allowed in the folder',
+  ENAMETOOLONG: 'the name is too long for the folder',
+};
+
+function unwritable(path: string, folder: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === undefined || !(error instanceof Error) || !('syscall' in error)) return error;
+  const known = REASONS[code];
+  const reason = known === undefined ? message : `${known} ${folder}`;
+  return new InputError(`${path}: cannot be written: ${reason}`, { cause: error });
+}

@@ -1,0 +1,73 @@
+import { isUtf8 } from 'node:buffer';
+import { type Point, readPoint, renderPoint } from '../../model/point.js';
+import type { PointBlock } from '../block.js';
+import { IdSet } from '../rows/id-set.js';
+
+/**
+ * Checks what reading a native file takes on trust: that every record is valid, is written exactly as
+ * the API renders it, and says the same as its columns, and that no id occurs twice.
+ */
+export class RecordAudit {
+  readonly #ids = new IdSet();
+  readonly #onReason: (reason: string) => void;
+  #points = 0;
+
+  /** `onReason` hears what is wrong with each record that breaks a rule. */
+  constructor(onReason: (reason: string) => void) {
+    this.#onReason = onReason;
+  }
+
+  /** Checks the next block of the file. */
+  check(block: PointBlock): void {
+    const records = Buffer.from(
+      block.records.buffer,
+      block.records.byteOffset,
+      block.records.byteLength,
+    );
+    // decoding replaces what is no UTF-8, so the text alone would not show it
+    const readable = isUtf8(records);
+    let start = 0;
+    for (let i = 0; i < block.count; i++) {
+      const bytes = records.subarray(start, start + block.length[i]!);
+      start += bytes.length;
+      this.#points += 1;
+      const reason =
+        !readable && !isUtf8(bytes) ? 'is no UTF-8' : auditRecord(bytes.toString(), block, i);
+      if (reason !== undefined) this.#fail(block.id[i]!, reason);
+      else if (!this.#ids.add(block.id[i]!)) this.#fail(block.id[i]!, 'the id occurs twice');
+    }
+  }
+
+  #fail(id: number, reason: string): void {
+    this.#onReason(`record ${this.#points} (id ${id}): ${reason}`);
+  }
+}
+
+function auditRecord(text: string, block: PointBlock, i: number): string | undefined {
+  let unknownKey: string | undefined;
+  let point: Point;
+  try {
+    const result = readPoint(JSON.parse(text), (key) => {
+      unknownKey ??= key;
+    });
+    if (!('id' in result)) {
+      return result.map(({ field, reason }) => `${field} ${reason}`).join('; ');
+    }
+    point = result;
+  } catch (error) {
+    return `is no JSON: ${(error as Error).message}`;
+  }
+  if (unknownKey !== undefined) return `has a key that records may not have: ${unknownKey}`;
+  if (renderPoint(point) !== text) return 'is not written the way the API renders it';
+  const pairs: readonly (readonly [string, number, number])[] = [
+    ['id', point.id, block.id[i]!],
+    ['lat', Number(point.lat), block.lat[i]!],
+    ['lon', Number(point.lon), block.lon[i]!],
+    ['created_at', point.createdAt.micros, block.createdAt[i]!],
+    ['modified_at', point.modifiedAt.micros, block.modifiedAt[i]!],
+  ];
+  for (const [name, record, column] of pairs) {
+    if (record !== column) return `says ${name} ${record}, its column ${column}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { InputError } from '../../errors.js';
+import { FOOTER_FRAME_BYTES, type FooterObject, MAGIC, MAX_HEADER_BYTES } from './format.js';
+import { type Frame, type FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
+import { decodeMap, type Header, readFooter, readHeader } from './objects.js';
+
+/** What a file says at its two ends, which agree with each other. */
+export interface Ends {
+  readonly header: Header;
+  readonly footer: FooterObject;
+  readonly headerPlace: FramePlace;
+  readonly footerPlace: FramePlace;
+  readonly digest: string;
+}
+
+/**
+ * Reads magic, header and footer, and nothing between: a file cut short or of another version is
+ * refused before it is read. Throws an InputError.
+ */
+export function readEnds(file: FrameFile): Ends {
+  if (file.size < MAGIC.length || !file.read(0, MAGIC.length).equals(MAGIC)) {
+    throw new InputError(`${file.path}: no native snapshot: it does not begin with "waypost"`);
+  }
+  const headerPlace = file.place(MAGIC.length, file.size, MAX_HEADER_BYTES);
+  const failHeader = failAt(file, headerPlace);
+  const headerFrame = file.frame(headerPlace);
+  const header = readHeader(decodeMap(headerFrame.object, failHeader), failHeader);
+  const hash = createHash('sha256').update(headerFrame.bytes);
+
+  const footerFrame = findFooter(file, MAGIC.length + frameBytes(headerPlace));
+  const failFooter = failAt(file, footerFrame);
+  const footer = readFooter(decodeMap(footerFrame.object, failFooter), failFooter);
+  if (footer.points !== header.count) {
+    throw failFooter(
+      `the header promises ${header.count} points, the footer counts ${footer.points}`,
+    );
+  }
+  const { position, length, crc } = footerFrame;
+  const digest = hash.update(footerFrame.bytes).digest('hex');
+  return { header, footer, headerPlace, footerPlace: { position, length, crc }, digest };
+}
+
+function findFooter(file: FrameFile, from: number): Frame {
+  try {
+    const place = file.place(
+      Math.max(from, file.size - FOOTER_FRAME_BYTES),
+      file.size,
+      FOOTER_FRAME_BYTES,
+    );
+    if (place.position + frameBytes(place) === file.size) return file.frame(place);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+  }
+  throw new InputError(
+    `${file.path}: does not end with a footer: it is incomplete, or something was added to it; copy or pack it again`,
+  );
+}

@@ -1,0 +1,230 @@
+import { Unpackr } from 'msgpackr';
+import type { InputError } from '../../errors.js';
+import { parseTimestamp } from '../../model/timestamp.js';
+import { type ColumnBlock, MAX_BLOCK_POINTS, MAX_RECORD_BYTES } from '../block.js';
+import type { Notification } from '../snapshot.js';
+import {
+  BIN8_MARK,
+  BIN16_MARK,
+  BIN32_MARK,
+  FORMAT_VERSION,
+  type FooterObject,
+  MAX_FRAME_NOTIFICATIONS,
+  MAX_RECORDS_SIZE,
+} from './format.js';
+
+/** Makes the error for a reason; knows the file and the frame's place in it. */
+export type Fail = (reason: string) => InputError;
+
+/** A header whose version is ours. */
+export interface Header {
+  readonly count: number;
+  readonly origin: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** The columns of a block, and what they say about its records. */
+export interface Columns {
+  readonly block: ColumnBlock;
+  readonly recordsSize: number;
+  readonly recordsCrc: number;
+  /** Where the column `length` begins in the object. */
+  readonly lengthOffset: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+// a 64-bit integer that is not exact as a number is out of every field's range
+const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
+
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+
+/** Decodes an object that must be a map. Byte fields are views of `object`. */
+export function decodeMap(object: Buffer, fail: Fail): Fields {
+  let value: unknown;
+  try {
+    value = unpackr.unpack(object);
+  } catch (error) {
+    throw fail(`no MessagePack object: ${(error as Error).message}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw fail('expected a MessagePack map');
+  }
+  return value as Fields;
+}
+
+/** Checks a header, its version first: everything else may differ in another one. */
+export function readHeader(fields: Fields, fail: Fail): Header {
+  if (fields['type'] !== 'header') throw fail('expected the header');
+  const version = wholeNumber(fields, 'version', fail);
+  if (version !== FORMAT_VERSION) {
+    throw fail(
+      `format version ${version}, but this program reads version ${FORMAT_VERSION}; pack the points again with this program's own pack command`,
+    );
+  }
+  const origin = fields['origin'];
+  if (typeof origin !== 'string') throw fail('origin must be text');
+  const time = fields['created_at'];
+  const createdAt = typeof time === 'string' ? parseTimestamp(time) : 'must be text';
+  if (typeof createdAt === 'string') throw fail(`created_at ${createdAt}`);
+  return { count: wholeNumber(fields, 'count', fail), origin, createdAt: createdAt.micros / 1000 };
+}
+
+/** Checks a footer. */
+export function readFooter(fields: Fields, fail: Fail): FooterObject {
+  if (fields['type'] !== 'footer') throw fail('expected the footer');
+  return {
+    type: 'footer',
+    blocks: wholeNumber(fields, 'blocks', fail),
+    points: wholeNumber(fields, 'points', fail),
+    notifications: wholeNumber(fields, 'notifications', fail),
+    crc: wholeNumber(fields, 'crc', fail),
+  };
+}
+
+/** Checks the columns of block `index` and copies them to where they are aligned. */
+export function readColumns(fields: Fields, object: Buffer, index: number, fail: Fail): Columns {
+  if (fields['index'] !== index) {
+    throw fail(`expected block ${index}, got block ${String(fields['index'])}`);
+  }
+  const count = wholeNumber(fields, 'count', fail);
+  if (count < 1 || count > MAX_BLOCK_POINTS) {
+    throw fail(`a block has 1 to ${MAX_BLOCK_POINTS} points, got ${count}`);
+  }
+  const recordsSize = wholeNumber(fields, 'records_size', fail);
+  if (recordsSize > MAX_RECORDS_SIZE) {
+    throw fail(`records_size must be at most ${MAX_RECORDS_SIZE}, got ${recordsSize}`);
+  }
+  const floats = (key: string): Float64Array => {
+    const column = new Float64Array(count);
+    copyColumn(fields, key, column, fail);
+    return column;
+  };
+  const length = new Uint32Array(count);
+  const lengthOffset = copyColumn(fields, 'length', length, fail) - object.byteOffset;
+  const block: ColumnBlock = {
+    count,
+    id: floats('id'),
+    lat: floats('lat'),
+    lon: floats('lon'),
+    createdAt: floats('created_at'),
+    modifiedAt: floats('modified_at'),
+    length,
+  };
+  checkColumns(block, recordsSize, fail);
+  return { block, recordsSize, recordsCrc: wholeNumber(fields, 'records_crc', fail), lengthOffset };
+}
+
+/** The bytes within a `bin` object: the records of one block, as its columns describe them. */
+export function readRecords(object: Buffer, size: number, length: Uint32Array, fail: Fail): Buffer {
+  const start = object.length - size;
+  const claimed =
+    object[0] === BIN8_MARK && start === 2
+      ? object[1]
+      : object[0] === BIN16_MARK && start === 3
+        ? object.readUInt16BE(1)
+        : object[0] === BIN32_MARK && start === 5
+          ? object.readUInt32BE(1)
+          : undefined;
+  if (claimed !== size) throw fail(`expected one bin object with ${size} bytes of records`);
+  let from = start;
+  for (let i = 0; i < length.length; i++) {
+    const to = from + length[i]!;
+    if (object[from] !== BRACE_OPEN || object[to - 1] !== BRACE_CLOSE) {
+      throw fail(`record ${i} of the block is no JSON object where the columns say it is`);
+    }
+    from = to;
+  }
+  if (from !== object.length) throw fail('the records end elsewhere than the columns say');
+  return object.subarray(start);
+}
+
+/** Checks the items of a notifications frame. */
+export function readNotifications(fields: Fields, fail: Fail): readonly Notification[] {
+  const items: unknown = fields['items'];
+  if (!Array.isArray(items) || items.length > MAX_FRAME_NOTIFICATIONS) {
+    throw fail(`items must be a list of at most ${MAX_FRAME_NOTIFICATIONS} notifications`);
+  }
+  return items.map((item: unknown, index) =>
+    readNotification(item, (reason) => fail(`notification ${index} of the frame: ${reason}`)),
+  );
+}
+
+function readNotification(item: unknown, fail: Fail): Notification {
+  const fields = asFields(item, 'it', fail);
+  const comment = asFields(fields['comment'], 'comment', fail);
+  const { created_at, comment: text } = comment;
+  if (typeof fields['seen'] !== 'boolean') throw fail('seen must be true or false');
+  if (typeof text !== 'string') throw fail('comment.comment must be text');
+  const time = typeof created_at === 'string' ? parseTimestamp(created_at) : 'must be text';
+  if (typeof time === 'string') throw fail(`comment.created_at ${time}`);
+  return {
+    id: wholeNumber(fields, 'id', fail),
+    user: wholeNumber(fields, 'user', fail),
+    seen: fields['seen'],
+    comment: {
+      id: wholeNumber(comment, 'id', fail),
+      user: wholeNumber(comment, 'user', fail),
+      created_at: time.text,
+      comment: text,
+      map_data_point: wholeNumber(comment, 'map_data_point', fail),
+    },
+  };
+}
+
+/** Copies the bytes of a column; returns where they begin in the memory they are a view of. */
+function copyColumn(
+  fields: Fields,
+  key: string,
+  column: Float64Array | Uint32Array,
+  fail: Fail,
+): number {
+  const bytes = fields[key];
+  if (!(bytes instanceof Uint8Array) || bytes.length !== column.byteLength) {
+    throw fail(`${key} must be a bin of ${column.byteLength} bytes`);
+  }
+  new Uint8Array(column.buffer).set(bytes);
+  return bytes.byteOffset;
+}
+
+function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void {
+  const { id, lat, lon, createdAt, modifiedAt, length } = block;
+  const wrong = (i: number, what: string): InputError => fail(`point ${i} of the block: ${what}`);
+  let total = 0;
+  for (let i = 0; i < block.count; i++) {
+    if (!Number.isSafeInteger(id[i]) || id[i]! < 1) {
+      throw wrong(i, `id must be a whole number from 1 to 2^53 - 1, got ${id[i]}`);
+    }
+    // written so that NaN fails, too
+    if (!(Math.abs(lat[i]!) <= 90)) throw wrong(i, `lat must lie within ±90, got ${lat[i]}`);
+    if (!(Math.abs(lon[i]!) <= 180)) throw wrong(i, `lon must lie within ±180, got ${lon[i]}`);
+    if (!Number.isSafeInteger(createdAt[i]) || !Number.isSafeInteger(modifiedAt[i])) {
+      throw wrong(i, 'created_at and modified_at must be whole microseconds below 2^53');
+    }
+    const bytes = length[i]!;
+    if (bytes < 2 || bytes > MAX_RECORD_BYTES) {
+      throw wrong(i, `length must be 2 to ${MAX_RECORD_BYTES} bytes, got ${bytes}`);
+    }
+    total += bytes;
+  }
+  if (total !== recordsSize) {
+    throw fail(`the column length adds up to ${total}, records_size is ${recordsSize}`);
+  }
+}
+
+function asFields(value: unknown, name: string, fail: Fail): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw fail(`${name} must be a map`);
+  }
+  return value as Fields;
+}
+
+function wholeNumber(fields: Fields, key: string, fail: Fail): number {
+  const value = fields[key];
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw fail(`${key} must be a whole number from 0 to 2^53 - 1, got ${String(value)}`);
+  }
+  return value as number;
+}

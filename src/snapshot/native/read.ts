@@ -1,0 +1,210 @@
+import { crc32 } from 'node:zlib';
+import type { ColumnBlock, PointBlock } from '../block.js';
+import type {
+  LoadReport,
+  Notification,
+  Progress,
+  ReadOptions,
+  TwoPassReader,
+} from '../snapshot.js';
+import { type Ends, readEnds } from './ends.js';
+import {
+  MAGIC,
+  MAX_COLUMNS_BYTES,
+  MAX_NOTIFICATIONS_BYTES,
+  MAX_RECORDS_BYTES,
+  requireLittleEndian,
+  UINT32_BYTES,
+} from './format.js';
+import { FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
+import { decodeMap, readColumns, readNotifications, readRecords } from './objects.js';
+
+const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
+
+/** A native file; also says where its points come from. */
+export interface NativeReader extends TwoPassReader {
+  readonly origin: string;
+}
+
+/**
+ * Opens a native snapshot: checks its magic, its header and, found from the file's end, its footer,
+ * so that a file cut short is refused before it is read. All reading is synchronous. A broken file is
+ * refused whole, so `maxInvalid` means nothing here; whatever is wrong throws an InputError.
+ */
+export function openNative(path: string, options: ReadOptions): NativeReader {
+  requireLittleEndian();
+  const file = new FrameFile(path);
+  try {
+    return new Reader(file, readEnds(file), options.onProgress);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/**
+ * The digest of a file's report, from its two ends alone: it tells that a file is another one than
+ * before, not that its points are whole. Throws an InputError when one of the ends is broken.
+ */
+export function nativeDigest(path: string): string {
+  const file = new FrameFile(path);
+  try {
+    return readEnds(file).digest;
+  } finally {
+    file.close();
+  }
+}
+
+/** What the first pass learns about a block's records. */
+interface RecordsPlace extends FramePlace {
+  readonly count: number;
+  readonly size: number;
+  /** Where the file has the column `length`. */
+  readonly lengthAt: number;
+}
+
+class Reader implements NativeReader {
+  readonly format = 'native';
+  readonly count: number;
+  readonly origin: string;
+  readonly #file: FrameFile;
+  readonly #ends: Ends;
+  readonly #onProgress: Progress | undefined;
+  #bytesRead = 0;
+  #records: RecordsPlace[] = [];
+  #notifications: Notification[] = [];
+  #columnsDone = false;
+  #recordsDone = false;
+
+  constructor(file: FrameFile, ends: Ends, onProgress: Progress | undefined) {
+    this.#file = file;
+    this.#ends = ends;
+    this.#onProgress = onProgress;
+    this.count = ends.header.count;
+    this.origin = ends.header.origin;
+  }
+
+  async *blocks(): AsyncIterable<PointBlock> {
+    for (const [block, place] of this.#walk()) {
+      const target = Buffer.allocUnsafeSlow(frameBytes(place));
+      const { object } = this.#file.frame(place, target);
+      const records = readRecords(object, place.size, block.length, failAt(this.#file, place));
+      this.#advance(frameBytes(place));
+      yield { ...block, records };
+    }
+    this.#recordsDone = true;
+  }
+
+  *columns(): Iterable<ColumnBlock> {
+    for (const [block] of this.#walk()) yield block;
+  }
+
+  *records(): Iterable<Uint8Array> {
+    if (!this.#columnsDone) throw new Error('the columns must be read to the end first');
+    for (const place of this.#records) {
+      const length = new Uint32Array(place.count);
+      this.#file.read(place.lengthAt, length.byteLength, Buffer.from(length.buffer));
+      const { object } = this.#file.frame(place);
+      const records = readRecords(object, place.size, length, failAt(this.#file, place));
+      this.#advance(frameBytes(place));
+      yield records;
+    }
+    this.#recordsDone = true;
+  }
+
+  report(): LoadReport {
+    if (!this.#columnsDone || !this.#recordsDone) {
+      throw new Error('the snapshot has not been read to its end');
+    }
+    return {
+      format: 'native',
+      points: this.count,
+      invalid: 0,
+      problems: [],
+      unknownKeys: {},
+      notifications: this.#notifications,
+      digest: this.#ends.digest,
+      createdAt: this.#ends.header.createdAt,
+    };
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** Reads all frames but those of records, whose places it yields beside each block. */
+  *#walk(): Generator<[ColumnBlock, RecordsPlace]> {
+    const { headerPlace, footerPlace } = this.#ends;
+    this.#columnsDone = this.#recordsDone = false;
+    this.#records = [];
+    this.#notifications = [];
+    this.#bytesRead = 0;
+    this.#advance(MAGIC.length + frameBytes(headerPlace));
+    let crcs = addCrc(0, headerPlace.crc);
+    let points = 0;
+    let blocksEnded = false;
+    let position = MAGIC.length + frameBytes(headerPlace);
+    while (position < footerPlace.position) {
+      const frame = this.#file.frame(
+        this.#file.place(position, footerPlace.position, MAX_MAP_BYTES),
+      );
+      const fail = failAt(this.#file, frame);
+      const fields = decodeMap(frame.object, fail);
+      if (fields['type'] === 'notifications') {
+        blocksEnded = true;
+        for (const item of readNotifications(fields, fail)) this.#notifications.push(item);
+      } else if (fields['type'] !== 'columns' || blocksEnded) {
+        throw fail(`a frame of type ${String(fields['type'])} has no place here`);
+      }
+      position += frameBytes(frame);
+      crcs = addCrc(crcs, frame.crc);
+      this.#advance(frameBytes(frame));
+      if (blocksEnded) continue;
+
+      const columns = readColumns(fields, frame.object, this.#records.length, fail);
+      const place = this.#file.place(position, footerPlace.position, MAX_RECORDS_BYTES);
+      if (place.crc !== columns.recordsCrc) {
+        throw failAt(this.#file, place)('these records do not belong to the columns before them');
+      }
+      const lengthAt = frame.position + UINT32_BYTES + columns.lengthOffset;
+      const { count } = columns.block;
+      const records = { ...place, count, size: columns.recordsSize, lengthAt };
+      this.#records.push(records);
+      position += frameBytes(place);
+      crcs = addCrc(crcs, place.crc);
+      points += count;
+      yield [columns.block, records];
+    }
+    this.#checkTotals(points, crcs);
+    this.#advance(frameBytes(footerPlace));
+    this.#columnsDone = true;
+  }
+
+  #checkTotals(points: number, crc: number): void {
+    const { footer, footerPlace } = this.#ends;
+    const found = {
+      blocks: this.#records.length,
+      points,
+      notifications: this.#notifications.length,
+      crc,
+    };
+    for (const key of ['blocks', 'points', 'notifications', 'crc'] as const) {
+      if (found[key] !== footer[key]) {
+        throw this.#file.broken(
+          footerPlace.position,
+          `the footer says ${key} ${footer[key]}, the frames before it have ${found[key]}`,
+        );
+      }
+    }
+  }
+
+  #advance(bytes: number): void {
+    this.#bytesRead += bytes;
+    this.#onProgress?.(this.#bytesRead, this.#file.size);
+  }
+}
+
+/** The footer's CRC-32, one frame further. */
+function addCrc(crcs: number, crc: number): number {
+  return crc32(Uint32Array.of(crc), crcs);
+}

@@ -1,0 +1,137 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as assert from 'uvu/assert';
+import { InputError } from '../../src/errors.js';
+import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
+import type { PointBlock } from '../../src/snapshot/block.js';
+import { openNative } from '../../src/snapshot/native/read.js';
+import { type NativeTotals, NativeWriter } from '../../src/snapshot/native/write.js';
+import type { LoadReport, Notification } from '../../src/snapshot/snapshot.js';
+
+export const CREATED_AT: number = Date.UTC(2023, 4, 1, 12);
+
+/** Runs with a folder of its own, which is removed afterwards. */
+export async function withFolder(run: (folder: string) => void | Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+  try {
+    await run(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A valid point from a few fields of its record. */
+export function point(fields: Record<string, unknown>): Point {
+  const record = { lat: '60.17', lon: '24.94', created_at: '2023-05-01T12:00:00Z', ...fields };
+  const result = readPoint(record, () => {});
+  if (!('id' in result)) throw new Error(JSON.stringify(result));
+  return result;
+}
+
+/** The points as one block. */
+export function blockOf(points: readonly Point[]): PointBlock {
+  const records = points.map((each) => Buffer.from(renderPoint(each)));
+  return {
+    count: points.length,
+    id: Float64Array.from(points, (each) => each.id),
+    lat: Float64Array.from(points, (each) => Number(each.lat)),
+    lon: Float64Array.from(points, (each) => Number(each.lon)),
+    createdAt: Float64Array.from(points, (each) => each.createdAt.micros),
+    modifiedAt: Float64Array.from(points, (each) => each.modifiedAt.micros),
+    length: Uint32Array.from(records, (each) => each.length),
+    records: Buffer.concat(records),
+  };
+}
+
+/** Writes a native file of these blocks. */
+export function writeNative(
+  path: string,
+  blocks: readonly PointBlock[],
+  notifications: readonly Notification[] = [],
+): NativeTotals {
+  const fd = openSync(path, 'wx');
+  try {
+    const writer = new NativeWriter(fd, 'a test');
+    for (const block of blocks) writer.write(block);
+    writer.writeNotifications(notifications);
+    return writer.finish(CREATED_AT);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Everything a native file holds, its blocks read in one pass. */
+export async function readOnePass(path: string): Promise<[PointBlock[], LoadReport]> {
+  const reader = openNative(path, {});
+  try {
+    const blocks: PointBlock[] = [];
+    for await (const block of reader.blocks()) blocks.push(block);
+    return [blocks, reader.report()];
+  } finally {
+    reader.close();
+  }
+}
+
+/** The same in two passes. */
+export function readTwoPass(path: string): [PointBlock[], LoadReport] {
+  const reader = openNative(path, {});
+  try {
+    const columns = [...reader.columns()];
+    const blocks: PointBlock[] = [];
+    for (const records of reader.records()) {
+      blocks.push({ ...columns[blocks.length]!, records: Uint8Array.from(records) });
+    }
+    return [blocks, reader.report()];
+  } finally {
+    reader.close();
+  }
+}
+
+export function notification(id: number, text = 'look at this'): Notification {
+  return {
+    id,
+    user: 7,
+    seen: id % 2 === 0,
+    comment: {
+      id: id + 100,
+      user: 3,
+      created_at: '2023-05-02T08:30:00.000000+03:00',
+      comment: text,
+      map_data_point: 1,
+    },
+  };
+}
+
+/** Two blocks and two notifications, 1.5 kB. */
+export async function withSample(
+  run: (bytes: Buffer, path: string) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'sample.waypost');
+    const first = blockOf([point({ id: 1, comment: 'työ' }), point({ id: 2, tags: ['a'] })]);
+    writeNative(path, [first, blockOf([point({ id: 3 })])], [notification(1), notification(2)]);
+    await run(readFileSync(path), path);
+  });
+}
+
+/** Either way of reading must end in an InputError that names the file. */
+export async function refused(
+  path: string,
+  bytes: Uint8Array,
+  what: string,
+  why: RegExp = /./,
+): Promise<void> {
+  writeFileSync(path, bytes);
+  for (const read of [readOnePass, readTwoPass]) {
+    let error: unknown;
+    try {
+      await read(path);
+    } catch (thrown) {
+      error = thrown;
+    }
+    assert.instance(error, InputError, `${what}: ${String(error)}`);
+    assert.ok((error as InputError).message.startsWith(`${path}: `), what);
+    assert.match((error as InputError).message, why, what);
+  }
+}
