@@ -53,9 +53,10 @@ const blocks = fc.array(
     .map(blockOf),
   { maxLength: 5 },
 );
+const wholeId = fc.maxSafeNat().map((id) => Math.max(id, 1));
 const notifications = fc.array(
   fc
-    .tuple(fc.maxSafeNat(), fc.boolean(), fc.maxSafeNat(), time, fc.string({ unit: 'grapheme' }))
+    .tuple(wholeId, fc.boolean(), wholeId, time, fc.string({ unit: 'grapheme' }))
     .map(([id, seen, user, created, comment]) => {
       const created_at = `${created.slice(0, -1)}000+00:00`;
       return { id, user, seen, comment: { id, user, created_at, comment, map_data_point: user } };

@@ -7,6 +7,7 @@ import { RecordAudit } from '../snapshot/native/audit.js';
 import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
 import { readNotifications } from '../snapshot/notifications.js';
 import { openSnapshot } from '../snapshot/open.js';
+import { problemTexts } from '../snapshot/problem-texts.js';
 import type { LoadReport, Notification, SnapshotReader } from '../snapshot/snapshot.js';
 import { counted, megabytes, startProgress, whole } from './progress.js';
 
@@ -64,6 +65,7 @@ export async function packSnapshot(
       output,
       (fd) =>
         copy(
+          input,
           source,
           new NativeWriter(fd, `waypost pack, from ${basename(input)}`),
           notifications,
@@ -83,6 +85,7 @@ export async function packSnapshot(
 }
 
 async function copy(
+  input: string,
   reader: SnapshotReader,
   writer: NativeWriter,
   notifications: readonly Notification[] | undefined,
@@ -92,7 +95,7 @@ async function copy(
   const audit =
     reader.format === 'native'
       ? new RecordAudit((reason) => {
-          throw new InputError(`the input is no good native snapshot: ${reason}`);
+          throw new InputError(`${input}: ${reason}`);
         })
       : undefined;
   for await (const block of reader.blocks()) {
@@ -129,12 +132,10 @@ function summaryLines(input: string, output: string, summary: PackSummary): stri
   ];
   if (report.invalid > 0) {
     lines.push(`${counted(report.invalid, 'invalid record')} left out:`);
-    for (const { place, field, reason } of report.problems) {
-      lines.push(`  ${place}: ${field} ${reason}`);
-    }
-    if (report.invalid > report.problems.length) {
-      lines.push(`  and ${whole(report.invalid - report.problems.length)} more`);
-    }
+    const texts = problemTexts(report.problems);
+    for (const text of texts) lines.push(`  ${text}`);
+    const more = report.invalid - texts.length;
+    if (more > 0) lines.push(`  and ${whole(more)} more`);
   }
   lines.push(...unknownKeyLines(report));
   return lines;

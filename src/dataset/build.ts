@@ -4,7 +4,7 @@ import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import type { SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
 import { type DatasetParts, KD_NODE_SIZE } from './dataset.js';
 import { buildOrder, type Order } from './order.js';
-import { allocateRecords, putRecord, type Records } from './records.js';
+import { allocateRecords, putRecords, type Records } from './records.js';
 
 /** The columns of a whole snapshot in the order of its file, and a second look at its records. */
 interface Source {
@@ -16,13 +16,13 @@ interface Source {
 
 /**
  * Reads a snapshot to its end and lays it out for queries: rows in the order of the kd-tree, columns and
- * record bytes in shared memory. Runs for seconds on large files, so it belongs in a worker thread.
+ * record bytes each in memory of their own, for {@link memoryOf} to hand over. Runs for seconds on large files, so it belongs in a worker thread.
  * Throws an InputError when the file is broken. The reader is left open.
  */
 export async function buildDataset(reader: SnapshotReader): Promise<DatasetParts> {
   const source = isTwoPass(reader) ? readTwice(reader) : await keepBlocks(reader);
   const columns = joinColumns(source);
-  const kdbush = new KDBush(source.count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
+  const kdbush = new KDBush(source.count, KD_NODE_SIZE);
   for (let i = 0; i < source.count; i++) kdbush.add(columns.lon[i]!, columns.lat[i]!);
   columns.lon = columns.lat = new Float64Array(0);
   kdbush.finish();
@@ -39,6 +39,18 @@ export async function buildDataset(reader: SnapshotReader): Promise<DatasetParts
   const { count } = source;
   const report = reader.report();
   return { count, kdbush: kdbush.data, byId, byCreatedAt, byModifiedAt, records, report };
+}
+
+/** The memory of the parts, to be transferred to the thread that serves them. */
+export function memoryOf(parts: DatasetParts): ArrayBuffer[] {
+  const { kdbush, byId, byCreatedAt, byModifiedAt, records } = parts;
+  const arrays = [byId, byCreatedAt, byModifiedAt].flatMap(({ keys, rows, ranks }) => [
+    keys,
+    rows,
+    ranks,
+  ]);
+  const views = [...arrays, records.ends, ...records.chunks];
+  return [kdbush, ...views.map((view) => view.buffer)] as ArrayBuffer[];
 }
 
 function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {
@@ -115,13 +127,7 @@ function placeRecords(source: Source, length: Uint32Array, sourceOf: Uint32Array
     rowOf[sourceOf[row]!] = row;
   }
   const records = allocateRecords(lengths);
-  let index = 0;
-  for (const bytes of source.records()) {
-    for (let from = 0; from < bytes.length; index++) {
-      const to = from + length[index]!;
-      putRecord(records, rowOf[index]!, bytes, from, to);
-      from = to;
-    }
-  }
+  let next = 0;
+  for (const bytes of source.records()) next = putRecords(records, rowOf, length, bytes, next);
   return records;
 }

@@ -5,8 +5,8 @@ import type { Order } from './order.js';
 import type { Records } from './records.js';
 
 /**
- * What a build hands over: plain objects and views of shared memory only, so that it passes from a worker
- * thread without being copied.
+ * What a build hands over: plain objects and typed arrays only, so that it moves from a worker thread to
+ * the one that serves without being copied.
  */
 export interface DatasetParts {
   readonly count: number;

@@ -17,7 +17,7 @@ export interface Records {
 
 /** Lays out chunks for records of the given lengths (without commas), in row order. */
 export function allocateRecords(lengths: Uint32Array): Records {
-  const ends = new Uint32Array(new SharedArrayBuffer(lengths.length * 4));
+  const ends = new Uint32Array(lengths.length);
   const chunks: Uint8Array[] = [];
   for (let first = 0; first < lengths.length; first += CHUNK_ROWS) {
     const last = Math.min(first + CHUNK_ROWS, lengths.length);
@@ -26,23 +26,38 @@ export function allocateRecords(lengths: Uint32Array): Records {
       end += lengths[row]! + 1;
       ends[row] = end;
     }
-    chunks.push(new Uint8Array(new SharedArrayBuffer(end)));
+    chunks.push(new Uint8Array(end));
   }
   return { chunks, ends };
 }
 
-/** Puts one record, `source[from, to)`, in its place. */
-export function putRecord(
+/**
+ * Puts records, end to end in `source`, in their places. The first is number `first` of the snapshot;
+ * number `i` has `lengths[i]` bytes and belongs to row `rows[i]`. Returns the number after the last.
+ */
+export function putRecords(
   records: Records,
-  row: Row,
+  rows: Uint32Array,
+  lengths: Uint32Array,
   source: Uint8Array,
-  from: number,
-  to: number,
-): void {
-  const chunk = records.chunks[row >>> CHUNK_BITS]!;
-  const end = records.ends[row]!;
-  chunk.set(source.subarray(from, to), end - 1 - (to - from));
-  chunk[end - 1] = COMMA;
+  first: number,
+): number {
+  const { chunks, ends } = records;
+  // made from the memory itself: the views of a Buffer are Buffers, and slow to make
+  const { buffer, byteOffset, byteLength } = source;
+  let from = byteOffset;
+  let next = first;
+  while (from < byteOffset + byteLength) {
+    const row = rows[next]!;
+    const length = lengths[next]!;
+    const chunk = chunks[row >>> CHUNK_BITS]!;
+    const comma = ends[row]! - 1;
+    chunk.set(new Uint8Array(buffer, from, length), comma - length);
+    chunk[comma] = COMMA;
+    from += length;
+    next++;
+  }
+  return next;
 }
 
 /** Bytes of a row's JSON, its comma included. */

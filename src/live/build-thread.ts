@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { buildDataset } from '../dataset/build.js';
+import { buildDataset, memoryOf } from '../dataset/build.js';
 import type { DatasetParts } from '../dataset/dataset.js';
 import { InputError } from '../errors.js';
 import { readNotifications } from '../snapshot/notifications.js';
@@ -13,7 +13,7 @@ export interface BuildRequest {
   readonly notificationsPath: string | undefined;
 }
 
-/** What comes back: the parts share their memory with the thread that asked. */
+/** What comes back: the memory of the parts changes hands. */
 export type BuildReply =
   | { readonly kind: 'progress'; readonly bytesRead: number; readonly bytesTotal: number }
   | {
@@ -34,7 +34,11 @@ async function main(): Promise<void> {
     };
     const reader = await openSnapshot(path, { maxInvalid, onProgress });
     try {
-      reply({ kind: 'built', parts: await buildDataset(reader), extra });
+      const parts = await buildDataset(reader);
+      parentPort!.postMessage(
+        { kind: 'built', parts, extra } satisfies BuildReply,
+        memoryOf(parts),
+      );
     } finally {
       reader.close();
     }

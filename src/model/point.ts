@@ -175,6 +175,12 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
 }
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  let text: string;
+  try {
+    text = JSON.stringify(value) ?? String(value);
+  } catch {
+    // nested deeper than the stack reaches, or a bigint
+    text = typeof value === 'bigint' ? String(value) : `a value of type ${typeof value}`;
+  }
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -9,14 +9,21 @@ import {
   lambert,
   MOST_STRETCH,
 } from '../model/geo.js';
+import type { Metres } from '../model/units.js';
 import { Centre } from './centre.js';
 import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
 import type { Box, Circle } from './query.js';
 
 const RADIANS = Math.PI / 180;
 
-/** Room for rounding where a bound is compared with a value from another formula. */
+/** Room for rounding where a bound is compared with a value from another formula: a share of it, … */
 const SLACK = 1e-12;
+
+/**
+ * … and metres. Rounded coordinates put two names of one place, lon 180 and -180 or any two longitudes of
+ * a pole, nanometres apart; only the geodesic knows that they are one.
+ */
+const NOISE: Metres = 1e-6;
 
 /**
  * A circle in metres on the WGS84 ellipsoid. The great circle decides for all but the points near the
@@ -27,8 +34,8 @@ export function circleRegion(circle: Circle): Region {
   if (radius >= FARTHEST) return { overlap: () => INSIDE, contains: () => true };
 
   // haversines below `inner` are surely inside, above `outer` surely outside
-  const inner = haversineOf(radius / MOST_STRETCH) * (1 - SLACK);
-  const outer = haversineOf(radius / LEAST_STRETCH) * (1 + SLACK) + Number.MIN_VALUE;
+  const inner = haversineOf(Math.max(0, radius - NOISE) / MOST_STRETCH) * (1 - SLACK);
+  const outer = haversineOf((radius + NOISE) / LEAST_STRETCH) * (1 + SLACK);
   const centre = new Centre(lon, lat);
   const { west, south, east, north } = frameOf(circle);
   const crosses = west > east;
@@ -41,8 +48,9 @@ export function circleRegion(circle: Circle): Region {
       if (haversine < inner) return true;
       if (radius < LAMBERT_REACH) {
         const distance = lambert(lon, lat, pointLon, pointLat);
-        if (distance > radius * (1 + LAMBERT_ERROR)) return false;
-        if (distance < radius * (1 - LAMBERT_ERROR)) return true;
+        const doubt = radius * LAMBERT_ERROR + NOISE;
+        if (distance > radius + doubt) return false;
+        if (distance < radius - doubt) return true;
       }
       return geodesic(lon, lat, pointLon, pointLat) <= radius;
     },

@@ -5,6 +5,7 @@ import type { PointBlock } from './block.js';
 import { RecordAudit } from './native/audit.js';
 import type { NativeReader } from './native/read.js';
 import { openSnapshot } from './open.js';
+import { problemTexts } from './problem-texts.js';
 import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from './snapshot.js';
 
 const MAX_REASONS = 10;
@@ -69,7 +70,7 @@ export async function verifySnapshot(path: string, options: ReadOptions): Promis
     }
     load = reader.report();
     if (load.invalid > (options.maxInvalid ?? 0)) {
-      for (const { place, field, reason } of load.problems) fail(`${place}: ${field} ${reason}`);
+      for (const text of problemTexts(load.problems)) fail(text);
       reasonCount = load.invalid;
     }
   } catch (error) {

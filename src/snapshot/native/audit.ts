@@ -51,7 +51,7 @@ function auditRecord(text: string, block: PointBlock, i: number): string | undef
       unknownKey ??= key;
     });
     if (!('id' in result)) {
-      return result.map(({ field, reason }) => `${field} ${reason}`).join('; ');
+      return result.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
     }
     point = result;
   } catch (error) {

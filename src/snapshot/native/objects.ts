@@ -157,19 +157,21 @@ function readNotification(item: unknown, fail: Fail): Notification {
   const comment = asFields(fields['comment'], 'comment', fail);
   const { created_at, comment: text } = comment;
   if (typeof fields['seen'] !== 'boolean') throw fail('seen must be true or false');
-  if (typeof text !== 'string') throw fail('comment.comment must be text');
+  if (typeof text !== 'string' || text.includes('\0')) {
+    throw fail('comment.comment must be text without NUL characters');
+  }
   const time = typeof created_at === 'string' ? parseTimestamp(created_at) : 'must be text';
   if (typeof time === 'string') throw fail(`comment.created_at ${time}`);
   return {
-    id: wholeNumber(fields, 'id', fail),
+    id: wholeNumber(fields, 'id', fail, 1),
     user: wholeNumber(fields, 'user', fail),
     seen: fields['seen'],
     comment: {
-      id: wholeNumber(comment, 'id', fail),
+      id: wholeNumber(comment, 'id', fail, 1),
       user: wholeNumber(comment, 'user', fail),
       created_at: time.text,
       comment: text,
-      map_data_point: wholeNumber(comment, 'map_data_point', fail),
+      map_data_point: wholeNumber(comment, 'map_data_point', fail, 1),
     },
   };
 }
@@ -221,10 +223,10 @@ function asFields(value: unknown, name: string, fail: Fail): Fields {
   return value as Fields;
 }
 
-function wholeNumber(fields: Fields, key: string, fail: Fail): number {
+function wholeNumber(fields: Fields, key: string, fail: Fail, least: 0 | 1 = 0): number {
   const value = fields[key];
-  if (!Number.isSafeInteger(value) || (value as number) < 0) {
-    throw fail(`${key} must be a whole number from 0 to 2^53 - 1, got ${String(value)}`);
+  if (!Number.isSafeInteger(value) || (value as number) < least) {
+    throw fail(`${key} must be a whole number from ${least} to 2^53 - 1, got ${String(value)}`);
   }
   return value as number;
 }

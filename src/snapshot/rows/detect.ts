@@ -1,0 +1,119 @@
+import { isUtf8 } from 'node:buffer';
+import { InputError } from '../../errors.js';
+import { MAGIC } from '../native/format.js';
+import type { SnapshotFormat } from '../snapshot.js';
+import { readHeader } from './csv.js';
+import { outlineOf } from './outline.js';
+import { isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
+import { Source } from './source.js';
+
+/** Enough to see where a JSON document has its records, and the first line of most files. */
+const HEAD_BYTES = 64 * 1024;
+const LINE_FEED = 0x0a;
+
+const ACCEPTED =
+  'accepted are native snapshots, NDJSON, JSON (an array, or an object with a list "results"), a GeoJSON FeatureCollection, CSV with a header that names id, lat, lon and created_at, and MessagePack maps; all but the first may be gzipped';
+
+/** What others begin with, to say what came instead. */
+const OTHERS: readonly (readonly [start: string, name: string])[] = [
+  ['\x1f\x8b', 'gzip data inside gzip data'],
+  ['\xff\xfe', 'UTF-16 text; save it as UTF-8'],
+  ['\xfe\xff', 'UTF-16 text; save it as UTF-8'],
+  ['PK\x03\x04', 'a ZIP archive or a spreadsheet; unpack it or export CSV'],
+  ['\x28\xb5\x2f\xfd', 'Zstandard data; decompress it'],
+  ['BZh', 'bzip2 data; decompress it'],
+  ['\xfd7zXZ', 'xz data; decompress it'],
+  ['PAR1', 'a Parquet file'],
+  ['SQLite format 3', 'an SQLite database'],
+  ['<', 'XML or HTML'],
+];
+
+/**
+ * Finds the format of a snapshot file by its content; its name means nothing.
+ * Throws an InputError that says what was found when it is none, or the file cannot be read.
+ */
+export async function detectFormat(path: string): Promise<SnapshotFormat> {
+  const source = new Source(path);
+  try {
+    const head = await readHead(source);
+    if (head.length === 0) {
+      throw new InputError(`${path}: the file is empty, or has only white space`);
+    }
+    const format = sniff(head);
+    if (format === undefined) {
+      throw new InputError(`${path}: begins with ${describe(head)}; ${ACCEPTED}`);
+    }
+    if (format === 'native' && source.gzipped) {
+      throw new InputError(
+        `${path}: a native snapshot cannot be read while it is gzipped; gunzip it first`,
+      );
+    }
+    return format;
+  } finally {
+    source.close();
+  }
+}
+
+/** The format of a file that begins with these bytes, no white space before them. */
+export function sniff(head: Uint8Array): SnapshotFormat | undefined {
+  const [first = 0, second] = head;
+  if (MAGIC.every((byte, index) => head[index] === byte)) return 'native';
+  const isMap = first >> 4 === 0x8 || first === 0xde || first === 0xdf;
+  const isArray = first >> 4 === 0x9 || first === 0xdc || first === 0xdd;
+  // the last is how msgpackr's extension for records begins
+  if (isMap || isArray || (first === 0xd4 && second === 0x72)) return 'msgpack';
+  if (first === 0 || second === 0) return undefined;
+
+  const text = trimStart(withoutBom(head));
+  if (text[0] === 0x5b) return 'json';
+  if (text[0] === 0x7b) return sniffObject(text);
+  return readHeader(firstLine(text)) === undefined ? undefined : 'csv';
+}
+
+/**
+ * Lines of objects or one document? A first line that is a whole object, and no envelope, is NDJSON.
+ * So is one that is broken: a document would be broken too, lines can be reported one by one.
+ */
+function sniffObject(text: Uint8Array): SnapshotFormat {
+  const line = outlineOf(firstLine(text));
+  const outline = line.state === 'open' ? outlineOf(text).outline : line.outline;
+  if (outline.list === 'features' || outline.type === 'FeatureCollection') return 'geojson';
+  return line.state === 'open' || outline.list === 'results' ? 'json' : 'ndjson';
+}
+
+/** The first line and more, up to the longest that a line may be. */
+async function readHead(source: Source): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  let hasLine = false;
+  for await (const chunk of source.chunks()) {
+    const part = size === 0 ? trimStart(chunk) : chunk;
+    if (part.length === 0) continue;
+    parts.push(part);
+    size += part.length;
+    hasLine ||= part.includes(LINE_FEED);
+    if (size >= (hasLine ? HEAD_BYTES : MAX_RAW_BYTES)) break;
+  }
+  return Buffer.concat(parts);
+}
+
+function firstLine(text: Uint8Array): Uint8Array {
+  const end = text.indexOf(LINE_FEED);
+  const line = end === -1 ? text : text.subarray(0, end);
+  return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
+}
+
+function trimStart(bytes: Uint8Array): Uint8Array {
+  const start = bytes.findIndex((byte) => !isSpace(byte));
+  return start === -1 ? bytes.subarray(bytes.length) : bytes.subarray(start);
+}
+
+function describe(head: Uint8Array): string {
+  const start = Buffer.from(head.subarray(0, 40));
+  const latin = start.toString('latin1');
+  const known = OTHERS.find(([text]) => latin.startsWith(text));
+  if (known !== undefined) return known[1];
+  if (start[0] === 0 || start[1] === 0) return 'zero bytes, which may be UTF-16: save it as UTF-8';
+  if (isUtf8(start)) return `the text ${JSON.stringify(start.toString())}`;
+  return `the bytes ${start.subarray(0, 8).toString('hex')}`;
+}

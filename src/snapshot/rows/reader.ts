@@ -1,0 +1,129 @@
+import { InputError } from '../../errors.js';
+import { readPoint, renderPoint } from '../../model/point.js';
+import { MAX_RECORD_BYTES, type PointBlock } from '../block.js';
+import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
+import { BlockBuilder } from './block-builder.js';
+import { readCsv } from './csv.js';
+import { IdSet } from './id-set.js';
+import { readJson } from './json.js';
+import { readMsgpack } from './msgpack.js';
+import { readNdjson } from './ndjson.js';
+import { ProblemLog } from './problem-log.js';
+import { BrokenRows, type Row, type RowParser } from './row.js';
+import { Source } from './source.js';
+import { UnknownKeys } from './unknown-keys.js';
+
+export type RowFormat = Exclude<SnapshotFormat, 'native'>;
+
+export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
+  ndjson: readNdjson,
+  json: readJson,
+  geojson: readJson,
+  csv: readCsv,
+  msgpack: readMsgpack,
+};
+
+/**
+ * Opens a snapshot of rows, gzipped or not, in a format that was detected. Throws an InputError when
+ * the file cannot be opened; what is wrong inside shows when its blocks are read.
+ */
+export function openRows(path: string, format: RowFormat, options: ReadOptions): SnapshotReader {
+  return new RowsReader(new Source(path), format, options);
+}
+
+/** Names the file in the error that its rows may have thrown. */
+export function nameFile(source: Source, error: unknown): unknown {
+  if (!(error instanceof BrokenRows)) return error;
+  const path = source.gzipped ? `${source.path} (gunzipped)` : source.path;
+  return new InputError(`${path}: ${error.message}`, { cause: error });
+}
+
+class RowsReader implements SnapshotReader {
+  readonly format: RowFormat;
+  readonly #source: Source;
+  readonly #options: ReadOptions;
+  readonly #builder = new BlockBuilder();
+  readonly #ids = new IdSet();
+  readonly #problems: ProblemLog;
+  readonly #unknownKeys = new UnknownKeys();
+  #isComplete = false;
+
+  constructor(source: Source, format: RowFormat, options: ReadOptions) {
+    this.#source = source;
+    this.format = format;
+    this.#options = options;
+    this.#problems = new ProblemLog(format);
+  }
+
+  async *blocks(): AsyncGenerator<PointBlock> {
+    const chunks = this.#source.chunks(this.#options.onProgress);
+    try {
+      for await (const rows of PARSERS[this.format](chunks)) {
+        for (const row of rows) {
+          const block = this.#add(row);
+          if (block !== undefined) yield block;
+        }
+      }
+    } catch (error) {
+      throw nameFile(this.#source, error);
+    }
+    this.#checkInvalid();
+    const last = this.#builder.take();
+    this.#isComplete = true;
+    if (last !== undefined) yield last;
+  }
+
+  report(): LoadReport {
+    if (!this.#isComplete) throw new Error('the snapshot has not been read to its end');
+    return {
+      format: this.format,
+      points: this.#ids.size,
+      invalid: this.#problems.invalid,
+      problems: this.#problems.first,
+      unknownKeys: this.#unknownKeys.counts(),
+      notifications: [],
+      digest: this.#source.digest(),
+      createdAt: this.#source.modifiedAt,
+    };
+  }
+
+  close(): void {
+    this.#source.close();
+  }
+
+  #add(row: Row): PointBlock | undefined {
+    const { place } = row;
+    if (row.problem !== undefined) {
+      this.#problems.add(place, [row.problem]);
+      return undefined;
+    }
+    const point = readPoint(row.value, (key) => this.#unknownKeys.add(key));
+    if (!('id' in point)) {
+      this.#problems.add(place, point);
+      return undefined;
+    }
+    const json = renderPoint(point);
+    const bytes = Buffer.byteLength(json);
+    if (bytes > MAX_RECORD_BYTES) {
+      const reason = `has ${bytes} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`;
+      this.#problems.add(place, [{ field: 'record', reason }]);
+      return undefined;
+    }
+    if (!this.#ids.add(point.id)) {
+      this.#problems.add(place, [{ field: 'id', reason: `${point.id} is an earlier record's` }]);
+      return undefined;
+    }
+    return this.#builder.add(point, json, bytes);
+  }
+
+  #checkInvalid(): void {
+    const allowed = this.#options.maxInvalid ?? 0;
+    const { invalid } = this.#problems;
+    if (invalid <= allowed) return;
+    const total = invalid + this.#ids.size;
+    throw this.#problems.error(
+      this.#source.path,
+      `${invalid} of ${total} records are invalid, ${allowed} may be (--max-invalid leaves out that many); the first:`,
+    );
+  }
+}

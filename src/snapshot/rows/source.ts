@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  openSync,
+  type ReadStream,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { InputError } from '../../errors.js';
+import type { Progress } from '../snapshot.js';
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** A file that is read once from front to back, gunzipped where it is gzipped. */
+export class Source {
+  readonly path: string;
+  /** Bytes of the file, and its time of modification in milliseconds since the epoch. */
+  readonly size: number;
+  readonly modifiedAt: number;
+  readonly gzipped: boolean;
+  readonly #fd: number;
+  #stream: ReadStream | undefined;
+  #open = true;
+  #digest: string | undefined;
+
+  /** Throws an InputError when there is no such file, or it is none that can be read. */
+  constructor(path: string) {
+    this.path = path;
+    try {
+      // before it is opened: opening a pipe would wait for its other end
+      const stats = statSync(path);
+      if (stats.isDirectory()) throw new Error('it is a folder');
+      if (!stats.isFile()) throw new Error('it is no regular file');
+      this.#fd = openSync(path, 'r');
+    } catch (error) {
+      throw unreadable(path, error);
+    }
+    const stats = fstatSync(this.#fd);
+    this.size = stats.size;
+    this.modifiedAt = Math.floor(stats.mtimeMs);
+    const start = new Uint8Array(2);
+    readSync(this.#fd, start, 0, 2, 0);
+    this.gzipped = start[0] === 0x1f && start[1] === 0x8b;
+  }
+
+  /** Throws an InputError when the file cannot be read on, or its gzip data is damaged or cut short. */
+  async *chunks(onProgress?: Progress): AsyncGenerator<Uint8Array> {
+    if (!this.gzipped) {
+      yield* this.#raw(onProgress);
+      return;
+    }
+    const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+    // what goes wrong reaches the loop below through gunzip
+    pipeline(this.#raw(onProgress), gunzip, () => {});
+    try {
+      for await (const chunk of gunzip) yield chunk;
+    } catch (error) {
+      throw this.#damaged(error, gunzip.bytesWritten);
+    }
+    if (gunzip.bytesWritten !== this.size) {
+      throw new InputError(
+        `${this.path}: the gzip data ends at byte ${gunzip.bytesWritten} of ${this.size}; what follows is no gzip data`,
+      );
+    }
+  }
+
+  /** SHA-256 of the file's bytes, in hexadecimal. Throws if they have not been read to the end. */
+  digest(): string {
+    if (this.#digest === undefined) throw new Error('the snapshot has not been read to its end');
+    return this.#digest;
+  }
+
+  /** May be called more than once. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    // a stream closes its file itself, once no read is under way
+    if (this.#stream === undefined) closeSync(this.#fd);
+    else this.#stream.destroy();
+  }
+
+  async *#raw(onProgress: Progress | undefined): AsyncGenerator<Uint8Array> {
+    if (!this.#open || this.#stream !== undefined) throw new Error('a snapshot is read only once');
+    const hash = createHash('sha256');
+    const stream = createReadStream(this.path, {
+      fd: this.#fd,
+      start: 0,
+      highWaterMark: CHUNK_BYTES,
+    });
+    this.#stream = stream;
+    let bytes = 0;
+    try {
+      for await (const chunk of stream) {
+        hash.update(chunk);
+        bytes += chunk.length;
+        onProgress?.(bytes, this.size);
+        yield chunk;
+      }
+    } catch (error) {
+      throw this.#open ? unreadable(this.path, error) : new Error('the snapshot is closed');
+    }
+    this.#digest = hash.digest('hex');
+  }
+
+  #damaged(error: unknown, position: number): unknown {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined || !code.startsWith('Z_')) return error;
+    const reason = code === 'Z_BUF_ERROR' ? 'is cut short' : `is damaged (${message})`;
+    return new InputError(`${this.path}: the gzip data ${reason} near byte ${position}`, {
+      cause: error,
+    });
+  }
+}
+
+function unreadable(path: string, error: unknown): InputError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason =
+    code === 'ENOENT'
+      ? 'there is no such file'
+      : code === 'EACCES' || code === 'EPERM'
+        ? 'no permission'
+        : message;
+  return new InputError(`${path}: cannot be read: ${reason}`, { cause: error });
+}

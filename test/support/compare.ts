@@ -1,0 +1,89 @@
+import * as assert from 'uvu/assert';
+import type { Engine, Hints, Page } from '../../src/query/engine.js';
+import type { Driver, Way } from '../../src/query/plan.js';
+import type { Filters, Query } from '../../src/query/query.js';
+import { idsOf } from './engine.js';
+import type { Note } from './notes.js';
+import type { Expected } from './oracle.js';
+
+/** Asserts that the engine's page is the oracle's. `label` says how to get the query again. */
+export function assertPage(engine: Engine, query: Query, expected: Expected, label: string): void {
+  const { page: wanted, pageSize } = query;
+  const count = expected.notes.length;
+  const pageCount = Math.max(1, Math.ceil(count / pageSize));
+  const page = wanted === 'last' ? pageCount : wanted;
+  const answer = engine.run(query);
+  if (page > pageCount) {
+    assert.is(answer, undefined, `${label}: a page past the end`);
+    return;
+  }
+  if (answer === undefined) throw new Error(`${label}: no page ${page} of ${pageCount}`);
+  const about = [answer.count, answer.page, answer.pageCount];
+  assert.equal(about, [count, page, pageCount], `${label}: count, page, pages`);
+  const notes = expected.notes.slice((page - 1) * pageSize, page * pageSize);
+  assertNotes(idsOf(engine.dataset, answer.rows, answer.length), notes, expected, label);
+}
+
+/** Asserts that these are the ids of `notes`, in order; places at one distance may stand either way. */
+export function assertNotes(
+  ids: readonly number[],
+  notes: readonly Note[],
+  { distances, notes: all }: Expected,
+  label: string,
+): void {
+  assert.is(ids.length, notes.length, `${label}: length`);
+  if (notes.every((note, i) => note.id === ids[i])) return;
+  if (distances === undefined) {
+    const at = notes.findIndex((note, i) => note.id !== ids[i]);
+    throw new Error(`${label}: ${ids[at]} instead of ${notes[at]!.id} at place ${at}`);
+  }
+  const byId = new Map(all.map((note) => [note.id, note]));
+  assert.is(new Set(ids).size, ids.length, `${label}: an id twice`);
+  for (const [i, id] of ids.entries()) {
+    const note = byId.get(id);
+    if (note === undefined) throw new Error(`${label}: ${id} is no match`);
+    const [got, want] = [distances.get(note)!, distances.get(notes[i]!)!];
+    // 1e-8 m is what rounding does to coordinates near 180 degrees
+    const tolerance = want * 1e-9 + 1e-8;
+    assert.ok(
+      Math.abs(got - want) <= tolerance,
+      `${label}: place ${i} is at ${got}, not ${want} m`,
+    );
+    const next = byId.get(ids[i + 1]!);
+    if (next !== undefined && next.lon === note.lon && next.lat === note.lat) {
+      assert.ok(id < next.id, `${label}: one place, but ${id} before ${next.id}`);
+    }
+  }
+}
+
+/** Asserts that every choice a planner could make gives the very same page. */
+export function assertHints(engine: Engine, query: Query, label: string): void {
+  const chosen = pageOf(engine.run(query));
+  for (const hints of everyHint(query.filters)) {
+    const forced = pageOf(engine.run(query, hints));
+    assert.equal(forced, chosen, `${label} with ${JSON.stringify(hints)}`);
+  }
+}
+
+/** Every page of a query, of `pageSize` each, one after the other. */
+export function allPages(engine: Engine, query: Omit<Query, 'page'>, hints: Hints = {}): number[] {
+  const ids: number[] = [];
+  for (let page = 1; ; page++) {
+    const answer = engine.run({ ...query, page }, hints);
+    if (answer === undefined) return ids;
+    ids.push(...idsOf(engine.dataset, answer.rows, answer.length));
+  }
+}
+
+function pageOf(page: Page | undefined): unknown {
+  return page && { ...page, rows: [...page.rows.subarray(0, page.length)] };
+}
+
+function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hints[] {
+  const drivers: Driver[] = ['all'];
+  if (boxes !== undefined || circle !== undefined) drivers.push('region');
+  if (createdAt !== undefined) drivers.push('createdAt');
+  if (modifiedAt !== undefined) drivers.push('modifiedAt');
+  const ways: Way[] = ['walk', 'select'];
+  return drivers.flatMap((driver) => ways.map((way) => ({ driver, way })));
+}

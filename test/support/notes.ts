@@ -1,0 +1,113 @@
+import { Permutation, Random } from '../../src/generate/random.js';
+import { type Point, readPoint } from '../../src/model/point.js';
+import type { Degrees, Microseconds } from '../../src/model/units.js';
+
+/** What queries see of a point, as plain as can be. */
+export interface Note {
+  readonly id: number;
+  readonly lon: Degrees;
+  readonly lat: Degrees;
+  readonly created: Microseconds;
+  readonly modified: Microseconds;
+}
+
+const MINUTE: Microseconds = 60e6;
+const START: Microseconds = Date.UTC(2020, 0, 1) * 1000;
+const YEARS: Microseconds = 4 * 365 * 1440 * MINUTE;
+
+/** Cities, and places where a map's edges, poles and axes meet a cluster. */
+const CLUSTERS: readonly [lon: Degrees, lat: Degrees, spread: Degrees][] = [
+  [24.94, 60.17, 0.05],
+  [25.5, 62.2, 1],
+  [-74, 40.7, 0.2],
+  [0, 51.48, 0.3],
+  [179.99, -16.8, 0.2],
+  [-179.99, 65, 2],
+  [10, 89.9, 0.1],
+  [-120, -89.99, 0.02],
+  [0, 0, 0.5],
+];
+
+/**
+ * Seeded notes that gather where mistakes would: clusters, shared places and instants, whole degrees,
+ * ±180, ±90, longitude 0, the poles' surroundings, times before 1970.
+ */
+export function scatterNotes(seed: number, count: number): Note[] {
+  const random = new Random(seed, 'point');
+  const order = new Permutation(seed, Math.max(1, count));
+  const instants = Array.from({ length: 50 }, () => START + random.int(1000) * 1e9);
+  const notes: Note[] = [];
+  for (let i = 0; i < count; i++) {
+    const [lon, lat] = scatterPlace(random, notes);
+    const created = scatterTime(random, instants);
+    const modified = random.chance(0.4) ? created : scatterTime(random, instants);
+    const id = i === 7 ? Number.MAX_SAFE_INTEGER : order.at(i) * 3 + 1;
+    notes.push({ id, lon: eightDigits(lon, 180), lat: eightDigits(lat, 90), created, modified });
+  }
+  return notes;
+}
+
+/** The point of a note, by way of the one validator of records. */
+export function pointOf(note: Note): Point {
+  const record = {
+    id: note.id,
+    comment: `note ${note.id} Ääkkönen`.slice(0, 5 + (note.id % 20)),
+    lat: note.lat.toFixed(8),
+    lon: note.lon.toFixed(8),
+    created_at: isoTime(note.created, (note.id % 7) * 30 - 60),
+    ...(note.modified === note.created ? {} : { modified_at: isoTime(note.modified, 0) }),
+  };
+  const point = readPoint(record, () => {});
+  if (!('id' in point)) throw new Error(`${JSON.stringify(record)}: ${JSON.stringify(point)}`);
+  return point;
+}
+
+function scatterPlace(random: Random, notes: readonly Note[]): [lon: Degrees, lat: Degrees] {
+  const everywhere = (): [Degrees, Degrees] => [random.between(-180, 180), random.between(-90, 90)];
+  const kind = random.int(100);
+  if (kind < 45) {
+    const [lon, lat, spread] = random.pick(CLUSTERS);
+    return [lon + random.gaussian() * spread, lat + random.gaussian() * spread];
+  }
+  if (kind < 65) return everywhere();
+  if (kind < 75) return [random.int(361) - 180, random.int(181) - 90];
+  if (kind < 82 && notes.length > 0) {
+    const { lon, lat } = random.pick(notes);
+    return random.chance(0.5) ? [lon, lat] : [lon, -lat];
+  }
+  const [lon, lat] = everywhere();
+  if (kind < 87) return [random.pick([-180, 180]), random.chance(0.5) ? Math.round(lat) : lat];
+  if (kind < 90) return [random.pick([-180, 0, 180, lon]), random.pick([-90, 90])];
+  if (kind < 94) return random.chance(0.5) ? [0, lat] : [lon, 0];
+  const nearly = random.pick([1e-8, 1e-6, 1e-4, 0.01]) * (1 + random.int(9));
+  if (kind < 97) return [random.pick([-1, 1]) * (180 - nearly), lat];
+  return [lon, random.pick([-1, 1]) * (90 - nearly)];
+}
+
+function scatterTime(random: Random, instants: readonly Microseconds[]): Microseconds {
+  const kind = random.int(100);
+  if (kind < 30) return random.pick(instants);
+  if (kind < 33) return Math.floor(random.between(-9e15, 9e15));
+  if (kind < 35) return random.int(5) - 2;
+  return START + Math.floor(random.next() * YEARS);
+}
+
+/** Rounds as a record does, and wraps or clips what lies off the map. */
+function eightDigits(degrees: Degrees, limit: 90 | 180): Degrees {
+  let inside = degrees;
+  if (Math.abs(degrees) > limit) {
+    inside = limit === 180 ? degrees - Math.sign(degrees) * 360 : Math.sign(degrees) * limit;
+  }
+  return Number(inside.toFixed(8)) + 0;
+}
+
+function isoTime(micros: Microseconds, offsetMinutes: number): string {
+  const local = micros + offsetMinutes * MINUTE;
+  const seconds = Math.floor(local / 1e6);
+  const clock = new Date(seconds * 1000).toISOString().slice(0, 19);
+  const fraction = String(local - seconds * 1e6).padStart(6, '0');
+  const away = Math.abs(offsetMinutes);
+  const pad = (part: number): string => String(part).padStart(2, '0');
+  const sign = offsetMinutes < 0 ? '-' : '+';
+  return `${clock}.${fraction}${sign}${pad(Math.floor(away / 60))}:${pad(away % 60)}`;
+}
