@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { InputError } from './errors.js';
+import { isHostPattern } from './http/authority.js';
 
 /** A setting of `waypost serve`: one row makes the flag, the environment variable and the help. */
 export interface Setting {
@@ -22,8 +24,26 @@ export interface ServeSettings {
   readonly publicUrl?: string;
   readonly timeZone: string;
   readonly maxInvalid: number;
-  /** Bytes. */
+  /** Share of the points: 0.5 for half of them. */
+  readonly maxShrink: number;
+  readonly watch: 'events' | 'poll' | 'off';
+  /** Times are in milliseconds. */
+  readonly pollInterval: number;
+  readonly settle: number;
+  readonly workers: number;
+  readonly adminToken?: string;
+  readonly trustProxy: boolean;
+  readonly allowedHosts: readonly string[];
+  readonly corsOrigin: readonly string[];
+  /** Sizes are in bytes. */
   readonly answerCache: number;
+  readonly maxHeaderSize: number;
+  readonly maxConnections: number;
+  readonly requestTimeout: number;
+  readonly maxLoopDelay: number;
+  readonly shutdownTimeout: number;
+  /** Share of the requests that are logged. */
+  readonly accessLog: number;
   readonly logLevel: string;
 }
 
@@ -80,11 +100,112 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     parse: (text) => wholeNumber(text, 0, Number.MAX_SAFE_INTEGER),
   },
   {
+    flag: '--max-shrink <percent>',
+    environment: 'WAYPOST_MAX_SHRINK',
+    fallback: '50',
+    help: 'hold back a new snapshot that lost more than this share of the points; 100 takes any',
+    parse: (text) => wholeNumber(text, 0, 100) / 100,
+  },
+  {
+    flag: '--watch <mode>',
+    environment: 'WAYPOST_WATCH',
+    fallback: 'events',
+    help: 'how to learn of a new snapshot: events, poll (for network file systems) or off',
+    parse: (text) => oneOf(text, ['events', 'poll', 'off']),
+  },
+  {
+    flag: '--poll-interval <time>',
+    environment: 'WAYPOST_POLL_INTERVAL',
+    fallback: '5s',
+    help: 'how often --watch poll looks',
+    parse: duration,
+  },
+  {
+    flag: '--settle <time>',
+    environment: 'WAYPOST_SETTLE',
+    fallback: '500ms',
+    help: 'how long a new file must not have been written before it is read',
+    parse: duration,
+  },
+  {
+    flag: '--workers <number>',
+    environment: 'WAYPOST_WORKERS',
+    fallback: '1',
+    help: 'processes that answer, each with the points in its own memory; auto for one a core',
+    parse: (text) => (text === 'auto' ? availableParallelism() : wholeNumber(text, 1, 1024)),
+  },
+  {
+    flag: '--admin-token <token>',
+    environment: 'WAYPOST_ADMIN_TOKEN',
+    help: 'opens POST /admin/reload to whoever sends it; without it there is no such address',
+  },
+  {
+    flag: '--trust-proxy',
+    environment: 'WAYPOST_TRUST_PROXY',
+    help: 'take scheme and host of the links from X-Forwarded-Proto and X-Forwarded-Host',
+  },
+  {
+    flag: '--allowed-hosts <names>',
+    environment: 'WAYPOST_ALLOWED_HOSTS',
+    fallback: '*',
+    help: 'hosts that requests may name, with commas between; .example.org stands for sub-domains too',
+    parse: hostList,
+  },
+  {
+    flag: '--cors-origin <origins>',
+    environment: 'WAYPOST_CORS_ORIGIN',
+    fallback: '*',
+    help: 'origins whose pages may read answers, with commas between; * for any, none for none',
+    parse: (text) => (text === 'none' ? [] : list(text)),
+  },
+  {
     flag: '--answer-cache <size>',
     environment: 'WAYPOST_ANSWER_CACHE',
     fallback: '64MiB',
     help: 'memory for answers that are asked for again, such as 64MiB; 0 for none',
     parse: byteSize,
+  },
+  {
+    flag: '--max-header-size <size>',
+    environment: 'WAYPOST_MAX_HEADER_SIZE',
+    fallback: '16KiB',
+    help: 'largest request line and headers together; what is larger gets 431',
+    parse: byteSize,
+  },
+  {
+    flag: '--max-connections <number>',
+    environment: 'WAYPOST_MAX_CONNECTIONS',
+    fallback: '20000',
+    help: 'connections that one process holds; further ones are closed at once',
+    parse: (text) => wholeNumber(text, 1, 1_000_000),
+  },
+  {
+    flag: '--request-timeout <time>',
+    environment: 'WAYPOST_REQUEST_TIMEOUT',
+    fallback: '10s',
+    help: 'how long a client may take to send a request, or to take its answer',
+    parse: duration,
+  },
+  {
+    flag: '--max-loop-delay <time>',
+    environment: 'WAYPOST_MAX_LOOP_DELAY',
+    fallback: '1s',
+    help: 'turn requests away with 503 while the event loop is behind by more; 0 never does',
+    parse: duration,
+  },
+  {
+    flag: '--shutdown-timeout <time>',
+    environment: 'WAYPOST_SHUTDOWN_TIMEOUT',
+    fallback: '10s',
+    help: 'how long requests under way may take after a SIGTERM',
+    parse: duration,
+  },
+  {
+    flag: '--access-log <percent>',
+    environment: 'WAYPOST_ACCESS_LOG',
+    fallback: '0',
+    help: 'share of the requests that are logged, a random sample; errors of the service always are',
+    parse: (text) => wholeNumber(text, 0, 100) / 100,
   },
   {
     flag: '--log-level <level>',
@@ -108,6 +229,25 @@ export function byteSize(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,12})(KiB|MiB|GiB)?$/.exec(text) ?? [];
   if (digits === undefined) throw new InputError('expected a size such as 64MiB, or 0');
   return Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit);
+}
+
+/** Milliseconds of a time such as `500ms`, `10s`, `2m`, or 0. */
+export function duration(text: string): number {
+  const [, digits, unit] = /^(\d{1,7})(ms|s|m)$/.exec(text) ?? [];
+  if (text === '0') return 0;
+  if (digits === undefined) throw new InputError('expected a time such as 500ms, 10s or 2m');
+  return Number(digits) * (unit === 'm' ? 60_000 : unit === 's' ? 1000 : 1);
+}
+
+function list(text: string): string[] {
+  return text.split(',').map((entry) => entry.trim());
+}
+
+function hostList(text: string): string[] {
+  const entries = list(text);
+  const wrong = entries.find((entry) => !isHostPattern(entry));
+  if (wrong === undefined) return entries;
+  throw new InputError(`expected host names without a port, got ${JSON.stringify(wrong)}`);
 }
 
 function oneOf(text: string, choices: readonly string[]): string {

@@ -135,11 +135,20 @@ test('many notifications are many frames', async () => {
   await withFolder(async (folder) => {
     const path = join(folder, 'told.waypost');
     const many = Array.from({ length: 70_000 }, (_, i) => notification(i + 1));
-    const long = [notification(70_001, 'x'.repeat(6e6)), notification(70_002, 'y'.repeat(6e6))];
+    const long = [notification(70_001, 'x'.repeat(9e6)), notification(70_002, 'y'.repeat(9e6))];
     writeNative(path, [blockOf([point({ id: 1 })])], [...many, ...long]);
     assert.equal((await readOnePass(path))[1].notifications, [...many, ...long]);
   });
 });
+
+test('a notification longer than a frame is not written', () =>
+  withFolder((folder) => {
+    const long = notification(1, 'x'.repeat(16 * 1024 * 1024 - 100));
+    assert.throws(() => writeNative(join(folder, 'x'), [], [long]), /notification 1 is too long/);
+    const most = notification(1, 'x'.repeat(16 * 1024 * 1024 - 250));
+    writeNative(join(folder, 'most'), [], [most]);
+    assert.equal(readTwoPass(join(folder, 'most'))[1].notifications, [most]);
+  }));
 
 test('half a surrogate pair, which has no UTF-8, becomes a replacement character', async () => {
   await withFolder(async (folder) => {

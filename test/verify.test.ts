@@ -133,6 +133,15 @@ for (const [name, record, why] of [
     }));
 }
 
+test('two notifications of one id are not good', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'told.waypost');
+    writeNative(path, [], [notification(1), notification(2), notification(1)]);
+    const [code, text] = await run(path);
+    assert.is(code, 1);
+    assert.match(text, /notification 1: the id occurs twice/);
+  }));
+
 test('a file cut anywhere is not good, whatever is left of it', () =>
   withFolder(async (folder) => {
     const sample = readFileSync(join(FIXTURES, 'sample.waypost'));
@@ -167,7 +176,7 @@ test('rows: every invalid record is found, and as many as allowed are', () =>
     writeFileSync(path, [GOOD.replace('{', '{"photo":1,'), bad, bad, bad, ''].join('\n'));
     const [code, text] = await run(path);
     assert.is(code, 1);
-    assert.match(text, /ndjson, 1 point, 1 block\n/);
+    assert.match(text, /ndjson, 1 point\n/);
     assert.match(text, /3 invalid records\n/);
     assert.match(text, /unknown keys dropped: photo \(1\)\n/);
     assert.match(

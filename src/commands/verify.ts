@@ -33,7 +33,8 @@ function reportLines(path: string, report: VerifyReport): string[] {
   const { format, origin, points, blocks, extent, load } = report;
   const lines: string[] = [];
   if (format !== undefined) {
-    lines.push(`${path}: ${format}, ${counted(points, 'point')}, ${counted(blocks, 'block')}`);
+    const inBlocks = format === 'native' ? `, ${counted(blocks, 'block')}` : '';
+    lines.push(`${path}: ${format}, ${counted(points, 'point')}${inBlocks}`);
   }
   if (origin !== undefined) lines.push(`  origin         ${origin}`);
   if (load !== undefined) {

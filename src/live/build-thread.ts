@@ -1,7 +1,12 @@
+import { createHash } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { buildDataset, memoryOf } from '../dataset/build.js';
 import type { DatasetParts } from '../dataset/dataset.js';
 import { InputError } from '../errors.js';
+import { contentDigest } from '../snapshot/digest.js';
 import { readNotifications } from '../snapshot/notifications.js';
 import { openSnapshot } from '../snapshot/open.js';
 import type { Notification } from '../snapshot/snapshot.js';
@@ -11,41 +16,72 @@ export interface BuildRequest {
   readonly path: string;
   readonly maxInvalid: number;
   readonly notificationsPath: string | undefined;
+  /** The digest of what is served: nothing is built when the files still have it. */
+  readonly unless: string | undefined;
 }
 
 /** What comes back: the memory of the parts changes hands. */
 export type BuildReply =
   | { readonly kind: 'progress'; readonly bytesRead: number; readonly bytesTotal: number }
+  | { readonly kind: 'unchanged' }
   | {
       readonly kind: 'built';
       readonly parts: DatasetParts;
       readonly extra: readonly Notification[];
+      readonly digest: string;
     }
   | { readonly kind: 'refused'; readonly message: string };
 
+/** Below whatever answers requests, which another build must not slow down. */
+const BACKGROUND_PRIORITY = 10;
+
 /** Entry of the worker thread: builds what its workerData asks for, replies, and ends. */
-async function main(): Promise<void> {
-  const { path, maxInvalid, notificationsPath } = workerData as BuildRequest;
-  const reply = (message: BuildReply): void => parentPort!.postMessage(message);
+async function main(request: BuildRequest): Promise<void> {
   try {
-    const extra = notificationsPath === undefined ? [] : await readNotifications(notificationsPath);
-    const onProgress = (bytesRead: number, bytesTotal: number): void => {
-      reply({ kind: 'progress', bytesRead, bytesTotal });
-    };
-    const reader = await openSnapshot(path, { maxInvalid, onProgress });
-    try {
-      const parts = await buildDataset(reader);
-      parentPort!.postMessage(
-        { kind: 'built', parts, extra } satisfies BuildReply,
-        memoryOf(parts),
-      );
-    } finally {
-      reader.close();
-    }
+    if (request.unless !== undefined) stepBack();
+    await build(request);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     reply({ kind: 'refused', message: error.message });
   }
 }
 
-await main();
+async function build(request: BuildRequest): Promise<void> {
+  const { path, maxInvalid, notificationsPath, unless } = request;
+  const extra = notificationsPath === undefined ? [] : await readNotifications(notificationsPath);
+  const digestWith = (snapshot: string): string =>
+    createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
+  if (unless !== undefined && digestWith(await contentDigest(path)) === unless) {
+    reply({ kind: 'unchanged' });
+    return;
+  }
+  const onProgress = (bytesRead: number, bytesTotal: number): void => {
+    reply({ kind: 'progress', bytesRead, bytesTotal });
+  };
+  const reader = await openSnapshot(path, { maxInvalid, onProgress });
+  try {
+    const parts = await buildDataset(reader);
+    const digest = digestWith(parts.report.digest);
+    reply({ kind: 'built', parts, extra, digest }, memoryOf(parts));
+  } finally {
+    reader.close();
+  }
+}
+
+function reply(message: BuildReply, transfer: ArrayBuffer[] = []): void {
+  parentPort!.postMessage(message, transfer);
+}
+
+/**
+ * Lowers the priority of this thread alone: Linux takes a thread's number for a process's. Elsewhere it
+ * stays as it is.
+ */
+function stepBack(): void {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), BACKGROUND_PRIORITY);
+  } catch {
+    // no such folder, or not allowed: slower answers during a reload, nothing worse
+  }
+}
+
+await main(workerData as BuildRequest);

@@ -7,32 +7,60 @@ import type { Progress } from '../snapshot/snapshot.js';
 import type { BuildReply, BuildRequest } from './build-thread.js';
 import { createGeneration, type Generation } from './generation.js';
 
+/** What to build, and when not to. */
+export interface BuildTask {
+  readonly path: string;
+  /** The digest of what is served: nothing is built when the files still have it. */
+  readonly unless: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** A new generation, or word that there is nothing new. */
+export type BuildResult = Generation | 'unchanged';
+
 /**
  * Builds a generation from a snapshot file in a thread of its own; this thread only packs the box index,
  * in slices. Throws an InputError when the file cannot be used, and an Error when the thread died.
  */
 export async function buildGeneration(
-  request: BuildRequest,
+  task: BuildTask,
+  settings: { readonly maxInvalid: number; readonly notifications?: string | undefined },
   onProgress: Progress = () => {},
-): Promise<Generation> {
+): Promise<BuildResult> {
+  const request: BuildRequest = {
+    path: task.path,
+    unless: task.unless,
+    maxInvalid: settings.maxInvalid,
+    notificationsPath: settings.notifications,
+  };
+  const reply = await runThread(request, task.signal, onProgress);
+  if (reply.kind === 'refused') throw new InputError(reply.message);
+  if (reply.kind === 'unchanged') return 'unchanged';
+  const dataset = await assembleDataset(reply.parts, () => nextTurn());
+  return createGeneration(dataset, reply.extra, reply.digest);
+}
+
+type FinalReply = Exclude<BuildReply, { kind: 'progress' }>;
+
+async function runThread(
+  request: BuildRequest,
+  signal: AbortSignal | undefined,
+  onProgress: Progress,
+): Promise<FinalReply> {
   const thread = new Worker(new URL('./build-thread.js', import.meta.url), { workerData: request });
-  const exited = once(thread, 'exit');
-  let built: Extract<BuildReply, { kind: 'built' }> | undefined;
-  let refused: string | undefined;
-  let crash: Error | undefined;
+  const stop = (): void => void thread.terminate();
+  signal?.addEventListener('abort', stop);
+  let final: FinalReply | undefined;
   thread.on('message', (reply: BuildReply) => {
     if (reply.kind === 'progress') onProgress(reply.bytesRead, reply.bytesTotal);
-    else if (reply.kind === 'refused') refused = reply.message;
-    else built = reply;
+    else final = reply;
   });
-  thread.on('error', (error) => {
-    crash = error;
-  });
-  const [code] = await exited;
-  if (refused !== undefined) throw new InputError(refused);
-  if (crash !== undefined) throw crash;
-  if (built === undefined)
-    throw new Error(`The build thread ended with code ${code} and no reply.`);
-  const dataset = await assembleDataset(built.parts, () => nextTurn());
-  return createGeneration(dataset, built.extra);
+  try {
+    // rejects when the thread dies of an error, running out of memory included
+    const [code] = await once(thread, 'exit');
+    if (final === undefined) throw new Error(`the build thread ended with code ${code}`);
+    return final;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }

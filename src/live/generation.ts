@@ -11,6 +11,8 @@ export interface Generation {
   readonly engine: Engine;
   /** JSON of each user's unseen notifications, newest id first. */
   readonly unseen: ReadonlyMap<number, readonly string[]>;
+  /** Of all it was made from: the same for the same files. */
+  readonly digest: string;
   /** Names the generation in validators: hexadecimal. */
   readonly tag: string;
   /** As an HTTP date. */
@@ -23,14 +25,17 @@ export interface Current {
 }
 
 /** Prepares a dataset for serving; `extra` are notifications from a file of their own. */
-export function createGeneration(dataset: Dataset, extra: readonly Notification[]): Generation {
+export function createGeneration(
+  dataset: Dataset,
+  extra: readonly Notification[],
+  digest: string,
+): Generation {
   const { report } = dataset;
-  const hash = createHash('sha256').update(`${RENDERING} ${report.digest} `);
-  hash.update(JSON.stringify(extra));
   return {
     engine: createEngine(dataset),
     unseen: unseenByUser([...report.notifications, ...extra]),
-    tag: hash.digest('hex').slice(0, 16),
+    digest,
+    tag: createHash('sha256').update(`${RENDERING} ${digest}`).digest('hex').slice(0, 16),
     lastModified: new Date(report.createdAt).toUTCString(),
   };
 }

@@ -60,7 +60,7 @@ export class Centre {
     const most = peaks ? 0.5 + this.#amplitude(far) : Math.max(southFar, northFar);
 
     this.least = Math.max(0, least - ROUNDING);
-    this.most = Math.min(1, most + ROUNDING);
+    this.most = most + ROUNDING;
   }
 
   #along(sin: number, cos: number, k: number): number {

@@ -6,6 +6,7 @@ import { RecordAudit } from './native/audit.js';
 import type { NativeReader } from './native/read.js';
 import { openSnapshot } from './open.js';
 import { problemTexts } from './problem-texts.js';
+import { IdSet } from './rows/id-set.js';
 import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from './snapshot.js';
 
 const MAX_REASONS = 10;
@@ -69,6 +70,7 @@ export async function verifySnapshot(path: string, options: ReadOptions): Promis
       await setImmediate();
     }
     load = reader.report();
+    if (audit !== undefined) checkNotificationIds(load, fail);
     if (load.invalid > (options.maxInvalid ?? 0)) {
       for (const text of problemTexts(load.problems)) fail(text);
       reasonCount = load.invalid;
@@ -81,6 +83,13 @@ export async function verifySnapshot(path: string, options: ReadOptions): Promis
   }
   const origin = reader?.format === 'native' ? (reader as NativeReader).origin : undefined;
   return { format: reader?.format, origin, ...survey.result(), load, reasons, reasonCount };
+}
+
+function checkNotificationIds(load: LoadReport, fail: (reason: string) => void): void {
+  const ids = new IdSet();
+  for (const { id } of load.notifications) {
+    if (!ids.add(id)) fail(`notification ${id}: the id occurs twice`);
+  }
 }
 
 type Found = Omit<VerifyReport, 'format' | 'origin' | 'load' | 'reasons' | 'reasonCount'>;

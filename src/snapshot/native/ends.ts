@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../../errors.js';
+import { decodeMap, type Header, readFooter, readHeader } from './decode.js';
 import { FOOTER_FRAME_BYTES, type FooterObject, MAGIC, MAX_HEADER_BYTES } from './format.js';
 import { type Frame, type FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
-import { decodeMap, type Header, readFooter, readHeader } from './objects.js';
 
 /** What a file says at its two ends, which agree with each other. */
 export interface Ends {

@@ -18,6 +18,9 @@ export const BIN8_MARK = 0xc4;
 export const BIN16_MARK = 0xc5;
 export const BIN32_MARK = 0xc6;
 
+/** The first byte of the longest form of an array. */
+export const ARRAY32_MARK = 0xdd;
+
 /** A frame is the length of its object, the object, and the object's CRC-32. */
 export const FRAME_OVERHEAD: number = UINT32_BYTES * 2;
 

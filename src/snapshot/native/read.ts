@@ -7,6 +7,7 @@ import type {
   ReadOptions,
   TwoPassReader,
 } from '../snapshot.js';
+import { decodeMap, readColumns, readNotifications, readRecords } from './decode.js';
 import { type Ends, readEnds } from './ends.js';
 import {
   MAGIC,
@@ -17,7 +18,6 @@ import {
   UINT32_BYTES,
 } from './format.js';
 import { FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
-import { decodeMap, readColumns, readNotifications, readRecords } from './objects.js';
 
 const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 

@@ -1,20 +1,27 @@
 import { writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { Packr } from 'msgpackr';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
 import type { Notification } from '../snapshot.js';
 import {
-  BIN32_MARK,
-  type ColumnsObject,
-  FORMAT_VERSION,
+  binMark,
+  columnsObject,
+  footerObject,
+  headerObject,
+  notificationObject,
+  notificationsObject,
+  uint32,
+  wellFormed,
+} from './encode.js';
+import {
   MAGIC,
   MAX_FRAME_NOTIFICATIONS,
   MAX_NOTIFICATIONS_BYTES,
   MAX_RECORDS_SIZE,
   requireLittleEndian,
-  UINT32_BYTES,
-  UINT32_MARK,
 } from './format.js';
+
+// with room for the map around them
+const MAX_ITEMS_BYTES = MAX_NOTIFICATIONS_BYTES - 64;
 
 /** What a finished file holds. */
 export interface NativeTotals {
@@ -23,8 +30,6 @@ export interface NativeTotals {
   readonly notifications: number;
   readonly bytes: number;
 }
-
-const packr = new Packr({ useRecords: false, variableMapSize: true });
 
 /**
  * Writes a native snapshot from front to back into an empty file that is open for writing: blocks,
@@ -87,14 +92,11 @@ export class NativeWriter {
     let pending: Uint8Array[] = [];
     let bytes = 0;
     for (const item of items) {
-      const object = packr.pack(notificationObject(item));
-      if (object.length > MAX_NOTIFICATIONS_BYTES / 2) {
+      const object = notificationObject(item);
+      if (object.length > MAX_ITEMS_BYTES) {
         throw new RangeError(`notification ${item.id} is too long: ${object.length} bytes`);
       }
-      if (
-        pending.length === MAX_FRAME_NOTIFICATIONS ||
-        bytes + object.length > MAX_NOTIFICATIONS_BYTES / 2
-      ) {
+      if (pending.length === MAX_FRAME_NOTIFICATIONS || bytes + object.length > MAX_ITEMS_BYTES) {
         this.#notificationsFrame(pending);
         pending = [];
         bytes = 0;
@@ -114,12 +116,11 @@ export class NativeWriter {
     this.#crcs[0] = this.#putFrame([headerObject(this.#points, this.#origin, createdAt)]);
     this.#position = end;
     this.#frame(
-      map({
-        type: packr.pack('footer'),
-        blocks: uint32(this.#blocks),
-        points: uint32(this.#points),
-        notifications: uint32(this.#notifications),
-        crc: uint32(crc32(Uint32Array.from(this.#crcs))),
+      footerObject({
+        blocks: this.#blocks,
+        points: this.#points,
+        notifications: this.#notifications,
+        crc: crc32(Uint32Array.from(this.#crcs)),
       }),
     );
     return {
@@ -131,23 +132,12 @@ export class NativeWriter {
   }
 
   #block(block: PointBlock, from: number, to: number, records: Uint8Array): void {
-    const mark = Buffer.alloc(5);
-    mark[0] = BIN32_MARK;
-    mark.writeUInt32BE(records.length, 1);
-    const columns: ColumnsObject = {
-      type: 'columns',
-      index: this.#blocks,
-      count: to - from,
-      id: bytesOf(block.id.subarray(from, to)),
-      lat: bytesOf(block.lat.subarray(from, to)),
-      lon: bytesOf(block.lon.subarray(from, to)),
-      created_at: bytesOf(block.createdAt.subarray(from, to)),
-      modified_at: bytesOf(block.modifiedAt.subarray(from, to)),
-      length: bytesOf(block.length.subarray(from, to)),
-      records_size: records.length,
-      records_crc: crc32(records, crc32(mark)),
-    };
-    this.#frame(packr.pack(columns));
+    const mark = binMark(records.length);
+    const columns = columnsObject(block, from, to, this.#blocks, {
+      size: records.length,
+      crc: crc32(records, crc32(mark)),
+    });
+    this.#frame(columns);
     this.#frame(mark, records);
     this.#blocks += 1;
     this.#points += to - from;
@@ -155,12 +145,7 @@ export class NativeWriter {
 
   #notificationsFrame(items: readonly Uint8Array[]): void {
     this.#state = 'notifications';
-    const array = Buffer.alloc(5);
-    array[0] = 0xdd;
-    array.writeUInt32BE(items.length, 1);
-    this.#frame(
-      map({ type: packr.pack('notifications'), items: Buffer.concat([array, ...items]) }),
-    );
+    this.#frame(notificationsObject(items));
     this.#notifications += items.length;
   }
 
@@ -189,62 +174,4 @@ export class NativeWriter {
       this.#position += written;
     }
   }
-}
-
-/** The same size for every count and time. */
-function headerObject(count: number, origin: string, createdAt: number): Uint8Array {
-  const time = new Date(createdAt).toISOString();
-  if (!Number.isSafeInteger(Date.parse(time) * 1000)) {
-    throw new RangeError(`an export is made between the years 1684 and 2255, not at ${time}`);
-  }
-  return map({
-    type: packr.pack('header'),
-    version: packr.pack(FORMAT_VERSION),
-    count: uint32(count),
-    origin: packr.pack(origin),
-    created_at: packr.pack(time),
-  });
-}
-
-function notificationObject({ id, user, seen, comment }: Notification): object {
-  return {
-    id: integer(id),
-    user: integer(user),
-    seen,
-    comment: {
-      id: integer(comment.id),
-      user: integer(comment.user),
-      created_at: comment.created_at,
-      comment: wellFormed(comment.comment),
-      map_data_point: integer(comment.map_data_point),
-    },
-  };
-}
-
-/** The packer writes a number above 32 bits as a float, a bigint as the integer it is. */
-function integer(value: number): number | bigint {
-  return value > 0xffff_ffff ? BigInt(value) : value;
-}
-
-/** A map of up to 15 values that are encoded already: a packer would choose a number's width itself. */
-function map(entries: Readonly<Record<string, Uint8Array>>): Uint8Array {
-  const parts: Uint8Array[] = [Uint8Array.of(0x80 + Object.keys(entries).length)];
-  for (const key in entries) parts.push(packr.pack(key), entries[key]!);
-  return Buffer.concat(parts);
-}
-
-function uint32(value: number): Uint8Array {
-  const bytes = Buffer.alloc(UINT32_BYTES);
-  bytes[0] = UINT32_MARK;
-  bytes.writeUInt32BE(value, 1);
-  return bytes;
-}
-
-function bytesOf(column: Float64Array | Uint32Array): Buffer {
-  return Buffer.from(column.buffer, column.byteOffset, column.byteLength);
-}
-
-/** A lone surrogate has no UTF-8, and readers in other languages refuse text that is none. */
-function wellFormed(text: string): string {
-  return Buffer.from(text).toString();
 }

@@ -10,6 +10,7 @@ import { Source } from './source.js';
 /** Enough to see where a JSON document has its records, and the first line of most files. */
 const HEAD_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 const ACCEPTED =
   'accepted are native snapshots, NDJSON, JSON (an array, or an object with a list "results"), a GeoJSON FeatureCollection, CSV with a header that names id, lat, lon and created_at, and MessagePack maps; all but the first may be gzipped';
@@ -67,7 +68,9 @@ export function sniff(head: Uint8Array): SnapshotFormat | undefined {
   const text = trimStart(withoutBom(head));
   if (text[0] === 0x5b) return 'json';
   if (text[0] === 0x7b) return sniffObject(text);
-  return readHeader(firstLine(text)) === undefined ? undefined : 'csv';
+  const line = firstLine(text);
+  const end = line.findLastIndex((byte) => byte !== LINE_FEED && byte !== CARRIAGE_RETURN) + 1;
+  return readHeader(line.subarray(0, end)) === undefined ? undefined : 'csv';
 }
 
 /**
@@ -75,6 +78,7 @@ export function sniff(head: Uint8Array): SnapshotFormat | undefined {
  * So is one that is broken: a document would be broken too, lines can be reported one by one.
  */
 function sniffObject(text: Uint8Array): SnapshotFormat {
+  // with its line end, which nothing inside a text may be
   const line = outlineOf(firstLine(text));
   const outline = line.state === 'open' ? outlineOf(text).outline : line.outline;
   if (outline.list === 'features' || outline.type === 'FeatureCollection') return 'geojson';
@@ -99,8 +103,7 @@ async function readHead(source: Source): Promise<Uint8Array> {
 
 function firstLine(text: Uint8Array): Uint8Array {
   const end = text.indexOf(LINE_FEED);
-  const line = end === -1 ? text : text.subarray(0, end);
-  return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
+  return end === -1 ? text : text.subarray(0, end + 1);
 }
 
 function trimStart(bytes: Uint8Array): Uint8Array {

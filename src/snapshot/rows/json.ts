@@ -1,7 +1,7 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { featureRow } from './geojson.js';
 import { Outline } from './outline.js';
-import { BrokenRows, MAX_RAW_BYTES, type Row } from './row.js';
+import { BrokenRows, MAX_RAW_BYTES, type Row, TOO_LONG } from './row.js';
 
 /**
  * The records of one JSON document: an array of them, an object with a list `results` (a page of the
@@ -43,11 +43,7 @@ class JsonDocument {
       throw this.#broken(error as Error);
     }
     this.#bytes += chunk.length;
-    if (this.#bytes - this.#recordEnd > MAX_RAW_BYTES && this.#parser?.isEnded !== true) {
-      throw new BrokenRows(
-        `the part behind record ${this.#records}, at byte ${this.#recordEnd}, is longer than ${MAX_RAW_BYTES} bytes`,
-      );
-    }
+    if (this.#parser?.isEnded !== true) this.#checkLength(this.#bytes);
     return this.#rows;
   }
 
@@ -75,6 +71,7 @@ class JsonDocument {
     parser.onValue = ({ value, parent }) => {
       // an object in the place of the list matches the path, too
       if (!Array.isArray(parent)) return;
+      this.#checkLength(this.#token);
       this.#records += 1;
       this.#recordEnd = this.#token + 1;
       const place = this.#records;
@@ -86,7 +83,15 @@ class JsonDocument {
     return parser;
   }
 
+  #checkLength(position: number): void {
+    if (position - this.#recordEnd <= MAX_RAW_BYTES) return;
+    throw new BrokenRows(
+      `record ${this.#records + 1}, behind byte ${this.#recordEnd}, ${TOO_LONG.reason}`,
+    );
+  }
+
   #broken(error: Error): BrokenRows {
+    if (error instanceof BrokenRows) return error;
     // the tokenizer says where it stopped; of the parser's errors the last token tells
     const [, position = this.#token] = /absolute position "(\d+)"/.exec(error.message) ?? [];
     const reason = error.message.replace(/ (?:at chunk position|in state) .*$/s, '').slice(0, 100);

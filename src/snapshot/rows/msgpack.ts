@@ -1,6 +1,6 @@
 import { addExtension, Unpackr } from 'msgpackr';
 import { formatUtc } from '../../model/timestamp.js';
-import { BrokenRows, MAX_RAW_BYTES, type Row } from './row.js';
+import { BrokenRows, MAX_RAW_BYTES, type Row, TOO_LONG } from './row.js';
 
 const TIMESTAMP_TYPE = 0xff;
 const LONGEST_ARRAY_HEADER = 5;
@@ -40,9 +40,9 @@ class ValueStream {
   write(chunk: Uint8Array): Row[] {
     this.#parts.push(chunk);
     this.#size += chunk.length;
-    if (this.#size < this.#enough) return [];
+    if (this.#size < this.#enough && this.#size <= MAX_RAW_BYTES) return [];
     const rows = this.#decode();
-    if (this.#size > MAX_RAW_BYTES) throw this.#broken(`it is longer than ${MAX_RAW_BYTES} bytes`);
+    if (this.#size > MAX_RAW_BYTES) throw this.#broken(TOO_LONG.reason);
     return rows;
   }
 
@@ -71,6 +71,7 @@ class ValueStream {
     if (bytes.length > 0 && this.#records < expected) {
       try {
         this.#unpackr.unpackMultiple(bytes, (value, start = 0, end = 0) => {
+          if (end - start > MAX_RAW_BYTES) throw new Error(TOO_LONG.reason);
           this.#records += 1;
           rows.push(readRow(this.#records, value, bytes.subarray(start, end)));
           done = end;

@@ -1,5 +1,4 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
-import { BrokenRows } from './row.js';
 
 // V8 would take any depth, but what follows may not, and no record needs it
 const MAX_DEPTH = 64;
@@ -17,7 +16,7 @@ export class Outline {
   #key: unknown;
   #afterColon = false;
 
-  /** Throws BrokenRows for what is JSON but cannot be a list of records. */
+  /** Throws for what is JSON but cannot be a list of records. */
   see(token: TokenType, value: unknown): void {
     if (this.#depth === 0) {
       if (token === TokenType.LEFT_BRACKET) this.list = 'array';
@@ -28,7 +27,7 @@ export class Outline {
     }
     if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) this.#depth += 1;
     if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET) this.#depth -= 1;
-    if (this.#depth > MAX_DEPTH) throw new BrokenRows(`nested more than ${MAX_DEPTH} levels deep`);
+    if (this.#depth > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} levels deep`);
   }
 
   #seeMember(token: TokenType, value: unknown): void {
@@ -36,7 +35,7 @@ export class Outline {
     if (key === 'type') {
       this.type = token === TokenType.STRING ? String(value) : undefined;
     } else if ((key === 'results' || key === 'features') && token === TokenType.LEFT_BRACKET) {
-      if (this.list !== undefined) throw new BrokenRows(`a second list of records, "${key}"`);
+      if (this.list !== undefined) throw new Error(`it has a second list of records, "${key}"`);
       this.list = key;
     }
   }

@@ -1,0 +1,127 @@
+import { Packr } from 'msgpackr';
+import type { PointBlock } from '../block.js';
+import type { Notification } from '../snapshot.js';
+import {
+  ARRAY32_MARK,
+  BIN32_MARK,
+  type ColumnsObject,
+  FORMAT_VERSION,
+  type FooterObject,
+  UINT32_BYTES,
+  UINT32_MARK,
+} from './format.js';
+
+const packr = new Packr({ useRecords: false, variableMapSize: true });
+
+/**
+ * A header; for one origin it has the same size whatever the count and the time (in milliseconds
+ * since the epoch). Throws a RangeError when no timestamp can say the time.
+ */
+export function headerObject(count: number, origin: string, createdAt: number): Uint8Array {
+  const time = new Date(createdAt).toISOString();
+  if (!Number.isSafeInteger(Date.parse(time) * 1000)) {
+    throw new RangeError(`an export is made between the years 1684 and 2255, not at ${time}`);
+  }
+  return map({
+    type: packr.pack('header'),
+    version: packr.pack(FORMAT_VERSION),
+    count: uint32(count),
+    origin: packr.pack(origin),
+    created_at: packr.pack(time),
+  });
+}
+
+/** The columns of points `from` to `to` of a block, as block `index` of the file. */
+export function columnsObject(
+  block: PointBlock,
+  from: number,
+  to: number,
+  index: number,
+  records: { readonly size: number; readonly crc: number },
+): Uint8Array {
+  const columns: ColumnsObject = {
+    type: 'columns',
+    index,
+    count: to - from,
+    id: bytesOf(block.id.subarray(from, to)),
+    lat: bytesOf(block.lat.subarray(from, to)),
+    lon: bytesOf(block.lon.subarray(from, to)),
+    created_at: bytesOf(block.createdAt.subarray(from, to)),
+    modified_at: bytesOf(block.modifiedAt.subarray(from, to)),
+    length: bytesOf(block.length.subarray(from, to)),
+    records_size: records.size,
+    records_crc: records.crc,
+  };
+  return packr.pack(columns);
+}
+
+/** What stands before the bytes of a `bin`. */
+export function binMark(size: number): Uint8Array {
+  return mark(BIN32_MARK, size);
+}
+
+/** The object of a notifications frame around items that are encoded already. */
+export function notificationsObject(items: readonly Uint8Array[]): Uint8Array {
+  const list = Buffer.concat([mark(ARRAY32_MARK, items.length), ...items]);
+  return map({ type: packr.pack('notifications'), items: list });
+}
+
+/** One item of a notifications frame. */
+export function notificationObject({ id, user, seen, comment }: Notification): Uint8Array {
+  return packr.pack({
+    id: integer(id),
+    user: integer(user),
+    seen,
+    comment: {
+      id: integer(comment.id),
+      user: integer(comment.user),
+      created_at: comment.created_at,
+      comment: wellFormed(comment.comment),
+      map_data_point: integer(comment.map_data_point),
+    },
+  });
+}
+
+/** A footer, always of the same size. */
+export function footerObject(totals: Omit<FooterObject, 'type'>): Uint8Array {
+  return map({
+    type: packr.pack('footer'),
+    blocks: uint32(totals.blocks),
+    points: uint32(totals.points),
+    notifications: uint32(totals.notifications),
+    crc: uint32(totals.crc),
+  });
+}
+
+/** The packer writes a number above 32 bits as a float, a bigint as the integer it is. */
+function integer(value: number): number | bigint {
+  return value > 0xffff_ffff ? BigInt(value) : value;
+}
+
+/** A map of up to 15 values that are encoded already: a packer would choose a number's width itself. */
+function map(entries: Readonly<Record<string, Uint8Array>>): Uint8Array {
+  const parts: Uint8Array[] = [Uint8Array.of(0x80 + Object.keys(entries).length)];
+  for (const key in entries) parts.push(packr.pack(key), entries[key]!);
+  return Buffer.concat(parts);
+}
+
+/** A number in the five bytes that it takes whatever its value. */
+export function uint32(value: number): Uint8Array {
+  return mark(UINT32_MARK, value);
+}
+
+function mark(first: number, value: number): Uint8Array {
+  const bytes = Buffer.alloc(UINT32_BYTES);
+  bytes[0] = first;
+  bytes.writeUInt32BE(value, 1);
+  return bytes;
+}
+
+function bytesOf(column: Float64Array | Uint32Array): Buffer {
+  return Buffer.from(column.buffer, column.byteOffset, column.byteLength);
+}
+
+/** A lone surrogate has no UTF-8, and readers in other languages refuse text that is none. */
+export function wellFormed(text: string): string {
+  return Buffer.from(text).toString();
+}

@@ -1,0 +1,112 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../src/generate/random.js';
+import { FARTHEST, geodesic, LAMBERT_REACH } from '../src/model/geo.js';
+import { circleRegion } from '../src/query/circle.js';
+import { INSIDE, OUTSIDE } from '../src/query/overlap.js';
+import type { Circle } from '../src/query/query.js';
+import { edgeRectangles, pointsOf, type Rectangle, rectangle } from './support/rectangles.js';
+
+const SEED = 31;
+
+const RADII = [0, 1e-9, 1e-3, 1, 1000, 1e5, 5e6, 1e7, LAMBERT_REACH, 2e7, FARTHEST - 1e-3, 4e7];
+
+function randomCircle(random: Random): Circle {
+  const [lon, lat] = random.pick([
+    [random.between(-180, 180), random.between(-90, 90)],
+    [random.pick([-180, 180, 179.99999999, 0]), random.between(-90, 90)],
+    [random.between(-180, 180), random.pick([-90, 90, 89.99999999, 0])],
+    [random.pick([-180, 180]), random.pick([-90, 90])],
+  ] as const);
+  const radius = random.chance(0.2) ? random.pick(RADII) : 10 ** random.between(-4, 7.31);
+  return { lon, lat, radius };
+}
+
+/** Asserts what the circle says of a rectangle by asking the geodesic about points of it. */
+function assertOverlap(circle: Circle, area: Rectangle, random: Random, label: string): number {
+  const { lon, lat, radius } = circle;
+  const region = circleRegion(circle);
+  const overlap = region.overlap(...area);
+  for (const point of pointsOf(area, random, 3)) {
+    const inside = geodesic(lon, lat, ...point) <= radius;
+    const about = `${label}: ${JSON.stringify(circle)}, point ${point}`;
+    if (region.contains(...point) !== inside) assert.unreachable(`${about} should be ${inside}`);
+    if (overlap === (inside ? OUTSIDE : INSIDE)) {
+      assert.unreachable(`${about} of ${area}: overlap ${overlap}, but contained: ${inside}`);
+    }
+  }
+  return overlap;
+}
+
+test('contains is the geodesic, and overlap never wrong: random circles and rectangles', () => {
+  const random = new Random(SEED, 'point');
+  const seen = [0, 0, 0];
+  for (let i = 0; i < 6_000; i++) {
+    random.restart(i + 1);
+    const circle = randomCircle(random);
+    const area = rectangle(random, [circle.lon, circle.lat]);
+    seen[assertOverlap(circle, area, random, `seed ${SEED}, ${i}`)]!++;
+  }
+  // each of the three answers comes up, so none is given for want of a better
+  assert.ok(
+    seen.every((times) => times > 500),
+    String(seen),
+  );
+});
+
+test('contains is the geodesic, and overlap never wrong: edge rectangles', () => {
+  const random = new Random(SEED, 'point');
+  for (let i = 0; i < 300; i++) {
+    random.restart(i + 1);
+    const circle = randomCircle(random);
+    for (const area of edgeRectangles([circle.lon, circle.lat])) {
+      assertOverlap(circle, area, random, `seed ${SEED}, edges, ${i}`);
+    }
+  }
+});
+
+test('a rim exactly on a point holds it, and a hair less does not', () => {
+  const random = new Random(SEED + 1, 'point');
+  for (let i = 0; i < 5_000; i++) {
+    const { lon, lat } = randomCircle(random);
+    const step = 10 ** random.between(-8, 2);
+    const point = [
+      Math.max(-180, Math.min(180, lon + random.between(-step, step))),
+      Math.max(-90, Math.min(90, lat + random.between(-step, step))),
+    ] as const;
+    const radius = geodesic(lon, lat, ...point);
+    const label = `seed ${SEED + 1}: ${lon} ${lat} to ${point}, ${radius} m`;
+    assert.ok(circleRegion({ lon, lat, radius }).contains(...point), label);
+    const less = radius * (1 - 2 ** -52);
+    if (less === radius) continue;
+    assert.not.ok(circleRegion({ lon, lat, radius: less }).contains(...point), label);
+  }
+});
+
+test('radius 0 holds the centre by every name it has, and nothing else', () => {
+  const holds = (lon: number, lat: number, point: readonly [number, number]): void => {
+    const region = circleRegion({ lon, lat, radius: 0 });
+    const label = `${lon} ${lat}, ${point}`;
+    assert.ok(region.contains(...point), label);
+    assert.is.not(region.overlap(...point, ...point), OUTSIDE, label);
+  };
+  holds(24.94, 60.17, [24.94, 60.17]);
+  holds(180, 60, [-180, 60]);
+  holds(-180, -16.8, [180, -16.8]);
+  holds(10, 90, [50, 90]);
+  holds(-179.94387689, 90, [0, 90]);
+  holds(180, -90, [-17, -90]);
+  const region = circleRegion({ lon: 180, lat: 60, radius: 0 });
+  assert.not.ok(region.contains(-179.99999999, 60));
+  assert.not.ok(region.contains(180, 60.00000001));
+});
+
+test('as far as the antipode, a circle is the whole Earth', () => {
+  for (const radius of [FARTHEST, 20_037_508.34, 1e300, Number.MAX_VALUE]) {
+    const region = circleRegion({ lon: 24.94, lat: 60.17, radius });
+    assert.is(region.overlap(-180, -90, 180, 90), INSIDE);
+    assert.ok(region.contains(-155.06, -60.17));
+  }
+});
+
+test.run();

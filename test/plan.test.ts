@@ -1,0 +1,79 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { chooseDriver, chooseNearestWay, chooseWay, type Facts } from '../src/query/plan.js';
+
+const MILLION = 1_000_000;
+
+function driver(facts: Partial<Facts>): string {
+  const none = { inRegion: false, region: undefined, createdAt: undefined, modifiedAt: undefined };
+  return chooseDriver({ total: MILLION, ...none, ...facts });
+}
+
+test('the filter that lets far fewer rows through is gone through', () => {
+  assert.is(driver({ inRegion: true, region: 100, createdAt: 500_000 }), 'region');
+  assert.is(driver({ inRegion: true, region: 500_000, createdAt: 100 }), 'createdAt');
+  assert.is(driver({ inRegion: true, region: 500_000, modifiedAt: 100 }), 'modifiedAt');
+  assert.is(driver({ createdAt: 100, modifiedAt: 500_000 }), 'createdAt');
+  assert.is(driver({ createdAt: 500_000, modifiedAt: 100 }), 'modifiedAt');
+  const all = { inRegion: true, region: 300, createdAt: 200_000, modifiedAt: 100_000 };
+  assert.is(driver(all), 'region');
+  assert.is(driver({ ...all, modifiedAt: 3 }), 'modifiedAt');
+});
+
+test('a filter without matches wins over every other', () => {
+  assert.is(driver({ inRegion: true, region: 0, createdAt: 10, modifiedAt: 10 }), 'region');
+  assert.is(driver({ inRegion: true, region: 10, createdAt: 0, modifiedAt: 10 }), 'createdAt');
+  assert.is(driver({ createdAt: MILLION, modifiedAt: 0 }), 'modifiedAt');
+});
+
+test('rows in memory order beat scattered ones when hardly any row is left out', () => {
+  assert.is(driver({ createdAt: 990_000, modifiedAt: 990_000 }), 'all');
+  const wide = { inRegion: true, region: 990_000, createdAt: 990_000, modifiedAt: 990_000 };
+  assert.is(driver(wide), 'region');
+});
+
+test('a region that was not looked for is never gone through', () => {
+  assert.is(driver({ inRegion: true, region: undefined, createdAt: 5 }), 'createdAt');
+  assert.is.not(driver({ inRegion: true, region: undefined, createdAt: MILLION }), 'region');
+});
+
+test('an empty dataset can be planned for', () => {
+  const facts = { total: 0, inRegion: true, region: 0, createdAt: 0, modifiedAt: 0 };
+  assert.ok(['all', 'region', 'createdAt', 'modifiedAt'].includes(driver(facts)));
+});
+
+test('first pages of many matches are walked to, pages of few matches are selected', () => {
+  for (const inRegion of [true, false]) {
+    assert.is(chooseWay(100, MILLION, MILLION, inRegion), 'walk');
+    assert.is(chooseWay(100, 500_000, MILLION, inRegion), 'walk');
+    assert.is(chooseWay(100, 100, MILLION, inRegion), 'select');
+    assert.is(chooseWay(1, 1, MILLION, inRegion), 'select');
+  }
+});
+
+test('deep pages are selected once walking passes most of the order', () => {
+  assert.is(chooseWay(100, 50_000, MILLION, true), 'walk');
+  assert.is(chooseWay(25_000, 50_000, MILLION, true), 'select');
+});
+
+test('the further the page, the less a walk is worth: the choice changes at most once', () => {
+  for (const count of [10, 1_000, 30_000, 400_000]) {
+    for (const choose of [
+      (end: number) => chooseWay(end, count, MILLION, true),
+      (end: number) => chooseWay(end, count, MILLION, false),
+      (end: number) => chooseNearestWay(end, count),
+    ]) {
+      const ends = Array.from({ length: 20 }, (_, i) => Math.ceil(((i + 1) * count) / 20));
+      const ways = ends.map(choose);
+      assert.equal(ways, ways.toSorted().reverse(), `${count} matches`);
+    }
+  }
+});
+
+test('the nearest few of many are searched outwards, the rest measured', () => {
+  assert.is(chooseNearestWay(100, 100_000), 'walk');
+  assert.is(chooseNearestWay(100, 100), 'select');
+  assert.is(chooseNearestWay(90_000, 100_000), 'select');
+});
+
+test.run();

@@ -1,0 +1,113 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  allocateRecords,
+  copyRecords,
+  putRecord,
+  type Records,
+  recordBytes,
+  recordSize,
+  recordsSize,
+} from '../src/dataset/records.js';
+import { Permutation, Random } from '../src/generate/random.js';
+
+const SEED = 61;
+
+/** Where chunks meet, as the module's comment says; two borders lie within the rows here. */
+const CHUNK_ROWS = 16_384;
+const COUNT = 2 * CHUNK_ROWS + 500;
+
+const texts = Array.from({ length: COUNT }, (_, row) => `{"id":${row}${' '.repeat(row % 13)}}`);
+const records = recordsOf(texts);
+
+/** Records put in place in scattered order, as a build does, from a source with room at both ends. */
+function recordsOf(all: readonly string[]): Records {
+  const made = allocateRecords(Uint32Array.from(all, (text) => Buffer.byteLength(text)));
+  const order = new Permutation(SEED, all.length);
+  for (let i = 0; i < all.length; i++) {
+    const row = order.at(i);
+    const bytes = Buffer.from(`<<${all[row]}>>>`);
+    putRecord(made, row, bytes, 2, bytes.length - 3);
+  }
+  return made;
+}
+
+/** Copies to the middle of a larger target and returns what was written; asserts the rest is untouched. */
+function copy(rows: ArrayLike<number>, count: number, at: number): string {
+  const size = recordsSize(records, rows, count);
+  const target = new Uint8Array(at + size + 10).fill(0x21);
+  const end = copyRecords(records, rows, count, target, at);
+  assert.is(end, at + size);
+  assert.ok(target.subarray(0, at).every((byte) => byte === 0x21));
+  assert.ok(target.subarray(end).every((byte) => byte === 0x21));
+  return Buffer.from(target.subarray(at, end)).toString();
+}
+
+function joined(rows: ArrayLike<number>, count: number): string {
+  return Array.from({ length: count }, (_, i) => `${texts[rows[i]!]},`).join('');
+}
+
+test('a record is where it was put', () => {
+  for (let row = 0; row < COUNT; row++) {
+    if (Buffer.from(recordBytes(records, row)).toString() !== texts[row]) {
+      assert.is(Buffer.from(recordBytes(records, row)).toString(), texts[row], `row ${row}`);
+    }
+    assert.is(recordSize(records, row), texts[row]!.length + 1, `row ${row}`);
+  }
+});
+
+test('runs across the borders of chunks are copied whole', () => {
+  for (const border of [CHUNK_ROWS, 2 * CHUNK_ROWS]) {
+    for (let from = border - 4; from <= border + 1; from++) {
+      for (let length = 0; length < 8; length++) {
+        const rows = Array.from({ length }, (_, i) => from + i);
+        assert.is(copy(rows, length, 3), joined(rows, length), `${from}, ${length}`);
+      }
+    }
+  }
+  const everything = Array.from({ length: COUNT }, (_, row) => row);
+  assert.ok(copy(everything, COUNT, 0) === joined(everything, COUNT));
+});
+
+test('runs, single rows and repeated rows in any order are copied one after the other', () => {
+  const random = new Random(SEED, 'point');
+  for (let round = 0; round < 2_000; round++) {
+    random.restart(round + 1);
+    const rows: number[] = [];
+    while (rows.length < 40) {
+      const near = random.pick([0, CHUNK_ROWS, 2 * CHUNK_ROWS, COUNT, random.int(COUNT)]);
+      const first = Math.max(0, Math.min(COUNT - 1, near + random.int(9) - 5));
+      const step = random.pick([1, 1, 1, -1, 0, 2]);
+      for (let i = 0; i < random.int(12); i++) {
+        rows.push(Math.max(0, Math.min(COUNT - 1, first + i * step)));
+      }
+    }
+    const count = random.int(rows.length + 1);
+    const page = Uint32Array.from(rows);
+    const label = `seed ${SEED}, round ${round}: ${count} of ${rows}`;
+    assert.is(copy(page, count, random.int(5)), joined(page, count), label);
+  }
+});
+
+test('records are bytes, not characters, and none are none', () => {
+  const made = recordsOf(['"Ääkkönen"', '"🗺"', '""']);
+  const target = Buffer.alloc(recordsSize(made, [2, 1, 0], 3));
+  assert.is(copyRecords(made, [2, 1, 0], 3, target, 0), target.length);
+  assert.is(target.toString(), '"","🗺","Ääkkönen",');
+  const none = allocateRecords(new Uint32Array(0));
+  assert.equal([none.chunks.length, none.ends.length], [0, 0]);
+  assert.is(recordsSize(none, [], 0), 0);
+  assert.is(copyRecords(none, [], 0, new Uint8Array(0), 0), 0);
+});
+
+test('chunks begin where their rows say', () => {
+  for (const count of [1, CHUNK_ROWS - 1, CHUNK_ROWS, CHUNK_ROWS + 1]) {
+    const made = allocateRecords(new Uint32Array(count).fill(2));
+    assert.equal(
+      made.chunks.map((chunk) => chunk.length),
+      count > CHUNK_ROWS ? [3 * CHUNK_ROWS, 3] : [3 * count],
+    );
+  }
+});
+
+test.run();

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { pack } from 'msgpackr';
+import * as assert from 'uvu/assert';
+import { InputError } from '../../src/errors.js';
+import type { PointBlock } from '../../src/snapshot/block.js';
+import { openSnapshot } from '../../src/snapshot/open.js';
+import type { Row, RowParser } from '../../src/snapshot/rows/row.js';
+import type { LoadReport, ReadOptions } from '../../src/snapshot/snapshot.js';
+
+export type Fields = Record<string, unknown>;
+
+const POINTS = fileURLToPath(new URL('../../../test/fixtures/points.ndjson', import.meta.url));
+
+/** The first points that the original service was recorded with. */
+export function fixtureRecords(count: number): Fields[] {
+  const lines = readFileSync(POINTS, 'utf8').split('\n').slice(0, count);
+  return lines.map((line) => JSON.parse(line) as Fields);
+}
+
+/** The same records as each kind of file. */
+export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Buffer>> = {
+  ndjson: (records) => text(records.map((record) => `${JSON.stringify(record)}\n`).join('')),
+  'ndjson with CRLF, a BOM, blank lines, no line end': (records) =>
+    text(`\ufeff\r\n${records.map((record) => JSON.stringify(record)).join('\r\n \r\n')}`),
+  json: (records) => text(JSON.stringify(records)),
+  'json, indented, with a BOM': (records) => text(`\ufeff${JSON.stringify(records, null, 2)}\n`),
+  envelope: (records) =>
+    text(JSON.stringify({ count: 9, next: null, previous: null, results: records })),
+  'envelope, indented': (records) =>
+    text(JSON.stringify({ results: records, meta: { results: [1] } }, null, 2)),
+  geojson: (records) =>
+    text(JSON.stringify({ type: 'FeatureCollection', features: records.map(feature) })),
+  'geojson, its type last': (records) =>
+    text(JSON.stringify({ features: records.map(feature), type: 'FeatureCollection' }, null, 1)),
+  csv: (records) => csv(records, ','),
+  'csv with semicolons': (records) => csv(records, ';'),
+  'csv with tabs': (records) => csv(records, '\t'),
+  'csv with CRLF and a BOM': (records) => text(`\ufeff${csv(records, ',', '\r\n')}`),
+  'msgpack sequence': (records) => Buffer.concat(records.map((record) => pack(record))),
+  'msgpack array': (records) => pack(records),
+};
+
+/** A GeoJSON feature for a record. */
+export function feature(record: Fields): Fields {
+  const { lat, lon, ...properties } = record;
+  const coordinates = [Number(lon), Number(lat)];
+  return { type: 'Feature', geometry: { type: 'Point', coordinates }, properties };
+}
+
+/** CSV of records, tags as JSON, all fields quoted where that is needed. */
+export function csv(records: readonly Fields[], separator: string, lineEnd = '\n'): Buffer {
+  const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
+  const cell = (value: unknown): string => {
+    const content = Array.isArray(value) ? JSON.stringify(value) : String(value ?? '');
+    return /[",;\t\r\n]/.test(content) ? `"${content.replaceAll('"', '""')}"` : content;
+  };
+  const lines = records.map((record) => names.map((name) => cell(record[name])).join(separator));
+  return text([names.join(separator), ...lines, ''].join(lineEnd));
+}
+
+export async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+}
+
+/** What a parser makes of a file that comes in chunks of `size` bytes. */
+export async function rowsOf(
+  parser: RowParser,
+  bytes: Uint8Array | string,
+  size = 65_536,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const batch of parser(chunked(Buffer.from(bytes), size))) rows.push(...batch);
+  return rows;
+}
+
+/** `place: field: reason` of each row that has a problem, `place: ok` of the others. */
+export function outcomes(rows: readonly Row[]): string[] {
+  return rows.map(({ place, problem }) =>
+    problem === undefined ? `${place}: ok` : `${place}: ${problem.field}: ${problem.reason}`,
+  );
+}
+
+export async function readAll(
+  path: string,
+  options: ReadOptions = {},
+): Promise<{ blocks: PointBlock[]; report: LoadReport }> {
+  const reader = await openSnapshot(path, options);
+  try {
+    const blocks: PointBlock[] = [];
+    for await (const block of reader.blocks()) blocks.push(block);
+    return { blocks, report: reader.report() };
+  } finally {
+    reader.close();
+  }
+}
+
+/** The records of blocks, parsed. */
+export function recordsOf(blocks: readonly PointBlock[]): Fields[] {
+  return blocks.flatMap(({ records, length }) => {
+    let end = 0;
+    return Array.from(length, (bytes) => {
+      end += bytes;
+      return JSON.parse(Buffer.from(records.subarray(end - bytes, end)).toString()) as Fields;
+    });
+  });
+}
+
+/** The message of the InputError that this throws. */
+export async function refusal(run: Promise<unknown>): Promise<string> {
+  try {
+    await run;
+  } catch (error) {
+    assert.instance(error, InputError, String(error));
+    return (error as InputError).message;
+  }
+  throw new Error('was not refused');
+}
+
+function text(content: string): Buffer {
+  return Buffer.from(content);
+}
