@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import {
   allocateRecords,
   copyRecords,
-  putRecord,
+  putRecords,
   type Records,
   recordBytes,
   recordSize,
@@ -27,7 +27,7 @@ function recordsOf(all: readonly string[]): Records {
   for (let i = 0; i < all.length; i++) {
     const row = order.at(i);
     const bytes = Buffer.from(`<<${all[row]}>>>`);
-    putRecord(made, row, bytes, 2, bytes.length - 3);
+    putRecords(made, row, bytes, 2, bytes.length - 3);
   }
   return made;
 }

@@ -141,10 +141,10 @@ test('a document without one list of records is refused', async () => {
 test('what is too long or too deep is refused before it takes memory', async () => {
   const long = 'x'.repeat(MAX_RAW_BYTES + 70_000);
   const reason = new RegExp(`, behind byte \\d+, is longer than ${MAX_RAW_BYTES} bytes$`);
-  assert.match(await broken(`[1,"${long}"]`), reason);
+  assert.match(await broken(`[1,{"a":"${long}"}]`), reason);
   assert.match(await broken(`[1,"${long}`), /^record 2, behind byte 2,/);
-  assert.match(await broken(`{"name":"${long}","results":[]}`), /^record 1, behind byte 0,/);
-  assert.match(await broken(`[1,${' '.repeat(MAX_RAW_BYTES)}2]`), reason);
+  assert.match(await broken(`{"name":"${long}${long}","results":[]}`), /^record 1, behind byte 0,/);
+  assert.match(await broken(`[1,${' '.repeat(MAX_RAW_BYTES)}{}]`), reason);
   assert.match(await broken('['.repeat(1000)), /record 1: it is nested more than 64 levels deep/);
   assert.match(await broken(`{"a":${'['.repeat(1e6)}`), /nested more than 64 levels deep/);
   const deep = `${'['.repeat(60)}${']'.repeat(60)}`;

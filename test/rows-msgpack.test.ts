@@ -136,10 +136,7 @@ test('a value that never ends is refused before it takes memory', async () => {
     Buffer.of(0x81, 0xa1, 0x61, 0xdb, 0x7f, 0xff, 0xff, 0xff),
     Buffer.alloc(MAX_RAW_BYTES),
   ]);
-  assert.match(
-    await broken(endless),
-    /^broken in record 1, at byte 0: it is longer than \d+ bytes/,
-  );
+  assert.match(await broken(endless), /^broken in record 1, at byte 0: is longer than \d+ bytes/);
   // an array that claims four thousand million values gets no memory for them
   await broken(Buffer.of(0x81, 0xa1, 0x61, 0xdd, 0xff, 0xff, 0xff, 0xff, 0xc0));
 });

@@ -1,72 +1,113 @@
-import type { ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Generation } from '../live/generation.js';
+import type { Context } from './context.js';
+import { corsHeaders } from './cors.js';
 import { matchesEtag } from './etag.js';
+import type { Representation } from './negotiation.js';
 
 /** A whole answer with status 200, ready to be sent any number of times. */
 export interface Answer {
-  /** Names and values in turn, as `writeHead` takes them. */
-  readonly headers: readonly string[];
+  readonly type: Representation;
   readonly etag: string;
+  /** Names and values in turn, as `writeHead` takes them; those of the request's origin come to it. */
+  readonly headers: readonly string[];
   readonly body: Uint8Array;
 }
 
-/** On every answer of the service. */
-export const COMMON_HEADERS: readonly string[] = [
-  'X-Content-Type-Options',
-  'nosniff',
-  'Access-Control-Allow-Origin',
-  '*',
-  'Access-Control-Expose-Headers',
-  'Allow, ETag, Location, Retry-After',
-];
+/** An answer before its body is made. */
+export type AnswerHead = Omit<Answer, 'body'>;
+
+/** Sends the answers of one route. */
+export interface Responder {
+  /** What an answer of this generation begins with; `owner` marks that of a single user. */
+  head(generation: Generation, type: Representation, owner?: number): AnswerHead;
+  /** Sends 304 when the client has the answer already, and says whether it did. */
+  sendNotModified(request: FastifyRequest, reply: FastifyReply, head: AnswerHead): boolean;
+  send(request: FastifyRequest, reply: FastifyReply, answer: Answer): void;
+}
+
+/** A route as its answers describe it. */
+export interface RouteFacts {
+  /** For logs and metrics. */
+  readonly name: string;
+  readonly allow: string;
+  /** Whether answers depend on the token, so that no shared cache may keep them. */
+  readonly isPersonal?: boolean;
+}
 
 const TYPES = { json: 'application/json', html: 'text/html; charset=utf-8' } as const;
 
-/**
- * Headers of an answer that clients may keep and must ask about before they use it again. A personal one
- * depends on the token, and no shared cache may keep it.
- */
-export function cacheableHeaders(
-  type: keyof typeof TYPES,
-  allow: string,
-  tag: string,
-  lastModified: string,
-  { isPersonal = false }: { readonly isPersonal?: boolean } = {},
-): { etag: string; headers: readonly string[] } {
-  const etag = `"${tag}-${type}"`;
-  const vary = isPersonal ? 'Accept, Authorization' : 'Accept';
-  const caching = isPersonal ? 'private, no-cache' : 'no-cache';
-  const headers = ['Content-Type', TYPES[type], 'Allow', allow, 'Vary', vary];
-  headers.push('ETag', etag, 'Last-Modified', lastModified, 'Cache-Control', caching);
-  return { etag, headers: [...headers, ...COMMON_HEADERS] };
-}
+/** A page loads nothing from anywhere, and stands in no frame. */
+const HTML_SECURITY = [
+  'Content-Security-Policy',
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'Referrer-Policy',
+  'same-origin',
+];
 
 /**
- * Sends an answer straight to Node's response: on the hot path Fastify's reply costs more than the query.
- * Node itself leaves the body out for HEAD.
+ * Makes the sender of a route's answers. It writes straight to Node's response: on the hot path Fastify's
+ * reply costs more than the query.
  */
-export function sendAnswer(reply: FastifyReply, answer: Answer): void {
-  const response = take(reply);
-  response.writeHead(200, [...answer.headers, 'Content-Length', String(answer.body.length)]);
-  response.end(answer.body);
+export function createResponder(context: Context, facts: RouteFacts): Responder {
+  const { stats, corsOrigin, logger, accessLog, closing } = context;
+  const { name, allow, isPersonal = false } = facts;
+  const observe = stats.route(name);
+  const fixed = ['Allow', allow, 'Vary', varyOf(isPersonal, corsOrigin)];
+  fixed.push('Cache-Control', isPersonal ? 'private, no-cache' : 'no-cache');
+  fixed.push('X-Content-Type-Options', 'nosniff');
+
+  function write(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: 200 | 304,
+    type: Representation,
+    headers: string[],
+    body?: Uint8Array,
+  ): void {
+    reply.hijack();
+    const { raw: response } = reply;
+    headers.push(...corsHeaders(request.raw.headers.origin, corsOrigin));
+    if (request.raw.headers['x-request-id'] !== undefined) headers.push('X-Request-Id', request.id);
+    if (closing()) headers.push('Connection', 'close');
+    response.writeHead(status, headers);
+    // Node itself leaves the body out for HEAD
+    response.end(body);
+    const seconds = (performance.now() - request.startedAt) / 1000;
+    observe(status, type, seconds);
+    if (accessLog > 0 && Math.random() < accessLog) {
+      const { method, url } = request.raw;
+      logger.info({ reqId: request.id, method, url, status, seconds }, 'request');
+    }
+  }
+
+  return {
+    head({ tag, lastModified }, type, owner) {
+      const etag = `"${tag}-${type}${owner === undefined ? '' : `-${owner}`}"`;
+      const headers = ['Content-Type', TYPES[type], ...fixed];
+      headers.push('ETag', etag, 'Last-Modified', lastModified);
+      if (type === 'html') headers.push(...HTML_SECURITY);
+      return { type, etag, headers };
+    },
+
+    sendNotModified(request, reply, { type, etag, headers }) {
+      const ifNoneMatch = request.raw.headers['if-none-match'];
+      if (ifNoneMatch === undefined || !matchesEtag(ifNoneMatch, etag)) return false;
+      // the content type belongs to a body
+      write(request, reply, 304, type, headers.slice(2));
+      return true;
+    },
+
+    send(request, reply, { type, headers, body }) {
+      const all = [...headers, 'Content-Length', String(body.length)];
+      write(request, reply, 200, type, all, body);
+    },
+  };
 }
 
-/** Sends 304 when the client has it already; says whether it did. */
-export function sendNotModified(
-  reply: FastifyReply,
-  ifNoneMatch: string | undefined,
-  etag: string,
-  headers: readonly string[],
-): boolean {
-  if (ifNoneMatch === undefined || !matchesEtag(ifNoneMatch, etag)) return false;
-  const response = take(reply);
-  // the content type belongs to a body
-  response.writeHead(304, headers.slice(2));
-  response.end();
-  return true;
-}
-
-function take(reply: FastifyReply): ServerResponse {
-  reply.hijack();
-  return reply.raw;
+function varyOf(isPersonal: boolean, corsOrigin: readonly string[]): string {
+  const parts = ['Accept'];
+  if (isPersonal) parts.push('Authorization');
+  if (corsOrigin.length > 0 && !corsOrigin.includes('*')) parts.push('Origin');
+  return parts.join(', ');
 }

@@ -1,178 +1,122 @@
+import underPressure from '@fastify/under-pressure';
 import {
   type FastifyBaseLogger,
-  type FastifyError,
   type FastifyInstance,
   type FastifyReply,
-  type FastifyRequest,
   fastify,
   LogController,
-  type RouteHandlerMethod,
 } from 'fastify';
-import { COMMON_HEADERS } from './answer.js';
+import type { Logger } from 'pino';
+import type { Service } from '../live/service.js';
 import { userOf } from './auth.js';
 import type { Context } from './context.js';
-import {
-  type Description,
-  NOTIFICATIONS_DESCRIPTION,
-  POINT_DESCRIPTION,
-  POINTS_DESCRIPTION,
-  ROOT_DESCRIPTION,
-} from './describe.js';
+import { corsHeaders } from './cors.js';
 import { HttpError, NotFound } from './errors.js';
-import { listNotifications } from './notifications.js';
-import { listPoints, refusePost, showPoint } from './points.js';
-import { showResources } from './root.js';
-import {
-  ALLOW_POINTS,
-  ALLOW_READ,
-  NOTIFICATIONS_PATH,
-  POINTS_PATH,
-  pathOf,
-  queryOf,
-  ROOT_PATH,
-} from './routes.js';
+import type { Limits } from './limits.js';
+import { refuseBrokenRequest, serverOptions } from './limits.js';
+import { addOperations } from './operations.js';
+import { addResource, createResources, type Resource, wrongMethod } from './resources.js';
+import { pathOf } from './routes.js';
 
-interface Resource {
-  readonly path: string;
-  readonly allow: string;
-  readonly describe: Description;
-  readonly get: RouteHandlerMethod;
-  readonly post?: RouteHandlerMethod;
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When its head had been read, by `performance.now()`. */
+    startedAt: number;
+  }
 }
 
-/** Builds the HTTP service, not yet listening; closing it is up to the caller. */
-export function createApp(context: Context, logger: FastifyBaseLogger): FastifyInstance {
-  const resources: Resource[] = [
-    {
-      path: POINTS_PATH,
-      allow: ALLOW_POINTS,
-      describe: POINTS_DESCRIPTION,
-      get: listPoints(context),
-      post: refusePost,
-    },
-    {
-      path: `${POINTS_PATH}:id/`,
-      allow: ALLOW_READ,
-      describe: POINT_DESCRIPTION,
-      get: showPoint(context),
-    },
-    {
-      path: NOTIFICATIONS_PATH,
-      allow: ALLOW_READ,
-      describe: NOTIFICATIONS_DESCRIPTION,
-      get: listNotifications(context),
-    },
-    {
-      path: ROOT_PATH,
-      allow: ALLOW_READ,
-      describe: ROOT_DESCRIPTION,
-      get: showResources(context),
-    },
-  ];
+/** Seconds after which a client that was turned away may try again. */
+const RETRY_AFTER = '1';
 
+/** Builds the HTTP service, not yet listening; closing it is up to the caller. */
+export function createApp(
+  context: Context,
+  service: Service,
+  limits: Limits,
+  adminToken: string | undefined,
+): FastifyInstance {
+  const { logger } = context;
+  const observeOther = context.stats.route('other');
+  let lastId = 0;
   const app = fastify({
-    loggerInstance: logger,
+    ...serverOptions(limits),
+    // Fastify's own lines of information say nothing that ours do not
+    loggerInstance: quieter(logger),
     logController: new LogController({ disableRequestLogging: true }),
+    genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? `${process.pid}-${++lastId}`,
     // the handlers read the query themselves, from the raw target
     routerOptions: { querystringParser: () => ({}) },
-    frameworkErrors: (_error, request, reply) => sendError(new NotFound(), request, reply),
+    frameworkErrors: (_error, _request, reply) => sendError(new NotFound(), reply),
+    clientErrorHandler: refuseBrokenRequest,
     exposeHeadRoutes: false,
+    return503OnClosing: false,
   });
+  app.server.maxConnections = limits.maxConnections;
   // without a route that reads a body, none is parsed
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume();
     done(null);
   });
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    sendError(error, request, reply);
-  });
-  app.setNotFoundHandler((request, reply) => {
-    // methods that the router does not know end here whatever the address
-    const known = resources.find(({ path }) => addressOf(path).test(pathOf(request.raw.url!)));
-    const error = known === undefined ? new NotFound() : wrongMethod(request.method, known.allow);
-    sendError(error, request, reply);
-  });
+  if (limits.maxLoopDelay > 0) {
+    app.register(underPressure, {
+      maxEventLoopDelay: limits.maxLoopDelay,
+      pressureHandler: () => {
+        const detail = 'The service is overloaded; try again in a moment.';
+        throw new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+      },
+    });
+  }
+
+  app.decorateRequest('startedAt', 0);
   app.addHook('onRequest', (request, _reply, done) => {
-    userOf(request.raw.headers.authorization, context.tokens);
+    request.startedAt = performance.now();
+    const { authorization } = request.raw.headers;
+    if (authorization !== undefined && !request.raw.url!.startsWith('/admin/')) {
+      userOf(authorization, context.tokens);
+    }
+    done();
+  });
+  // of all that does not take the hot path of a responder
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const cors = corsHeaders(request.headers.origin, context.corsOrigin);
+    for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);
+    reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
+    if (!reply.hasHeader('Vary')) reply.header('Vary', 'Accept');
+    if (context.closing()) reply.header('Connection', 'close');
+    observeOther(reply.statusCode, 'none', (performance.now() - request.startedAt) / 1000);
     done();
   });
 
-  app.get('/health/ready', (_request, reply) => {
-    reply.send({ status: 'ready', points: context.current.generation.engine.dataset.count });
+  const resources = createResources(context);
+  const allowOf = (target: string): string | undefined => findResource(resources, target)?.allow;
+  app.setErrorHandler((error: Error, request, reply) => {
+    const allow = allowOf(request.raw.url!);
+    if (allow !== undefined) reply.header('Allow', allow);
+    sendError(error, reply);
   });
-  for (const resource of resources) addResource(app, resource, context.publicUrl ?? '');
+  app.setNotFoundHandler(({ method, raw }, reply) => {
+    // methods that the router does not know end here whatever the address
+    const allow = allowOf(raw.url!);
+    sendError(allow === undefined ? new NotFound() : wrongMethod(method, allow), reply);
+  });
+  addOperations(app, service, adminToken);
+  for (const resource of resources) addResource(app, resource, context);
   return app;
 }
 
-function addResource(app: FastifyInstance, resource: Resource, prefix: string): void {
-  const { path, allow, describe, get, post } = resource;
-  app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
-  app.route({ method: 'OPTIONS', url: path, handler: describing(describe, allow) });
-  if (post !== undefined) app.route({ method: 'POST', url: path, handler: post });
-  const others = app.supportedMethods.filter((method) => !allow.includes(method));
-  app.route({
-    method: others,
-    url: path,
-    handler: ({ method }) => {
-      throw wrongMethod(method, allow);
-    },
-  });
-
-  // the address without its slash leads there; 308 keeps a body and its method
-  app.route({
-    method: app.supportedMethods,
-    url: path.slice(0, -1),
-    handler: (request, reply) => {
-      const target = request.raw.url!;
-      const query = queryOf(target);
-      const location = `${prefix}${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
-      const keepsMethod = request.method === 'GET' || request.method === 'HEAD';
-      reply.headers(pairs(COMMON_HEADERS)).redirect(location, keepsMethod ? 301 : 308);
-    },
-  });
-}
-
-function describing(description: Description, allow: string): RouteHandlerMethod {
-  const body = JSON.stringify(description);
-  return (_request, reply) => {
-    reply
-      .headers({
-        ...pairs(COMMON_HEADERS),
-        'Content-Type': 'application/json',
-        Allow: allow,
-        Vary: 'Accept',
-        // for browsers that ask before a request from another origin
-        'Access-Control-Allow-Methods': allow,
-        'Access-Control-Allow-Headers': 'Accept, Authorization, Content-Type, If-None-Match',
-        'Access-Control-Max-Age': '86400',
-      })
-      .send(Buffer.from(body));
-  };
-}
-
-function wrongMethod(method: string, allow: string): HttpError {
-  return new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
-}
-
-/** Matches the addresses of a route, such as `/rest/map_data_points/:id/`. */
-function addressOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
+function quieter(logger: Logger): FastifyBaseLogger {
+  return logger.child({}, logger.level === 'info' ? { level: 'warn' } : {});
 }
 
 /** The one place where an error becomes a status. */
-function sendError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  const answer = asHttpError(error);
-  if (answer.status >= 500 && !(error instanceof HttpError)) request.log.error(error);
+function sendError(error: Error, reply: FastifyReply): void {
+  const { status, body, headers } = asHttpError(error);
+  if (status === 500) reply.log.error({ err: error, url: reply.request.raw.url }, 'request failed');
   reply
-    .code(answer.status)
-    .headers({
-      ...pairs(COMMON_HEADERS),
-      'Content-Type': 'application/json',
-      Vary: 'Accept',
-      ...answer.headers,
-    })
-    .send(Buffer.from(JSON.stringify(answer.body)));
+    .code(status)
+    .headers({ 'Content-Type': 'application/json', ...headers })
+    .send(Buffer.from(JSON.stringify(body)));
 }
 
 function asHttpError(error: Error & { statusCode?: number }): HttpError {
@@ -183,9 +127,17 @@ function asHttpError(error: Error & { statusCode?: number }): HttpError {
   return new HttpError(500, { detail: 'Internal server error.' });
 }
 
-/** Names and values in turn, as an object. */
-function pairs(flat: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (let i = 0; i < flat.length; i += 2) headers[flat[i]!] = flat[i + 1]!;
-  return headers;
+function findResource(resources: readonly Resource[], target: string): Resource | undefined {
+  const path = pathOf(target);
+  return resources.find((one) => addressOf(one.path).test(path));
+}
+
+/** Matches the addresses of a route, such as `/rest/map_data_points/:id/`. */
+function addressOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
+}
+
+/** What the client calls its request, where that can stand in a header and a log. */
+function idOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && /^[\w.:/+=-]{1,128}$/.test(header) ? header : undefined;
 }

@@ -27,10 +27,11 @@ export function tokenKey(token: string): string {
 
 /**
  * Reads the file of access tokens: a JSON object from token to user id. Returns users by
- * {@link tokenKey}. Throws an InputError that never shows a token.
+ * {@link tokenKey}, none without a file. Throws an InputError that never shows a token.
  */
-export function readTokens(path: string): Map<string, number> {
+export function readTokens(path: string | undefined): Map<string, number> {
   const users = new Map<string, number>();
+  if (path === undefined) return users;
   for (const [token, user] of Object.entries(readObject(path))) {
     if (!/^\S+$/.test(token)) throw new InputError(`${path}: a token may not have white space.`);
     if (!Number.isSafeInteger(user) || (user as number) < 0) {

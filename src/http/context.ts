@@ -1,15 +1,33 @@
+import type { Logger } from 'pino';
 import type { Current } from '../live/generation.js';
 import type { TimeZone } from '../model/time-zone.js';
+import type { RequestStats } from './request-stats.js';
 
 /** What every route is made with. */
 export interface Context {
   readonly current: Current;
+  readonly logger: Logger;
+  readonly stats: RequestStats;
   /** Where times without an offset stand. */
   readonly zone: TimeZone;
-  /** Scheme, authority and path prefix of the links in answers; from the request when undefined. */
-  readonly publicUrl: string | undefined;
+  readonly origin: OriginSettings;
+  /** Origins whose pages may read answers; `*` for any. */
+  readonly corsOrigin: readonly string[];
   /** User of each known token, by {@link tokenKey}. */
   readonly tokens: ReadonlyMap<string, number>;
   /** Bounds the bytes that repeated answers are kept in. */
   readonly answerCacheBytes: number;
+  /** Share of the requests that are logged. */
+  readonly accessLog: number;
+  /** True once no new connections are taken: answers then ask clients to close theirs. */
+  readonly closing: () => boolean;
+}
+
+/** How the links in answers begin. */
+export interface OriginSettings {
+  /** Scheme, authority and path prefix; from the request when undefined. */
+  readonly publicUrl: string | undefined;
+  /** Whether X-Forwarded-Proto and X-Forwarded-Host are believed. */
+  readonly trustProxy: boolean;
+  readonly allowedHosts: readonly string[];
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { type Answer, cacheableHeaders, sendAnswer, sendNotModified } from './answer.js';
+import { createResponder } from './answer.js';
 import { userOf } from './auth.js';
 import { browsable } from './browse/page.js';
 import type { Context } from './context.js';
@@ -14,31 +14,29 @@ import { ALLOW_READ, NOTIFICATIONS_PATH, queryOf } from './routes.js';
 
 /** `GET /rest/notifications/`: what the user of the token has not seen yet; nothing without a token. */
 export function listNotifications(context: Context): RouteHandlerMethod {
-  const { current, publicUrl, tokens } = context;
+  const facts = { name: 'notifications', allow: ALLOW_READ, isPersonal: true };
+  const responder = createResponder(context, facts);
 
   return function handle(request: FastifyRequest, reply: FastifyReply): void {
-    const { raw } = request;
-    const { tag, lastModified, unseen } = current.generation;
-    const pairs = parseQueryString(queryOf(raw.url!));
+    const target = request.raw.url!;
+    const { accept, authorization } = request.raw.headers;
+    const { generation } = context.current;
+    const pairs = parseQueryString(queryOf(target));
     const { page: wanted, pageSize, format } = parsePageQuery(pairs);
-    const type = chooseRepresentation(raw.headers.accept, format);
-    const user = userOf(raw.headers.authorization, tokens);
-    const owner = user === undefined ? '' : `-${user}`;
-    const { etag, headers } = cacheableHeaders(type, ALLOW_READ, tag + owner, lastModified, {
-      isPersonal: true,
-    });
-    if (sendNotModified(reply, raw.headers['if-none-match'], etag, headers)) return;
+    const type = chooseRepresentation(accept, format);
+    const user = userOf(authorization, context.tokens);
+    const head = responder.head(generation, type, user);
+    if (responder.sendNotModified(request, reply, head)) return;
 
-    const all = (user === undefined ? undefined : unseen.get(user)) ?? [];
+    const all = (user === undefined ? undefined : generation.unseen.get(user)) ?? [];
     const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
     const page = wanted === 'last' ? pageCount : wanted;
     if (page > pageCount) throw invalidPage();
     const from = (page - 1) * pageSize;
-    const links = pageLinks(originOf(raw, publicUrl) + NOTIFICATIONS_PATH, pairs, page, pageCount);
+    const origin = originOf(request.raw, context.origin);
+    const links = pageLinks(origin + NOTIFICATIONS_PATH, pairs, page, pageCount);
     const json = envelope(all.length, links, all.slice(from, from + pageSize));
-    const body =
-      type === 'json' ? json : browsable('Notifications', raw.url!, headers, json, links);
-    const answer: Answer = { headers, etag, body };
-    sendAnswer(reply, answer);
+    const body = type === 'json' ? json : browsable('Notifications', target, head, json, links);
+    responder.send(request, reply, { ...head, body });
   };
 }

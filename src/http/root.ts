@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { cacheableHeaders, sendAnswer } from './answer.js';
+import { createResponder } from './answer.js';
 import { browsable } from './browse/page.js';
 import type { Context } from './context.js';
 import { chooseRepresentation } from './negotiation.js';
@@ -9,21 +9,22 @@ import { parseQueryString } from './query-string.js';
 import { ALLOW_READ, NOTIFICATIONS_PATH, POINTS_PATH, queryOf } from './routes.js';
 
 /** `GET /rest/`: the resources by name and URL. */
-export function showResources({ current, publicUrl }: Context): RouteHandlerMethod {
+export function showResources(context: Context): RouteHandlerMethod {
+  const responder = createResponder(context, { name: 'root', allow: ALLOW_READ });
+
   return function handle(request: FastifyRequest, reply: FastifyReply): void {
-    const { raw } = request;
-    const format = readFormat(parseQueryString(queryOf(raw.url!)));
-    const type = chooseRepresentation(raw.headers.accept, format);
-    const { tag, lastModified } = current.generation;
-    const { etag, headers } = cacheableHeaders(type, ALLOW_READ, tag, lastModified);
-    const origin = originOf(raw, publicUrl);
-    const json = Buffer.from(
-      JSON.stringify({
-        map_data_points: origin + POINTS_PATH,
-        notifications: origin + NOTIFICATIONS_PATH,
-      }),
-    );
-    const body = type === 'json' ? json : browsable('Waypost', raw.url!, headers, json);
-    sendAnswer(reply, { headers, etag, body });
+    const target = request.raw.url!;
+    const format = readFormat(parseQueryString(queryOf(target)));
+    const type = chooseRepresentation(request.raw.headers.accept, format);
+    const head = responder.head(context.current.generation, type);
+    if (responder.sendNotModified(request, reply, head)) return;
+    const origin = originOf(request.raw, context.origin);
+    const resources = {
+      map_data_points: origin + POINTS_PATH,
+      notifications: origin + NOTIFICATIONS_PATH,
+    };
+    const json = Buffer.from(JSON.stringify(resources));
+    const body = type === 'json' ? json : browsable('Waypost', target, head, json);
+    responder.send(request, reply, { ...head, body });
   };
 }

@@ -15,7 +15,11 @@ export interface Generation {
   readonly digest: string;
   /** Names the generation in validators: hexadecimal. */
   readonly tag: string;
-  /** As an HTTP date. */
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly exportedAt: number;
+  readonly loadedAt: number;
+  /** When it was exported, as an HTTP date. */
   readonly lastModified: string;
 }
 
@@ -36,6 +40,9 @@ export function createGeneration(
     unseen: unseenByUser([...report.notifications, ...extra]),
     digest,
     tag: createHash('sha256').update(`${RENDERING} ${digest}`).digest('hex').slice(0, 16),
+    count: dataset.count,
+    exportedAt: report.createdAt,
+    loadedAt: Date.now(),
     lastModified: new Date(report.createdAt).toUTCString(),
   };
 }

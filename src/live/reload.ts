@@ -24,7 +24,12 @@ export interface ReloadOptions {
   /** A snapshot that lost more than this share of the points is held back: 0.5 for half of them. */
   readonly maxShrink: number;
   readonly build: (task: BuildTask) => Promise<BuildResult>;
+  /** Hears what came of each file looked at. */
   readonly onOutcome: (outcome: Outcome, seconds: number) => void;
+  /** Hears of each generation before it is served. */
+  readonly onLoaded: (generation: Generation) => void;
+  /** Hears when a look is over, whatever came of it. */
+  readonly onLooked: (reloader: Reloader) => void;
   readonly logger: Logger;
 }
 
@@ -36,7 +41,7 @@ export interface Reloader {
    * Looks whether there is something newer and loads it; while it does, more calls make it look once
    * more. `accept` takes a snapshot that shrank, too, and tries again what failed before.
    */
-  look(accept?: boolean): Promise<void>;
+  look: (accept?: boolean) => Promise<void>;
   close(): void;
 }
 
@@ -121,6 +126,7 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
         fail(reason, 'held_back', seconds());
         return reason;
       }
+      options.onLoaded(result);
       served = { generation: result, identity: still.identity, beside };
       onOutcome('loaded', seconds());
       if (old !== undefined) {
@@ -148,6 +154,7 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       const accept = accepts;
       accepts = false;
       await pass(accept);
+      if (served !== undefined) options.onLooked(reloader);
     } while (again && !closing.signal.aborted);
   }
 

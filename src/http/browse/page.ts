@@ -1,3 +1,4 @@
+import type { AnswerHead } from '../answer.js';
 import type { PageLinks } from '../links.js';
 
 const STYLE = `
@@ -13,12 +14,12 @@ pre { background: #f4f5f7; border-radius: 6px; overflow-x: auto; padding: 1rem; 
 
 /**
  * The page that a person sees in a browser: the request, the headers and the JSON of its answer, readable,
- * with links to the neighbouring pages. `headers` are names and values in turn.
+ * with links to the neighbouring pages.
  */
 export function browsable(
   title: string,
   target: string,
-  headers: readonly string[],
+  { headers }: AnswerHead,
   json: Uint8Array,
   links: PageLinks = { next: null, previous: null },
 ): Buffer {

@@ -109,10 +109,11 @@ export class Source {
   #damaged(error: unknown, position: number): unknown {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined || !code.startsWith('Z_')) return error;
-    const reason = code === 'Z_BUF_ERROR' ? 'is cut short' : `is damaged (${message})`;
-    return new InputError(`${this.path}: the gzip data ${reason} near byte ${position}`, {
-      cause: error,
-    });
+    const reason =
+      code === 'Z_BUF_ERROR'
+        ? `is cut short at byte ${position}`
+        : `is damaged behind byte ${position} (${message})`;
+    return new InputError(`${this.path}: the gzip data ${reason}`, { cause: error });
   }
 }
 

@@ -1,0 +1,59 @@
+import type { Socket } from 'node:net';
+
+/** What one process lets its clients do. */
+export interface Limits {
+  /** Bytes of a request line and its headers. */
+  readonly maxHeaderSize: number;
+  readonly maxConnections: number;
+  /** Milliseconds to send a request, or to take the next part of an answer. */
+  readonly requestTimeout: number;
+  /** Milliseconds that the event loop may be behind before requests are turned away; 0 never does. */
+  readonly maxLoopDelay: number;
+}
+
+/** A body of this size fits all that is read; larger ones get 413. */
+const BODY_LIMIT = 1024 * 1024;
+
+/** How the limits read as options of the HTTP server. */
+export function serverOptions({ maxHeaderSize, requestTimeout }: Limits): {
+  bodyLimit: number;
+  requestTimeout: number;
+  connectionTimeout: number;
+  http: { maxHeaderSize: number; headersTimeout: number; connectionsCheckingInterval: number };
+} {
+  return {
+    bodyLimit: BODY_LIMIT,
+    requestTimeout,
+    // of a socket on which nothing moves; longer than an idle connection is kept
+    connectionTimeout: Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000),
+    http: {
+      maxHeaderSize,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.max(500, Math.min(requestTimeout / 4, 5_000)),
+    },
+  };
+}
+
+/** How long Fastify keeps an idle connection. */
+const KEEP_ALIVE_MS = 72_000;
+
+const STATUS: Record<string, [line: string, detail: string]> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'The URL and headers are too large.',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
+};
+
+/** Answers what is no HTTP, too large or too slow, in the shape of all errors, and hangs up. */
+export function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [line, detail] = STATUS[error.code ?? ''] ?? ['400 Bad Request', 'The request is no HTTP.'];
+  const body = JSON.stringify({ detail });
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,66 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Service } from '../live/service.js';
+import { tokenKey } from './auth.js';
+import { HttpError } from './errors.js';
+import { parseQueryString } from './query-string.js';
+import { queryOf } from './routes.js';
+
+/** Adds what operators ask for: health, metrics and, with a token, the reload by hand. */
+export function addOperations(
+  app: FastifyInstance,
+  service: Service,
+  adminToken: string | undefined,
+): void {
+  // these answer under load, too
+  const config = { pressureHandler: () => {} };
+  app.get('/health/live', { config }, () => ({ status: 'live' }));
+  app.get('/health/ready', { config }, () => readiness(service));
+  app.get('/metrics', { config }, async (_request, reply) => {
+    reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
+    return service.metrics();
+  });
+  if (adminToken !== undefined) {
+    app.post('/admin/reload', { config }, async (request, reply) => {
+      requireToken(request, adminToken);
+      await service.reload(flagOf(request, 'accept'));
+      return sendReadiness(reply, service);
+    });
+  }
+}
+
+function sendReadiness(reply: FastifyReply, service: Service): object {
+  reply.header('Cache-Control', 'no-store');
+  return readiness(service);
+}
+
+/** Once there is a service at all, it serves: ready, stale or not. */
+function readiness(service: Service): object {
+  const processes = service.statuses();
+  const stale = processes.find((one) => one.stale !== undefined)?.stale ?? service.stale;
+  const { count, tag, exportedAt, loadedAt } = service.current.generation;
+  return {
+    status: 'ready',
+    points: count,
+    snapshot: tag,
+    exported_at: new Date(exportedAt).toISOString(),
+    loaded_at: new Date(loadedAt).toISOString(),
+    stale: stale !== undefined,
+    ...(stale === undefined
+      ? {}
+      : { reason: stale.reason, since: new Date(stale.since).toISOString() }),
+    processes: processes.map((one) => ({ pid: one.pid, points: one.points, snapshot: one.tag })),
+  };
+}
+
+function requireToken(request: FastifyRequest, adminToken: string): void {
+  const [, given = ''] =
+    /^(?:bearer|token) +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (timingSafeEqual(Buffer.from(tokenKey(given)), Buffer.from(tokenKey(adminToken)))) return;
+  throw new HttpError(401, { detail: 'Invalid token.' }, { 'WWW-Authenticate': 'Bearer' });
+}
+
+function flagOf(request: FastifyRequest, name: string): boolean {
+  const pairs = parseQueryString(queryOf(request.raw.url!));
+  return pairs.some((pair) => pair.name === name && pair.value !== 'false');
+}

@@ -1,0 +1,164 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { AggregatorRegistry } from 'prom-client';
+import type { ProcessStatus } from '../live/service.js';
+import type { FromPrimary, FromWorker, MetricsJson } from './messages.js';
+import { createSurvey } from './survey.js';
+
+/** A process that dies sooner than this is replaced after a pause, which doubles each time. */
+const SHORT_LIFE_MS = 5_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** The processes that serve, seen from the one that holds them together. */
+export interface Cluster {
+  /** Has all look for a new snapshot. */
+  look(accept: boolean): Promise<void>;
+  /** Ends all, each after what it has under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts `size` worker processes and replaces those that die. Resolves once all serve; undefined when the
+ * first ended before it served, having said why.
+ */
+export async function startCluster(size: number, logger: Logger): Promise<Cluster | undefined> {
+  const statuses = new Map<number, ProcessStatus>();
+  const turns = createTurns();
+  const survey = createSurvey(() => workers().filter((worker) => statuses.has(worker.id)));
+  let isClosing = false;
+  let pause = FIRST_PAUSE_MS;
+
+  const look = async (accept: boolean): Promise<void> => {
+    await survey.ask((id) => ({ kind: 'look', id, accept }));
+  };
+
+  cluster.on('message', async (worker: Worker, message: FromWorker) => {
+    switch (message.kind) {
+      case 'want-build':
+        turns.want(worker, message.id);
+        break;
+      case 'built':
+        turns.done(worker);
+        break;
+      case 'status':
+        statuses.set(worker.id, message.status);
+        shareStatuses();
+        break;
+      case 'want-reload':
+        await look(message.accept);
+        send(worker, { kind: 'reloaded', id: message.id });
+        break;
+      case 'want-metrics': {
+        const answers = await survey.ask((id) => ({ kind: 'give-metrics', id }));
+        send(worker, { kind: 'metrics', id: message.id, text: await joinMetrics(answers) });
+        break;
+      }
+      case 'looked':
+      case 'own-metrics':
+        survey.answer(worker, message.id, message);
+        break;
+    }
+  });
+
+  cluster.on('exit', (worker, code, signal) => {
+    statuses.delete(worker.id);
+    turns.done(worker);
+    survey.leave(worker);
+    shareStatuses();
+    if (!isClosing) logger.error({ pid: worker.process.pid, code, signal }, 'process died');
+  });
+
+  function shareStatuses(): void {
+    for (const worker of workers()) {
+      send(worker, { kind: 'statuses', statuses: [...statuses.values()] });
+    }
+  }
+
+  /** Keeps one process alive, whichever it is. */
+  async function keepAlive(first: Worker): Promise<void> {
+    for (let worker = first; ; worker = cluster.fork()) {
+      const began = performance.now();
+      await once(worker, 'exit');
+      if (isClosing) return;
+      pause = performance.now() - began < SHORT_LIFE_MS ? pause * 2 : FIRST_PAUSE_MS;
+      await delay(Math.min(pause, LONGEST_PAUSE_MS));
+      if (isClosing) return;
+    }
+  }
+
+  const started = performance.now();
+  const first = cluster.fork();
+  const begun = await untilServing(first);
+  if (begun === undefined) return undefined;
+  void keepAlive(first);
+  const others = Array.from({ length: size - 1 }, () => cluster.fork());
+  for (const worker of others) void keepAlive(worker);
+  await Promise.all(others.map(untilServing));
+  const loadMs = Math.round(performance.now() - started);
+  logger.info({ points: begun.points, loadMs, address: begun.address, workers: size }, 'serving');
+
+  return {
+    look,
+    async close() {
+      isClosing = true;
+      const ends = workers().map((worker) => once(worker, 'exit'));
+      for (const worker of workers()) send(worker, { kind: 'close' });
+      await Promise.all(ends);
+    },
+  };
+}
+
+type Serving = Extract<FromWorker, { kind: 'serving' }>;
+
+/** What a process says once it serves; undefined when it ends first. */
+async function untilServing(worker: Worker): Promise<Serving | undefined> {
+  return new Promise((resolve) => {
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'serving') resolve(message);
+    });
+    worker.once('exit', () => resolve(undefined));
+  });
+}
+
+/** Lets one process build at a time, in the order they ask. */
+function createTurns(): {
+  want(worker: Worker, id: number): void;
+  done(worker: Worker): void;
+} {
+  const queue: { worker: Worker; id: number }[] = [];
+  const grant = (): void => {
+    const [next] = queue;
+    if (next !== undefined) send(next.worker, { kind: 'may-build', id: next.id });
+  };
+  return {
+    want(worker, id) {
+      queue.push({ worker, id });
+      if (queue.length === 1) grant();
+    },
+    done(worker) {
+      // also when it died, building or waiting
+      const isFirst = queue[0]?.worker === worker;
+      const at = queue.findIndex((turn) => turn.worker === worker);
+      if (at >= 0) queue.splice(at, 1);
+      if (isFirst) grant();
+    },
+  };
+}
+
+async function joinMetrics(answers: readonly FromWorker[]): Promise<string> {
+  const all: MetricsJson[] = [];
+  for (const answer of answers) if (answer.kind === 'own-metrics') all.push(answer.metrics);
+  return AggregatorRegistry.aggregate(all as unknown as object[]).metrics();
+}
+
+function workers(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+}
+
+function send(worker: Worker, message: FromPrimary): void {
+  // one that has just died gets no more
+  if (worker.isConnected()) worker.send(message, () => {});
+}

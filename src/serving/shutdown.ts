@@ -1,0 +1,32 @@
+import type { Server } from 'node:http';
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** How long clients may take to learn, from an answer, that their connection is to be closed. */
+const NOTICE_MS = 500;
+const LOOK_MS = 20;
+
+/**
+ * Ends an HTTP server without cutting anybody off: takes no new connections, lets requests under way
+ * finish, closes what is idle then, and after `timeoutMs` everything. From here on answers must carry
+ * `Connection: close`.
+ */
+export async function drain(server: Server, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  let isClosed = false;
+  // not the HTTP server's own close: that hangs up on idle connections at once, over which a request may
+  // already be on its way
+  const closed = new Promise<void>((resolve) => {
+    net.Server.prototype.close.call(server, () => {
+      isClosed = true;
+      resolve();
+    });
+  });
+  await Promise.race([closed, delay(Math.min(NOTICE_MS, timeoutMs))]);
+  while (!isClosed && performance.now() < deadline) {
+    server.closeIdleConnections();
+    await Promise.race([closed, delay(LOOK_MS)]);
+  }
+  server.closeAllConnections();
+  await closed;
+}

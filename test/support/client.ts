@@ -1,0 +1,79 @@
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
+
+/** How a request differs from a plain GET. */
+export interface Asked {
+  readonly method?: string;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Buffer;
+}
+
+/** A whole answer. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly text: string;
+  /** The body as JSON; throws when it is none. */
+  json<T = unknown>(): T;
+}
+
+/** The JSON of a list. */
+export interface Envelope {
+  readonly count: number;
+  readonly next: string | null;
+  readonly previous: string | null;
+  readonly results: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Sends one request to a service on this machine; the Host header is what `headers` says it is. */
+export function ask(port: number, path: string, asked: Asked = {}): Promise<Reply> {
+  const { method = 'GET', body } = asked;
+  // Node leaves the length out where the method usually has no body
+  const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+  const headers = { ...length, ...asked.headers };
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const whole = Buffer.concat(chunks);
+        resolve({
+          status: answer.statusCode!,
+          headers: answer.headers,
+          body: whole,
+          text: whole.toString(),
+          json: <T>() => JSON.parse(whole.toString()) as T,
+        });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Sends bytes as they are and returns all that comes back until the service closes. */
+export function exchange(port: number, bytes: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      answer += text;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer));
+    socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  });
+}
+
+/** The status of a raw answer. */
+export function statusOf(answer: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
+}
+
+/** What stands after the headers of a raw answer. */
+export function bodyOf(answer: string): string {
+  return Buffer.from(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'latin1').toString();
+}

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Asked, ask, type Reply } from './client.js';
+
+/** The compiled command, built beside the tests. */
+export const MAIN: string = join(import.meta.dirname, '../../src/main.js');
+
+/** The folder of the sources, for files that are not compiled. */
+export const ROOT: string = join(import.meta.dirname, '../../..');
+
+/** What 3,000 generated points the original service was recorded with. */
+export const FIXTURE_POINTS: string = join(ROOT, 'test/fixtures/points.ndjson');
+
+/** `waypost serve` in a process of its own, listening on a free port of 127.0.0.1. */
+export interface Service {
+  readonly port: number;
+  readonly pid: number;
+  /** What it logged so far. */
+  readonly logs: readonly Readonly<Record<string, unknown>>[];
+  /** Sends a request for a path and reads the whole answer. */
+  get(path: string, asked?: Asked): Promise<Reply>;
+  /** Ends it as a supervisor would. Resolves to the exit code, null when a signal was needed. */
+  stop(): Promise<number | null>;
+}
+
+/** What came of a command that ended by itself. */
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Starts the service and waits until it listens. Rejects with what it wrote to standard error when it
+ * ends before. The child dies with this process at the latest.
+ */
+export async function startService(
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  const child = start(['serve', '--host', '127.0.0.1', '--port', '0', ...flags], environment);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  let stderr = '';
+  child.stderr!.on('data', (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  const logs: Record<string, unknown>[] = [];
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      logs.push(entry);
+      if (typeof entry['address'] === 'string') resolve(entry['address']);
+    });
+    child.once('error', reject);
+    child.once('close', (code) => reject(new Error(`serve ended with ${code}: ${stderr}`)));
+  });
+  const port = Number(new URL(address).port);
+  return {
+    port,
+    pid: child.pid!,
+    logs,
+    get: (path, asked) => ask(port, path, asked),
+    async stop() {
+      child.kill('SIGTERM');
+      const [code] = await closed;
+      return code;
+    },
+  };
+}
+
+/** Runs a command that ends by itself, such as one that fails. */
+export async function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
+  const child = start(args, environment);
+  let stdout = '';
+  let stderr = '';
+  child.stdout!.on('data', (chunk: Buffer) => {
+    stdout += chunk;
+  });
+  child.stderr!.on('data', (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+function start(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): ChildProcess {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYPOST_'));
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...Object.fromEntries(own), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const kill = (): void => {
+    child.kill('SIGKILL');
+  };
+  process.once('exit', kill);
+  child.once('close', () => process.off('exit', kill));
+  return child;
+}
