@@ -5,10 +5,9 @@ import { pack } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_RECORD_BYTES } from '../src/snapshot/block.js';
-import { openSnapshot } from '../src/snapshot/open.js';
 import type { LoadReport } from '../src/snapshot/snapshot.js';
 import { withFolder } from './support/native.js';
-import { type Fields, readAll, recordsOf, refusal } from './support/rows.js';
+import { type Fields, ndjson, readAll, recordsOf, refusal } from './support/rows.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
@@ -33,10 +32,6 @@ async function reading(
       (await refusal(read(content, maxInvalid))).replaceAll(path, 'FILE');
     await run(read, refuse);
   });
-}
-
-function ndjson(...records: unknown[]): string {
-  return records.map((record) => `${JSON.stringify(record)}\n`).join('');
 }
 
 test('invalid records refuse the file, each with its place, field and reason', async () => {
@@ -194,66 +189,6 @@ test('what breaks the whole file is no matter of --max-invalid', async () => {
       await refuse(gzipSync(`[${record}`), 1e9),
       /^FILE \(gunzipped\): the JSON document is cut short/,
     );
-  });
-});
-
-test('gzip data that is cut short, damaged or followed by something is refused', async () => {
-  await reading(async (accept, refuse) => {
-    const records = Array.from({ length: 5000 }, (_, id) => ({
-      ...VALID,
-      id: id + 1,
-      comment: `${id ** 3}`,
-    }));
-    const bytes = gzipSync(ndjson(...records));
-    for (const length of [bytes.length - 1, bytes.length - 8, bytes.length >> 1, 30, 12, 3]) {
-      assert.match(
-        await refuse(bytes.subarray(0, length)),
-        /^FILE: the gzip data is cut short at byte \d+$/,
-      );
-    }
-    const damaged = Buffer.from(bytes);
-    damaged[bytes.length - 6]! ^= 1;
-    assert.match(
-      await refuse(damaged),
-      /^FILE: the gzip data is damaged behind byte \d+ \(incorrect data check\)$/,
-    );
-    const followed = await refuse(Buffer.concat([bytes, Buffer.from('\0\0')]));
-    assert.match(followed, `the gzip data ends at byte ${bytes.length} of ${bytes.length + 2};`);
-    // a byte alone, or very many, are taken for the beginning of a second stream
-    for (const tail of ['x', 'x'.repeat(600_000)]) {
-      const message = await refuse(Buffer.concat([bytes, Buffer.from(tail)]));
-      assert.match(
-        message,
-        /^FILE: the gzip data (?:ends at|is cut short at|is damaged behind) byte/,
-      );
-    }
-    // several streams in a row are one, as gzip says
-    const two = Buffer.concat([bytes, gzipSync(ndjson({ ...VALID, id: 9999 }))]);
-    assert.is((await accept(two))[1].points, 5001);
-  });
-});
-
-test('a reader can be closed in the middle', async () => {
-  await withFolder(async (folder) => {
-    const comment = 'x'.repeat(200_000);
-    const records = Array.from({ length: 200 }, (_, id) => ({ ...VALID, id: id + 1, comment }));
-    const path = join(folder, 'points');
-    for (const content of [ndjson(...records), gzipSync(ndjson(...records))]) {
-      writeFileSync(path, content);
-      const reader = await openSnapshot(path, {});
-      for await (const _ of reader.blocks()) break;
-      reader.close();
-      assert.throws(() => reader.report(), /not been read to its end/);
-    }
-
-    writeFileSync(path, ndjson(...records));
-    const closed = await openSnapshot(path, {});
-    try {
-      for await (const _ of closed.blocks()) closed.close();
-      assert.unreachable();
-    } catch (error) {
-      assert.match((error as Error).message, /closed/);
-    }
   });
 });
 

@@ -137,8 +137,7 @@ function distance(lat1: number, lon1: number, lat2: number, lon2: number): numbe
   const dLat = ((lat2 - lat1) * radians) / 2;
   const dLon = ((lon2 - lon1) * radians) / 2;
   const h =
-    Math.sin(dLat) ** 2 +
-    Math.cos(lat1 * radians) * Math.cos(lat2 * radians) * Math.sin(dLon) ** 2;
+    Math.sin(dLat) ** 2 + Math.cos(lat1 * radians) * Math.cos(lat2 * radians) * Math.sin(dLon) ** 2;
   return 2 * RADIUS * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 

@@ -20,7 +20,7 @@ export function fixtureRecords(count: number): Fields[] {
 
 /** The same records as each kind of file. */
 export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Buffer>> = {
-  ndjson: (records) => text(records.map((record) => `${JSON.stringify(record)}\n`).join('')),
+  ndjson: (records) => text(ndjson(...records)),
   'ndjson with CRLF, a BOM, blank lines, no line end': (records) =>
     text(`\ufeff\r\n${records.map((record) => JSON.stringify(record)).join('\r\n \r\n')}`),
   json: (records) => text(JSON.stringify(records)),
@@ -40,6 +40,11 @@ export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Bu
   'msgpack sequence': (records) => Buffer.concat(records.map((record) => pack(record))),
   'msgpack array': (records) => pack(records),
 };
+
+/** A line for each record. */
+export function ndjson(...records: unknown[]): string {
+  return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+}
 
 /** A GeoJSON feature for a record. */
 export function feature(record: Fields): Fields {

@@ -21,8 +21,10 @@ export interface Service {
   readonly logs: readonly Readonly<Record<string, unknown>>[];
   /** Sends a request for a path and reads the whole answer. */
   get(path: string, asked?: Asked): Promise<Reply>;
-  /** Ends it as a supervisor would. Resolves to the exit code, null when a signal was needed. */
-  stop(): Promise<number | null>;
+  /** Ends it as a supervisor would, and waits until it is gone. */
+  stop(): Promise<void>;
+  /** The exit code, once it has ended; null when a signal killed it. */
+  readonly ended: Promise<number | null>;
 }
 
 /** What came of a command that ended by itself. */
@@ -41,7 +43,7 @@ export async function startService(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Service> {
   const child = start(['serve', '--host', '127.0.0.1', '--port', '0', ...flags], environment);
-  const closed = once(child, 'close') as Promise<[number | null]>;
+  const ended = once(child, 'close').then(([code]) => code as number | null);
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
     stderr += chunk;
@@ -62,10 +64,10 @@ export async function startService(
     pid: child.pid!,
     logs,
     get: (path, asked) => ask(port, path, asked),
+    ended,
     async stop() {
       child.kill('SIGTERM');
-      const [code] = await closed;
-      return code;
+      await ended;
     },
   };
 }
