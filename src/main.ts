@@ -18,11 +18,15 @@ const program = new Command('waypost')
   .helpCommand(false)
   .showHelpAfterError('Add --help for what there is.');
 
+const requiredFlags = SERVE_SETTINGS.filter((one) => one.required).map((one) => one.flag);
 const serveCommand = program
   .command('serve')
   .description('load a snapshot and serve it')
   .addHelpText('after', '\nA flag wins over its environment variable.')
-  .action((settings: ServeSettings) => serve(settings));
+  .action((settings: ServeSettings) => {
+    demand(serveCommand, requiredFlags);
+    return serve(settings);
+  });
 for (const setting of SERVE_SETTINGS) serveCommand.addOption(optionOf(setting));
 
 program
@@ -52,13 +56,14 @@ program
     process.exitCode = await verify(file, options);
   });
 
-program
+const generateCommand = program
   .command('generate')
   .description('write a snapshot of invented points, for trials and benches')
-  .requiredOption('--points <number>', `how many, 1 to ${MAX_POINTS}`, whole(1, MAX_POINTS))
+  .option('--points <number>', `how many, 1 to ${MAX_POINTS}`, whole(1, MAX_POINTS))
   .option('--seed <number>', 'the same seed gives the same file', whole(0, MAX_SEED), 1)
-  .requiredOption('--out <file>', '.waypost for native, .ndjson or .ndjson.gz for NDJSON')
+  .option('--out <file>', '.waypost for native, .ndjson or .ndjson.gz for NDJSON')
   .action(async (options: { points: number; seed: number; out: string }) => {
+    demand(generateCommand, ['--points <number>', '--out <file>']);
     const print = (line: string): void => console.log(line);
     await generateSnapshot({ ...options, print, signal: interruption() });
   });
@@ -76,10 +81,20 @@ try {
   process.exitCode = 1;
 }
 
-function optionOf({ flag, environment, help, fallback, parse, required }: Setting): Option {
+/**
+ * Ends with an error when a flag is missing. Commander's own check would come before that of unknown flags
+ * and blame the right one for a misspelt one.
+ */
+function demand(command: Command, flags: readonly string[]): void {
+  for (const flag of flags) {
+    if (command.getOptionValue(new Option(flag).attributeName()) !== undefined) continue;
+    command.error(`error: required option '${flag}' not specified`);
+  }
+}
+
+function optionOf({ flag, environment, help, fallback, parse }: Setting): Option {
   const option = new Option(flag, help).env(environment);
   if (parse !== undefined) option.argParser(argument(parse));
-  if (required === true) option.makeOptionMandatory();
   if (fallback === undefined) return option;
   return option.default(parse === undefined ? fallback : parse(fallback), fallback);
 }

@@ -4,6 +4,7 @@ import { Random } from '../src/generate/random.js';
 import { greatCircle, haversineOf } from '../src/model/geo.js';
 import type { Degrees } from '../src/model/units.js';
 import { Centre } from '../src/query/centre.js';
+import { at, rectangleOf } from './support/place.js';
 import { edgeRectangles, pointsOf, type Rectangle, rectangle } from './support/rectangles.js';
 
 const SEED = 21;
@@ -24,11 +25,11 @@ const EDGE_CENTRES: readonly (readonly [lon: Degrees, lat: Degrees])[] = [
 ];
 
 function assertBound(centre: Centre, area: Rectangle, random: Random, label: string): void {
-  centre.bound(...area);
+  centre.bound(rectangleOf(area));
   const { least, most } = centre;
   let [nearest, farthest] = [2, -1];
   for (const [lon, lat] of pointsOf(area, random, 12)) {
-    const haversine = centre.to(lon, lat);
+    const haversine = centre.to(...at(lon, lat));
     nearest = Math.min(nearest, haversine);
     farthest = Math.max(farthest, haversine);
   }
@@ -62,7 +63,7 @@ test('no point of a rectangle is nearer or farther than its bounds: 20,000 rando
 test('the bounds are no wider than the rectangle, but for rounding', () => {
   const centre = new Centre(20, 50);
   const bounds = (...area: Rectangle): [number, number] => {
-    centre.bound(...area);
+    centre.bound(rectangleOf(area));
     return [centre.least, centre.most];
   };
   const check = (
@@ -71,8 +72,8 @@ test('the bounds are no wider than the rectangle, but for rounding', () => {
     farthest: [lon: Degrees, lat: Degrees],
   ): void => {
     const [least, most] = bounds(...area);
-    assert.ok(Math.abs(least - centre.to(...nearest)) < 1e-12, `${area}: least ${least}`);
-    assert.ok(Math.abs(most - centre.to(...farthest)) < 1e-12, `${area}: most ${most}`);
+    assert.ok(Math.abs(least - centre.to(...at(...nearest))) < 1e-12, `${area}: least ${least}`);
+    assert.ok(Math.abs(most - centre.to(...at(...farthest))) < 1e-12, `${area}: most ${most}`);
   };
   check([10, 40, 30, 60], [20, 50], [10, 40]); // the centre inside
   check([25, 20, 30, 30], [25, 30], [30, 20]); // corner to corner
@@ -94,7 +95,7 @@ test('the same meridian is near by either name', () => {
   for (const lon of [180, -180]) {
     const centre = new Centre(lon, 10);
     for (const area of areas) {
-      centre.bound(...area);
+      centre.bound(rectangleOf(area));
       assert.is(centre.least, 0, `${lon}, ${area}`);
     }
   }
@@ -105,7 +106,7 @@ test('a centre measures the great circle', () => {
   for (let i = 0; i < 2_000; i++) {
     const [lon, lat] = [random.between(-180, 180), random.between(-90, 90)];
     const [otherLon, otherLat] = [random.between(-180, 180), random.between(-90, 90)];
-    const haversine = new Centre(lon, lat).to(otherLon, otherLat);
+    const haversine = new Centre(lon, lat).to(...at(otherLon, otherLat));
     const expected = haversineOf(greatCircle(lon, lat, otherLon, otherLat));
     assert.ok(Math.abs(haversine - expected) < 1e-14, `${lon} ${lat} to ${otherLon} ${otherLat}`);
   }

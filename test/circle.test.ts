@@ -5,6 +5,7 @@ import { FARTHEST, geodesic, LAMBERT_REACH } from '../src/model/geo.js';
 import { circleRegion } from '../src/query/circle.js';
 import { INSIDE, OUTSIDE } from '../src/query/overlap.js';
 import type { Circle } from '../src/query/query.js';
+import { at, rectangleOf } from './support/place.js';
 import { edgeRectangles, pointsOf, type Rectangle, rectangle } from './support/rectangles.js';
 
 const SEED = 31;
@@ -26,11 +27,12 @@ function randomCircle(random: Random): Circle {
 function assertOverlap(circle: Circle, area: Rectangle, random: Random, label: string): number {
   const { lon, lat, radius } = circle;
   const region = circleRegion(circle);
-  const overlap = region.overlap(...area);
+  const overlap = region.overlap(rectangleOf(area));
   for (const point of pointsOf(area, random, 3)) {
     const inside = geodesic(lon, lat, ...point) <= radius;
     const about = `${label}: ${JSON.stringify(circle)}, point ${point}`;
-    if (region.contains(...point) !== inside) assert.unreachable(`${about} should be ${inside}`);
+    if (region.contains(...at(...point)) !== inside)
+      assert.unreachable(`${about} should be ${inside}`);
     if (overlap === (inside ? OUTSIDE : INSIDE)) {
       assert.unreachable(`${about} of ${area}: overlap ${overlap}, but contained: ${inside}`);
     }
@@ -76,10 +78,49 @@ test('a rim exactly on a point holds it, and a hair less does not', () => {
     ] as const;
     const radius = geodesic(lon, lat, ...point);
     const label = `seed ${SEED + 1}: ${lon} ${lat} to ${point}, ${radius} m`;
-    assert.ok(circleRegion({ lon, lat, radius }).contains(...point), label);
+    assert.ok(circleRegion({ lon, lat, radius }).contains(...at(...point)), label);
     const less = radius * (1 - 2 ** -52);
     if (less === radius) continue;
-    assert.not.ok(circleRegion({ lon, lat, radius: less }).contains(...point), label);
+    assert.not.ok(circleRegion({ lon, lat, radius: less }).contains(...at(...point)), label);
+  }
+});
+
+test('contains is the geodesic, and overlap never wrong: rectangles the size of the circle', () => {
+  const random = new Random(SEED + 3, 'point');
+  for (let i = 0; i < 6_000; i++) {
+    random.restart(i + 1);
+    const { lon, lat } = randomCircle(random);
+    const circle = { lon, lat: lat * 0.95, radius: 10 ** random.between(-0.5, 5) };
+    const size = (circle.radius / 111_000) * random.between(0, 2);
+    const area = rectangle(random, [lon, circle.lat], size);
+    assertOverlap(circle, area, random, `seed ${SEED + 3}, ${i}`);
+  }
+});
+
+test('small circles hold what the geodesic says, right up to the rim', () => {
+  const random = new Random(SEED + 2, 'point');
+  for (let i = 0; i < 60_000; i++) {
+    random.restart(i + 1);
+    const lat = random.pick([random.between(-85, 85), 84, -84, 83.99, 60.17, 0, 1e-5]);
+    const lon = random.pick([random.between(-180, 180), 179.9, -179.8, 24.94]);
+    const reach = 10 ** random.between(-0.5, 4.5);
+    const [north, east] = random.pick([
+      [random.between(-1, 1), random.between(-1, 1)],
+      [0, random.between(-1, 1)],
+      [random.between(-1, 1), 0],
+    ] as const);
+    const degrees = reach / 111_000;
+    const point = [
+      Math.max(-180, Math.min(180, lon + (east * degrees) / Math.cos((lat * Math.PI) / 180))),
+      lat + north * degrees,
+    ] as const;
+    const distance = geodesic(lon, lat, ...point);
+    const radius = distance * (1 + random.pick([-1, 1]) * 10 ** random.between(-14, -2));
+    const region = circleRegion({ lon, lat, radius });
+    const label = `seed ${SEED + 2}, ${i}: ${lon} ${lat} to ${point}, ${distance} of ${radius} m`;
+    assert.is(region.contains(...at(...point)), distance <= radius, label);
+    const overlap = region.overlap(rectangleOf([...point, ...point]));
+    assert.is.not(overlap, distance <= radius ? OUTSIDE : INSIDE, label);
   }
 });
 
@@ -87,8 +128,8 @@ test('radius 0 holds the centre by every name it has, and nothing else', () => {
   const holds = (lon: number, lat: number, point: readonly [number, number]): void => {
     const region = circleRegion({ lon, lat, radius: 0 });
     const label = `${lon} ${lat}, ${point}`;
-    assert.ok(region.contains(...point), label);
-    assert.is.not(region.overlap(...point, ...point), OUTSIDE, label);
+    assert.ok(region.contains(...at(...point)), label);
+    assert.is.not(region.overlap(rectangleOf([...point, ...point])), OUTSIDE, label);
   };
   holds(24.94, 60.17, [24.94, 60.17]);
   holds(180, 60, [-180, 60]);
@@ -97,15 +138,15 @@ test('radius 0 holds the centre by every name it has, and nothing else', () => {
   holds(-179.94387689, 90, [0, 90]);
   holds(180, -90, [-17, -90]);
   const region = circleRegion({ lon: 180, lat: 60, radius: 0 });
-  assert.not.ok(region.contains(-179.99999999, 60));
-  assert.not.ok(region.contains(180, 60.00000001));
+  assert.not.ok(region.contains(...at(-179.99999999, 60)));
+  assert.not.ok(region.contains(...at(180, 60.00000001)));
 });
 
 test('as far as the antipode, a circle is the whole Earth', () => {
   for (const radius of [FARTHEST, 20_037_508.34, 1e300, Number.MAX_VALUE]) {
     const region = circleRegion({ lon: 24.94, lat: 60.17, radius });
-    assert.is(region.overlap(-180, -90, 180, 90), INSIDE);
-    assert.ok(region.contains(-155.06, -60.17));
+    assert.is(region.overlap(rectangleOf([-180, -90, 180, 90])), INSIDE);
+    assert.ok(region.contains(...at(-155.06, -60.17)));
   }
 });
 

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildOrder, rankOf, rankRange } from '../src/dataset/order.js';
 import { Permutation, Random } from '../src/generate/random.js';
+import { assertSame } from './support/same.js';
 
 const SEED = 41;
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -15,16 +16,15 @@ function sorted(keyOf: ArrayLike<number>, start?: ArrayLike<number>): number[] {
 function assertOrder(keys: readonly number[], start: Uint32Array | undefined, label: string): void {
   const order = buildOrder(Float64Array.from(keys), start);
   const rows = sorted(keys, start);
-  assert.equal([...order.rows], rows, `${label}: rows`);
-  assert.equal(
-    [...order.keys],
-    rows.map((row) => keys[row]! + 0),
+  const ranks = Array<number>(rows.length);
+  for (const [rank, row] of rows.entries()) ranks[row] = rank;
+  assertSame(order.rows, rows, `${label}: rows`);
+  assertSame(
+    order.keys,
+    rows.map((row) => keys[row]!),
     `${label}: keys`,
   );
-  assert.ok(
-    rows.every((row, rank) => order.ranks[row] === rank),
-    `${label}: ranks`,
-  );
+  assertSame(order.ranks, ranks, `${label}: ranks`);
 }
 
 /** Ways to draw keys that need all digits, few of them, or only high ones; both signs. */

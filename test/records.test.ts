@@ -20,14 +20,19 @@ const COUNT = 2 * CHUNK_ROWS + 500;
 const texts = Array.from({ length: COUNT }, (_, row) => `{"id":${row}${' '.repeat(row % 13)}}`);
 const records = recordsOf(texts);
 
-/** Records put in place in scattered order, as a build does, from a source with room at both ends. */
+/** Records put in their rows' places from a snapshot of another order, in uneven blocks. */
 function recordsOf(all: readonly string[]): Records {
-  const made = allocateRecords(Uint32Array.from(all, (text) => Buffer.byteLength(text)));
+  const sizes = all.map((text) => Buffer.byteLength(text));
+  const made = allocateRecords(Uint32Array.from(sizes));
   const order = new Permutation(SEED, all.length);
-  for (let i = 0; i < all.length; i++) {
-    const row = order.at(i);
-    const bytes = Buffer.from(`<<${all[row]}>>>`);
-    putRecords(made, row, bytes, 2, bytes.length - 3);
+  const rows = Uint32Array.from(all, (_, index) => order.at(index));
+  const lengths = Uint32Array.from(rows, (row) => sizes[row]!);
+  for (let next = 0, points = 1; next < rows.length; points = 3 * points + 1) {
+    const block = Array.from(rows.subarray(next, next + points), (row) => all[row]);
+    const source = Buffer.from(`<<${block.join('')}>>`).subarray(2, -2);
+    const end = putRecords(made, rows, lengths, source, next);
+    assert.is(end, next + block.length);
+    next = end;
   }
   return made;
 }

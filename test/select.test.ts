@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { Permutation, Random } from '../src/generate/random.js';
 import { BITS_PER_SPAN, createScratch, type Scratch } from '../src/query/scratch.js';
 import { selectRanks } from '../src/query/select.js';
+import { assertSame } from './support/same.js';
 
 const SEED = 71;
 
@@ -19,7 +20,7 @@ function assertSelect(
   const out = new Uint32Array(to - from + 2).fill(99);
   selectRanks(scratch, ranks.length, domain, from, to, out);
   const expected = ranks.toSorted((a, b) => a - b).slice(from, to);
-  assert.equal([...out], [...expected, 99, 99], label);
+  assertSame(out, [...expected, 99, 99], label);
   assert.ok(
     scratch.bits.every((word) => word === 0),
     `${label}: bits are left`,

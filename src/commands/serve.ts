@@ -13,15 +13,16 @@ import type { ServeSettings } from '../settings.js';
 export async function serve(settings: ServeSettings): Promise<void> {
   const logger = pino({ level: settings.logLevel });
   if (cluster.isWorker) return runWorker(settings, logger);
+  const obeySignals = takeSignals(logger);
   if (settings.workers > 1) {
-    const processes = await startCluster(settings.workers, logger);
+    const processes = await startCluster(settings.workers, settings.shutdownTimeout, logger);
     if (processes === undefined) process.exitCode = 1;
-    else obeySignals(processes, logger);
+    else obeySignals(processes);
     return;
   }
   const server = await startServer(settings, logger, ALONE);
   logger.info(server.begun, 'serving');
-  obeySignals(server, logger);
+  obeySignals(server);
 }
 
 interface Running {
@@ -29,17 +30,25 @@ interface Running {
   close(): Promise<void>;
 }
 
-function obeySignals(running: Running, logger: Logger): void {
+/**
+ * Takes signals from the start: while it loads, a SIGHUP must not end the process, and a SIGTERM must, also
+ * as the first process of a container. Returns who is told what runs once it does.
+ */
+function takeSignals(logger: Logger): (running: Running) => void {
+  let running: Running | undefined;
   let isClosing = false;
   const close = async (signal: string): Promise<void> => {
     if (isClosing) return;
     isClosing = true;
     logger.info({ signal }, 'closing');
-    await running.close();
+    await running?.close();
     logger.info('closed');
     process.exit(0);
   };
   process.on('SIGTERM', (signal) => void close(signal));
   process.on('SIGINT', (signal) => void close(signal));
-  process.on('SIGHUP', () => void running.look(false));
+  process.on('SIGHUP', () => void running?.look(false));
+  return (begun) => {
+    running = begun;
+  };
 }

@@ -79,7 +79,8 @@ function* sixteenBitDigits(keyOf: Float64Array): Generator<Uint16Array> {
     yield digits;
   }
   const spread = Math.floor(most / 2 ** 32) - base;
-  for (let place = 0; spread >>> (16 * place) > 0; place++) {
+  // a shift by 32 would be none: the halves have two digits, whatever the spread
+  for (let place = 0; place < 2 && spread >>> (16 * place) > 0; place++) {
     for (let i = 0; i < keyOf.length; i++) {
       digits[i] = (Math.floor(keyOf[i]! / 2 ** 32) - base) >>> (16 * place);
     }

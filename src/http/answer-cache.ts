@@ -4,8 +4,8 @@ import type { Answer } from './answer.js';
 
 /** What a cached answer costs beside its body: its entry, its key and its headers. */
 const OVERHEAD = 1_024;
-/** Keys remembered for having been asked for once. */
-const MAX_SEEN = 8_192;
+/** Keys that are remembered for having been asked for once, as a power of two. */
+const SEEN_SLOTS = 8_192;
 
 /**
  * Answers that were asked for more than once, bounded in bytes, of one generation at a time. A first
@@ -13,35 +13,44 @@ const MAX_SEEN = 8_192;
  */
 export interface AnswerCache {
   get(generation: Generation, key: string): Answer | undefined;
-  /** Offers an answer that {@link get} did not have. */
-  offer(key: string, answer: Answer): void;
+  /** Whether an answer that {@link get} did not have is worth keeping; the first time it is not. */
+  wants(key: string): boolean;
+  keep(key: string, answer: Answer): void;
 }
 
 /** Makes a cache of at most `maxBytes`; 0 keeps nothing. */
 export function createAnswerCache(maxBytes: number): AnswerCache {
-  if (maxBytes === 0) return { get: () => undefined, offer: () => {} };
+  if (maxBytes === 0) return { get: () => undefined, wants: () => false, keep: () => {} };
   const answers = new LRUCache<string, Answer>({
     maxSize: maxBytes,
     sizeCalculation: (answer, key) => answer.body.length + key.length + OVERHEAD,
   });
-  let seen = new Set<string>();
+  // only their hashes: strings that live for thousands of requests are what garbage collection costs
+  const seen = new Int32Array(SEEN_SLOTS);
   let owner: Generation | undefined;
   return {
     get(generation, key) {
       if (owner !== generation) {
         answers.clear();
-        seen.clear();
+        seen.fill(0);
         owner = generation;
       }
       return answers.get(key);
     },
-    offer(key, answer) {
-      if (seen.delete(key)) {
-        answers.set(key, answer);
-        return;
-      }
-      if (seen.size === MAX_SEEN) seen = new Set();
-      seen.add(key);
+    wants(key) {
+      const hash = hashOf(key);
+      const slot = hash & (SEEN_SLOTS - 1);
+      if (seen[slot] === hash) return true;
+      seen[slot] = hash;
+      return false;
     },
+    keep: (key, answer) => void answers.set(key, answer),
   };
+}
+
+/** FNV-1a. */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  return hash;
 }

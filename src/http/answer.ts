@@ -9,7 +9,10 @@ import type { Representation } from './negotiation.js';
 export interface Answer {
   readonly type: Representation;
   readonly etag: string;
-  /** Names and values in turn, as `writeHead` takes them; those of the request's origin come to it. */
+  /**
+   * Names and values in turn, as `writeHead` takes them, first of all the type and the length of the body;
+   * those that depend on the request come to it.
+   */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
 }
@@ -56,6 +59,20 @@ export function createResponder(context: Context, facts: RouteFacts): Responder 
   const fixed = ['Allow', allow, 'Vary', varyOf(isPersonal, corsOrigin)];
   fixed.push('Cache-Control', isPersonal ? 'private, no-cache' : 'no-cache');
   fixed.push('X-Content-Type-Options', 'nosniff');
+  if (corsOrigin[0] === '*') fixed.push(...corsHeaders(undefined, corsOrigin));
+  const heads = new Map<Representation, AnswerHead & { readonly tag: string }>();
+
+  function makeHead(
+    { tag, lastModified }: Generation,
+    type: Representation,
+    owner = '',
+  ): AnswerHead {
+    const etag = `"${tag}-${type}${owner}"`;
+    const headers = ['Content-Type', TYPES[type], 'Content-Length', '', ...fixed];
+    headers.push('ETag', etag, 'Last-Modified', lastModified);
+    if (type === 'html') headers.push(...HTML_SECURITY);
+    return { type, etag, headers };
+  }
 
   function write(
     request: FastifyRequest,
@@ -67,8 +84,9 @@ export function createResponder(context: Context, facts: RouteFacts): Responder 
   ): void {
     reply.hijack();
     const { raw: response } = reply;
-    headers.push(...corsHeaders(request.raw.headers.origin, corsOrigin));
-    if (request.raw.headers['x-request-id'] !== undefined) headers.push('X-Request-Id', request.id);
+    const { raw } = request;
+    if (corsOrigin[0] !== '*') headers.push(...corsHeaders(raw.headers.origin, corsOrigin));
+    if (raw.headers['x-request-id'] !== undefined) headers.push('X-Request-Id', request.id);
     if (closing()) headers.push('Connection', 'close');
     response.writeHead(status, headers);
     // Node itself leaves the body out for HEAD
@@ -76,36 +94,40 @@ export function createResponder(context: Context, facts: RouteFacts): Responder 
     const seconds = (performance.now() - request.startedAt) / 1000;
     observe(status, type, seconds);
     if (accessLog > 0 && Math.random() < accessLog) {
-      const { method, url } = request.raw;
+      const { method, url } = raw;
       logger.info({ reqId: request.id, method, url, status, seconds }, 'request');
     }
   }
 
   return {
-    head({ tag, lastModified }, type, owner) {
-      const etag = `"${tag}-${type}${owner === undefined ? '' : `-${owner}`}"`;
-      const headers = ['Content-Type', TYPES[type], ...fixed];
-      headers.push('ETag', etag, 'Last-Modified', lastModified);
-      if (type === 'html') headers.push(...HTML_SECURITY);
-      return { type, etag, headers };
+    head(generation, type, owner) {
+      if (owner !== undefined) return makeHead(generation, type, `-${owner}`);
+      let head = heads.get(type);
+      if (head?.tag !== generation.tag) {
+        head = { ...makeHead(generation, type), tag: generation.tag };
+        heads.set(type, head);
+      }
+      return head;
     },
 
     sendNotModified(request, reply, { type, etag, headers }) {
       const ifNoneMatch = request.raw.headers['if-none-match'];
       if (ifNoneMatch === undefined || !matchesEtag(ifNoneMatch, etag)) return false;
-      // the content type belongs to a body
-      write(request, reply, 304, type, headers.slice(2));
+      // type and length belong to a body
+      write(request, reply, 304, type, headers.slice(4));
       return true;
     },
 
     send(request, reply, { type, headers, body }) {
-      const all = [...headers, 'Content-Length', String(body.length)];
-      write(request, reply, 200, type, all, body);
+      const own = headers.slice();
+      own[3] = String(body.length);
+      write(request, reply, 200, type, own, body);
     },
   };
 }
 
-function varyOf(isPersonal: boolean, corsOrigin: readonly string[]): string {
+/** The Vary header of an answer; `isPersonal` where it depends on the token. */
+export function varyOf(isPersonal: boolean, corsOrigin: readonly string[]): string {
   const parts = ['Accept'];
   if (isPersonal) parts.push('Authorization');
   if (corsOrigin.length > 0 && !corsOrigin.includes('*')) parts.push('Origin');

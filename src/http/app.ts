@@ -3,11 +3,13 @@ import {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   fastify,
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { Service } from '../live/service.js';
+import { varyOf } from './answer.js';
 import { userOf } from './auth.js';
 import type { Context } from './context.js';
 import { corsHeaders } from './cors.js';
@@ -46,12 +48,14 @@ export function createApp(
     genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? `${process.pid}-${++lastId}`,
     // the handlers read the query themselves, from the raw target
     routerOptions: { querystringParser: () => ({}) },
-    frameworkErrors: (_error, _request, reply) => sendError(new NotFound(), reply),
+    frameworkErrors: (_error, request, reply) => {
+      addCommonHeaders(request, reply, context);
+      sendError(new NotFound(), reply);
+    },
     clientErrorHandler: refuseBrokenRequest,
     exposeHeadRoutes: false,
     return503OnClosing: false,
   });
-  app.server.maxConnections = limits.maxConnections;
   // without a route that reads a body, none is parsed
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
@@ -71,19 +75,17 @@ export function createApp(
   app.decorateRequest('startedAt', 0);
   app.addHook('onRequest', (request, _reply, done) => {
     request.startedAt = performance.now();
-    const { authorization } = request.raw.headers;
+    const { authorization, host } = request.raw.headers;
+    if (host === undefined && request.raw.httpVersion !== '1.0') {
+      throw new HttpError(400, { detail: 'The Host header is missing.' });
+    }
     if (authorization !== undefined && !request.raw.url!.startsWith('/admin/')) {
       userOf(authorization, context.tokens);
     }
     done();
   });
-  // of all that does not take the hot path of a responder
   app.addHook('onSend', (request, reply, _payload, done) => {
-    const cors = corsHeaders(request.headers.origin, context.corsOrigin);
-    for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);
-    reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
-    if (!reply.hasHeader('Vary')) reply.header('Vary', 'Accept');
-    if (context.closing()) reply.header('Connection', 'close');
+    addCommonHeaders(request, reply, context);
     observeOther(reply.statusCode, 'none', (performance.now() - request.startedAt) / 1000);
     done();
   });
@@ -93,7 +95,9 @@ export function createApp(
   app.setErrorHandler((error: Error, request, reply) => {
     const allow = allowOf(request.raw.url!);
     if (allow !== undefined) reply.header('Allow', allow);
-    sendError(error, reply);
+    // Fastify wants a content type of QUERY before it asks whether there is such a route
+    const isWrong = request.method === 'QUERY' && allow !== undefined;
+    sendError(isWrong ? wrongMethod(request.method, allow) : error, reply);
   });
   app.setNotFoundHandler(({ method, raw }, reply) => {
     // methods that the router does not know end here whatever the address
@@ -103,6 +107,15 @@ export function createApp(
   addOperations(app, service, adminToken);
   for (const resource of resources) addResource(app, resource, context);
   return app;
+}
+
+/** Headers of all that does not take the hot path of a responder. */
+function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context: Context): void {
+  const cors = corsHeaders(request.headers.origin, context.corsOrigin);
+  for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);
+  reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
+  if (!reply.hasHeader('Vary')) reply.header('Vary', varyOf(false, context.corsOrigin));
+  if (context.closing()) reply.header('Connection', 'close');
 }
 
 function quieter(logger: Logger): FastifyBaseLogger {

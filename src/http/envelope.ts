@@ -18,11 +18,11 @@ export function pointsEnvelope(
   // each record brings a comma, of which the last gives way to the tail
   const commas = length === 0 ? 0 : 1;
   const size = head.length + recordsSize(records, rows, length) - commas + TAIL.length;
-  const body = Buffer.allocUnsafe(size + commas);
-  body.write(head, 0, 'latin1');
-  const end = copyRecords(records, rows, length, body, head.length);
-  body.write(TAIL, end - commas, 'latin1');
-  return body.subarray(0, size);
+  const buffer = Buffer.allocUnsafeSlow(size + commas);
+  buffer.write(head, 0, 'latin1');
+  const end = copyRecords(records, rows, length, buffer, head.length);
+  buffer.write(TAIL, end - commas, 'latin1');
+  return buffer.subarray(0, size);
 }
 
 /** The JSON of a page whose records are JSON texts. */

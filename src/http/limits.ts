@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 export interface Limits {
   /** Bytes of a request line and its headers. */
   readonly maxHeaderSize: number;
-  readonly maxConnections: number;
   /** Milliseconds to send a request, or to take the next part of an answer. */
   readonly requestTimeout: number;
   /** Milliseconds that the event loop may be behind before requests are turned away; 0 never does. */
@@ -19,7 +18,12 @@ export function serverOptions({ maxHeaderSize, requestTimeout }: Limits): {
   bodyLimit: number;
   requestTimeout: number;
   connectionTimeout: number;
-  http: { maxHeaderSize: number; headersTimeout: number; connectionsCheckingInterval: number };
+  http: {
+    maxHeaderSize: number;
+    headersTimeout: number;
+    connectionsCheckingInterval: number;
+    requireHostHeader: boolean;
+  };
 } {
   return {
     bodyLimit: BODY_LIMIT,
@@ -30,6 +34,8 @@ export function serverOptions({ maxHeaderSize, requestTimeout }: Limits): {
       maxHeaderSize,
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.max(500, Math.min(requestTimeout / 4, 5_000)),
+      // it is refused all the same, in the shape of all errors
+      requireHostHeader: false,
     },
   };
 }

@@ -21,6 +21,7 @@ export function listNotifications(context: Context): RouteHandlerMethod {
     const target = request.raw.url!;
     const { accept, authorization } = request.raw.headers;
     const { generation } = context.current;
+    const origin = originOf(request.raw, context.origin);
     const pairs = parseQueryString(queryOf(target));
     const { page: wanted, pageSize, format } = parsePageQuery(pairs);
     const type = chooseRepresentation(accept, format);
@@ -33,7 +34,6 @@ export function listNotifications(context: Context): RouteHandlerMethod {
     const page = wanted === 'last' ? pageCount : wanted;
     if (page > pageCount) throw invalidPage();
     const from = (page - 1) * pageSize;
-    const origin = originOf(request.raw, context.origin);
     const links = pageLinks(origin + NOTIFICATIONS_PATH, pairs, page, pageCount);
     const json = envelope(all.length, links, all.slice(from, from + pageSize));
     const body = type === 'json' ? json : browsable('Notifications', target, head, json, links);

@@ -48,7 +48,7 @@ export function listPoints(context: Context): RouteHandlerMethod {
     const json = pointsEnvelope(page.count, links, records, page.rows, page.length);
     const body = type === 'json' ? json : browsable('Map data points', target, head, json, links);
     const answer = { ...head, body };
-    answers.offer(key, answer);
+    if (answers.wants(key)) answers.keep(key, answer);
     responder.send(request, reply, answer);
   };
 }
@@ -61,6 +61,8 @@ export function showPoint(context: Context): RouteHandlerMethod {
     const target = request.raw.url!;
     const { generation } = context.current;
     const { dataset } = generation.engine;
+    // no link needs it, but hosts that are not allowed get no data
+    originOf(request.raw, context.origin);
     const format = readFormat(parseQueryString(queryOf(target)));
     const type = chooseRepresentation(request.raw.headers.accept, format);
     const { id } = request.params as { id: string };

@@ -14,11 +14,11 @@ export function showResources(context: Context): RouteHandlerMethod {
 
   return function handle(request: FastifyRequest, reply: FastifyReply): void {
     const target = request.raw.url!;
+    const origin = originOf(request.raw, context.origin);
     const format = readFormat(parseQueryString(queryOf(target)));
     const type = chooseRepresentation(request.raw.headers.accept, format);
     const head = responder.head(context.current.generation, type);
     if (responder.sendNotModified(request, reply, head)) return;
-    const origin = originOf(request.raw, context.origin);
     const resources = {
       map_data_points: origin + POINTS_PATH,
       notifications: origin + NOTIFICATIONS_PATH,

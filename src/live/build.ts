@@ -27,6 +27,8 @@ export async function buildGeneration(
   settings: { readonly maxInvalid: number; readonly notifications?: string | undefined },
   onProgress: Progress = () => {},
 ): Promise<BuildResult> {
+  // it may have waited for its turn
+  task.signal?.throwIfAborted();
   const request: BuildRequest = {
     path: task.path,
     unless: task.unless,

@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** A file that could be served, as it was when looked at. */
 export interface Candidate {
   readonly path: string;
+  /** Differs when another file took its place. */
+  readonly inode: string;
   /** Differs whenever the file was written, replaced or its permissions changed. */
   readonly identity: string;
   /** Milliseconds since the epoch. */
@@ -31,35 +33,29 @@ export async function findCandidates(path: string): Promise<Candidate[]> {
 }
 
 /**
- * Waits until the file has not been written for `settleMs`: a slow writer is not read half-way. Returns
- * it as it then is, undefined when it is gone.
+ * Waits until the file has not changed for `settleMs`: a slow writer is not read half-way. The wait is
+ * measured here, since the clock of a file server may be behind. Returns the file as it then is,
+ * undefined when it is gone.
  */
 export async function awaitStill(
-  first: Candidate,
+  path: string,
   settleMs: number,
   signal: AbortSignal,
 ): Promise<Candidate | undefined> {
-  let seen = first;
-  let unchangedSince = seen.modifiedAt;
-  // a clock of another host may be ahead
-  if (unchangedSince > Date.now()) unchangedSince = Date.now();
-  for (;;) {
-    const rest = unchangedSince + settleMs - Date.now();
-    if (rest <= 0) return seen;
-    await delay(rest, undefined, { signal });
-    const status = await stat(seen.path).catch(() => undefined);
-    if (status === undefined) return undefined;
-    const now = candidate(seen.path, status);
-    if (now.identity === seen.identity) return now;
+  let seen = await candidateAt(path);
+  while (seen !== undefined) {
+    await delay(settleMs, undefined, { signal });
+    const now = await candidateAt(path);
+    if (now?.identity === seen.identity) return now;
     seen = now;
-    unchangedSince = Date.now();
   }
+  return undefined;
 }
 
-/** As {@link Candidate} has it; 'missing' when there is no such file. */
-export async function identityOf(path: string): Promise<string> {
+/** The file as it is now, undefined when there is none that can be looked at. */
+export async function candidateAt(path: string): Promise<Candidate | undefined> {
   const status = await stat(path).catch(() => undefined);
-  return status === undefined ? 'missing' : candidate(path, status).identity;
+  return status === undefined ? undefined : candidate(path, status);
 }
 
 function candidate(
@@ -67,5 +63,6 @@ function candidate(
   status: { dev: number; ino: number; size: number; mtimeMs: number; ctimeMs: number },
 ): Candidate {
   const { dev, ino, size, mtimeMs, ctimeMs } = status;
-  return { path, identity: [dev, ino, size, mtimeMs, ctimeMs].join(' '), modifiedAt: mtimeMs };
+  const inode = `${dev} ${ino}`;
+  return { path, inode, identity: `${inode} ${size} ${mtimeMs} ${ctimeMs}`, modifiedAt: mtimeMs };
 }

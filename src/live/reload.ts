@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { InputError } from '../errors.js';
 import type { BuildResult, BuildTask } from './build.js';
-import { awaitStill, type Candidate, findCandidates, identityOf } from './candidates.js';
+import { awaitStill, type Candidate, candidateAt, findCandidates } from './candidates.js';
 import type { Current, Generation } from './generation.js';
 
 /** What came of looking at a file. */
@@ -52,8 +53,9 @@ export interface Reloader {
 export async function startReloader(options: ReloadOptions): Promise<Reloader> {
   const { path, companion, settleMs, maxShrink, build, onOutcome, logger } = options;
   const closing = new AbortController();
+  // by the key of what was tried: the file and its companion, as they were
   const refused = new Map<string, string>();
-  let served: { generation: Generation; identity: string; beside: string } | undefined;
+  let served: { generation: Generation; key: string } | undefined;
   let stale: Stale | undefined;
   let running: Promise<void> | undefined;
   let again = false;
@@ -75,46 +77,72 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
   async function pass(accept: boolean): Promise<void> {
     let candidates: Candidate[];
     try {
-      candidates = await findCandidates(path);
-      if (candidates.length === 0) throw new InputError(`${path}: there is no file in this folder`);
+      candidates = await listCandidates();
     } catch (error) {
-      return fail(problemText(error, path), 'failed', 0);
+      if (closing.signal.aborted) return;
+      const reason = problemText(error, path);
+      if (stale?.reason !== reason) fail(reason, 'failed', 0);
+      return;
     }
-    const beside = companion === undefined ? '' : await identityOf(companion);
-    const sameBeside = beside === served?.beside;
-    for (const identity of refused.keys()) {
-      const isThere = candidates.some((one) => one.identity === identity);
-      if (!isThere || !sameBeside) refused.delete(identity);
-    }
+    const beside = companion === undefined ? undefined : await candidateAt(companion);
+    const keys = new Set(candidates.map((one) => keyOf(one, beside)));
+    for (const key of refused.keys()) if (!keys.has(key)) refused.delete(key);
     let reason: string | undefined;
     for (const candidate of candidates) {
-      if (sameBeside && candidate.identity === served?.identity) break;
-      const known = accept ? undefined : refused.get(candidate.identity);
-      const refusal = known ?? (await tryCandidate(candidate, beside, accept));
+      const key = keyOf(candidate, beside);
+      if (key === served?.key) break;
+      const known = accept ? undefined : refused.get(key);
+      const refusal = known ?? (await tryCandidate(candidate, accept));
       if (refusal === undefined) break;
+      if (closing.signal.aborted) return;
       reason ??= refusal;
     }
     if (reason === undefined) clear();
   }
 
-  /** Serves the file, or says why not. */
-  async function tryCandidate(
-    found: Candidate,
-    beside: string,
-    accept: boolean,
-  ): Promise<string | undefined> {
-    const still = served === undefined ? found : await awaitStill(found, settleMs, closing.signal);
-    if (still === undefined) {
-      again = true;
-      return `${found.path}: it went away`;
-    }
-    const started = performance.now();
-    const seconds = (): number => (performance.now() - started) / 1000;
-    const old = served?.generation;
+  async function listCandidates(): Promise<Candidate[]> {
     try {
-      const result = await build({ path: still.path, unless: old?.digest, signal: closing.signal });
+      return await findSome(path);
+    } catch (error) {
+      if (served === undefined) throw error;
+      // between being deleted and created again it is no news
+      await delay(settleMs, undefined, { signal: closing.signal });
+      return findSome(path);
+    }
+  }
+
+  /** Serves the file, or says why not. */
+  async function tryCandidate(found: Candidate, accept: boolean): Promise<string | undefined> {
+    const wait = (file: string): Promise<Candidate | undefined> =>
+      served === undefined ? candidateAt(file) : awaitStill(file, settleMs, closing.signal);
+    let key = '';
+    let seconds = (): number => 0;
+    const refuse = (reason: string, outcome: 'failed' | 'held_back'): string => {
+      refused.set(key, reason);
+      fail(reason, outcome, seconds());
+      return reason;
+    };
+    const changed = (): string => {
+      again = true;
+      accepts ||= accept;
+      return `${found.path}: it changed while it was read`;
+    };
+    let still: Candidate | undefined;
+    try {
+      const waits = [found.path, companion].map((file) => (file === undefined ? file : wait(file)));
+      const [file, beside] = await Promise.all(waits);
+      still = file;
+      if (still === undefined) return changed();
+      key = keyOf(still, beside);
+      const started = performance.now();
+      seconds = () => (performance.now() - started) / 1000;
+      const old = served?.generation;
+      const task = { path: still.path, unless: old?.digest, signal: closing.signal };
+      const result = await build(task);
+      // what it holds then is neither the old file nor the new one
+      if ((await wasWritten(still)) || (await wasWritten(beside))) return changed();
       if (result === 'unchanged') {
-        served = { generation: old!, identity: still.identity, beside };
+        served = { generation: old!, key };
         onOutcome('unchanged', seconds());
         return undefined;
       }
@@ -122,12 +150,10 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       const before = old?.engine.dataset.count ?? 0;
       if (!accept && count < before * (1 - maxShrink)) {
         const reason = `${still.path}: it has ${count} points where ${before} are served, a loss of more than ${maxShrink * 100} %; a reload that accepts it takes it all the same`;
-        refused.set(still.identity, reason);
-        fail(reason, 'held_back', seconds());
-        return reason;
+        return refuse(reason, 'held_back');
       }
       options.onLoaded(result);
-      served = { generation: result, identity: still.identity, beside };
+      served = { generation: result, key };
       onOutcome('loaded', seconds());
       if (old !== undefined) {
         logger.info({ path: still.path, points: count, seconds: seconds() }, 'snapshot loaded');
@@ -135,16 +161,10 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       return undefined;
     } catch (error) {
       if (closing.signal.aborted) return 'closing';
-      // written to while it was read: no verdict on what it has become
-      const now = await findCandidates(still.path).catch(() => []);
-      if (served !== undefined && now[0]?.identity !== still.identity) {
-        again = true;
-        return `${still.path}: it changed while it was read`;
-      }
-      const reason = problemText(error, still.path);
-      refused.set(still.identity, reason);
-      fail(reason, 'failed', seconds());
-      return reason;
+      // no verdict on what it has become
+      const now = await candidateAt(found.path);
+      if (served !== undefined && now?.identity !== still?.identity) return changed();
+      return refuse(problemText(error, found.path), 'failed');
     }
   }
 
@@ -182,6 +202,25 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
   if (served === undefined) throw new InputError(stale?.reason ?? `${path}: nothing to serve`);
   if (stale !== undefined) logger.error({ ...stale }, 'snapshot refused, an older one is served');
   return reloader;
+}
+
+/** Throws also when there is a folder with no file in it. */
+async function findSome(path: string): Promise<Candidate[]> {
+  const candidates = await findCandidates(path);
+  if (candidates.length > 0) return candidates;
+  throw new InputError(`${path}: there is no file in this folder`);
+}
+
+/** Whether the file was written into since; one that another was moved over stayed as it was. */
+async function wasWritten(file: Candidate | undefined): Promise<boolean> {
+  if (file === undefined) return false;
+  const now = await candidateAt(file.path);
+  return now?.inode === file.inode && now.identity !== file.identity;
+}
+
+/** Names a snapshot file and its companion as they were when looked at. */
+function keyOf(file: Candidate, beside: Candidate | undefined): string {
+  return `${file.identity} ${beside?.identity}`;
 }
 
 function problemText(error: unknown, path: string): string {

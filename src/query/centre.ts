@@ -1,4 +1,6 @@
+import type { Row } from '../dataset/row.js';
 import type { Degrees } from '../model/units.js';
+import type { Rectangle } from './overlap.js';
 
 const RADIANS = Math.PI / 180;
 
@@ -22,15 +24,17 @@ export class Centre {
     this.#cosLat = Math.cos(lat * RADIANS);
   }
 
-  /** Haversine of the great circle to a point. */
-  to(lon: Degrees, lat: Degrees): number {
+  /** Haversine of the great circle to the point at `2 * row` of longitudes and latitudes in turn. */
+  to(coords: Float64Array, row: Row): number {
+    const lon = coords[2 * row]!;
+    const lat = coords[2 * row + 1]!;
     const dLat = Math.sin(((lat - this.lat) * RADIANS) / 2);
     const dLon = Math.sin(((lon - this.lon) * RADIANS) / 2);
     return dLat * dLat + this.#cosLat * Math.cos(lat * RADIANS) * dLon * dLon;
   }
 
   /** Bounds the haversines to all points of a rectangle; rounding is allowed for. */
-  bound(west: Degrees, south: Degrees, east: Degrees, north: Degrees): void {
+  bound({ minX: west, minY: south, maxX: east, maxY: north }: Rectangle): void {
     const { lon } = this;
     const toWest = longitudeGap(west - lon);
     const toEast = longitudeGap(east - lon);

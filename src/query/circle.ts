@@ -13,6 +13,7 @@ import type { Metres } from '../model/units.js';
 import { Centre } from './centre.js';
 import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
 import type { Box, Circle } from './query.js';
+import { isSmall, smallCircleRegion } from './small-circle.js';
 
 const RADIANS = Math.PI / 180;
 
@@ -32,18 +33,22 @@ const NOISE: Metres = 1e-6;
 export function circleRegion(circle: Circle): Region {
   const { lat, lon, radius } = circle;
   if (radius >= FARTHEST) return { overlap: () => INSIDE, contains: () => true };
+  const frame = frameOf(circle);
+  if (isSmall(circle, frame)) return smallCircleRegion(circle, frame);
 
   // haversines below `inner` are surely inside, above `outer` surely outside
   const inner = haversineOf(Math.max(0, radius - NOISE) / MOST_STRETCH) * (1 - SLACK);
   const outer = haversineOf((radius + NOISE) / LEAST_STRETCH) * (1 + SLACK);
   const centre = new Centre(lon, lat);
-  const { west, south, east, north } = frameOf(circle);
+  const { west, south, east, north } = frame;
   const crosses = west > east;
 
   return {
-    contains(pointLon, pointLat) {
+    contains(coords, row) {
+      const pointLon = coords[2 * row]!;
+      const pointLat = coords[2 * row + 1]!;
       if (pointLat < south || pointLat > north) return false;
-      const haversine = centre.to(pointLon, pointLat);
+      const haversine = centre.to(coords, row);
       if (haversine > outer) return false;
       if (haversine < inner) return true;
       if (radius < LAMBERT_REACH) {
@@ -55,13 +60,14 @@ export function circleRegion(circle: Circle): Region {
       return geodesic(lon, lat, pointLon, pointLat) <= radius;
     },
 
-    overlap(minLon, minLat, maxLon, maxLat) {
+    overlap(rectangle) {
       // most nodes lie nowhere near: four comparisons settle them
-      if (minLat > north || maxLat < south) return OUTSIDE;
-      const beyondWest = maxLon < west;
-      const beyondEast = minLon > east;
+      const { minX, minY, maxX, maxY } = rectangle;
+      if (minY > north || maxY < south) return OUTSIDE;
+      const beyondWest = maxX < west;
+      const beyondEast = minX > east;
       if (crosses ? beyondWest && beyondEast : beyondWest || beyondEast) return OUTSIDE;
-      centre.bound(minLon, minLat, maxLon, maxLat);
+      centre.bound(rectangle);
       if (centre.least > outer) return OUTSIDE;
       return centre.most < inner ? INSIDE : ACROSS;
     },

@@ -138,7 +138,7 @@ function testWindow(
       const r = otherRanks[row]!;
       if (r < otherFrom || r > otherLast) continue;
     }
-    if (region !== undefined && !region.contains(coords[2 * row]!, coords[2 * row + 1]!)) continue;
+    if (region !== undefined && !region.contains(coords, row)) continue;
     matches[count++] = row;
   }
   return count;
@@ -153,7 +153,7 @@ function testRegion(
   let count = 0;
   for (let i = 0; i < candidates; i++) {
     const row = matches[i]!;
-    if (region.contains(coords[2 * row]!, coords[2 * row + 1]!)) matches[count++] = row;
+    if (region.contains(coords, row)) matches[count++] = row;
   }
   return count;
 }

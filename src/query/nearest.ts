@@ -76,7 +76,7 @@ function searchOutwards(
   { to }: Places,
   count: number,
 ): Measured | undefined {
-  const test = (row: Row): boolean => region.contains(coords[2 * row]!, coords[2 * row + 1]!);
+  const test = (row: Row): boolean => region.contains(coords, row);
   for (let spare = 8; spare <= MOST_TIES; spare *= 8) {
     const wanted = Math.min(to + spare, count);
     // no maximum distance: beyond half the circumference it would wrap round
@@ -108,8 +108,7 @@ function isAscending(matches: Matches): boolean {
 function measure(coords: Float64Array, centre: Centre, rows: Int32Array): Measured {
   const distances = new Float64Array(rows.length);
   for (let i = 0; i < rows.length; i++) {
-    const row = rows[i]!;
-    distances[i] = centre.to(coords[2 * row]!, coords[2 * row + 1]!);
+    distances[i] = centre.to(coords, rows[i]!);
   }
   return { rows, distances };
 }
@@ -179,7 +178,7 @@ function groupRows(root: BoxNode, centre: Centre, rows: Int32Array): Group[] {
     }
     const start = cursor;
     while (cursor < rows.length && rows[cursor]! < node.to) cursor++;
-    centre.bound(node.minX, node.minY, node.maxX, node.maxY);
+    centre.bound(node);
     groups.push({ start, end: cursor, nearest: centre.least, farthest: centre.most });
   }
 }

@@ -82,7 +82,7 @@ function walk(
 function rowTest({ coords }: Dataset, matches: Matches): (row: number) => boolean {
   if (matches.form === 'runs') {
     const { region } = matches;
-    return (row) => region.contains(coords[2 * row]!, coords[2 * row + 1]!);
+    return (row) => region.contains(coords, row);
   }
   if (matches.form !== 'window') throw new Error(`Expected runs or a window, got ${matches.form}.`);
   const { ranks } = matches.order;

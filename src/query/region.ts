@@ -21,34 +21,38 @@ function boxesRegion(boxes: readonly Box[]): Region {
 
 function boxRegion({ west, south, east, north }: Box): Region {
   return {
-    overlap(minLon, minLat, maxLon, maxLat) {
-      if (minLon > east || maxLon < west || minLat > north || maxLat < south) return OUTSIDE;
-      const inside = minLon >= west && maxLon <= east && minLat >= south && maxLat <= north;
+    overlap({ minX, minY, maxX, maxY }) {
+      if (minX > east || maxX < west || minY > north || maxY < south) return OUTSIDE;
+      const inside = minX >= west && maxX <= east && minY >= south && maxY <= north;
       return inside ? INSIDE : ACROSS;
     },
-    contains: (lon, lat) => lon >= west && lon <= east && lat >= south && lat <= north,
+    contains(coords, row) {
+      const lon = coords[2 * row]!;
+      const lat = coords[2 * row + 1]!;
+      return lon >= west && lon <= east && lat >= south && lat <= north;
+    },
   };
 }
 
 /** Union of two regions that do not overlap. */
 function eitherRegion(a: Region, b: Region): Region {
   return {
-    overlap(west, south, east, north) {
-      const first = a.overlap(west, south, east, north);
-      return first === OUTSIDE ? b.overlap(west, south, east, north) : first;
+    overlap(rectangle) {
+      const first = a.overlap(rectangle);
+      return first === OUTSIDE ? b.overlap(rectangle) : first;
     },
-    contains: (lon, lat) => a.contains(lon, lat) || b.contains(lon, lat),
+    contains: (coords, row) => a.contains(coords, row) || b.contains(coords, row),
   };
 }
 
 function bothRegion(a: Region, b: Region): Region {
   return {
-    overlap(west, south, east, north) {
-      const first = a.overlap(west, south, east, north);
+    overlap(rectangle) {
+      const first = a.overlap(rectangle);
       if (first === OUTSIDE) return OUTSIDE;
-      const second = b.overlap(west, south, east, north);
+      const second = b.overlap(rectangle);
       return first === INSIDE ? second : second === OUTSIDE ? OUTSIDE : ACROSS;
     },
-    contains: (lon, lat) => a.contains(lon, lat) && b.contains(lon, lat),
+    contains: (coords, row) => a.contains(coords, row) && b.contains(coords, row),
   };
 }

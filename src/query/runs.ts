@@ -46,7 +46,7 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs): void {
   visit(dataset.boxIndex.root);
 
   function visit(node: BoxNode): void {
-    const overlap = region.overlap(node.minX, node.minY, node.maxX, node.maxY);
+    const overlap = region.overlap(node);
     if (overlap === INSIDE) runs.add(node.from, node.to);
     else if (overlap === ACROSS && node.leaf) testRows(node.from, node.to);
     else if (overlap === ACROSS) for (const child of node.children as BoxNode[]) visit(child);
@@ -54,7 +54,7 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs): void {
 
   function testRows(from: Row, to: Row): void {
     for (let row = from; row < to; row++) {
-      if (region.contains(coords[2 * row]!, coords[2 * row + 1]!)) runs.add(row, row + 1);
+      if (region.contains(coords, row)) runs.add(row, row + 1);
     }
   }
 }

@@ -11,6 +11,11 @@ import { createSurvey } from './survey.js';
 const SHORT_LIFE_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
+/** What a process may take to end beyond what its requests may: then it hangs, and is killed. */
+const GRACE_MS = 2_000;
+/** A reload takes each process its turn to build; numbers that come late are of no use. */
+const LOOK_PATIENCE_MS = 60_000;
+const METRICS_PATIENCE_MS = 3_000;
 
 /** The processes that serve, seen from the one that holds them together. */
 export interface Cluster {
@@ -22,17 +27,22 @@ export interface Cluster {
 
 /**
  * Starts `size` worker processes and replaces those that die. Resolves once all serve; undefined when the
- * first ended before it served, having said why.
+ * first ended before it served, having said why. Closing takes little longer than `shutdownMs`.
  */
-export async function startCluster(size: number, logger: Logger): Promise<Cluster | undefined> {
+export async function startCluster(
+  size: number,
+  shutdownMs: number,
+  logger: Logger,
+): Promise<Cluster | undefined> {
   const statuses = new Map<number, ProcessStatus>();
   const turns = createTurns();
   const survey = createSurvey(() => workers().filter((worker) => statuses.has(worker.id)));
   let isClosing = false;
+  let hasBegun = false;
   let pause = FIRST_PAUSE_MS;
 
   const look = async (accept: boolean): Promise<void> => {
-    await survey.ask((id) => ({ kind: 'look', id, accept }));
+    await survey.ask((id) => ({ kind: 'look', id, accept }), LOOK_PATIENCE_MS);
   };
 
   cluster.on('message', async (worker: Worker, message: FromWorker) => {
@@ -52,7 +62,8 @@ export async function startCluster(size: number, logger: Logger): Promise<Cluste
         send(worker, { kind: 'reloaded', id: message.id });
         break;
       case 'want-metrics': {
-        const answers = await survey.ask((id) => ({ kind: 'give-metrics', id }));
+        const question = (id: number): FromPrimary => ({ kind: 'give-metrics', id });
+        const answers = await survey.ask(question, METRICS_PATIENCE_MS);
         send(worker, { kind: 'metrics', id: message.id, text: await joinMetrics(answers) });
         break;
       }
@@ -68,7 +79,10 @@ export async function startCluster(size: number, logger: Logger): Promise<Cluste
     turns.done(worker);
     survey.leave(worker);
     shareStatuses();
-    if (!isClosing) logger.error({ pid: worker.process.pid, code, signal }, 'process died');
+    // one that could not begin has said why itself
+    const hasSaid = !hasBegun && signal === null;
+    if (!isClosing && !hasSaid)
+      logger.error({ pid: worker.process.pid, code, signal }, 'process died');
   });
 
   function shareStatuses(): void {
@@ -93,6 +107,7 @@ export async function startCluster(size: number, logger: Logger): Promise<Cluste
   const first = cluster.fork();
   const begun = await untilServing(first);
   if (begun === undefined) return undefined;
+  hasBegun = true;
   void keepAlive(first);
   const others = Array.from({ length: size - 1 }, () => cluster.fork());
   for (const worker of others) void keepAlive(worker);
@@ -106,7 +121,11 @@ export async function startCluster(size: number, logger: Logger): Promise<Cluste
       isClosing = true;
       const ends = workers().map((worker) => once(worker, 'exit'));
       for (const worker of workers()) send(worker, { kind: 'close' });
+      const kill = setTimeout(() => {
+        for (const worker of workers()) worker.process.kill('SIGKILL');
+      }, shutdownMs + GRACE_MS);
       await Promise.all(ends);
+      clearTimeout(kill);
     },
   };
 }

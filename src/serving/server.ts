@@ -14,6 +14,7 @@ import { watchPath } from '../live/watch.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import type { ServeSettings } from '../settings.js';
 import type { LoadReport } from '../snapshot/snapshot.js';
+import { holdConnections } from './connections.js';
 import type { Peers } from './peers.js';
 import { drain } from './shutdown.js';
 
@@ -88,6 +89,7 @@ export async function startServer(
     settings,
     settings.adminToken,
   );
+  const connections = holdConnections(app.server, settings.maxConnections);
   await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
   const loadMs = Math.round(performance.now() - started);
   const address = addressText(app.server.address() as AddressInfo);
@@ -99,7 +101,7 @@ export async function startServer(
     async close() {
       isClosing = true;
       reloader.close();
-      await Promise.all([unwatch(), drain(app.server, settings.shutdownTimeout)]);
+      await Promise.all([unwatch(), drain(app.server, connections, settings.shutdownTimeout)]);
       await app.close();
     },
   };

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import net from 'node:net';
+import net, { type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** How long clients may take to learn, from an answer, that their connection is to be closed. */
@@ -9,9 +9,13 @@ const LOOK_MS = 20;
 /**
  * Ends an HTTP server without cutting anybody off: takes no new connections, lets requests under way
  * finish, closes what is idle then, and after `timeoutMs` everything. From here on answers must carry
- * `Connection: close`.
+ * `Connection: close`. `connections` are those that are open.
  */
-export async function drain(server: Server, timeoutMs: number): Promise<void> {
+export async function drain(
+  server: Server,
+  connections: ReadonlySet<Socket>,
+  timeoutMs: number,
+): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   let isClosed = false;
   // not the HTTP server's own close: that hangs up on idle connections at once, over which a request may
@@ -25,6 +29,8 @@ export async function drain(server: Server, timeoutMs: number): Promise<void> {
   await Promise.race([closed, delay(Math.min(NOTICE_MS, timeoutMs))]);
   while (!isClosed && performance.now() < deadline) {
     server.closeIdleConnections();
+    // Node counts these as busy: it waits for their first request
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
     await Promise.race([closed, delay(LOOK_MS)]);
   }
   server.closeAllConnections();

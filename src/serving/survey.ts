@@ -2,13 +2,13 @@ import type { Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FromPrimary, FromWorker } from './messages.js';
 
-/** A process that is stuck must not keep the answers of the others. */
-const PATIENCE_MS = 60_000;
-
 /** Asks all processes the same and gathers what they say. */
 export interface Survey {
-  /** The answers of those that gave one in time. */
-  ask(question: (id: number) => FromPrimary): Promise<FromWorker[]>;
+  /**
+   * The answers of those that gave one within `patienceMs`: a process that is stuck does not keep those
+   * of the others.
+   */
+  ask(question: (id: number) => FromPrimary, patienceMs: number): Promise<FromWorker[]>;
   answer(worker: Worker, id: number, message: FromWorker): void;
   /** Expects nothing more of a process that died. */
   leave(worker: Worker): void;
@@ -20,7 +20,7 @@ export function createSurvey(asked: () => Worker[]): Survey {
   let lastId = 0;
 
   return {
-    async ask(question) {
+    async ask(question, patienceMs) {
       const id = ++lastId;
       const waitFor = new Set(asked());
       const answers: FromWorker[] = [];
@@ -31,7 +31,7 @@ export function createSurvey(asked: () => Worker[]): Survey {
           for (const worker of waitFor) worker.send(question(id), () => {});
           if (waitFor.size === 0) resolve();
         }),
-        delay(PATIENCE_MS, undefined, { signal: patience.signal }).catch(() => {}),
+        delay(patienceMs, undefined, { signal: patience.signal }).catch(() => {}),
       ]);
       patience.abort();
       open.delete(id);

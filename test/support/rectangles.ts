@@ -32,9 +32,12 @@ export function edgeRectangles([lon, lat]: Place): Rectangle[] {
   ];
 }
 
-/** A random rectangle of any size: anywhere, or near a place or its antipode. */
-export function rectangle(random: Random, [lon, lat]: Place): Rectangle {
-  const size = 10 ** random.between(-8, 2.3);
+/** A random rectangle of at most twice the size: anywhere, or near a place or its antipode. */
+export function rectangle(
+  random: Random,
+  [lon, lat]: Place,
+  size: Degrees = 10 ** random.between(-8, 2.3),
+): Rectangle {
   const [midLon, midLat] = random.pick([
     [lon, lat],
     [lon > 0 ? lon - 180 : lon + 180, -lat],

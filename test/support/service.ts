@@ -36,13 +36,15 @@ export interface Outcome {
 
 /**
  * Starts the service and waits until it listens. Rejects with what it wrote to standard error when it
- * ends before. The child dies with this process at the latest.
+ * ends before. The child dies with this process at the latest. Root may give it another `user`.
  */
 export async function startService(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  user?: number,
 ): Promise<Service> {
-  const child = start(['serve', '--host', '127.0.0.1', '--port', '0', ...flags], environment);
+  const args = ['serve', '--host', '127.0.0.1', '--port', '0', ...flags];
+  const child = start(args, environment, user);
   const ended = once(child, 'close').then(([code]) => code as number | null);
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
@@ -72,7 +74,7 @@ export async function startService(
   };
 }
 
-/** Runs a command that ends by itself, such as one that fails. */
+/** Runs a command that ends by itself, such as one that fails; a service that starts is killed. */
 export async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -82,6 +84,7 @@ export async function runCommand(
   let stderr = '';
   child.stdout!.on('data', (chunk: Buffer) => {
     stdout += chunk;
+    if (stdout.includes('"address"')) child.kill('SIGKILL');
   });
   child.stderr!.on('data', (chunk: Buffer) => {
     stderr += chunk;
@@ -93,11 +96,13 @@ export async function runCommand(
 function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  user?: number,
 ): ChildProcess {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYPOST_'));
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...Object.fromEntries(own), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(user === undefined ? {} : { uid: user }),
   });
   const kill = (): void => {
     child.kill('SIGKILL');

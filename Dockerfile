@@ -1,0 +1,36 @@
+# syntax=docker/dockerfile:1
+# Builds and runs with nothing from outside but the base image and the packages of package-lock.json.
+ARG NODE_VERSION=22
+
+FROM node:${NODE_VERSION}-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json ./
+COPY src ./src
+RUN node_modules/.bin/tsc
+
+FROM node:${NODE_VERSION}-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev
+
+FROM node:${NODE_VERSION}-slim
+WORKDIR /app
+ENV NODE_ENV=production \
+    WAYPOST_HOST=0.0.0.0 \
+    WAYPOST_PORT=8080 \
+    WAYPOST_SNAPSHOT=/data
+COPY package.json LICENSE ./
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=build /app/dist/src ./dist/src
+# nothing is written at run time: the root file system may be read-only, and so may /data
+VOLUME /data
+EXPOSE 8080
+# the user `node` of the base image, as a number so that Kubernetes sees that it is not root
+USER 1000:1000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=120s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.WAYPOST_PORT}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "dist/src/main.js"]
+CMD ["serve"]

@@ -1,0 +1,105 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Latencies } from '../support/histogram.js';
+import { PERCENTILES } from '../support/histogram.js';
+import { cpuSeconds, treeCpuSeconds } from '../support/proc.js';
+import { type Load, makeRound, type Round } from './types.js';
+
+/** Reads the paths from a file beside it, sends them in turn and prints one line of JSON at the end. */
+const SCRIPT = `
+local requests = {}
+local at = 0
+function init(args)
+  for line in io.lines(args[1]) do requests[#requests + 1] = wrk.format("GET", line) end
+  at = tonumber(args[2]) % #requests
+end
+function request()
+  at = at % #requests + 1
+  return requests[at]
+end
+function done(summary, latency, _)
+  local e = summary.errors
+  local parts = {}
+  for _, p in ipairs({ ${PERCENTILES.join(', ')} }) do
+    parts[#parts + 1] = string.format('"%s":%.3f', p, latency:percentile(p) / 1000)
+  end
+  io.write(string.format(
+    '\\nRESULT {"micros":%d,"requests":%d,"bytes":%d,"mean":%.4f,"max":%.4f,"percentiles":{%s},"errors":{"connect":%d,"read":%d,"write":%d,"timeout":%d,"status":%d}}\\n',
+    summary.duration, summary.requests, summary.bytes, latency.mean / 1000, latency.max / 1000,
+    table.concat(parts, ","), e.connect, e.read, e.write, e.timeout, e.status))
+end
+`;
+
+interface WrkResult extends Omit<Latencies, 'count'> {
+  readonly micros: number;
+  readonly requests: number;
+  readonly bytes: number;
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+/** Whether wrk is installed: it needs less than half the CPU of a generator in JavaScript. */
+export function hasWrk(): boolean {
+  // it prints its version and fails; a missing program has no status at all
+  return spawnSync('wrk', ['-v'], { stdio: 'ignore' }).status !== null;
+}
+
+let turn = 0;
+
+/** Closed loop with wrk, one thread, with the same requests as {@link closedLoop} sends. */
+export async function wrkLoop(load: Load): Promise<Round> {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-wrk-'));
+  try {
+    const script = join(folder, 'paths.lua');
+    const paths = join(folder, 'paths.txt');
+    writeFileSync(script, SCRIPT);
+    writeFileSync(paths, load.paths.join('\n'));
+    // each run begins elsewhere in the list, so that a short list is not always cut at the same place
+    const args = (seconds: number): string[] => {
+      const duration = String(Math.max(1, Math.round(seconds)));
+      const head = ['-t1', `-c${load.connections}`, `-d${duration}s`, '--timeout', '30s'];
+      return [...head, '-s', script, load.base, '--', paths, String(turn++ * 4999)];
+    };
+    if (load.warmupSeconds > 0) await promisify(execFile)('wrk', args(load.warmupSeconds));
+    return await measure(args(load.seconds), load.pid);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(args: readonly string[], pid: number | undefined): Promise<Round> {
+  const server = pid === undefined ? undefined : treeCpuSeconds(pid);
+  const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+  });
+  // what it used is lost once it is gone: keep the last look
+  let used = 0;
+  const look = setInterval(() => {
+    used = cpuSeconds(child.pid!) ?? used;
+  }, 50);
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => resolve());
+  });
+  clearInterval(look);
+  const serverEnd = server === undefined ? undefined : treeCpuSeconds(pid!);
+  const found = /^RESULT (.+)$/m.exec(output)?.[1];
+  if (found === undefined) throw new Error(`wrk gave no result: ${output}`);
+  const { micros, requests, bytes, errors, ...latencies } = JSON.parse(found) as WrkResult;
+  const happened = Object.entries(errors).filter(([, count]) => count > 0);
+  return makeRound(
+    {
+      seconds: micros / 1e6,
+      requests,
+      bytes,
+      latencies: { count: requests, ...latencies },
+      errors: Object.fromEntries(happened),
+    },
+    used,
+    serverEnd === undefined ? undefined : serverEnd - server!,
+  );
+}

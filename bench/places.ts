@@ -1,0 +1,152 @@
+import { Agent, get } from 'node:http';
+import { Random } from '../src/generate/random.js';
+
+/** The list of points, on whatever serves it. */
+export const LIST = '/rest/map_data_points/';
+
+/** A place around which a box or a circle matches between 100 and 300 points. */
+export interface Centre {
+  readonly lat: number;
+  readonly lon: number;
+  /** Half the side of the box: in degrees of latitude, and of longitude. */
+  readonly halfLat: number;
+  readonly halfLon: number;
+  /** Points in the box. */
+  readonly count: number;
+}
+
+/** What scenarios need to know of the data that is served. */
+export interface Places {
+  readonly count: number;
+  readonly centres: readonly Centre[];
+  /** First and last created_at, in milliseconds since the epoch. */
+  readonly first: number;
+  readonly last: number;
+}
+
+interface ListPage {
+  readonly count: number;
+  readonly results: readonly { lat: string; lon: string; created_at: string }[];
+}
+
+const LEAST = 100;
+const MOST = 300;
+const WANTED = 180;
+const TRIES = 10;
+const IN_PARALLEL = 8;
+const PAGE_SIZE = 100;
+
+/** Makes a source of random numbers for benches: apart from those that the points are made of. */
+export function benchRandom(seed: number, stream: number): Random {
+  const random = new Random(seed, 'notification');
+  random.restart(0x40000000 + stream);
+  return random;
+}
+
+/**
+ * Asks a server about its data: where points lie, by a sample of pages, and for each place how large a box
+ * is that holds some hundred points. Needs nothing but the interface, so it works against any server.
+ */
+export async function surveyPlaces(base: string, wanted: number, seed: number): Promise<Places> {
+  const agent = new Agent({ keepAlive: true, maxSockets: IN_PARALLEL });
+  const ask = (query: string): Promise<ListPage> => fetchList(base, query, agent);
+  try {
+    const random = benchRandom(seed, 1);
+    const [oldest, newest] = await Promise.all([
+      ask('ordering=created_at&page_size=1'),
+      ask('ordering=-created_at&page_size=1'),
+    ]);
+    if (oldest.count === 0) throw new Error(`${base} serves no points.`);
+    const sample = await samplePoints(ask, oldest.count, wanted, random);
+    const queue = sample.slice();
+    const centres: Centre[] = [];
+    // in a city of the sample's first points the next box is often as large
+    let guess = 0.01;
+    const work = async (): Promise<void> => {
+      for (let point = queue.pop(); point !== undefined; point = queue.pop()) {
+        const centre = await fitBox(ask, point, guess);
+        if (centre === undefined) continue;
+        guess = centre.halfLat;
+        centres.push(centre);
+      }
+    };
+    await Promise.all(Array.from({ length: IN_PARALLEL }, work));
+    if (centres.length === 0) throw new Error(`No box on ${base} matches ${LEAST} to ${MOST}.`);
+    // answers come in any order; the same seed must give the same requests
+    centres.sort((a, b) => a.lat - b.lat || a.lon - b.lon);
+    return {
+      count: oldest.count,
+      centres,
+      first: Date.parse(oldest.results[0]!.created_at),
+      last: Date.parse(newest.results[0]!.created_at),
+    };
+  } finally {
+    agent.destroy();
+  }
+}
+
+async function samplePoints(
+  ask: (query: string) => Promise<ListPage>,
+  count: number,
+  wanted: number,
+  random: Random,
+): Promise<{ lat: number; lon: number }[]> {
+  const pages = Math.max(1, Math.floor(count / PAGE_SIZE));
+  const chosen = new Set<number>();
+  for (let i = 0; i < Math.ceil(wanted / 50); i++) chosen.add(1 + random.int(pages));
+  const points: { lat: number; lon: number }[] = [];
+  for (const page of chosen) {
+    const { results } = await ask(`page=${page}&page_size=${PAGE_SIZE}`);
+    // boxes near the edges of the map would be clipped
+    for (const one of results) {
+      const point = { lat: Number(one.lat), lon: Number(one.lon) };
+      if (Math.abs(point.lat) < 80 && Math.abs(point.lon) < 179) points.push(point);
+    }
+  }
+  for (let i = points.length - 1; i > 0; i--) {
+    const j = random.int(i + 1);
+    [points[i], points[j]] = [points[j]!, points[i]!];
+  }
+  return points.slice(0, wanted);
+}
+
+/** Grows and shrinks a box until its count fits; undefined where points lie too much on one spot. */
+async function fitBox(
+  ask: (query: string) => Promise<ListPage>,
+  { lat, lon }: { lat: number; lon: number },
+  guess: number,
+): Promise<Centre | undefined> {
+  let half = guess;
+  for (let i = 0; i < TRIES; i++) {
+    const halfLon = half / Math.cos((lat * Math.PI) / 180);
+    const { count } = await ask(`bbox=${boxText(lat, lon, half, halfLon)}&page_size=1`);
+    if (count >= LEAST && count <= MOST) return { lat, lon, halfLat: half, halfLon, count };
+    const step = count === 0 ? 8 : Math.sqrt(WANTED / count);
+    half *= Math.min(8, Math.max(1 / 8, step));
+    if (half > 9) return undefined;
+  }
+  return undefined;
+}
+
+/** A box as the interface writes it; a map client sends about as many digits. */
+export function boxText(lat: number, lon: number, halfLat: number, halfLon: number): string {
+  const edges = [lon - halfLon, lat - halfLat, lon + halfLon, lat + halfLat];
+  return edges.map((edge) => edge.toFixed(6)).join(',');
+}
+
+/** Asks for a page and reads it; rejects unless the answer is 200. */
+export function fetchList(base: string, query: string, agent?: Agent): Promise<ListPage> {
+  const url = `${base}${LIST}?${query}`;
+  return new Promise((resolve, reject) => {
+    get(url, agent === undefined ? {} : { agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        if (response.statusCode === 200) resolve(JSON.parse(text) as ListPage);
+        else reject(new Error(`${url}: ${response.statusCode} ${text.slice(0, 200)}`));
+      });
+    }).on('error', reject);
+  });
+}

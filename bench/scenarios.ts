@@ -1,0 +1,139 @@
+import type { Random } from '../src/generate/random.js';
+import { cumulative } from '../src/generate/random.js';
+import { benchRandom, boxText, LIST, type Places } from './places.js';
+
+/** A kind of request, as many different ones as wanted. */
+export interface Scenario {
+  readonly name: string;
+  readonly title: string;
+  /** The query of the next request. */
+  readonly next: (places: Places, random: Random) => string;
+  /** A scenario that sends one request only. */
+  readonly isFixed?: boolean;
+}
+
+/** How often map clients ask for each zoom: most time is spent between a district and a street. */
+const ZOOMS = [4, 6, 8, 10, 11, 12, 13, 14, 15, 16, 17] as const;
+const ZOOM_WEIGHTS = cumulative([1, 2, 4, 7, 9, 12, 14, 15, 15, 12, 9]);
+/** Neighbouring tiles that fill a screen. */
+const TILES_ACROSS = 4;
+const DAY_MS = 86_400_000;
+/** Hours to years. */
+const WINDOW_DAYS = [1 / 24, 1, 7, 30, 365] as const;
+const ORDERINGS = ['created_at', '-created_at', 'modified_at', '-modified_at'] as const;
+
+const SMALL_BOX: Scenario = {
+  name: 'small-box',
+  title: 'page of 100 for a box of 100 to 300 points, every one another box',
+  next(places, random) {
+    const { lat, lon, halfLat, halfLon } = random.pick(places.centres);
+    // shifted by a hair, so that no two requests are the same
+    const dLat = random.between(-0.02, 0.02) * halfLat;
+    const dLon = random.between(-0.02, 0.02) * halfLon;
+    return `bbox=${boxText(lat + dLat, lon + dLon, halfLat, halfLon)}`;
+  },
+};
+
+const NEARBY: Scenario = {
+  name: 'nearby',
+  title: 'the 100 nearest of some hundred points in a circle, every one another centre',
+  next(places, random) {
+    const { lat, lon, halfLat, halfLon } = random.pick(places.centres);
+    const centreLat = lat + random.between(-0.1, 0.1) * halfLat;
+    const centreLon = lon + random.between(-0.1, 0.1) * halfLon;
+    // a circle of the box's area and up to twice that
+    const radius = halfLat * 111_200 * (2 / Math.sqrt(Math.PI)) * random.between(1, 1.4);
+    return `coordinates=${centreLat.toFixed(6)},${centreLon.toFixed(6)},${radius.toFixed(1)}`;
+  },
+};
+
+const TILES: Scenario = {
+  name: 'tiles',
+  title: 'map tiles, z/x/y boxes over many zooms and places',
+  next(places, random) {
+    const zoom = ZOOMS[random.weighted(ZOOM_WEIGHTS)]!;
+    const { lat, lon } = random.pick(places.centres);
+    const [x, y] = tileAt(lat, lon, zoom);
+    const last = 2 ** zoom - 1;
+    const pan = (at: number): number =>
+      Math.min(last, Math.max(0, at + random.int(TILES_ACROSS) - TILES_ACROSS / 2));
+    return `bbox=${tileBox(zoom, pan(x), pan(y))}`;
+  },
+};
+
+const TIME: Scenario = {
+  name: 'time',
+  title: 'time windows of an hour to a year, in all orderings',
+  next({ first, last }, random) {
+    const days = random.pick(WINDOW_DAYS);
+    const field = random.chance(0.7) ? 'created_at' : 'modified_at';
+    const from = random.between(first, Math.max(first, last - days * DAY_MS));
+    const after = new Date(from).toISOString();
+    const before = new Date(from + days * DAY_MS).toISOString();
+    return `${field}_after=${after}&${field}_before=${before}&ordering=${random.pick(ORDERINGS)}`;
+  },
+};
+
+const DEEP: Scenario = {
+  name: 'deep-pages',
+  title: 'any page of all points, no filter',
+  next: ({ count }, random) => `page=${1 + random.int(Math.max(1, Math.floor(count / 100)))}`,
+};
+
+const HOT: Scenario = {
+  name: 'hot',
+  title: 'one URL again and again',
+  isFixed: true,
+  next: (places, random) => SMALL_BOX.next(places, random),
+};
+
+const MIX_PARTS = [TILES, SMALL_BOX, NEARBY, TIME, DEEP] as const;
+const MIX_WEIGHTS = cumulative([50, 15, 20, 10, 5]);
+
+const MIX: Scenario = {
+  name: 'mix',
+  title: 'half tiles, a fifth nearby, the rest boxes, times and deep pages',
+  next: (places, random) => MIX_PARTS[random.weighted(MIX_WEIGHTS)]!.next(places, random),
+};
+
+/** All scenarios, in the order in which they are run. */
+export const SCENARIOS: readonly Scenario[] = [TILES, SMALL_BOX, NEARBY, TIME, DEEP, HOT, MIX];
+
+/** The scenario of a name; throws with the names there are. */
+export function scenarioOf(name: string): Scenario {
+  const found = SCENARIOS.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const all = SCENARIOS.map((one) => one.name).join(', ');
+  throw new Error(`No scenario is called ${JSON.stringify(name)}; there are ${all}.`);
+}
+
+/** Paths of so many requests; the same seed and data give the same. */
+export function requestPaths(
+  scenario: Scenario,
+  places: Places,
+  count: number,
+  seed: number,
+): string[] {
+  const random = benchRandom(seed, 100 + SCENARIOS.indexOf(scenario));
+  const length = scenario.isFixed ? 1 : count;
+  return Array.from({ length }, () => `${LIST}?${scenario.next(places, random)}`);
+}
+
+/** The web map tile that a place lies on. */
+export function tileAt(lat: number, lon: number, zoom: number): [x: number, y: number] {
+  const tiles = 2 ** zoom;
+  const sin = Math.sin((lat * Math.PI) / 180);
+  const x = Math.floor(((lon + 180) / 360) * tiles);
+  const y = Math.floor((0.5 - Math.log((1 + sin) / (1 - sin)) / (4 * Math.PI)) * tiles);
+  const within = (at: number): number => Math.min(tiles - 1, Math.max(0, at));
+  return [within(x), within(y)];
+}
+
+/** The box of a tile, west, south, east, north, as clients send it. */
+export function tileBox(zoom: number, x: number, y: number): string {
+  const tiles = 2 ** zoom;
+  const lon = (at: number): number => (at / tiles) * 360 - 180;
+  const lat = (at: number): number =>
+    (Math.atan(Math.sinh(Math.PI * (1 - (2 * at) / tiles))) * 180) / Math.PI;
+  return [lon(x), lat(y + 1), lon(x + 1), lat(y)].map((edge) => edge.toFixed(6)).join(',');
+}

@@ -1,0 +1,46 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateSnapshot } from '../../src/commands/generate.js';
+import { packSnapshot } from '../../src/commands/pack.js';
+import { say } from './run.js';
+
+/** Where generated points are kept between runs; outside git. */
+export const CACHE: string = join(import.meta.dirname, '../../../bench/.cache');
+
+/** The seed of all benches: the same points everywhere. */
+export const SEED = 1;
+
+/** Path of a native snapshot of so many generated points, made on first use. */
+export async function nativeFile(points: number, seed: number = SEED): Promise<string> {
+  return cached(`${points}-${seed}.waypost`, (out) =>
+    generateSnapshot({ points, seed, out, print: say }),
+  );
+}
+
+/** Path of the same points as NDJSON. */
+export async function ndjsonFile(points: number, seed: number = SEED): Promise<string> {
+  return cached(`${points}-${seed}.ndjson`, (out) =>
+    generateSnapshot({ points, seed, out, print: say }),
+  );
+}
+
+/** Path of a native snapshot packed from a file of rows, made again each time. */
+export async function packed(from: string, name: string): Promise<string> {
+  const out = join(CACHE, name);
+  await packSnapshot(from, out, { print: () => {} });
+  return out;
+}
+
+/** A file of the cache, made by `make` when it is not there. */
+export async function cached(
+  name: string,
+  make: (path: string) => void | Promise<void>,
+): Promise<string> {
+  mkdirSync(CACHE, { recursive: true });
+  const path = join(CACHE, name);
+  if (!existsSync(path) || statSync(path).size === 0) {
+    say(`making ${name}, kept in bench/.cache`);
+    await make(path);
+  }
+  return path;
+}

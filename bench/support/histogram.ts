@@ -1,0 +1,67 @@
+import { build, type Histogram } from 'hdr-histogram-js';
+
+/** Percentiles that are kept, in milliseconds, of the requests of one run. */
+export interface Latencies {
+  readonly count: number;
+  readonly mean: number;
+  readonly max: number;
+  /** By percentile: `{"50": 1.2, …}`. */
+  readonly percentiles: Readonly<Record<string, number>>;
+}
+
+/** The percentiles of a report. */
+export const PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const;
+
+const MINUTE_IN_MICROSECONDS = 60_000_000;
+
+/** Latencies of single requests with a relative error of at most 0.1 %, whatever their number. */
+export class LatencyHistogram {
+  readonly #histogram: Histogram = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: MINUTE_IN_MICROSECONDS,
+    numberOfSignificantValueDigits: 3,
+  });
+
+  /** Adds a request that took so many milliseconds; a minute at most is told apart. */
+  record(milliseconds: number): void {
+    this.#histogram.recordValue(toMicroseconds(milliseconds));
+  }
+
+  /**
+   * Adds a request of a sender that should have sent one every `interval` milliseconds but waited for this
+   * answer: the requests that were never sent are added as well, each with what it would have waited.
+   */
+  recordCorrected(milliseconds: number, interval: number): void {
+    this.#histogram.recordValueWithExpectedInterval(
+      toMicroseconds(milliseconds),
+      Math.max(1, Math.round(interval * 1000)),
+    );
+  }
+
+  get count(): number {
+    return this.#histogram.totalCount;
+  }
+
+  /** Milliseconds that `percentile` of the requests did not exceed; 0 for none. */
+  percentile(percentile: number): number {
+    return this.count === 0 ? 0 : this.#histogram.getValueAtPercentile(percentile) / 1000;
+  }
+
+  /** Adds all that another one holds. */
+  add(other: LatencyHistogram): void {
+    this.#histogram.add(other.#histogram);
+  }
+
+  summary(): Latencies {
+    return {
+      count: this.count,
+      mean: this.count === 0 ? 0 : this.#histogram.mean / 1000,
+      max: this.count === 0 ? 0 : this.#histogram.maxValue / 1000,
+      percentiles: Object.fromEntries(PERCENTILES.map((p) => [String(p), this.percentile(p)])),
+    };
+  }
+}
+
+function toMicroseconds(milliseconds: number): number {
+  return Math.min(MINUTE_IN_MICROSECONDS, Math.max(1, Math.round(milliseconds * 1000)));
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+
+/** Clock ticks a second in /proc: fixed at 100 on Linux, whatever the kernel's own clock. */
+const TICKS = 100;
+
+/**
+ * CPU seconds that a process and its threads have used, in user mode and in the kernel; undefined where
+ * there is no /proc or no such process.
+ */
+export function cpuSeconds(pid: number): number | undefined {
+  const text = readProc(`${pid}/stat`);
+  if (text === undefined) return undefined;
+  // the name in parentheses may hold spaces
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}
+
+/** Bytes of a process that are in memory now, and the most that ever were; undefined without /proc. */
+export function memoryOf(pid: number): { rss: number; peak: number } | undefined {
+  const text = readProc(`${pid}/status`);
+  if (text === undefined) return undefined;
+  const kilobytes = (key: string): number =>
+    Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
+  return { rss: kilobytes('VmRSS') * 1024, peak: kilobytes('VmHWM') * 1024 };
+}
+
+/** Process ids of the direct and indirect children of a process, itself first. */
+export function processTree(pid: number): number[] {
+  const children = readProc(`${pid}/task/${pid}/children`)?.trim().split(' ') ?? [];
+  return [pid, ...children.filter(Boolean).flatMap((child) => processTree(Number(child)))];
+}
+
+/** CPU seconds of a process and all its children; undefined without /proc. */
+export function treeCpuSeconds(pid: number): number | undefined {
+  const all = processTree(pid).map(cpuSeconds);
+  return all[0] === undefined ? undefined : all.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+}
+
+function readProc(path: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${path}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

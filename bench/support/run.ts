@@ -1,0 +1,80 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { describeMachine, type Machine } from './machine.js';
+
+/** What a script of the suite writes with --json: its part of a report, and where it was measured. */
+export interface Part<T> {
+  /** ISO 8601, UTC. */
+  readonly date: string;
+  readonly machine: Machine;
+  readonly command: string;
+  readonly results: T;
+}
+
+/** Progress goes to standard error, so that standard output is the table alone. */
+export function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** The command line of one script, with the options that all of them have. */
+export function benchCommand(name: string, description: string): Command {
+  return new Command(`bench/${name}`)
+    .description(description)
+    .option('--smoke', 'a few thousand points and short rounds: checks answers, not speed', false)
+    .option('--json <file>', 'write the results there, too')
+    .showHelpAfterError('Add --help for what there is.');
+}
+
+/** Whether a module is the script that was started. */
+export function isMain(meta: ImportMeta): boolean {
+  return process.argv[1] === meta.filename;
+}
+
+/** A whole number of at least 1, for commander. */
+export function positive(text: string): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (value < 1) throw new InvalidArgumentError('Expected a whole number from 1.');
+  return value;
+}
+
+/** A number above 0, for commander. */
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || value === Infinity) throw new InvalidArgumentError('Expected a number > 0.');
+  return value;
+}
+
+/** A list of names with commas between, for commander. */
+export function names(text: string): string[] {
+  return text.split(',').map((name) => name.trim());
+}
+
+/** Writes a part where --json says; nowhere without. */
+export function writePart<T>(path: string | undefined, command: string, results: T): void {
+  if (path === undefined) return;
+  const part: Part<T> = {
+    date: new Date().toISOString(),
+    machine: describeMachine(),
+    command,
+    results,
+  };
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(part, null, 1)}\n`);
+}
+
+/** The command as the user typed it, without paths. */
+export function typedCommand(name: string): string {
+  return ['bench/', name, ...process.argv.slice(2).map((arg) => ` ${arg}`)].join('');
+}
+
+/** Runs a script's main function and turns what it throws into a line and an exit code. */
+export async function runMain(meta: ImportMeta, main: () => Promise<void>): Promise<void> {
+  if (!isMain(meta)) return;
+  try {
+    await main();
+  } catch (error) {
+    say(`bench: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
+    process.exitCode = 1;
+  }
+}

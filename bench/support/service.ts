@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** The compiled command, built beside the benches. */
+export const MAIN: string = join(import.meta.dirname, '../../src/main.js');
+
+/** A server in a process of its own on a free port of 127.0.0.1. */
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  /** Milliseconds from starting the process to its first word that it listens. */
+  readonly startMs: number;
+  /** Ends it and waits until it is gone. */
+  stop(): Promise<void>;
+}
+
+/** Starts `waypost serve` from this build; `flags` come on top of a free port and a quiet log. */
+export function startService(snapshot: string, flags: readonly string[] = []): Promise<Server> {
+  const own = ['serve', '--host', '127.0.0.1', '--port', '0', '--snapshot', snapshot];
+  return startServer(MAIN, [...own, ...flags]);
+}
+
+/**
+ * Starts a script that logs a JSON line with an `address` once it listens. Rejects with what it wrote to
+ * standard error when it ends before. The process dies with this one at the latest.
+ */
+export async function startServer(script: string, args: readonly string[]): Promise<Server> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [script, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: withoutSettings(),
+  });
+  const release = dieTogether(child);
+  let stderr = '';
+  child.stderr!.on('data', (chunk: Buffer) => {
+    stderr = (stderr + chunk).slice(-10_000);
+  });
+  const ended = once(child, 'close').then(release);
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      const address = addressIn(line);
+      if (address !== undefined) resolve(address);
+    });
+    child.once('error', reject);
+    child.once('close', (code) => reject(new Error(`${args[0]} ended with ${code}: ${stderr}`)));
+  });
+  return {
+    url,
+    pid: child.pid!,
+    startMs: performance.now() - started,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Kills a child when this process ends, however it does; returns what undoes that. */
+export function dieTogether(child: ChildProcess): () => void {
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  return () => void process.off('exit', kill);
+}
+
+/** The environment without settings of the service, which would change what is measured. */
+export function withoutSettings(): NodeJS.ProcessEnv {
+  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYPOST_'));
+  return Object.fromEntries(entries);
+}
+
+function addressIn(line: string): string | undefined {
+  try {
+    const { address } = JSON.parse(line) as { address?: unknown };
+    return typeof address === 'string' ? address : undefined;
+  } catch {
+    return undefined;
+  }
+}

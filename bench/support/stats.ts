@@ -1,0 +1,57 @@
+/** What several rounds of one measurement came to, in the unit of its values. */
+export interface Spread {
+  readonly rounds: number;
+  readonly min: number;
+  readonly mean: number;
+  readonly median: number;
+  readonly max: number;
+  /** Sample standard deviation; 0 for a single round. */
+  readonly deviation: number;
+}
+
+/** Summarizes rounds; throws when there are none. */
+export function spreadOf(values: readonly number[]): Spread {
+  if (values.length === 0) throw new Error('Expected at least one round, got none.');
+  const sorted = values.toSorted((a, b) => a - b);
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
+  const squares = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return {
+    rounds: sorted.length,
+    min: sorted[0]!,
+    mean,
+    median: medianOf(sorted),
+    max: sorted.at(-1)!,
+    deviation: sorted.length === 1 ? 0 : Math.sqrt(squares / (sorted.length - 1)),
+  };
+}
+
+/**
+ * Ratios round by round: `ours[i]` and `theirs[i]` were measured next to each other, so what slows the
+ * machine for a while slows both. Rounds that only one of them has are left out.
+ */
+export function ratiosOf(ours: readonly number[], theirs: readonly number[]): Spread {
+  const rounds = Math.min(ours.length, theirs.length);
+  return spreadOf(Array.from({ length: rounds }, (_, i) => ours[i]! / theirs[i]!));
+}
+
+/** A difference between two runs. */
+export interface Change {
+  /** 0.1 for a tenth more. */
+  readonly change: number;
+  /** What chance alone may do: the two spreads together, as a share of the first. */
+  readonly noise: number;
+  readonly verdict: 'same' | 'more' | 'less';
+}
+
+/** Compares two runs; a difference within twice their joint deviation counts as none. */
+export function changeOf(before: Spread, after: Spread): Change {
+  const change = after.mean / before.mean - 1;
+  const noise = (2 * Math.hypot(before.deviation, after.deviation)) / before.mean;
+  const verdict = Math.abs(change) <= noise ? 'same' : change > 0 ? 'more' : 'less';
+  return { change, noise, verdict };
+}
+
+function medianOf(sorted: readonly number[]): number {
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

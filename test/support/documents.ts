@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { ROOT } from './service.js';
+
+/** A file of the project, its path from the top. */
+export interface Document {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The text of a file, its path from the top. */
+export function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Every Markdown file of the project, at the top and in the folders that are kept. */
+export function documents(): Document[] {
+  const top = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
+  const kept = ['docs', 'data', 'deploy', 'bench'].flatMap((folder) => files(folder, '.md'));
+  return [...top, ...kept].map((path) => ({ path, text: read(path) }));
+}
+
+/** Every file under src. */
+export function sourceFiles(): Document[] {
+  return files('src', '.ts').map((path) => ({ path, text: read(path) }));
+}
+
+/** What stands under a heading of level two, up to the next. Throws when there is none. */
+export function section(text: string, title: string): string {
+  const found = text.split(/^## /m).find((part) => part.startsWith(`${title}\n`));
+  if (found === undefined) throw new Error(`there is no section ${title}`);
+  return found;
+}
+
+/** The cells of all table rows in a text, without the head rows. */
+export function rows(text: string): string[][] {
+  const lines = text.split('\n').filter((line) => line.startsWith('|'));
+  const isRule = (line: string | undefined): boolean => /^\|[-| :]+\|$/.test(line ?? '');
+  return lines
+    .filter((line, at) => !isRule(line) && !isRule(lines[at + 1]))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim()),
+    );
+}
+
+/** The anchors of the headings, as a forge makes them. */
+export function headings(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-'),
+  );
+}
+
+function files(folder: string, ending: string): string[] {
+  let entries: { parentPath: string; name: string }[];
+  try {
+    entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
+  } catch {
+    return [];
+  }
+  return entries
+    .filter(({ name }) => name.endsWith(ending))
+    .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)))
+    .filter((path) => !path.includes('.cache') && !path.includes('results'));
+}

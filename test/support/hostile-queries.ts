@@ -1,0 +1,196 @@
+import { Random } from '../../src/generate/random.js';
+
+/** A query string to send, and whether an HTTP parser lets it through. */
+export interface HostileQuery {
+  readonly query: string;
+  /** False when it has bytes that a request target may not have: the service hangs up after its answer. */
+  readonly isTarget: boolean;
+}
+
+/** What fits in the service's limit of 16 KiB beside the rest of a request. */
+const MAX_LENGTH = 16_000;
+
+const VALID = [
+  'bbox=24.94,60.16,24.96,60.18&ordering=created_at',
+  'bbox=24.9,60.1,25,60.2&ordering=-modified_at&page=2',
+  'bbox=170,-20,-170,-10',
+  'coordinates=60.166,24.951,1000&page=2',
+  'coordinates=-16.8,179.99,50000&ordering=-created_at',
+  'created_at_after=2022-05-01T00:00:00Z&created_at_before=2023-06-01T00%3A00%3A00%2B02:00',
+  'modified_at_after=2022-01-01T00:00:00.5&ordering=modified_at&page=last',
+  'page=3&format=json&x=%C3%A4+b',
+  'format=api&ordering=created_at',
+  '',
+];
+
+const NAMES = [
+  'bbox',
+  'coordinates',
+  'ordering',
+  'page',
+  'page_size',
+  'format',
+  'created_at_after',
+  'created_at_before',
+  'modified_at_after',
+  'modified_at_before',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'bbox[]',
+  'bbox[0]',
+  'page%00',
+  'PAGE',
+  '%70age',
+  '',
+];
+
+const NUMBERS = [
+  ...['0', '-0', '1', '-1', '2', '180', '-180', '90', '-90', '1e999', '-1e999', '1e-999', '5e-324'],
+  ...['9007199254740993', '1e16', '0x10', '0b1', '1_0', 'NaN', 'nan', 'inf', 'Infinity', '-inf'],
+  ...['.', '.5', '5.', '+5', '1e', '1e+', '١٢', '１', '1.7976931348623157e308', '²', '4,5'],
+];
+
+const TEXTS = [
+  "' OR 1=1 --",
+  '"; DROP TABLE points; --',
+  '<script>alert(1)</script>',
+  '%{(#a=1)}',
+  '{{7*7}}',
+  '../../../../etc/passwd',
+  '\r\nSet-Cookie: a=b',
+  'GET / HTTP/1.1',
+  '\0',
+  '\u2028\u2029\ufeff\u202e',
+  '\ud83d\ude00',
+  'e\u0301'.repeat(20),
+  '{"a":[1]}',
+  '(a+)+$',
+  'last',
+  'null',
+  'undefined',
+  '*',
+];
+
+const ESCAPES = ['%', '%%', '%2', '%zz', '%u0041', '%c0%af', '%ff', '%ed%a0%80', '%f4%90%80%80'];
+
+const TIMES = [
+  ...['2022-01-01T00:00:00Z', '0000-00-00T00:00:00Z', '-2022-01-01T00:00:00Z'],
+  ...['99999-01-01T00:00:00Z', '2022-01-01T00:00:00+99:99', '2022-01-01T00:00:00.9999999999999Z'],
+  ...[
+    '2022-03-27T03:30:00',
+    '2022-10-30T03:30:00',
+    '1970-01-01T00:00',
+    '9999-12-31T23:59:59-18:00',
+  ],
+];
+
+/** Seeded query strings of every kind that has ever hurt a service, in equal parts. */
+export function createHostileQueries(seed: number): () => HostileQuery {
+  const random = new Random(seed, 'point');
+  const kinds: readonly (() => string)[] = [
+    () => encodeURIComponent(randomText(random)),
+    () => join(random, () => `${pickName(random)}=${garbage(random)}`),
+    () => join(random, () => `${pickName(random)}=${list(random)}`),
+    () => join(random, () => `${pickName(random)}=${encodeURIComponent(random.pick(TEXTS))}`),
+    () => join(random, () => `${random.pick(NAMES)}=${random.pick(TIMES)}`),
+    () => mutate(random, random.pick(VALID)),
+    () => mutate(random, mutate(random, random.pick(VALID))),
+    () => random.pick(VALID),
+    () => printable(random, random.int(120)),
+    () => `${pickName(random)}=${repeated(random)}`,
+  ];
+  return () => {
+    // a page of few records: it is the queries that are tried, not the pages
+    const small = random.chance(0.9) ? `&page_size=${1 + random.int(5)}` : '';
+    if (random.chance(0.01)) {
+      const raw = Array.from({ length: 1 + random.int(30) }, () => rawByte(random)).join('');
+      return { query: `x=${raw}\x80${small}`, isTarget: false };
+    }
+    return { query: random.pick(kinds)().slice(0, MAX_LENGTH) + small, isTarget: true };
+  };
+}
+
+function pickName(random: Random): string {
+  return random.chance(0.8) ? random.pick(NAMES.slice(0, 10)) : random.pick(NAMES);
+}
+
+function join(random: Random, part: () => string): string {
+  return Array.from({ length: 1 + random.int(5) }, part).join(random.chance(0.9) ? '&' : ';');
+}
+
+function list(random: Random): string {
+  const length = random.chance(0.01) ? random.int(1500) : random.int(7);
+  const numbers = Array.from({ length }, () => {
+    if (random.chance(0.5)) return String(random.between(-200, 200));
+    return encodeURIComponent(random.pick(NUMBERS));
+  });
+  return numbers.join(random.chance(0.95) ? ',' : ',,');
+}
+
+function garbage(random: Random): string {
+  return Array.from({ length: random.int(12) }, () =>
+    random.chance(0.5) ? random.pick(ESCAPES) : printable(random, 3),
+  ).join('');
+}
+
+/** Up to what the header limit lets through. */
+function repeated(random: Random): string {
+  const part = random.pick([
+    '9',
+    ',',
+    '%',
+    '%41',
+    '+',
+    '&',
+    '&a',
+    '=',
+    '1,',
+    '%00',
+    '-',
+    'page=2&',
+  ]);
+  const most = random.chance(0.1) ? 16_000 : 500;
+  return part.repeat(random.int(Math.floor(most / part.length)));
+}
+
+function randomText(random: Random): string {
+  const codes = Array.from({ length: random.int(40) }, () => {
+    const code = random.int(random.pick([0x80, 0x800, 0x10000, 0x110000]));
+    // half a surrogate pair has no encoding
+    return code >= 0xd800 && code <= 0xdfff ? 0xfffd : code;
+  });
+  return String.fromCodePoint(...codes);
+}
+
+/** Characters that a request target may have. */
+function printable(random: Random, length: number): string {
+  let text = '';
+  for (let i = 0; i < length; i++) text += String.fromCharCode(0x21 + random.int(0x5e));
+  return text;
+}
+
+function mutate(random: Random, text: string): string {
+  const at = random.int(text.length + 1);
+  const to = Math.min(text.length, at + random.int(4));
+  const before = text.slice(0, at);
+  switch (random.int(5)) {
+    case 0:
+      return before + text.slice(to);
+    case 1:
+      return before + printable(random, 1 + random.int(3)) + text.slice(to);
+    case 2:
+      return before + random.pick(ESCAPES) + text.slice(at);
+    case 3:
+      return before + encodeURIComponent(random.pick(NUMBERS)) + text.slice(to);
+    default:
+      return `${text}&${text.slice(at)}${before}`;
+  }
+}
+
+/** Any byte but those that end a line. */
+function rawByte(random: Random): string {
+  const byte = random.pick([random.int(0x21), 0x7f + random.int(0x81)]);
+  return String.fromCharCode(byte === 0x0a || byte === 0x0d ? 0 : byte);
+}

@@ -1,0 +1,140 @@
+import { Agent, request } from 'node:http';
+import { countOf } from './marked.js';
+
+/** What a load process is asked to do, as JSON in its first argument. */
+export interface LoadOrder {
+  readonly port: number;
+  readonly connections: number;
+  /** Whether each connection is used for one request only. */
+  readonly fresh: boolean;
+  /** Whether answers must be those of a marked snapshot. */
+  readonly marked: boolean;
+}
+
+/** What it found, sent ten times a second and at its end. */
+export interface LoadResult {
+  readonly answered: number;
+  /** Answers by the mark of their snapshot. */
+  readonly marks: Readonly<Record<string, number>>;
+  /** Requests whose answer was wrong, or broke off, or never came over a connection that was used before. */
+  readonly failures: readonly string[];
+  readonly failed: number;
+  /** Connections that were refused. */
+  readonly refused: number;
+  /** New connections that were reset before anything came back: nobody had accepted them. */
+  readonly dropped: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly etag: string;
+  readonly body: string;
+}
+
+interface Body {
+  readonly count: number;
+  readonly next: string | null;
+  readonly results: readonly { readonly id: number; readonly comment: string }[];
+}
+
+const PAUSE_AFTER_FAILURE_MS = 50;
+const REPORT_MS = 100;
+const MAX_FAILURES = 20;
+
+/** Pages that show the count, the order and the ends of a snapshot; `n` keeps them out of the cache. */
+const SHAPES: readonly ((n: number) => string)[] = [
+  () => '?page_size=20',
+  (n) => `?page_size=50&page=${2 + (n % 30)}`,
+  () => '?page=last',
+  (n) => `?bbox=-180,-90,180,${85 + (n % 5000) / 1000}&page_size=100`,
+  (n) => `?coordinates=${(n % 60) - 30},${(n % 300) - 150},30000000&page_size=100`,
+  (n) => `?ordering=-created_at&page_size=${10 + (n % 90)}`,
+  (n) => `?bbox=-180,-90,180,90&ordering=modified_at&page=${1 + (n % 5)}&page_size=300`,
+  () => '?page_size=1000',
+];
+
+async function main(order: LoadOrder): Promise<void> {
+  const { port, connections, fresh, marked } = order;
+  const marks: Record<string, number> = {};
+  const etags = new Map<string, number>();
+  const failures: string[] = [];
+  let [answered, failed, refused, dropped, sent] = [0, 0, 0, 0, 0];
+  let isEnding = false;
+
+  const fail = (what: string): void => {
+    failed++;
+    if (failures.length < MAX_FAILURES) failures.push(what);
+  };
+  const check = (path: string, { status, etag, body }: Answer): void => {
+    answered++;
+    if (status !== 200) fail(`${path}: ${status} ${body.slice(0, 200)}`);
+    if (!marked || status !== 200) return;
+    const { count, results } = JSON.parse(body) as Body;
+    const mark = Number(results[0]?.comment.slice('mark '.length));
+    marks[mark] = (marks[mark] ?? 0) + 1;
+    if (results.some(({ comment }) => comment !== `mark ${mark}`)) fail(`${path}: mixed records`);
+    if (count !== countOf(mark)) fail(`${path}: ${count} points beside records of ${mark}`);
+    const named = etags.get(etag) ?? mark;
+    etags.set(etag, named);
+    if (named !== mark) fail(`${path}: ${etag} stood for ${named}, then for ${mark}`);
+  };
+  const work = async (): Promise<void> => {
+    const agent = new Agent({ keepAlive: !fresh, maxSockets: 1 });
+    while (!isEnding) {
+      const n = sent++;
+      const path = `/rest/map_data_points/${SHAPES[n % SHAPES.length]!(n)}`;
+      try {
+        check(path, await get(agent, port, path));
+      } catch (error) {
+        const { code, message, reused, begun } = error as Broken;
+        if (code === 'ECONNREFUSED') refused++;
+        else if (!reused && !begun && (code === 'ECONNRESET' || code === 'EPIPE')) dropped++;
+        else fail(`${path}: ${message}`);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_FAILURE_MS));
+      }
+    }
+    agent.destroy();
+  };
+  const report = (): void => {
+    process.send?.({ answered, marks, failures, failed, refused, dropped } satisfies LoadResult);
+  };
+  const timer = setInterval(report, REPORT_MS);
+  process.once('message', () => {
+    isEnding = true;
+  });
+  // whoever asked is gone
+  process.once('disconnect', () => process.exit(1));
+  await Promise.all(Array.from({ length: connections }, work));
+  clearInterval(timer);
+  report();
+  process.removeAllListeners('disconnect');
+  process.disconnect();
+}
+
+interface Broken extends NodeJS.ErrnoException {
+  reused: boolean;
+  begun: boolean;
+}
+
+function get(agent: Agent, port: number, path: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let begun = false;
+    const sent = request({ host: '127.0.0.1', port, path, agent }, (answer) => {
+      begun = true;
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', broken);
+      answer.on('end', () => {
+        const { statusCode: status = 0, headers } = answer;
+        resolve({ status, etag: `${headers.etag}`, body: Buffer.concat(chunks).toString() });
+      });
+    });
+    const broken = (error: Error): void => {
+      reject(Object.assign(error, { reused: sent.reusedSocket, begun }));
+    };
+    sent.on('error', broken);
+    sent.end();
+  });
+}
+
+await main(JSON.parse(process.argv[2]!) as LoadOrder);

@@ -1,0 +1,47 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { LoadOrder, LoadResult } from './load-client.js';
+import { until } from './wait.js';
+
+/** A process that sends requests without a pause. */
+export interface Load {
+  /** What it found so far. */
+  readonly result: LoadResult;
+  /** Lets it finish what is under way; resolves with all it found. */
+  end(): Promise<LoadResult>;
+}
+
+const NOTHING: LoadResult = {
+  answered: 0,
+  marks: {},
+  failures: [],
+  failed: 0,
+  refused: 0,
+  dropped: 0,
+};
+
+/** Starts load on a port of this machine; resolves once answers come. It dies with this process. */
+export async function startLoad(order: LoadOrder): Promise<Load> {
+  const child = fork(join(import.meta.dirname, 'load-client.js'), [JSON.stringify(order)]);
+  let result = NOTHING;
+  child.on('message', (message) => {
+    result = message as LoadResult;
+  });
+  const closed = once(child, 'close');
+  // a test that fails must not wait for it
+  child.unref();
+  child.channel?.unref();
+  await until('the load begins', () => result.answered > 0);
+  return {
+    get result() {
+      return result;
+    },
+    async end() {
+      child.ref();
+      child.send('end');
+      await closed;
+      return result;
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { blockOf, point, writeNative } from './native.js';
+
+/** Points of snapshot 0; snapshot n has n more, so that each has a count of its own. */
+export const BASE_COUNT = 2_000;
+
+/** How many points a marked snapshot has. */
+export function countOf(mark: number): number {
+  return BASE_COUNT + mark;
+}
+
+/** Records that all carry the mark of their snapshot, in a lattice that spans most of the world. */
+export function markedRecords(mark: number, count: number = countOf(mark)): object[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    comment: `mark ${mark}`,
+    lat: ((index % 160) - 80).toFixed(8),
+    lon: ((index % 350) - 175).toFixed(8),
+    created_at: new Date(Date.UTC(2023, 0, 1) + index * 60_000).toISOString(),
+  }));
+}
+
+/** A marked snapshot as NDJSON. */
+export function markedLines(mark: number, count?: number): Buffer {
+  const lines = markedRecords(mark, count).map((record) => `${JSON.stringify(record)}\n`);
+  return Buffer.from(lines.join(''));
+}
+
+/** A marked snapshot as a native file. */
+export function markedNative(mark: number): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-marked-'));
+  try {
+    const path = join(folder, 'marked.waypost');
+    const points = markedRecords(mark).map((record) => point(record as Record<string, unknown>));
+    writeNative(path, [blockOf(points)]);
+    return readFileSync(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** What is said of a record's or a snapshot's comment. */
+export function markIn(text: string): number {
+  return Number(/"comment":"mark (\d+)"/.exec(text)?.[1]);
+}
+
+/** Puts a file in place whole, as a careful batch job does. */
+export function replaceFile(path: string, content: string | Uint8Array): void {
+  writeFileSync(`${path}.tmp`, content);
+  renameSync(`${path}.tmp`, path);
+}

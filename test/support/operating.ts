@@ -1,0 +1,90 @@
+import type { Service } from './service.js';
+
+/** What /health/ready says. */
+export interface Ready {
+  readonly status: string;
+  readonly points: number;
+  readonly snapshot: string;
+  readonly stale: boolean;
+  readonly reason?: string;
+  readonly since?: string;
+  readonly processes: readonly { pid: number; points: number; snapshot: string }[];
+}
+
+export async function readyOf(service: Service): Promise<Ready> {
+  return (await service.get('/health/ready')).json<Ready>();
+}
+
+/** A sample of /metrics. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What /metrics says, read by the rules of Prometheus's text format; throws where it breaks one. */
+export interface Metrics {
+  /** Type of each metric that is announced. */
+  readonly types: ReadonlyMap<string, string>;
+  readonly samples: readonly Sample[];
+  /** The value of the one sample of this name whose labels include these. */
+  value(name: string, labels?: Readonly<Record<string, string>>): number;
+}
+
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
+const SUFFIX = /_(?:bucket|sum|count)$/;
+
+export async function metricsOf(service: Service): Promise<Metrics> {
+  const { text } = await service.get('/metrics');
+  const types = new Map<string, string>();
+  const helped = new Set<string>();
+  const samples: Sample[] = [];
+  if (!text.endsWith('\n')) throw new Error('the last line has no end');
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const [, keyword, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
+    if (keyword === 'HELP') {
+      if (helped.has(name)) throw new Error(`${name} is explained twice`);
+      helped.add(name);
+    } else if (keyword === 'TYPE') {
+      if (types.has(name)) throw new Error(`${name} is announced twice`);
+      types.set(name, rest);
+    } else {
+      const sample = readSample(line);
+      const family = types.has(sample.name) ? sample.name : sample.name.replace(SUFFIX, '');
+      if (!types.has(family)) throw new Error(`${sample.name} was not announced`);
+      samples.push(sample);
+    }
+  }
+  return {
+    types,
+    samples,
+    value(name, labels = {}) {
+      const found = samples.filter(
+        (one) =>
+          one.name === name &&
+          Object.entries(labels).every(([key, text]) => one.labels[key] === text),
+      );
+      if (found.length === 1) return found[0]!.value;
+      throw new Error(`${found.length} samples of ${name} ${JSON.stringify(labels)}`);
+    },
+  };
+}
+
+function readSample(line: string): Sample {
+  const [, name, inner = '', text] = SAMPLE.exec(line) ?? [];
+  if (name === undefined) throw new Error(`no sample: ${line}`);
+  const labels: Record<string, string> = {};
+  LABEL.lastIndex = 0;
+  while (LABEL.lastIndex < inner.length) {
+    const label = LABEL.exec(inner);
+    if (label === null) throw new Error(`bad labels: ${line}`);
+    labels[label[1]!] = label[2]!;
+    if (LABEL.lastIndex === 0) break;
+  }
+  const value = text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text);
+  if (Number.isNaN(value) && text !== 'Nan' && text !== 'NaN')
+    throw new Error(`no number: ${line}`);
+  return { name, labels, value };
+}

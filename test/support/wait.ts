@@ -1,0 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const LOOK_MS = 15;
+
+/** Resolves once the condition holds; rejects with `what` was awaited when that takes too long. */
+export async function until(
+  what: string,
+  holds: () => unknown | Promise<unknown>,
+  limitMs = 20_000,
+): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain: ${what}`);
+    await delay(LOOK_MS);
+  }
+}
