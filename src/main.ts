@@ -1,12 +1,8 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { generateSnapshot } from './commands/generate.js';
-import { packSnapshot } from './commands/pack.js';
-import { serve } from './commands/serve.js';
-import { verify } from './commands/verify.js';
 import { InputError } from './errors.js';
-import { MAX_POINTS } from './generate/points.js';
-import { MAX_SEED } from './generate/random.js';
+import { MAX_POINTS, MAX_SEED } from './generate/limits.js';
 import { SERVE_SETTINGS, type ServeSettings, type Setting, wholeNumber } from './settings.js';
 
 const FORMATS =
@@ -15,6 +11,7 @@ const FORMATS =
 
 const program = new Command('waypost')
   .description('Serves geolocated notes from a snapshot file over a REST interface.')
+  .version(ownVersion(), '--version', 'tell the version')
   .helpCommand(false)
   .showHelpAfterError('Add --help for what there is.');
 
@@ -23,9 +20,11 @@ const serveCommand = program
   .command('serve')
   .description('load a snapshot and serve it')
   .addHelpText('after', '\nA flag wins over its environment variable.')
-  .action((settings: ServeSettings) => {
+  .action(async (settings: ServeSettings) => {
     demand(serveCommand, requiredFlags);
-    return serve(settings);
+    // each command loads what it needs when it is called: help need not wait for a web server
+    const { serve } = await import('./commands/serve.js');
+    await serve(settings);
   });
 for (const setting of SERVE_SETTINGS) serveCommand.addOption(optionOf(setting));
 
@@ -39,6 +38,7 @@ program
   .addHelpText('after', `\n${FORMATS}`)
   .action(async (input: string, output: string, options: PackFlags) => {
     const { maxInvalid, notifications } = options;
+    const { packSnapshot } = await import('./commands/pack.js');
     await packSnapshot(input, output, {
       maxInvalid,
       ...(notifications === undefined ? {} : { notificationsPath: notifications }),
@@ -53,6 +53,7 @@ program
   .addOption(maxInvalid())
   .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
   .action(async (file: string, options: { maxInvalid: number }) => {
+    const { verify } = await import('./commands/verify.js');
     process.exitCode = await verify(file, options);
   });
 
@@ -65,6 +66,7 @@ const generateCommand = program
   .action(async (options: { points: number; seed: number; out: string }) => {
     demand(generateCommand, ['--points <number>', '--out <file>']);
     const print = (line: string): void => console.log(line);
+    const { generateSnapshot } = await import('./commands/generate.js');
     await generateSnapshot({ ...options, print, signal: interruption() });
   });
 
@@ -90,6 +92,11 @@ function demand(command: Command, flags: readonly string[]): void {
     if (command.getOptionValue(new Option(flag).attributeName()) !== undefined) continue;
     command.error(`error: required option '${flag}' not specified`);
   }
+}
+
+function ownVersion(): string {
+  const path = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
 function optionOf({ flag, environment, help, fallback, parse }: Setting): Option {

@@ -5,9 +5,6 @@ import { comment, reply } from './comments.js';
 import { place } from './places.js';
 import { Permutation, Random } from './random.js';
 
-/** As many points as ids are shuffled for. */
-export const MAX_POINTS: number = 2 ** 30;
-
 /** With three tenths of the points created in 2023, about 9 % of all are open. */
 const OPEN_IN_2023 = 0.29;
 const USERS = 4000;
@@ -49,7 +46,7 @@ export class PointSource {
   readonly #random: Random;
   readonly #notificationRandom: Random;
 
-  /** `count` is 1 to {@link MAX_POINTS}; ids run from 1 to it, in no order of time or place. */
+  /** `count` is 1 to MAX_POINTS; ids run from 1 to it, in no order of time or place. */
   constructor(seed: number, count: number) {
     this.count = count;
     this.#ids = new Permutation(seed, count);

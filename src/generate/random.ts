@@ -4,9 +4,6 @@ export type Purpose = 'point' | 'id' | 'notification';
 const PURPOSES: readonly Purpose[] = ['point', 'id', 'notification'];
 const TWO_32 = 4_294_967_296;
 
-/** The largest seed: above it neighbouring seeds would be the same double. */
-export const MAX_SEED: number = Number.MAX_SAFE_INTEGER;
-
 /**
  * Seeded random numbers: the generator sfc32 over 32-bit integers. Only whole numbers, + and × go
  * into every value, so that the same seed gives the same numbers on every platform.
@@ -19,7 +16,7 @@ export class Random {
   #c = 0;
   #counter = 1;
 
-  /** `seed` is a whole number from 0 to {@link MAX_SEED}. */
+  /** `seed` is a whole number from 0 to MAX_SEED. */
   constructor(seed: number, purpose: Purpose) {
     this.#seedLow = seed | 0;
     // a seed has 53 bits: the upper eleven of the high word are free for the purpose

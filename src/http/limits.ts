@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** What one process lets its clients do. */
@@ -51,10 +52,19 @@ const STATUS: Record<string, [line: string, detail: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 };
 
-/** Answers what is no HTTP, too large or too slow, in the shape of all errors, and hangs up. */
+/**
+ * Answers what is no HTTP, too large or too slow, in the shape of all errors, and hangs up; answers to
+ * earlier requests of the same connection come first.
+ */
 export function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  // where Node keeps the answer that is being sent
+  const { _httpMessage: pending } = socket as Socket & { _httpMessage?: ServerResponse };
+  if (pending !== undefined && pending !== null) {
+    pending.once('close', () => refuseBrokenRequest(error, socket));
     return;
   }
   const [line, detail] = STATUS[error.code ?? ''] ?? ['400 Bad Request', 'The request is no HTTP.'];

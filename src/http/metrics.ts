@@ -20,8 +20,8 @@ export interface Metrics {
 /** How many seconds a build may take; 10 million points take some 20. */
 const BUILD_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120];
 
-/** Registers all metrics; `service` is asked whenever they are read, once it is there. */
-export function createMetrics(stats: RequestStats, service: () => Service | undefined): Metrics {
+/** Registers all metrics; `service` is asked whenever they are read. */
+export function createMetrics(stats: RequestStats, service: Service): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -35,8 +35,7 @@ export function createMetrics(stats: RequestStats, service: () => Service | unde
       // of several processes: the same everywhere but while they switch
       aggregator: 'max',
       collect() {
-        const serving = service();
-        if (serving !== undefined) this.set(read(serving));
+        this.set(read(service));
       },
     });
   };

@@ -14,11 +14,20 @@ export function addOperations(
 ): void {
   // these answer under load, too
   const config = { pressureHandler: () => {} };
-  app.get('/health/live', { config }, () => ({ status: 'live' }));
-  app.get('/health/ready', { config }, () => readiness(service));
-  app.get('/metrics', { config }, async (_request, reply) => {
-    reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    return service.metrics();
+  const read = { method: ['GET', 'HEAD'], config };
+  app.route({ ...read, url: '/health/live', handler: () => ({ status: 'live' }) });
+  app.route({
+    ...read,
+    url: '/health/ready',
+    handler: (_request, reply) => sendReadiness(reply, service),
+  });
+  app.route({
+    ...read,
+    url: '/metrics',
+    handler: async (_request, reply) => {
+      reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
+      return service.metrics();
+    },
   });
   if (adminToken !== undefined) {
     app.post('/admin/reload', { config }, async (request, reply) => {
@@ -29,9 +38,8 @@ export function addOperations(
   }
 }
 
-function sendReadiness(reply: FastifyReply, service: Service): object {
-  reply.header('Cache-Control', 'no-store');
-  return readiness(service);
+function sendReadiness(reply: FastifyReply, service: Service): void {
+  reply.header('Cache-Control', 'no-store').send(readiness(service));
 }
 
 /** Once there is a service at all, it serves: ready, stale or not. */

@@ -10,7 +10,7 @@ import { HttpError } from './errors.js';
  */
 export function originOf(request: IncomingMessage, settings: OriginSettings): string {
   const { publicUrl, trustProxy, allowedHosts } = settings;
-  if (publicUrl !== undefined) return publicUrl;
+  if (publicUrl !== undefined && allowedHosts[0] === '*') return publicUrl;
   const { headers } = request;
   const forwarded = trustProxy ? first(headers['x-forwarded-host']) : undefined;
   const host = forwarded ?? headers.host ?? localAddress(request);
@@ -20,6 +20,7 @@ export function originOf(request: IncomingMessage, settings: OriginSettings): st
   if (allowedHosts[0] !== '*' && !hostAllowed(host, allowedHosts)) {
     throw badHost(host, 'is not one that this service answers to');
   }
+  if (publicUrl !== undefined) return publicUrl;
   const isSecure = trustProxy && first(headers['x-forwarded-proto'])?.toLowerCase() === 'https';
   return `${isSecure ? 'https' : 'http'}://${host}`;
 }

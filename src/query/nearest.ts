@@ -203,6 +203,12 @@ function pick(
     else if (distances[i]! <= most) window.push(i);
   }
   const idRank = (i: number): number => byId.ranks[rows[i]!]!;
-  window.sort((a, b) => distances[a]! - distances[b]! || idRank(a) - idRank(b));
-  for (let place = from; place < to; place++) page[place - from] = rows[window[place - before]!]!;
+  const compare = (a: number, b: number): number =>
+    distances[a]! - distances[b]! || idRank(a) - idRank(b);
+  // many more than the page may share its first or last distance: only the page's own are sorted
+  const [first, last] = [from - before, to - 1 - before];
+  quickselect(window, first, 0, window.length - 1, compare);
+  quickselect(window, last, first, window.length - 1, compare);
+  const shown = window.slice(first, last + 1).sort(compare);
+  for (let i = 0; i < shown.length; i++) page[i] = rows[shown[i]!]!;
 }

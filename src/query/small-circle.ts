@@ -35,7 +35,7 @@ export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Reg
   const east1 = (above! - below!) / (2 * STEP);
   const east2 = (above! - 2 * east0! + below!) / (2 * STEP * STEP);
 
-  // test/geo.test.ts measures the error: it grows with the square of the radius
+  // test/circle.test.ts holds it against the geodesic: it grows with the square of the radius
   const error = 0.1 * (radius / EARTH_RADIUS / Math.cos(centre)) ** 2 + 2e-8 / radius;
   const surely = (radius * (1 - error)) ** 2;
   const possibly = (radius * (1 + error)) ** 2;

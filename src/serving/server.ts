@@ -3,12 +3,10 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { startProgress } from '../commands/progress.js';
 import { InputError } from '../errors.js';
-import { createApp } from '../http/app.js';
 import { readTokens } from '../http/auth.js';
-import { createMetrics } from '../http/metrics.js';
 import { createRequestStats } from '../http/request-stats.js';
 import { buildGeneration } from '../live/build.js';
-import { startReloader } from '../live/reload.js';
+import { type Outcome, startReloader } from '../live/reload.js';
 import { type Service, statusOf } from '../live/service.js';
 import { watchPath } from '../live/watch.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
@@ -42,27 +40,30 @@ export async function startServer(
   const zone = await openZone(settings.timeZone);
   const tokens = readTokens(settings.tokens);
   const stats = createRequestStats();
-  let service: Service | undefined;
   let isClosing = false;
-  const metrics = createMetrics(stats, () => service);
+  const early: [Outcome, number][] = [];
+  let onOutcome = (outcome: Outcome, seconds: number): void => void early.push([outcome, seconds]);
   const bar = startProgress('Loading');
-  const reloader = await startReloader({
+  const loading = startReloader({
     path: settings.snapshot,
     companion: settings.notifications,
     settleMs: settings.settle,
     maxShrink: settings.maxShrink,
     // one process builds at a time, so that the others have the cores
     build: (task) => peers.inTurn(() => buildGeneration(task, settings, bar.update)),
-    onOutcome: metrics.reloaded,
+    onOutcome: (outcome, seconds) => onOutcome(outcome, seconds),
     onLooked({ current, stale }) {
       peers.publish(statusOf(current, stale));
     },
     onLoaded: (generation) => reportLoad(generation.engine.dataset.report, logger),
     logger,
   }).finally(() => bar.stop());
+  // the web server's modules are loaded while the thread builds
+  const web = Promise.all([import('../http/app.js'), import('../http/metrics.js')]);
+  const [reloader, [{ createApp }, { createMetrics }]] = await Promise.all([loading, web]);
   const { current } = reloader;
 
-  service = {
+  const service: Service = {
     current,
     get stale() {
       return reloader.stale;
@@ -71,6 +72,9 @@ export async function startServer(
     reload: (accept) => peers.reload(accept, reloader.look),
     metrics: () => peers.metrics(metrics.registry),
   };
+  const metrics = createMetrics(stats, service);
+  onOutcome = metrics.reloaded;
+  for (const [outcome, seconds] of early) onOutcome(outcome, seconds);
   const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog } = settings;
   const app = createApp(
     {

@@ -1,0 +1,140 @@
+import { buildDataset } from '../src/dataset/build.js';
+import { assembleDataset } from '../src/dataset/dataset.js';
+import { createEngine, type Engine } from '../src/query/engine.js';
+import { openSnapshot } from '../src/snapshot/open.js';
+import { type Case, makeCases } from './query/cases.js';
+import { checkCase } from './query/check.js';
+import { type Contender, measure, pageOf, queryOf } from './query/measure.js';
+import { buildRivals, type Rival } from './query/rivals.js';
+import { findWorst, type Worst } from './query/worst.js';
+import { nativeFile, SEED } from './support/data.js';
+import { benchCommand, positive, runMain, say, typedCommand, writePart } from './support/run.js';
+import type { Spread } from './support/stats.js';
+import { digits, textTable } from './support/table.js';
+
+/** Microseconds a query, of every contender, for one kind and number of matches. */
+export interface QueryResult {
+  readonly points: number;
+  readonly kind: Case['kind'];
+  /** `100`, `10000` or `all`. */
+  readonly target: string;
+  readonly matches: number;
+  readonly micros: Readonly<Record<string, Spread>>;
+}
+
+/** What bench/query writes. */
+export interface QueryResults {
+  readonly cases: readonly QueryResult[];
+  readonly worst: readonly (Worst & { readonly points: number })[];
+}
+
+interface Options {
+  readonly points?: number;
+  readonly large: boolean;
+  readonly rounds: number;
+  readonly seed: number;
+  readonly smoke: boolean;
+  readonly json?: string;
+}
+
+/** Rivals that hold an object a point do not fit in memory beyond this. */
+const LIGHT_FROM = 4_000_000;
+const LEAST_MS = 20;
+
+const command = benchCommand('query', 'Measures the planner and the indexes alone, in this process.')
+  .option('--points <number>', 'one size instead of 100,000 and 1,000,000', positive)
+  .option('--large', '10,000,000 points as well: needs 8 GB of memory', false)
+  .option('--rounds <number>', 'rounds, in each of which all contenders take their turn', positive, 7)
+  .option('--seed <number>', 'the same seed asks the same queries', positive, SEED);
+
+/** Entry: measures each size in turn. */
+async function main(): Promise<void> {
+  const options = command.parse().opts<Options>();
+  const sizes = sizesOf(options);
+  const cases: QueryResult[] = [];
+  const worst: (Worst & { points: number })[] = [];
+  for (const points of sizes) {
+    say(`loading ${points} points`);
+    const engine = await loadEngine(await nativeFile(points));
+    const rivals = buildRivals(engine.dataset, points >= LIGHT_FROM);
+    for (const one of makeCases(engine, options.seed)) {
+      const problems = checkCase(engine, one, rivals);
+      if (problems.length > 0) throw new Error(`Wrong answers: ${problems.join('; ')}`);
+      const rounds = options.smoke ? 1 : options.rounds;
+      cases.push(measureCase(engine, one, rivals, rounds, options.smoke ? 1 : LEAST_MS));
+      say(`${points} points: ${one.kind}, ${targetText(one)}: checked and measured`);
+    }
+    worst.push({ points, ...findWorst(engine) });
+  }
+  console.log(queryTable(cases));
+  for (const one of worst) {
+    console.log(
+      `\nworst of ${one.combinations} combinations at ${digits(one.points)} points: ` +
+        `${digits(one.micros / 1000)} ms (${one.what}; ${digits(one.matches)} matches)`,
+    );
+  }
+  writePart<QueryResults>(options.json, typedCommand('query'), { cases, worst });
+}
+
+function sizesOf({ smoke, points, large }: Options): number[] {
+  if (smoke) return [5_000];
+  if (points !== undefined) return [points];
+  return large ? [100_000, 1_000_000, 10_000_000] : [100_000, 1_000_000];
+}
+
+/** Builds a dataset and its engine in this thread. */
+export async function loadEngine(path: string): Promise<Engine> {
+  const reader = await openSnapshot(path, {});
+  try {
+    return createEngine(await assembleDataset(await buildDataset(reader), () => Promise.resolve()));
+  } finally {
+    reader.close();
+  }
+}
+
+function measureCase(
+  engine: Engine,
+  one: Case,
+  rivals: readonly Rival[],
+  rounds: number,
+  leastMs: number,
+): QueryResult {
+  const fitting = rivals.filter(
+    ({ kinds, takesAll }) => kinds.includes(one.kind) && (takesAll || one.target !== Infinity),
+  );
+  const contenders: Contender[] = [
+    queryOf(engine, one.ordering),
+    pageOf(engine, one.ordering),
+    ...fitting.map((rival) => ({ name: rival.name, run: rival.find })),
+  ];
+  return {
+    points: engine.dataset.count,
+    kind: one.kind,
+    target: targetText(one),
+    matches: one.matches,
+    micros: Object.fromEntries(measure(contenders, one.filters, rounds, leastMs)),
+  };
+}
+
+function targetText({ target }: Case): string {
+  return target === Infinity ? 'all' : String(target);
+}
+
+function queryTable(cases: readonly QueryResult[]): string {
+  const rows = cases.flatMap(({ points, kind, target, matches, micros }) =>
+    Object.entries(micros).map(([name, spread]) => {
+      const ours = micros['Waypost']!;
+      return [
+        `${digits(points)} ${kind}, ${target}: ${name}`,
+        digits(matches),
+        digits(spread.min),
+        `${digits(spread.mean)} ± ${digits(spread.deviation)}`,
+        `${digits(spread.median / ours.median)} ×`,
+      ];
+    }),
+  );
+  const head = ['points, kind, matches: contender', 'matches', 'min µs', 'mean µs', 'to ours'];
+  return textTable(head, rows);
+}
+
+await runMain(import.meta, main);

@@ -1,0 +1,69 @@
+import { pointsEnvelope } from '../../src/http/envelope.js';
+import { pageLinks } from '../../src/http/links.js';
+import type { Engine } from '../../src/query/engine.js';
+import type { Filters, Ordering } from '../../src/query/query.js';
+import { type Spread, spreadOf } from '../support/stats.js';
+
+/** A contender of a comparison: does the work of one query. */
+export interface Contender {
+  readonly name: string;
+  run(filters: Filters): unknown;
+}
+
+const LINK_BASE = 'http://127.0.0.1:8080/rest/map_data_points/';
+
+/** Count and first page of 100, as row numbers. */
+export function queryOf(engine: Engine, ordering: Ordering): Contender {
+  return {
+    name: 'Waypost',
+    run: (filters) => engine.run({ filters, ordering, page: 1, pageSize: 100 }),
+  };
+}
+
+/** The same, with the page's JSON: all that happens between a parsed request and the socket. */
+export function pageOf(engine: Engine, ordering: Ordering): Contender {
+  const { records } = engine.dataset;
+  return {
+    name: 'Waypost, with JSON',
+    run(filters) {
+      const page = engine.run({ filters, ordering, page: 1, pageSize: 100 })!;
+      const links = pageLinks(LINK_BASE, [], page.page, page.pageCount);
+      return pointsEnvelope(page.count, links, records, page.rows, page.length);
+    },
+  };
+}
+
+/**
+ * Microseconds a query of each contender, in rounds that take turns. A round repeats all the queries until
+ * it has lasted `leastMs`, and the first round, in which code is compiled, does not count.
+ */
+export function measure(
+  contenders: readonly Contender[],
+  filters: readonly Filters[],
+  rounds: number,
+  leastMs: number,
+): Map<string, Spread> {
+  const times = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
+  for (let round = -1; round < rounds; round++) {
+    for (const contender of contenders) {
+      const micros = timeQueries(contender, filters, leastMs);
+      if (round >= 0) times.get(contender.name)!.push(micros);
+    }
+  }
+  return new Map([...times].map(([name, values]) => [name, spreadOf(values)]));
+}
+
+/** What a contender returned, kept where the compiler cannot prove it unused. */
+const sink: { last: unknown } = { last: undefined };
+
+function timeQueries({ run }: Contender, filters: readonly Filters[], leastMs: number): number {
+  const started = performance.now();
+  let queries = 0;
+  let elapsed = 0;
+  do {
+    for (const one of filters) sink.last = run(one);
+    queries += filters.length;
+    elapsed = performance.now() - started;
+  } while (elapsed < leastMs);
+  return (elapsed * 1000) / queries;
+}
