@@ -47,6 +47,16 @@ const NEARBY: Scenario = {
   },
 };
 
+const WIDE: Scenario = {
+  name: 'wide',
+  title: 'the 100 nearest in a circle fifteen times as wide: up to a tenth of all points',
+  next(places, random) {
+    const { lat, lon, halfLat } = random.pick(places.centres);
+    const radius = halfLat * 111_200 * 15 * random.between(0.8, 1.2);
+    return `coordinates=${lat.toFixed(6)},${lon.toFixed(6)},${radius.toFixed(1)}`;
+  },
+};
+
 const TILES: Scenario = {
   name: 'tiles',
   title: 'map tiles, z/x/y boxes over many zooms and places',
@@ -97,7 +107,16 @@ const MIX: Scenario = {
 };
 
 /** All scenarios, in the order in which they are run. */
-export const SCENARIOS: readonly Scenario[] = [TILES, SMALL_BOX, NEARBY, TIME, DEEP, HOT, MIX];
+export const SCENARIOS: readonly Scenario[] = [
+  TILES,
+  SMALL_BOX,
+  NEARBY,
+  WIDE,
+  TIME,
+  DEEP,
+  HOT,
+  MIX,
+];
 
 /** The scenario of a name; throws with the names there are. */
 export function scenarioOf(name: string): Scenario {

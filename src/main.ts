@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from './errors.js';
 import { MAX_POINTS, MAX_SEED } from './generate/limits.js';
-import { SERVE_SETTINGS, type ServeSettings, type Setting, wholeNumber } from './settings.js';
+import {
+  readEnvironment,
+  SERVE_SETTINGS,
+  type ServeSettings,
+  type Setting,
+  wholeNumber,
+} from './settings.js';
 
 const FORMATS =
   'Input may be native, NDJSON, a JSON array or envelope, GeoJSON, CSV with a header or MessagePack rows,\n' +
@@ -76,6 +82,8 @@ interface PackFlags {
 }
 
 try {
+  // commander reads the variables from here
+  process.env = readEnvironment(process.env);
   await program.parseAsync();
 } catch (error) {
   const kind = error instanceof InputError ? '' : 'unexpected error: ';

@@ -138,6 +138,10 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--admin-token <token>',
     environment: 'WAYPOST_ADMIN_TOKEN',
     help: 'opens POST /admin/reload to whoever sends it; without it there is no such address',
+    parse: (text) => {
+      if (/^\S+$/.test(text)) return text;
+      throw new InputError('expected a token without blanks');
+    },
   },
   {
     flag: '--trust-proxy',
@@ -215,6 +219,24 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     parse: (text) => oneOf(text, LOG_LEVELS),
   },
 ];
+
+/**
+ * The environment as far as it sets something: an empty variable counts as absent, and one for a flag that
+ * takes no value must say `true` or `false`. Throws an InputError that names the variable.
+ */
+export function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const read = { ...environment };
+  for (const { environment: name, flag } of SERVE_SETTINGS) {
+    const value = read[name];
+    if (value === undefined) continue;
+    const isSwitch = !flag.includes('<');
+    if (value === '' || (isSwitch && /^(false|no|0)$/i.test(value))) delete read[name];
+    else if (isSwitch && !/^(true|yes|1)$/i.test(value)) {
+      throw new InputError(`${name}: expected true or false, got ${JSON.stringify(value)}`);
+    }
+  }
+  return read;
+}
 
 /** A whole number between two bounds, both included. */
 export function wholeNumber(text: string, least: number, most: number): number {

@@ -88,7 +88,7 @@ test('a process killed under load costs no more than the requests it held', asyn
   const answered = load.result.answered;
   await until('the others go on', () => load.result.answered > answered + 500);
   await until('it is replaced', async () => {
-    const now = await pids().catch(() => []);
+    const now = await pids().catch((): number[] => []);
     return now.length === WORKERS && !now.includes(victim);
   });
   const after = await pids();

@@ -36,7 +36,7 @@ function ids(filters: Filters, ordering: Ordering = 'id'): number[] {
   return idsOf(engine.dataset, page.rows, page.length);
 }
 
-// found by the oracle: seed 2026, question 315, and seed 2028, question 7
+// found by the oracle among 50,000 notes: seed 2026, question 315, and seed 2028, question 7
 test('radius 0 finds a place by all its names', () => {
   const at = (lon: number, lat: number): number[] => ids({ circle: { lon, lat, radius: 0 } });
   assert.equal(at(180, 60), [2, 3]);

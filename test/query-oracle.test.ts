@@ -11,7 +11,8 @@ import { COMBINATIONS, randomQuestion } from './support/queries.js';
 const SEED = 2026;
 const QUESTIONS = 54 * COMBINATIONS;
 
-const notes = scatterNotes(SEED, 50_000);
+// more than 65,536, where the tree of the radius index begins to number its points in 32 bits
+const notes = scatterNotes(SEED, 66_000);
 const oracle = new Oracle(notes);
 const engine = await engineOf(notes);
 

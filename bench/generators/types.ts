@@ -10,7 +10,7 @@ export interface Load {
   readonly warmupSeconds: number;
   readonly seconds: number;
   /** The server's process, when it runs on this machine: its CPU time is measured. */
-  readonly pid?: number | undefined;
+  readonly pid?: number | readonly number[] | undefined;
 }
 
 /** One round of one scenario. */

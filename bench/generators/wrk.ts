@@ -69,7 +69,7 @@ export async function wrkLoop(load: Load): Promise<Round> {
   }
 }
 
-async function measure(args: readonly string[], pid: number | undefined): Promise<Round> {
+async function measure(args: readonly string[], pid: Load['pid']): Promise<Round> {
   const server = pid === undefined ? undefined : treeCpuSeconds(pid);
   const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

@@ -30,9 +30,9 @@ export function processTree(pid: number): number[] {
   return [pid, ...children.filter(Boolean).flatMap((child) => processTree(Number(child)))];
 }
 
-/** CPU seconds of a process and all its children; undefined without /proc. */
-export function treeCpuSeconds(pid: number): number | undefined {
-  const all = processTree(pid).map(cpuSeconds);
+/** CPU seconds of processes and all their children; undefined without /proc. */
+export function treeCpuSeconds(pids: number | readonly number[]): number | undefined {
+  const all = [pids].flat().flatMap(processTree).map(cpuSeconds);
   return all[0] === undefined ? undefined : all.reduce<number>((sum, one) => sum + (one ?? 0), 0);
 }
 

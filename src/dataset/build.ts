@@ -16,7 +16,7 @@ interface Source {
 
 /**
  * Reads a snapshot to its end and lays it out for queries: rows in the order of the kd-tree, columns and
- * record bytes each in memory of their own, for {@link memoryOf} to hand over. Runs for seconds on large files, so it belongs in a worker thread.
+ * record bytes each in memory of their own, to be handed over. Runs for seconds on large files, so it belongs in a worker thread.
  * Throws an InputError when the file is broken. The reader is left open.
  */
 export async function buildDataset(reader: SnapshotReader): Promise<DatasetParts> {
@@ -39,18 +39,6 @@ export async function buildDataset(reader: SnapshotReader): Promise<DatasetParts
   const { count } = source;
   const report = reader.report();
   return { count, kdbush: kdbush.data, byId, byCreatedAt, byModifiedAt, records, report };
-}
-
-/** The memory of the parts, to be transferred to the thread that serves them. */
-export function memoryOf(parts: DatasetParts): ArrayBuffer[] {
-  const { kdbush, byId, byCreatedAt, byModifiedAt, records } = parts;
-  const arrays = [byId, byCreatedAt, byModifiedAt].flatMap(({ keys, rows, ranks }) => [
-    keys,
-    rows,
-    ranks,
-  ]);
-  const views = [...arrays, records.ends, ...records.chunks];
-  return [kdbush, ...views.map((view) => view.buffer)] as ArrayBuffer[];
 }
 
 function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {
@@ -93,6 +81,8 @@ function joinColumns({ count, columns }: Source): Columns {
   };
   let at = 0;
   for (const block of columns) {
+    if (at + block.count > count)
+      throw new InputError('The blocks have more points than they should.');
     joined.id.set(block.id, at);
     joined.lon.set(block.lon, at);
     joined.lat.set(block.lat, at);

@@ -27,6 +27,18 @@ export interface Dataset extends DatasetParts {
   readonly boxIndex: BoxIndex;
 }
 
+/** All memory of the parts, to be transferred: to the thread that serves them, or away. */
+export function memoryOf(parts: DatasetParts): ArrayBuffer[] {
+  const { kdbush, byId, byCreatedAt, byModifiedAt, records } = parts;
+  const arrays = [byId, byCreatedAt, byModifiedAt].flatMap(({ keys, rows, ranks }) => [
+    keys,
+    rows,
+    ranks,
+  ]);
+  const views = [...arrays, records.ends, ...records.chunks];
+  return [kdbush, ...views.map((view) => view.buffer)] as ArrayBuffer[];
+}
+
 /** Points a leaf of the kd-tree holds at most, less one. */
 export const KD_NODE_SIZE = 16;
 

@@ -52,13 +52,13 @@ export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
 
 /** The ranks whose keys lie within `[least, most]`, both included. */
 export function rankRange(order: Order, least: number, most: number): RankRange {
-  const from = firstAtLeast(order.keys, least);
+  const from = lowerBound(order.keys, least);
   return { from, to: Math.max(from, firstAbove(order.keys, most)) };
 }
 
 /** Rank of the exact key, or -1. */
 export function rankOf(order: Order, key: number): Rank {
-  const rank = firstAtLeast(order.keys, key);
+  const rank = lowerBound(order.keys, key);
   return order.keys[rank] === key ? rank : -1;
 }
 
@@ -102,7 +102,8 @@ function bucketStarts(digits: Uint16Array, starts: Uint32Array): boolean {
   return true;
 }
 
-function firstAtLeast(keys: Float64Array, value: number): number {
+/** The first place of ascending keys whose key is not less than `value`; past the end when all are. */
+export function lowerBound(keys: Float64Array, value: number): number {
   let from = 0;
   let to = keys.length;
   while (from < to) {

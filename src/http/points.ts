@@ -70,7 +70,8 @@ export function showPoint(context: Context): RouteHandlerMethod {
     if (rank < 0) throw new NotFound();
     const head = responder.head(generation, type);
     if (responder.sendNotModified(request, reply, head)) return;
-    const json = recordBytes(dataset.records, dataset.byId.rows[rank]!);
+    // a copy: the generation's memory may be given back before the answer is sent
+    const json = Buffer.from(recordBytes(dataset.records, dataset.byId.rows[rank]!));
     const title = `Map data point ${Number(id)}`;
     const body = type === 'json' ? json : browsable(title, target, head, json);
     responder.send(request, reply, { ...head, body });

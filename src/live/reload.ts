@@ -154,6 +154,7 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       }
       options.onLoaded(result);
       served = { generation: result, key };
+      old?.dispose();
       onOutcome('loaded', seconds());
       if (old !== undefined) {
         logger.info({ path: still.path, points: count, seconds: seconds() }, 'snapshot loaded');

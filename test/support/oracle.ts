@@ -1,5 +1,5 @@
 import { geodesic } from '../../src/model/geo.js';
-import type { Circle, Filters, Ordering } from '../../src/query/query.js';
+import type { Box, Circle, Filters, Ordering } from '../../src/query/query.js';
 import type { Note } from './notes.js';
 
 /** All matches of some filters, in order; `distances` (metres) only where they were ordered by it. */
@@ -8,55 +8,83 @@ export interface Expected {
   readonly distances: ReadonlyMap<Note, number> | undefined;
 }
 
+const ALL_TIME = { after: -Infinity, before: Infinity };
+const WORLD: readonly Box[] = [{ west: -180, south: -90, east: 180, north: 90 }];
+
 /**
  * Answers queries by looking at every note, with no index and no code of the service but the geodesic:
- * filter, then sort.
+ * filter, then sort. Columns and sorted lists are made once; picking from a sorted list is sorting what
+ * was picked.
  */
 export class Oracle {
-  /** The notes in each order there is. Picking from a sorted list is sorting what was picked. */
-  readonly #sorted: Readonly<Record<Exclude<Ordering, 'distance'>, readonly Note[]>>;
-  readonly #vectors = new Map<Note, Vector>();
+  /** By id; columns are in this order. */
+  readonly #notes: readonly Note[];
+  readonly #lon: Float64Array;
+  readonly #lat: Float64Array;
+  readonly #created: Float64Array;
+  readonly #modified: Float64Array;
+  readonly #vectors: readonly Vector[];
+  /** Places in the columns, in each order there is. */
+  readonly #sorted: Readonly<Record<Exclude<Ordering, 'distance'>, readonly number[]>>;
 
   constructor(notes: readonly Note[]) {
-    const up = (key: (note: Note) => number) => (a: Note, b: Note) =>
-      key(a) - key(b) || a.id - b.id;
-    const created = notes.toSorted(up((note) => note.created));
-    const modified = notes.toSorted(up((note) => note.modified));
+    this.#notes = notes.toSorted((a, b) => a.id - b.id);
+    this.#lon = Float64Array.from(this.#notes, (note) => note.lon);
+    this.#lat = Float64Array.from(this.#notes, (note) => note.lat);
+    this.#created = Float64Array.from(this.#notes, (note) => note.created);
+    this.#modified = Float64Array.from(this.#notes, (note) => note.modified);
+    this.#vectors = this.#notes.map((note) => vectorOf(note.lon, note.lat));
+
+    const byId = this.#notes.map((_, i) => i);
+    // sorting is stable: equal times stay in the order of their ids
+    const created = byId.toSorted((a, b) => this.#created[a]! - this.#created[b]!);
+    const modified = byId.toSorted((a, b) => this.#modified[a]! - this.#modified[b]!);
     this.#sorted = {
-      id: notes.toSorted(up((note) => note.id)),
+      id: byId,
       created_at: created,
       '-created_at': created.toReversed(),
       modified_at: modified,
       '-modified_at': modified.toReversed(),
     };
-    for (const note of notes) this.#vectors.set(note, vectorOf(note.lon, note.lat));
   }
 
   find(filters: Filters, ordering: Ordering): Expected {
-    const { boxes, circle, createdAt, modifiedAt } = filters;
-    const nearby = circle === undefined ? undefined : this.#circleTest(circle);
-    const notes = this.#sorted[ordering === 'distance' ? 'id' : ordering].filter((note) => {
-      if (createdAt && (note.created < createdAt.after || note.created > createdAt.before)) {
-        return false;
-      }
-      if (modifiedAt && (note.modified < modifiedAt.after || note.modified > modifiedAt.before)) {
-        return false;
-      }
-      const { lon, lat } = note;
-      const inBox =
-        boxes === undefined ||
-        boxes.some(
-          (box) => box.west <= lon && lon <= box.east && box.south <= lat && lat <= box.north,
-        );
-      return inBox && (nearby === undefined || nearby(note));
-    });
-    if (ordering !== 'distance') return { notes, distances: undefined };
+    const matches = this.#matches(filters);
+    const sorted = this.#sorted[ordering === 'distance' ? 'id' : ordering];
+    const found = sorted.filter((i) => matches[i] === 1);
+    if (ordering !== 'distance') {
+      return { notes: found.map((i) => this.#notes[i]!), distances: undefined };
+    }
+    const centre = vectorOf(filters.circle!.lon, filters.circle!.lat);
+    const metres = new Float64Array(this.#notes.length);
+    for (const i of found) metres[i] = arc(centre, this.#vectors[i]!);
+    // stable again: one distance, ascending ids
+    found.sort((a, b) => metres[a]! - metres[b]!);
+    const notes = found.map((i) => this.#notes[i]!);
+    return { notes, distances: new Map(found.map((i) => [this.#notes[i]!, metres[i]!])) };
+  }
 
-    const centre = vectorOf(circle!.lon, circle!.lat);
-    const distances = new Map<Note, number>();
-    for (const note of notes) distances.set(note, arc(centre, this.#vectors.get(note)!));
-    notes.sort((a, b) => distances.get(a)! - distances.get(b)! || a.id - b.id);
-    return { notes, distances };
+  /** 1 for each note that satisfies all filters. */
+  #matches({
+    boxes = WORLD,
+    circle,
+    createdAt = ALL_TIME,
+    modifiedAt = ALL_TIME,
+  }: Filters): Uint8Array {
+    const matches = new Uint8Array(this.#notes.length);
+    for (const { west, south, east, north } of boxes) {
+      for (let i = 0; i < matches.length; i++) {
+        const [lon, lat] = [this.#lon[i]!, this.#lat[i]!];
+        if (lon >= west && lon <= east && lat >= south && lat <= north) matches[i] = 1;
+      }
+    }
+    for (let i = 0; i < matches.length; i++) {
+      const [created, modified] = [this.#created[i]!, this.#modified[i]!];
+      if (created < createdAt.after || created > createdAt.before) matches[i] = 0;
+      if (modified < modifiedAt.after || modified > modifiedAt.before) matches[i] = 0;
+    }
+    if (circle !== undefined) this.#dropOutside(circle, matches);
+    return matches;
   }
 
   /**
@@ -64,15 +92,18 @@ export class Oracle {
    * 1.00449 times as long as the same path on the sphere of mean radius, the extremes of the ratio of
    * their radii of curvature, so the band here is wider than it need be.
    */
-  #circleTest({ lon, lat, radius }: Circle): (note: Note) => boolean {
+  #dropOutside({ lon, lat, radius }: Circle, matches: Uint8Array): void {
     const centre = vectorOf(lon, lat);
     const surelyIn = squaredChord(radius / 1.005 - 0.001);
     const surelyOut = squaredChord(radius / 0.994 + 0.001);
-    return (note) => {
-      const chord = squaredDistance(centre, this.#vectors.get(note)!);
-      if (chord < surelyIn) return true;
-      return chord <= surelyOut && geodesic(lon, lat, note.lon, note.lat) <= radius;
-    };
+    for (let i = 0; i < matches.length; i++) {
+      if (matches[i] === 0) continue;
+      const chord = squaredDistance(centre, this.#vectors[i]!);
+      if (chord < surelyIn) continue;
+      if (chord > surelyOut || geodesic(lon, lat, this.#lon[i]!, this.#lat[i]!) > radius) {
+        matches[i] = 0;
+      }
+    }
   }
 }
 

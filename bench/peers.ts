@@ -1,0 +1,226 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { closedLoop } from './generators/closed.js';
+import type { Round } from './generators/types.js';
+import { hasWrk, wrkLoop } from './generators/wrk.js';
+import { checkAnswers } from './peers/check.js';
+import { startPostgis } from './peers/postgis.js';
+import { startRedis } from './peers/redis.js';
+import { type Backend, Skipped } from './peers/types.js';
+import { type Places, surveyPlaces } from './places.js';
+import { requestPaths, scenarioOf } from './scenarios.js';
+import { nativeFile, ndjsonFile, SEED } from './support/data.js';
+import {
+  benchCommand,
+  names,
+  positive,
+  positiveNumber,
+  runMain,
+  say,
+  typedCommand,
+  writePart,
+} from './support/run.js';
+import { startServer, startService } from './support/service.js';
+import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
+import { digits, textTable } from './support/table.js';
+
+/** One scenario by one peer. */
+export interface PeerResult {
+  readonly scenario: string;
+  readonly peer: string;
+  readonly rounds: readonly Round[];
+  /** Requests a second of Waypost beside the peer's, round by round. */
+  readonly ours: Spread;
+}
+
+/** What bench/peers writes. */
+export interface PeerResults {
+  readonly points: number;
+  readonly generator: string;
+  readonly results: readonly PeerResult[];
+  /** Why each peer that is missing was left out. */
+  readonly skipped: Readonly<Record<string, string>>;
+}
+
+interface Options {
+  readonly points: number;
+  readonly peers?: readonly string[];
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly connections: number;
+  readonly smoke: boolean;
+  readonly json?: string;
+}
+
+interface Peer {
+  readonly name: string;
+  readonly url: string;
+  readonly pids: readonly number[];
+  readonly isCeiling: boolean;
+  stop(): Promise<void>;
+}
+
+const OURS = 'Waypost';
+const PEERS = ['fastify', 'http', 'redis', 'postgis', 'sqlite'] as const;
+const TITLES: Record<string, string> = {
+  fastify: 'bare Fastify, same bytes',
+  http: 'bare node:http, same bytes',
+  redis: 'Redis GEOSEARCH',
+  postgis: 'PostGIS',
+  sqlite: 'SQLite R*Tree (WebAssembly)',
+};
+const SCENARIOS = ['small-box', 'nearby', 'wide', 'hot'] as const;
+const PEER_SERVER = join(import.meta.dirname, 'peers/server.js');
+/** Different answers that the bare routes send. */
+const BODIES = 200;
+
+const command = benchCommand('peers', 'Does the same work with Waypost and with what else there is.')
+  .option('--points <number>', 'how many points', positive, 1_000_000)
+  .option('--peers <names>', `with commas: ${PEERS}`, names)
+  .option('--seconds <number>', 'length of a round', positiveNumber, 2)
+  .option('--rounds <number>', 'rounds, in each of which all take their turn', positive, 5)
+  .option('--connections <number>', 'connections at once', positive, 32);
+
+/** Entry: starts whatever is installed, and lets all take turns. */
+async function main(): Promise<void> {
+  const given = command.parse().opts<Options>();
+  const options = given.smoke
+    ? { ...given, points: 5_000, rounds: 1, seconds: 1, peers: given.peers ?? PEERS.slice(0, 2) }
+    : given;
+  const results = await benchPeers(options);
+  console.log(peersTable(results));
+  writePart(options.json, typedCommand('peers'), results);
+}
+
+async function benchPeers(options: Options): Promise<PeerResults> {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-peers-'));
+  const service = await startService(await nativeFile(options.points));
+  const running: Peer[] = [
+    { name: OURS, url: service.url, pids: [service.pid], isCeiling: false, stop: service.stop },
+  ];
+  const skipped: Record<string, string> = {};
+  try {
+    const places = await surveyPlaces(service.url, 1000, SEED);
+    await keepBodies(folder, service.url, places);
+    for (const kind of options.peers ?? PEERS) {
+      say(`starting ${TITLES[kind] ?? kind}`);
+      try {
+        running.push(await startPeer(kind, folder, await ndjsonFile(options.points)));
+      } catch (error) {
+        if (!(error instanceof Skipped)) throw error;
+        skipped[TITLES[kind] ?? kind] = error.message;
+        say(`left out: ${error.message}`);
+      }
+    }
+    await checkAnswers(running, requestPaths(scenarioOf('small-box'), places, 20, SEED + 1));
+    await checkAnswers(running, requestPaths(scenarioOf('nearby'), places, 20, SEED + 1));
+    return {
+      points: options.points,
+      generator: hasWrk() ? 'wrk' : 'autocannon',
+      results: await takeTurns(running, places, options),
+      skipped,
+    };
+  } finally {
+    for (const peer of running) await peer.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Answers of Waypost for the bare routes to send. */
+async function keepBodies(folder: string, url: string, places: Places): Promise<void> {
+  for (const [kind, scenario] of [
+    ['box', 'small-box'],
+    ['circle', 'nearby'],
+  ] as const) {
+    const paths = requestPaths(scenarioOf(scenario), places, BODIES, SEED);
+    for (const [index, path] of paths.entries()) {
+      const answer = await fetch(url + path);
+      const body = Buffer.from(await answer.arrayBuffer());
+      writeFileSync(join(folder, `${kind}-${String(index).padStart(4, '0')}.json`), body);
+    }
+  }
+}
+
+async function startPeer(kind: string, folder: string, ndjson: string): Promise<Peer> {
+  if (!PEERS.some((one) => one === kind)) throw new Error(`No peer is called ${kind}.`);
+  let backend: Backend | undefined;
+  if (kind === 'redis') backend = await startRedis(ndjson);
+  if (kind === 'postgis') backend = await startPostgis(ndjson);
+  const isCeiling = kind === 'fastify' || kind === 'http';
+  const argument = backend === undefined ? (isCeiling ? folder : ndjson) : String(backend.port);
+  try {
+    const server = await startServer(PEER_SERVER, [kind, argument]);
+    return {
+      name: TITLES[kind]!,
+      url: server.url,
+      pids: [server.pid, ...(backend === undefined ? [] : [backend.pid])],
+      isCeiling,
+      async stop() {
+        await server.stop();
+        await backend?.stop();
+      },
+    };
+  } catch (error) {
+    await backend?.stop();
+    throw error;
+  }
+}
+
+async function takeTurns(
+  peers: readonly Peer[],
+  places: Places,
+  { rounds, seconds, connections }: Options,
+): Promise<PeerResult[]> {
+  const generate = hasWrk() ? wrkLoop : closedLoop;
+  const taken = new Map<string, Map<Peer, Round[]>>();
+  for (const name of SCENARIOS) {
+    const paths = requestPaths(scenarioOf(name), places, 20_000, SEED);
+    const fitting = peers.filter(({ isCeiling }) => fits(name, isCeiling));
+    const turns = new Map<Peer, Round[]>(fitting.map((peer) => [peer, []]));
+    taken.set(name, turns);
+    for (let round = 0; round < rounds; round++) {
+      for (const peer of fitting) {
+        const warmupSeconds = round === 0 ? 1 : 0;
+        const load = { base: peer.url, paths, connections, seconds, warmupSeconds, pid: peer.pids };
+        turns.get(peer)!.push(await generate(load));
+      }
+      const best = [...turns].map(([peer, done]) => `${peer.name} ${digits(done.at(-1)!.perSecond)}`);
+      say(`${name} ${round + 1}/${rounds}: ${best.join(', ')}`);
+    }
+  }
+  return [...taken].flatMap(([scenario, turns]) => {
+    const perSecond = (done: readonly Round[]): number[] => done.map((one) => one.perSecond);
+    const ours = perSecond([...turns].find(([peer]) => peer.name === OURS)![1]);
+    return [...turns].map(([peer, done]) => ({
+      scenario,
+      peer: peer.name,
+      rounds: done,
+      ours: ratiosOf(ours, perSecond(done)),
+    }));
+  });
+}
+
+/** The bare routes cannot know a wide circle's page, and no store repeats itself. */
+function fits(scenario: string, isCeiling: boolean): boolean {
+  return scenario !== 'wide' || !isCeiling;
+}
+
+function peersTable({ results, skipped, generator, points }: PeerResults): string {
+  const rows = results.map(({ scenario, peer, rounds, ours }) => {
+    const rate = spreadOf(rounds.map((one) => one.perSecond));
+    const cpu = rounds.map((one) => one.serverMicros).filter((value) => value !== undefined);
+    return [
+      `${scenario}: ${peer}`,
+      `${digits(rate.mean)} ± ${digits(rate.deviation)}`,
+      digits(spreadOf(rounds.map((one) => one.latencies.percentiles['99']!)).median),
+      cpu.length === 0 ? '–' : digits(spreadOf(cpu).median),
+      `${digits(ours.median)} ± ${digits(ours.deviation)}`,
+    ];
+  });
+  const head = [`${digits(points)} points, ${generator}`, 'requests/s', 'p99 ms', 'CPU µs', 'ours to it'];
+  const notes = Object.entries(skipped).map(([peer, why]) => `left out: ${peer}: ${why}`);
+  return [textTable(head, rows), ...notes].join('\n');
+}
+
+await runMain(import.meta, main);

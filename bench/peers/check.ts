@@ -1,0 +1,48 @@
+import { say } from '../support/run.js';
+
+interface Answer {
+  readonly count: number;
+  readonly results: readonly { readonly id: number }[];
+}
+
+interface Answering {
+  readonly name: string;
+  readonly url: string;
+  readonly isCeiling: boolean;
+}
+
+/** Spheres, boxes in metres and points that a store does not keep: counts may differ by this share. */
+const SLACK = 0.05;
+
+/**
+ * Asks every store the same and compares counts and pages with those of the first. Throws when one is so
+ * far off that it did other work.
+ */
+export async function checkAnswers(
+  peers: readonly Answering[],
+  paths: readonly string[],
+): Promise<void> {
+  const [ours, ...others] = peers.filter(({ isCeiling }) => !isCeiling);
+  for (const peer of others) {
+    let same = 0;
+    for (const path of paths) {
+      const [mine, theirs] = await Promise.all([ask(ours!.url + path), ask(peer.url + path)]);
+      const off = Math.abs(mine.count - theirs.count);
+      if (off > Math.max(3, SLACK * mine.count)) {
+        throw new Error(`${peer.name} counts ${theirs.count} instead of ${mine.count}: ${path}`);
+      }
+      if (idsOf(mine) === idsOf(theirs)) same++;
+    }
+    say(`${peer.name}: ${same} of ${paths.length} pages the same, all counts near`);
+  }
+}
+
+async function ask(url: string): Promise<Answer> {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Answer;
+}
+
+function idsOf({ results }: Answer): string {
+  return results.map(({ id }) => id).join();
+}

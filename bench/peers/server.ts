@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fastify } from 'fastify';
+import { LIST } from '../places.js';
+import type { PeerQuery, PeerStore } from './types.js';
+
+/**
+ * One peer behind HTTP, in a process of its own: `fastify` and `http` send bodies from a folder, one after
+ * the other; `redis` and `postgis` ask the server at a port; `sqlite` fills itself from an NDJSON file.
+ */
+async function main(kind: string, argument: string): Promise<void> {
+  let port: number;
+  if (kind === 'http') port = await serveRaw(argument);
+  else if (kind === 'fastify') port = await serveBytes(argument);
+  else port = await serveStore(await openStore(kind, argument));
+  console.log(JSON.stringify({ address: `http://127.0.0.1:${port}` }));
+}
+
+/** Clients are loaded where they are used: a bare route must not carry them. */
+async function openStore(kind: string, argument: string): Promise<PeerStore> {
+  switch (kind) {
+    case 'redis':
+      return (await import('./redis.js')).openRedis(Number(argument));
+    case 'postgis':
+      return (await import('./postgis.js')).openPostgis(Number(argument));
+    case 'sqlite':
+      return (await import('./sqlite.js')).openSqlite(argument);
+    default:
+      throw new Error(`Expected a peer, got ${kind}.`);
+  }
+}
+
+/** A route that does nothing but send: what Fastify costs by itself. */
+async function serveBytes(folder: string): Promise<number> {
+  const next = readBodies(folder);
+  const app = fastify();
+  app.get(LIST, (request, reply) => {
+    reply.header('content-type', 'application/json').send(next(request.raw.url!));
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** The same without a framework. */
+async function serveRaw(folder: string): Promise<number> {
+  const next = readBodies(folder);
+  const server = createServer((request, response) => {
+    const body = next(request.url!);
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+    });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** Deals out the bodies of a folder; those of circles have names that begin with `circle`. */
+function readBodies(folder: string): (url: string) => Buffer {
+  const names = readdirSync(folder).sort();
+  const read = (kind: string): Buffer[] =>
+    names.filter((name) => name.startsWith(kind)).map((name) => readFileSync(join(folder, name)));
+  const [boxes, circles] = [read('box'), read('circle')];
+  let turn = 0;
+  return (url) => {
+    const bodies = url.includes('coordinates=') ? circles : boxes;
+    return bodies[turn++ % bodies.length]!;
+  };
+}
+
+async function serveStore(store: PeerStore): Promise<number> {
+  const app = fastify();
+  app.get(LIST, async (request, reply) => {
+    const { count, records } = await store.page(readQuery(request.query as PeerParameters));
+    reply.header('content-type', 'application/json');
+    return `{"count":${count},"next":null,"previous":null,"results":[${records}]}`;
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as AddressInfo).port;
+}
+
+interface PeerParameters {
+  readonly bbox?: string;
+  readonly coordinates?: string;
+}
+
+function readQuery({ bbox, coordinates }: PeerParameters): PeerQuery {
+  if (bbox !== undefined) {
+    const [west, south, east, north] = bbox.split(',').map(Number);
+    return { box: [west!, south!, east!, north!] };
+  }
+  const [lat, lon, radius] = coordinates!.split(',').map(Number);
+  return { circle: { lat: lat!, lon: lon!, radius: radius! } };
+}
+
+await main(process.argv[2]!, process.argv[3]!);

@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildDataset } from '../src/dataset/build.js';
+import { assembleDataset, type DatasetParts, memoryOf } from '../src/dataset/dataset.js';
+import { recordBytes } from '../src/dataset/records.js';
+import { InputError } from '../src/errors.js';
+import { renderPoint } from '../src/model/point.js';
+import { openNative } from '../src/snapshot/native/read.js';
+import { idsOf, readerOf } from './support/engine.js';
+import { blockOf, withFolder, writeNative } from './support/native.js';
+import { type Note, pointOf, scatterNotes } from './support/notes.js';
+import { assertSame } from './support/same.js';
+
+const SEED = 91;
+const notes = scatterNotes(SEED, 20_000);
+
+/** Asserts that every row's coordinates, keys and record are those of the note with its id. */
+async function assertRows(parts: DatasetParts, expected: readonly Note[]): Promise<void> {
+  const dataset = await assembleDataset(parts, () => Promise.resolve());
+  const { count, coords, byCreatedAt, byModifiedAt, records } = dataset;
+  assert.is(count, expected.length);
+  const rows = Array.from({ length: count }, (_, row) => row);
+  const byId = new Map(expected.map((note) => [note.id, note]));
+  const found = idsOf(dataset, rows, count).map((id) => byId.get(id)!);
+  assert.is(new Set(found).size, count);
+  const lonLat = found.flatMap(({ lon, lat }) => [lon, lat]);
+  assertSame(coords, lonLat, 'coordinates');
+  for (const [row, note] of found.entries()) {
+    const keys = [
+      byCreatedAt.keys[byCreatedAt.ranks[row]!],
+      byModifiedAt.keys[byModifiedAt.ranks[row]!],
+    ];
+    if (keys[0] !== note.created || keys[1] !== note.modified) {
+      assert.equal(keys, [note.created, note.modified], `note ${note.id}`);
+    }
+    const text = Buffer.from(recordBytes(records, row)).toString();
+    const rendered = renderPoint(pointOf(note));
+    if (text !== rendered) assert.is(text, rendered, `note ${note.id}`);
+  }
+}
+
+test('a snapshot read once keeps each row, its keys and its record together', async () => {
+  for (const blockPoints of [20_000, 4_096, 333]) {
+    await assertRows(await buildDataset(readerOf(notes, blockPoints)), notes);
+  }
+  await assertRows(await buildDataset(readerOf([])), []);
+});
+
+test('a native file read in two passes makes the same dataset', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'notes.waypost');
+    const blocks = [notes.slice(0, 1), notes.slice(1, 12_345), notes.slice(12_345)];
+    writeNative(
+      path,
+      blocks.map((block) => blockOf(block.map(pointOf))),
+    );
+    const reader = openNative(path, {});
+    const parts = await buildDataset(reader);
+    reader.close();
+    await assertRows(parts, notes);
+    assert.is(parts.report.format, 'native');
+
+    const once = await buildDataset(readerOf(notes));
+    for (const order of ['byId', 'byCreatedAt', 'byModifiedAt'] as const) {
+      assertSame(parts[order].rows, once[order].rows, order);
+    }
+  }));
+
+test('orders break ties by id', async () => {
+  const { byId, byCreatedAt, byModifiedAt } = await buildDataset(readerOf(notes));
+  for (const { keys, rows } of [byCreatedAt, byModifiedAt]) {
+    let ties = 0;
+    for (let rank = 1; rank < rows.length; rank++) {
+      if (keys[rank] !== keys[rank - 1]) continue;
+      const [before, id] = [rows[rank - 1]!, rows[rank]!].map((row) => byId.ranks[row]!);
+      assert.ok(before! < id!, `rank ${rank}`);
+      ties++;
+    }
+    assert.ok(ties > 1000);
+  }
+});
+
+test('an id that comes twice is refused by name, even from different blocks', async () => {
+  const twice = [...notes.slice(0, 500), { ...notes[0]!, lat: 1, created: 5 }];
+  for (const blockPoints of [1000, 100]) {
+    try {
+      await buildDataset(readerOf(twice, blockPoints));
+      assert.unreachable('a repeated id was accepted');
+    } catch (error) {
+      assert.instance(error, InputError);
+      assert.ok((error as Error).message.includes(String(notes[0]!.id)), (error as Error).message);
+    }
+  }
+});
+
+test('the memory of a dataset moves to another thread whole', async () => {
+  const parts = await buildDataset(readerOf(notes));
+  const memory = memoryOf(parts);
+  assert.is(new Set(memory).size, memory.length);
+  const moved = structuredClone(parts, { transfer: memory });
+  assert.ok(memory.every((buffer) => buffer.byteLength === 0));
+  await assertRows(moved, notes);
+});
+
+test('packing lets others work in between', async () => {
+  const parts = await buildDataset(readerOf(scatterNotes(SEED, 40_000)));
+  let breaths = 0;
+  const dataset = await assembleDataset(parts, async () => {
+    breaths++;
+  });
+  assert.ok(breaths > 0);
+  assert.is(dataset.boxIndex.root.to, 40_000);
+});
+
+test.run();
