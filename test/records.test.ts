@@ -13,8 +13,9 @@ import { Permutation, Random } from '../src/generate/random.js';
 
 const SEED = 61;
 
-/** Where chunks meet, as the module's comment says; two borders lie within the rows here. */
-const CHUNK_ROWS = 16_384;
+/** Small chunks, so that two of the borders where they meet lie within the rows here. */
+const CHUNK_BITS = 14;
+const CHUNK_ROWS = 1 << CHUNK_BITS;
 const COUNT = 2 * CHUNK_ROWS + 500;
 
 const texts = Array.from({ length: COUNT }, (_, row) => `{"id":${row}${' '.repeat(row % 13)}}`);
@@ -23,7 +24,7 @@ const records = recordsOf(texts);
 /** Records put in their rows' places from a snapshot of another order, in uneven blocks. */
 function recordsOf(all: readonly string[]): Records {
   const sizes = all.map((text) => Buffer.byteLength(text));
-  const made = allocateRecords(Uint32Array.from(sizes));
+  const made = allocateRecords(Uint32Array.from(sizes), CHUNK_BITS);
   const order = new Permutation(SEED, all.length);
   const rows = Uint32Array.from(all, (_, index) => order.at(index));
   const lengths = Uint32Array.from(rows, (row) => sizes[row]!);
@@ -107,12 +108,23 @@ test('records are bytes, not characters, and none are none', () => {
 
 test('chunks begin where their rows say', () => {
   for (const count of [1, CHUNK_ROWS - 1, CHUNK_ROWS, CHUNK_ROWS + 1]) {
-    const made = allocateRecords(new Uint32Array(count).fill(2));
+    const made = allocateRecords(new Uint32Array(count).fill(2), CHUNK_BITS);
     assert.equal(
       made.chunks.map((chunk) => chunk.length),
       count > CHUNK_ROWS ? [3 * CHUNK_ROWS, 3] : [3 * count],
     );
   }
+});
+
+test('chunks hold fewer rows when these are large', () => {
+  assert.is(allocateRecords(new Uint32Array(20_000).fill(300)).chunkBits, 20);
+  // more than 1 GiB, which the system hands out without filling it
+  const large = allocateRecords(new Uint32Array(20_000).fill(60_000));
+  assert.is(large.chunkBits, 14);
+  assert.equal(
+    large.chunks.map((chunk) => chunk.length),
+    [60_001 * 16_384, 60_001 * (20_000 - 16_384)],
+  );
 });
 
 test.run();

@@ -1,8 +1,13 @@
 import type { Row } from './row.js';
 
-/** Rows a chunk of record bytes holds: with records of at most 256 KiB, 32 bits address a chunk. */
-const CHUNK_BITS = 14;
-const CHUNK_ROWS = 1 << CHUNK_BITS;
+/**
+ * Rows of a chunk are a power of two. Large chunks are mapped and unmapped by the system, where small ones
+ * would stay with the process when they are freed; but positions in them should be small integers.
+ */
+const MOST_CHUNK_BITS = 20;
+const MOST_CHUNK_BYTES = 2 ** 30;
+/** Records of the largest size still have positions below 2^32. */
+const LEAST_CHUNK_BITS = 14;
 const COMMA = 0x2c;
 
 /**
@@ -10,25 +15,39 @@ const COMMA = 0x2c;
  * are one copy and a page needs no joining.
  */
 export interface Records {
+  /** A chunk holds 2^`chunkBits` rows, the last one what is left. */
+  readonly chunkBits: number;
   readonly chunks: readonly Uint8Array[];
   /** Where each row's comma ends, counted from its chunk's start. */
   readonly ends: Uint32Array;
 }
 
-/** Lays out chunks for records of the given lengths (without commas), in row order. */
-export function allocateRecords(lengths: Uint32Array): Records {
-  const ends = new Uint32Array(lengths.length);
-  const chunks: Uint8Array[] = [];
-  for (let first = 0; first < lengths.length; first += CHUNK_ROWS) {
-    const last = Math.min(first + CHUNK_ROWS, lengths.length);
+/**
+ * Lays out chunks of at most 2^`mostBits` rows for records of the given lengths (without commas), in row
+ * order.
+ */
+export function allocateRecords(lengths: Uint32Array, mostBits: number = MOST_CHUNK_BITS): Records {
+  for (let chunkBits = mostBits; ; chunkBits--) {
+    const ends = new Uint32Array(lengths.length);
+    const sizes = measureChunks(lengths, ends, 1 << chunkBits);
+    if (chunkBits > LEAST_CHUNK_BITS && sizes.some((size) => size > MOST_CHUNK_BYTES)) continue;
+    return { chunkBits, chunks: sizes.map((size) => new Uint8Array(size)), ends };
+  }
+}
+
+/** Fills in `ends` for chunks of so many rows; returns their sizes. */
+function measureChunks(lengths: Uint32Array, ends: Uint32Array, chunkRows: number): number[] {
+  const sizes: number[] = [];
+  for (let first = 0; first < lengths.length; first += chunkRows) {
+    const last = Math.min(first + chunkRows, lengths.length);
     let end = 0;
     for (let row = first; row < last; row++) {
       end += lengths[row]! + 1;
       ends[row] = end;
     }
-    chunks.push(new Uint8Array(end));
+    sizes.push(end);
   }
-  return { chunks, ends };
+  return sizes;
 }
 
 /**
@@ -42,7 +61,7 @@ export function putRecords(
   source: Uint8Array,
   first: number,
 ): number {
-  const { chunks, ends } = records;
+  const { chunkBits, chunks, ends } = records;
   // made from the memory itself: the views of a Buffer are Buffers, and slow to make
   const { buffer, byteOffset, byteLength } = source;
   let from = byteOffset;
@@ -50,7 +69,7 @@ export function putRecords(
   while (from < byteOffset + byteLength) {
     const row = rows[next]!;
     const length = lengths[next]!;
-    const chunk = chunks[row >>> CHUNK_BITS]!;
+    const chunk = chunks[row >>> chunkBits]!;
     const comma = ends[row]! - 1;
     chunk.set(new Uint8Array(buffer, from, length), comma - length);
     chunk[comma] = COMMA;
@@ -80,19 +99,21 @@ export function copyRecords(
   target: Uint8Array,
   at: number,
 ): number {
+  const { chunkBits, chunks, ends } = records;
+  const withinChunk = (1 << chunkBits) - 1;
   let position = at;
   for (let i = 0; i < count; ) {
     const first = rows[i]!;
     let last = first;
     i++;
     // a run of neighbouring rows in one chunk is one copy
-    while (i < count && rows[i] === last + 1 && ((last + 1) & (CHUNK_ROWS - 1)) !== 0) {
+    while (i < count && rows[i] === last + 1 && ((last + 1) & withinChunk) !== 0) {
       last++;
       i++;
     }
     const from = startOf(records, first);
-    const to = records.ends[last]!;
-    target.set(records.chunks[first >>> CHUNK_BITS]!.subarray(from, to), position);
+    const to = ends[last]!;
+    target.set(chunks[first >>> chunkBits]!.subarray(from, to), position);
     position += to - from;
   }
   return position;
@@ -100,10 +121,10 @@ export function copyRecords(
 
 /** A view of one record's JSON, without its comma. */
 export function recordBytes(records: Records, row: Row): Uint8Array {
-  const chunk = records.chunks[row >>> CHUNK_BITS]!;
+  const chunk = records.chunks[row >>> records.chunkBits]!;
   return chunk.subarray(startOf(records, row), records.ends[row]! - 1);
 }
 
 function startOf(records: Records, row: Row): number {
-  return (row & (CHUNK_ROWS - 1)) === 0 ? 0 : records.ends[row - 1]!;
+  return (row & ((1 << records.chunkBits) - 1)) === 0 ? 0 : records.ends[row - 1]!;
 }

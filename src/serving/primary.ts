@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
 import type { ProcessStatus } from '../live/service.js';
+import { hangUpAfter } from './handover.js';
 import type { FromPrimary, FromWorker, MetricsJson } from './messages.js';
 import { createSurvey } from './survey.js';
 
@@ -74,6 +75,7 @@ export async function startCluster(
     }
   });
 
+  cluster.on('fork', hangUpAfter);
   cluster.on('exit', (worker, code, signal) => {
     statuses.delete(worker.id);
     turns.done(worker);

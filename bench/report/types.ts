@@ -1,0 +1,28 @@
+import type { HttpResult } from '../http.js';
+import type { LoadResults } from '../load.js';
+import type { PeerResults } from '../peers.js';
+import type { QueryResults } from '../query.js';
+import type { ReloadResults } from '../reload.js';
+import type { ScaleResult } from '../scale.js';
+import type { Machine } from '../support/machine.js';
+import type { Part } from '../support/run.js';
+
+/** The parts of a run of the suite; those that were not run are absent. */
+export interface Parts {
+  readonly http?: Part<readonly HttpResult[]>;
+  readonly open?: Part<readonly HttpResult[]>;
+  readonly query?: Part<QueryResults>;
+  readonly load?: Part<LoadResults>;
+  readonly reload?: Part<ReloadResults>;
+  readonly peers?: Part<PeerResults>;
+  readonly scale?: Part<readonly ScaleResult[]>;
+}
+
+/** The file that a run of the suite writes. */
+export interface Report {
+  readonly version: 1;
+  readonly date: string;
+  readonly machine: Machine;
+  readonly command: string;
+  readonly parts: Parts;
+}
