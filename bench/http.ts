@@ -58,7 +58,12 @@ const command = benchCommand('http', 'Loads a server of the interface over HTTP 
   .option('--rate <number>', 'open loop: requests a second, whatever the answers', positiveNumber)
   .option('--connections <number>', 'connections at once', positive, 32)
   .option('--seconds <number>', 'length of a round', positiveNumber, 4)
-  .option('--warmup <number>', 'seconds before the first round that do not count', positiveNumber, 2)
+  .option(
+    '--warmup <number>',
+    'seconds before the first round that do not count',
+    positiveNumber,
+    2,
+  )
   .option('--rounds <number>', 'rounds of each scenario, taken in turn', positive, 3)
   .option('--requests <number>', 'different requests of a scenario', positive, 20_000)
   .option('--seed <number>', 'the same seed sends the same requests', positive, SEED)
@@ -146,7 +151,17 @@ function generate(
 
 /** The results as a table for the terminal. */
 function httpTable(results: readonly HttpResult[]): string {
-  const head = ['scenario', 'requests/s', '±', 'p50 ms', 'p99 ms', 'max ms', 'CPU µs', 'KB', 'errors'];
+  const head = [
+    'scenario',
+    'requests/s',
+    '±',
+    'p50 ms',
+    'p99 ms',
+    'max ms',
+    'CPU µs',
+    'KB',
+    'errors',
+  ];
   const rows = results.map(({ scenario, rounds }) => {
     const rate = spreadOf(rounds.map((one) => one.perSecond));
     const mean = (read: (round: Round) => number | undefined): string => {

@@ -1,16 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { closedLoop } from './generators/closed.js';
 import type { Round } from './generators/types.js';
 import { hasWrk, wrkLoop } from './generators/wrk.js';
 import { checkAnswers } from './peers/check.js';
-import { startPostgis } from './peers/postgis.js';
-import { startRedis } from './peers/redis.js';
-import { type Backend, Skipped } from './peers/types.js';
+import { PEERS, type Peer, startPeer, TITLES } from './peers/start.js';
+import { Skipped } from './peers/types.js';
 import { type Places, surveyPlaces } from './places.js';
 import { requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, ndjsonFile, SEED } from './support/data.js';
+import { treeCpuSeconds } from './support/proc.js';
 import {
   benchCommand,
   names,
@@ -21,7 +22,7 @@ import {
   typedCommand,
   writePart,
 } from './support/run.js';
-import { startServer, startService } from './support/service.js';
+import { startService } from './support/service.js';
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, textTable } from './support/table.js';
 
@@ -53,29 +54,15 @@ interface Options {
   readonly json?: string;
 }
 
-interface Peer {
-  readonly name: string;
-  readonly url: string;
-  readonly pids: readonly number[];
-  readonly isCeiling: boolean;
-  stop(): Promise<void>;
-}
-
 const OURS = 'Waypost';
-const PEERS = ['fastify', 'http', 'redis', 'postgis', 'sqlite'] as const;
-const TITLES: Record<string, string> = {
-  fastify: 'bare Fastify, same bytes',
-  http: 'bare node:http, same bytes',
-  redis: 'Redis GEOSEARCH',
-  postgis: 'PostGIS',
-  sqlite: 'SQLite R*Tree (WebAssembly)',
-};
 const SCENARIOS = ['small-box', 'nearby', 'wide', 'hot'] as const;
-const PEER_SERVER = join(import.meta.dirname, 'peers/server.js');
 /** Different answers that the bare routes send. */
 const BODIES = 200;
 
-const command = benchCommand('peers', 'Does the same work with Waypost and with what else there is.')
+const command = benchCommand(
+  'peers',
+  'Does the same work with Waypost and with what else there is.',
+)
   .option('--points <number>', 'how many points', positive, 1_000_000)
   .option('--peers <names>', `with commas: ${PEERS}`, names)
   .option('--seconds <number>', 'length of a round', positiveNumber, 2)
@@ -142,41 +129,19 @@ async function keepBodies(folder: string, url: string, places: Places): Promise<
   }
 }
 
-async function startPeer(kind: string, folder: string, ndjson: string): Promise<Peer> {
-  if (!PEERS.some((one) => one === kind)) throw new Error(`No peer is called ${kind}.`);
-  let backend: Backend | undefined;
-  if (kind === 'redis') backend = await startRedis(ndjson);
-  if (kind === 'postgis') backend = await startPostgis(ndjson);
-  const isCeiling = kind === 'fastify' || kind === 'http';
-  const argument = backend === undefined ? (isCeiling ? folder : ndjson) : String(backend.port);
-  try {
-    const server = await startServer(PEER_SERVER, [kind, argument]);
-    return {
-      name: TITLES[kind]!,
-      url: server.url,
-      pids: [server.pid, ...(backend === undefined ? [] : [backend.pid])],
-      isCeiling,
-      async stop() {
-        await server.stop();
-        await backend?.stop();
-      },
-    };
-  } catch (error) {
-    await backend?.stop();
-    throw error;
-  }
-}
-
 async function takeTurns(
   peers: readonly Peer[],
   places: Places,
-  { rounds, seconds, connections }: Options,
+  options: Options,
 ): Promise<PeerResult[]> {
   const generate = hasWrk() ? wrkLoop : closedLoop;
+  const { rounds, seconds } = options;
   const taken = new Map<string, Map<Peer, Round[]>>();
   for (const name of SCENARIOS) {
     const paths = requestPaths(scenarioOf(name), places, 20_000, SEED);
     const fitting = peers.filter(({ isCeiling }) => fits(name, isCeiling));
+    // some need most of a second for one answer, and would still be busy with a long queue afterwards
+    const connections = name === 'wide' ? Math.min(4, options.connections) : options.connections;
     const turns = new Map<Peer, Round[]>(fitting.map((peer) => [peer, []]));
     taken.set(name, turns);
     for (let round = 0; round < rounds; round++) {
@@ -184,13 +149,18 @@ async function takeTurns(
         const warmupSeconds = round === 0 ? 1 : 0;
         const load = { base: peer.url, paths, connections, seconds, warmupSeconds, pid: peer.pids };
         turns.get(peer)!.push(await generate(load));
+        await untilIdle(peer.pids);
       }
-      const best = [...turns].map(([peer, done]) => `${peer.name} ${digits(done.at(-1)!.perSecond)}`);
+      const best = [...turns].map(
+        ([peer, done]) => `${peer.name} ${digits(done.at(-1)!.perSecond)}`,
+      );
       say(`${name} ${round + 1}/${rounds}: ${best.join(', ')}`);
     }
   }
   return [...taken].flatMap(([scenario, turns]) => {
-    const perSecond = (done: readonly Round[]): number[] => done.map((one) => one.perSecond);
+    // where none was finished in time there may have been almost one
+    const perSecond = (done: readonly Round[]): number[] =>
+      done.map((one) => Math.max(one.perSecond, 1 / one.seconds));
     const ours = perSecond([...turns].find(([peer]) => peer.name === OURS)![1]);
     return [...turns].map(([peer, done]) => ({
       scenario,
@@ -206,6 +176,16 @@ function fits(scenario: string, isCeiling: boolean): boolean {
   return scenario !== 'wide' || !isCeiling;
 }
 
+/** What a client has given up on, a server may still be working on: that must not slow the next. */
+async function untilIdle(pids: readonly number[]): Promise<void> {
+  for (let i = 0; i < 300; i++) {
+    const before = treeCpuSeconds(pids);
+    await delay(50);
+    const after = treeCpuSeconds(pids);
+    if (before === undefined || after === undefined || after - before < 0.025) return;
+  }
+}
+
 function peersTable({ results, skipped, generator, points }: PeerResults): string {
   const rows = results.map(({ scenario, peer, rounds, ours }) => {
     const rate = spreadOf(rounds.map((one) => one.perSecond));
@@ -218,7 +198,13 @@ function peersTable({ results, skipped, generator, points }: PeerResults): strin
       `${digits(ours.median)} ± ${digits(ours.deviation)}`,
     ];
   });
-  const head = [`${digits(points)} points, ${generator}`, 'requests/s', 'p99 ms', 'CPU µs', 'ours to it'];
+  const head = [
+    `${digits(points)} points, ${generator}`,
+    'requests/s',
+    'p99 ms',
+    'CPU µs',
+    'ours to it',
+  ];
   const notes = Object.entries(skipped).map(([peer, why]) => `left out: ${peer}: ${why}`);
   return [textTable(head, rows), ...notes].join('\n');
 }

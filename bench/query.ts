@@ -41,10 +41,18 @@ interface Options {
 const LIGHT_FROM = 4_000_000;
 const LEAST_MS = 20;
 
-const command = benchCommand('query', 'Measures the planner and the indexes alone, in this process.')
+const command = benchCommand(
+  'query',
+  'Measures the planner and the indexes alone, in this process.',
+)
   .option('--points <number>', 'one size instead of 100,000 and 1,000,000', positive)
   .option('--large', '10,000,000 points as well: needs 8 GB of memory', false)
-  .option('--rounds <number>', 'rounds, in each of which all contenders take their turn', positive, 7)
+  .option(
+    '--rounds <number>',
+    'rounds, in each of which all contenders take their turn',
+    positive,
+    7,
+  )
   .option('--seed <number>', 'the same seed asks the same queries', positive, SEED);
 
 /** Entry: measures each size in turn. */

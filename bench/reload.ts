@@ -7,7 +7,7 @@ import { surveyPlaces } from './places.js';
 import { makeTimeline, type Span, type Tick } from './reload/timeline.js';
 import { requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, SEED } from './support/data.js';
-import { LatencyHistogram, type Latencies } from './support/histogram.js';
+import { type Latencies, LatencyHistogram } from './support/histogram.js';
 import {
   benchCommand,
   positive,

@@ -50,7 +50,9 @@ const command = benchCommand('scale', 'Serves ten times the points beside the po
 /** Entry: two services, the same kind of requests, each round by both. */
 async function main(): Promise<void> {
   const given = command.parse().opts<Options>();
-  const options = given.smoke ? { ...given, points: 2_000, times: 2, rounds: 1, seconds: 1 } : given;
+  const options = given.smoke
+    ? { ...given, points: 2_000, times: 2, rounds: 1, seconds: 1 }
+    : given;
   const results = await benchScale(options);
   const rows = results.map(({ scenario, rounds, largeRounds, ratio }) => [
     scenario,

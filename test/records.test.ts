@@ -3,11 +3,10 @@ import * as assert from 'uvu/assert';
 import {
   allocateRecords,
   copyRecords,
+  fetchRecords,
   putRecords,
   type Records,
   recordBytes,
-  recordSize,
-  recordsSize,
 } from '../src/dataset/records.js';
 import { Permutation, Random } from '../src/generate/random.js';
 
@@ -40,7 +39,7 @@ function recordsOf(all: readonly string[]): Records {
 
 /** Copies to the middle of a larger target and returns what was written; asserts the rest is untouched. */
 function copy(rows: ArrayLike<number>, count: number, at: number): string {
-  const size = recordsSize(records, rows, count);
+  const size = fetchRecords(records, rows, count);
   const target = new Uint8Array(at + size + 10).fill(0x21);
   const end = copyRecords(records, rows, count, target, at);
   assert.is(end, at + size);
@@ -58,7 +57,7 @@ test('a record is where it was put', () => {
     if (Buffer.from(recordBytes(records, row)).toString() !== texts[row]) {
       assert.is(Buffer.from(recordBytes(records, row)).toString(), texts[row], `row ${row}`);
     }
-    assert.is(recordSize(records, row), texts[row]!.length + 1, `row ${row}`);
+    assert.is(fetchRecords(records, [row], 1), texts[row]!.length + 1, `row ${row}`);
   }
 });
 
@@ -97,12 +96,12 @@ test('runs, single rows and repeated rows in any order are copied one after the 
 
 test('records are bytes, not characters, and none are none', () => {
   const made = recordsOf(['"Ääkkönen"', '"🗺"', '""']);
-  const target = Buffer.alloc(recordsSize(made, [2, 1, 0], 3));
+  const target = Buffer.alloc(fetchRecords(made, [2, 1, 0], 3));
   assert.is(copyRecords(made, [2, 1, 0], 3, target, 0), target.length);
   assert.is(target.toString(), '"","🗺","Ääkkönen",');
   const none = allocateRecords(new Uint32Array(0));
   assert.equal([none.chunks.length, none.ends.length], [0, 0]);
-  assert.is(recordsSize(none, [], 0), 0);
+  assert.is(fetchRecords(none, [], 0), 0);
   assert.is(copyRecords(none, [], 0, new Uint8Array(0), 0), 0);
 });
 

@@ -12,6 +12,7 @@ import { type Load, makeRound, type Round } from './types.js';
 const SCRIPT = `
 local requests = {}
 local at = 0
+local function ms(micros) return micros == micros and micros / 1000 or 0 end
 function init(args)
   for line in io.lines(args[1]) do requests[#requests + 1] = wrk.format("GET", line) end
   at = tonumber(args[2]) % #requests
@@ -24,11 +25,11 @@ function done(summary, latency, _)
   local e = summary.errors
   local parts = {}
   for _, p in ipairs({ ${PERCENTILES.join(', ')} }) do
-    parts[#parts + 1] = string.format('"%s":%.3f', p, latency:percentile(p) / 1000)
+    parts[#parts + 1] = string.format('"%s":%.3f', p, ms(latency:percentile(p)))
   end
   io.write(string.format(
     '\\nRESULT {"micros":%d,"requests":%d,"bytes":%d,"mean":%.4f,"max":%.4f,"percentiles":{%s},"errors":{"connect":%d,"read":%d,"write":%d,"timeout":%d,"status":%d}}\\n',
-    summary.duration, summary.requests, summary.bytes, latency.mean / 1000, latency.max / 1000,
+    summary.duration, summary.requests, summary.bytes, ms(latency.mean), ms(latency.max),
     table.concat(parts, ","), e.connect, e.read, e.write, e.timeout, e.status))
 end
 `;

@@ -56,7 +56,10 @@ SELECT count, string_agg(body, ',') AS records FROM (
   WHERE ${where} ORDER BY ${order}, id LIMIT ${PAGE_SIZE}
 ) AS page GROUP BY count`;
 const CENTRE = 'ST_SetSRID(ST_MakePoint($1, $2), 4326)::geography';
-const BOX_PAGE = PAGE('geom && ST_MakeEnvelope($1, $2, $3, $4, 4326)', 'id').replace('id, id', 'id');
+const BOX_PAGE = PAGE('geom && ST_MakeEnvelope($1, $2, $3, $4, 4326)', 'id').replace(
+  'id, id',
+  'id',
+);
 const CIRCLE_PAGE = PAGE(`ST_DWithin(geog, ${CENTRE}, $3)`, `geog <-> ${CENTRE}`);
 
 /** Starts a PostgreSQL of our own on a free port, fills it and makes its indexes. */

@@ -28,7 +28,9 @@ interface Item {
 
 /** Builds the rivals over the same coordinates; `light` leaves out those that need gigabytes at 10M points. */
 export function buildRivals(dataset: Dataset, light: boolean): Rival[] {
-  return light ? [naiveScan(dataset)] : [naiveScan(dataset), plainRBush(dataset), ...trees(dataset)];
+  return light
+    ? [naiveScan(dataset)]
+    : [naiveScan(dataset), plainRBush(dataset), ...trees(dataset)];
 }
 
 function naiveScan({ coords, count, byCreatedAt }: Dataset): Rival {

@@ -121,7 +121,9 @@ function frame(
 
 /** A chart with its title and what its colours mean. */
 export function figure(title: string, legend: readonly string[], svg: string): string {
-  const keys = legend.map((name, i) => `<li><i class="k${i}"></i>${escapeHtml(name)}</li>`).join('');
+  const keys = legend
+    .map((name, i) => `<li><i class="k${i}"></i>${escapeHtml(name)}</li>`)
+    .join('');
   const list = keys === '' ? '' : `<ul class="legend">${keys}</ul>`;
   return `<figure><figcaption>${escapeHtml(title)}</figcaption>${list}${svg}</figure>`;
 }

@@ -132,7 +132,16 @@ function loadTable({ loads }: NonNullable<Parts['load']>['results']): ReportTabl
   return {
     title: 'Loading',
     note: 'From the start of the process until it listens; memory is the whole process.',
-    head: ['points', 'format', 'file', 'ready s', 'to JSON.parse', 'peak', 'peak to NDJSON', 'later'],
+    head: [
+      'points',
+      'format',
+      'file',
+      'ready s',
+      'to JSON.parse',
+      'peak',
+      'peak to NDJSON',
+      'later',
+    ],
     rows: loads.map((one) => [
       digits(one.points),
       one.format,

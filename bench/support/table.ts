@@ -5,7 +5,9 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
   );
   const line = (cells: readonly string[]): string =>
     widths
-      .map((width, i) => (i === 0 ? (cells[i] ?? '').padEnd(width) : (cells[i] ?? '').padStart(width)))
+      .map((width, i) =>
+        i === 0 ? (cells[i] ?? '').padEnd(width) : (cells[i] ?? '').padStart(width),
+      )
       .join('  ')
       .trimEnd();
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join(

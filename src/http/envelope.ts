@@ -1,4 +1,4 @@
-import { copyRecords, type Records, recordsSize } from '../dataset/records.js';
+import { copyRecords, fetchRecords, type Records } from '../dataset/records.js';
 import type { PageLinks } from './links.js';
 
 const TAIL = ']}';
@@ -17,7 +17,7 @@ export function pointsEnvelope(
   const head = envelopeHead(count, links);
   // each record brings a comma, of which the last gives way to the tail
   const commas = length === 0 ? 0 : 1;
-  const size = head.length + recordsSize(records, rows, length) - commas + TAIL.length;
+  const size = head.length + fetchRecords(records, rows, length) - commas + TAIL.length;
   const buffer = Buffer.allocUnsafeSlow(size + commas);
   buffer.write(head, 0, 'latin1');
   const end = copyRecords(records, rows, length, buffer, head.length);

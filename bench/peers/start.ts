@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { startServer } from '../support/service.js';
+import { startPostgis } from './postgis.js';
+import { startRedis } from './redis.js';
+import type { Backend } from './types.js';
+
+/** What can be set beside Waypost, by the names of the command line. */
+export const PEERS: readonly string[] = ['fastify', 'http', 'redis', 'postgis', 'sqlite'];
+
+/** Their names in tables. */
+export const TITLES: Record<string, string> = {
+  fastify: 'bare Fastify, same bytes',
+  http: 'bare node:http, same bytes',
+  redis: 'Redis GEOSEARCH',
+  postgis: 'PostGIS',
+  sqlite: 'SQLite R*Tree (WebAssembly)',
+};
+
+const PEER_SERVER = join(import.meta.dirname, 'server.js');
+
+/** One that answers the requests of the bench. */
+export interface Peer {
+  readonly name: string;
+  readonly url: string;
+  /** Processes whose CPU time is its own, with that of their children. */
+  readonly pids: readonly number[];
+  /** Sends bytes and searches nothing. */
+  readonly isCeiling: boolean;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a peer, filled with the points of an NDJSON file; the bare routes send what is in `folder`. Throws
+ * Skipped when it is not installed.
+ */
+export async function startPeer(kind: string, folder: string, ndjson: string): Promise<Peer> {
+  if (!PEERS.includes(kind)) throw new Error(`No peer is called ${kind}.`);
+  let backend: Backend | undefined;
+  if (kind === 'redis') backend = await startRedis(ndjson);
+  if (kind === 'postgis') backend = await startPostgis(ndjson);
+  const isCeiling = kind === 'fastify' || kind === 'http';
+  const argument = backend === undefined ? (isCeiling ? folder : ndjson) : String(backend.port);
+  try {
+    const server = await startServer(PEER_SERVER, [kind, argument]);
+    return {
+      name: TITLES[kind]!,
+      url: server.url,
+      pids: [server.pid, ...(backend === undefined ? [] : [backend.pid])],
+      isCeiling,
+      async stop() {
+        await server.stop();
+        await backend?.stop();
+      },
+    };
+  } catch (error) {
+    await backend?.stop();
+    throw error;
+  }
+}
