@@ -39,6 +39,7 @@ interface Body {
 
 const PAUSE_AFTER_FAILURE_MS = 50;
 const REPORT_MS = 100;
+const PATIENCE_MS = 15_000;
 const MAX_FAILURES = 20;
 
 /** Pages that show the count, the order and the ends of a snapshot; `n` keeps them out of the cache. */
@@ -132,6 +133,7 @@ function get(agent: Agent, port: number, path: string): Promise<Answer> {
     const broken = (error: Error): void => {
       reject(Object.assign(error, { reused: sent.reusedSocket, begun }));
     };
+    sent.setTimeout(PATIENCE_MS, () => sent.destroy(new Error('no answer')));
     sent.on('error', broken);
     sent.end();
   });
