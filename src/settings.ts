@@ -187,7 +187,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--request-timeout <time>',
     environment: 'WAYPOST_REQUEST_TIMEOUT',
     fallback: '10s',
-    help: 'how long a client may take to send a request, or to take its answer',
+    help: 'how long a client may take to send a request',
     parse: duration,
   },
   {

@@ -31,6 +31,20 @@ test('a new file is served, of whatever format, and heard of before', async () =
   reloader.close();
 });
 
+test('a process that begins beside others does not take what they hold back', async () => {
+  const path = firstFile();
+  const peerPoints = countOf(1) * 3;
+  let refusal: unknown;
+  try {
+    await startReloading(path, { peerPoints });
+  } catch (error) {
+    refusal = error;
+  }
+  assert.match(String(refusal), /a loss of more than 50 %/);
+  const { reloader } = await startReloading(path, { peerPoints: countOf(1) });
+  reloader.close();
+});
+
 test('a file that was touched, or written again as it was, is no new one', async () => {
   const path = firstFile();
   const { reloader, outcomes, builds } = await startReloading(path);

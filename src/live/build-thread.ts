@@ -42,7 +42,11 @@ async function main(request: BuildRequest): Promise<void> {
     await build(request);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    reply({ kind: 'refused', message: error.message });
+    // what is found wrong after reading does not know its file
+    const { message } = error;
+    const { notificationsPath } = request;
+    const isNamed = message.includes(request.path) || message.includes(`${notificationsPath}`);
+    reply({ kind: 'refused', message: isNamed ? message : `${request.path}: ${message}` });
   }
 }
 

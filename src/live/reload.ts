@@ -22,6 +22,8 @@ export interface ReloadOptions {
   readonly companion: string | undefined;
   /** A file must not have been written for this long. */
   readonly settleMs: number;
+  /** Points that other processes serve at the start, of which as many must not be lost. */
+  readonly peerPoints: number;
   /** A snapshot that lost more than this share of the points is held back: 0.5 for half of them. */
   readonly maxShrink: number;
   readonly build: (task: BuildTask) => Promise<BuildResult>;
@@ -51,7 +53,7 @@ export interface Reloader {
  * old data stays. Throws an InputError when there is no good file to begin with.
  */
 export async function startReloader(options: ReloadOptions): Promise<Reloader> {
-  const { path, companion, settleMs, maxShrink, build, onOutcome, logger } = options;
+  const { path, companion, settleMs, peerPoints, maxShrink, build, onOutcome, logger } = options;
   const closing = new AbortController();
   // by the key of what was tried: the file and its companion, as they were
   const refused = new Map<string, string>();
@@ -146,8 +148,8 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
         onOutcome('unchanged', seconds());
         return undefined;
       }
-      const { count } = result.engine.dataset;
-      const before = old?.engine.dataset.count ?? 0;
+      const { count } = result;
+      const before = old?.count ?? peerPoints;
       if (!accept && count < before * (1 - maxShrink)) {
         const reason = `${still.path}: it has ${count} points where ${before} are served, a loss of more than ${maxShrink * 100} %; a reload that accepts it takes it all the same`;
         return refuse(reason, 'held_back');

@@ -3,6 +3,9 @@ import type { ProcessStatus } from '../live/service.js';
 /** The metrics of one process, as they travel. */
 export type MetricsJson = readonly unknown[];
 
+/** The environment variable in which a worker process is told how many points the others serve. */
+export const PEER_POINTS = 'WAYPOST_PEER_POINTS';
+
 /** What a worker process says to the primary. `id` ties an answer to its question. */
 export type FromWorker =
   | { readonly kind: 'want-build'; readonly id: number }

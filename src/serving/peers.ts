@@ -3,6 +3,8 @@ import type { ProcessStatus } from '../live/service.js';
 
 /** How a process that serves deals with the others that do; alone it has only itself. */
 export interface Peers {
+  /** Points that the others serve, or last served, when this process begins; 0 for none. */
+  readonly points: number;
   /** Runs a build when no other process builds. */
   inTurn<T>(build: () => Promise<T>): Promise<T>;
   /** Tells the others how this process stands. */
@@ -17,6 +19,7 @@ export interface Peers {
 
 /** No other processes. */
 export const ALONE: Peers = {
+  points: 0,
   inTurn: (build) => build(),
   publish: () => {},
   statuses: (own) => [own],

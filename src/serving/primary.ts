@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
 import type { ProcessStatus } from '../live/service.js';
 import { hangUpAfter } from './handover.js';
-import type { FromPrimary, FromWorker, MetricsJson } from './messages.js';
+import { type FromPrimary, type FromWorker, type MetricsJson, PEER_POINTS } from './messages.js';
 import { createSurvey } from './survey.js';
 
 /** A process that dies sooner than this is replaced after a pause, which doubles each time. */
@@ -40,6 +40,7 @@ export async function startCluster(
   const survey = createSurvey(() => workers().filter((worker) => statuses.has(worker.id)));
   let isClosing = false;
   let hasBegun = false;
+  let points = 0;
   let pause = FIRST_PAUSE_MS;
 
   const look = async (accept: boolean): Promise<void> => {
@@ -56,6 +57,7 @@ export async function startCluster(
         break;
       case 'status':
         statuses.set(worker.id, message.status);
+        points = message.status.points;
         shareStatuses();
         break;
       case 'want-reload':
@@ -93,9 +95,14 @@ export async function startCluster(
     }
   }
 
+  /** A new process must not take a snapshot that the others hold back. */
+  function fork(): Worker {
+    return cluster.fork({ [PEER_POINTS]: String(points) });
+  }
+
   /** Keeps one process alive, whichever it is. */
   async function keepAlive(first: Worker): Promise<void> {
-    for (let worker = first; ; worker = cluster.fork()) {
+    for (let worker = first; ; worker = fork()) {
       const began = performance.now();
       await once(worker, 'exit');
       if (isClosing) return;
@@ -106,12 +113,12 @@ export async function startCluster(
   }
 
   const started = performance.now();
-  const first = cluster.fork();
+  const first = fork();
   const begun = await untilServing(first);
   if (begun === undefined) return undefined;
   hasBegun = true;
   void keepAlive(first);
-  const others = Array.from({ length: size - 1 }, () => cluster.fork());
+  const others = Array.from({ length: size - 1 }, fork);
   for (const worker of others) void keepAlive(worker);
   await Promise.all(others.map(untilServing));
   const loadMs = Math.round(performance.now() - started);

@@ -48,6 +48,7 @@ export async function startServer(
     path: settings.snapshot,
     companion: settings.notifications,
     settleMs: settings.settle,
+    peerPoints: peers.points,
     maxShrink: settings.maxShrink,
     // one process builds at a time, so that the others have the cores
     build: (task) => peers.inTurn(() => buildGeneration(task, settings, bar.update)),

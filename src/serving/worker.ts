@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ProcessStatus } from '../live/service.js';
 import type { ServeSettings } from '../settings.js';
-import type { FromPrimary, FromWorker } from './messages.js';
+import { type FromPrimary, type FromWorker, PEER_POINTS } from './messages.js';
 import type { Peers } from './peers.js';
 import { type RunningServer, startServer } from './server.js';
 
@@ -20,6 +20,7 @@ export async function runWorker(settings: ServeSettings, logger: Logger): Promis
     });
   };
   const peers: Peers = {
+    points: Number(process.env[PEER_POINTS] ?? 0),
     async inTurn(build) {
       await ask((id) => ({ kind: 'want-build', id }));
       try {

@@ -33,6 +33,7 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
     path,
     companion: undefined,
     settleMs: 20,
+    peerPoints: 0,
     maxShrink: 0.5,
     onOutcome: (outcome) => outcomes.push(outcome),
     onLoaded: () => {},
