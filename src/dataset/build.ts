@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import KDBush from 'kdbush';
 import { InputError } from '../errors.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import type { SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
 import { type DatasetParts, KD_NODE_SIZE } from './dataset.js';
-import { buildOrder, type Order } from './order.js';
+import type { Order } from './order.js';
+import { buildOrders, type OrderKeys, type Orders } from './orders.js';
 import { allocateRecords, putRecords, type Records } from './records.js';
 
 /** The columns of a whole snapshot in the order of its file, and a second look at its records. */
@@ -17,9 +20,13 @@ interface Source {
 /**
  * Reads a snapshot to its end and lays it out for queries: rows in the order of the kd-tree, columns and
  * record bytes each in memory of their own, to be handed over. Runs for seconds on large files, so it belongs in a worker thread.
- * Throws an InputError when the file is broken. The reader is left open.
+ * Throws an InputError when the file is broken. The reader is left open. `inParallel` takes a second core
+ * for part of the work.
  */
-export async function buildDataset(reader: SnapshotReader): Promise<DatasetParts> {
+export async function buildDataset(
+  reader: SnapshotReader,
+  { inParallel = false }: { readonly inParallel?: boolean } = {},
+): Promise<DatasetParts> {
   const source = isTwoPass(reader) ? readTwice(reader) : await keepBlocks(reader);
   const columns = joinColumns(source);
   const kdbush = new KDBush(source.count, KD_NODE_SIZE);
@@ -31,14 +38,17 @@ export async function buildDataset(reader: SnapshotReader): Promise<DatasetParts
   const sourceOf = Uint32Array.from(kdbush.ids);
   for (let row = 0; row < source.count; row++) kdbush.ids[row] = row;
 
-  const byId = buildOrder(permute(columns.id, sourceOf));
-  refuseRepeatedIds(byId);
-  const byCreatedAt = buildOrder(permute(columns.createdAt, sourceOf), byId.rows);
-  const byModifiedAt = buildOrder(permute(columns.modifiedAt, sourceOf), byId.rows);
+  const keys = {
+    id: permute(columns.id, sourceOf),
+    createdAt: permute(columns.createdAt, sourceOf),
+    modifiedAt: permute(columns.modifiedAt, sourceOf),
+  };
+  const sorting = inParallel ? sortElsewhere(keys) : buildOrders(keys);
   const records = placeRecords(source, columns.length, sourceOf);
+  const orders = await sorting;
+  refuseRepeatedIds(orders.byId);
   const { count } = source;
-  const report = reader.report();
-  return { count, kdbush: kdbush.data, byId, byCreatedAt, byModifiedAt, records, report };
+  return { count, kdbush: kdbush.data, ...orders, records, report: reader.report() };
 }
 
 function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {
@@ -98,6 +108,18 @@ function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
   const permuted = new Float64Array(column.length);
   for (let row = 0; row < permuted.length; row++) permuted[row] = column[sourceOf[row]!]!;
   return permuted;
+}
+
+/** Sorts in a thread of its own, while this one is busy with the records. */
+async function sortElsewhere(keys: OrderKeys): Promise<Orders> {
+  const transferList = Object.values(keys).map((column) => column.buffer as ArrayBuffer);
+  const thread = new Worker(new URL('./orders-thread.js', import.meta.url), {
+    workerData: keys,
+    transferList,
+  });
+  // rejects when the thread dies of an error
+  const [orders] = await once(thread, 'message');
+  return orders;
 }
 
 function refuseRepeatedIds({ keys }: Order): void {

@@ -1,20 +1,17 @@
 import KDBush from 'kdbush';
 import type { LoadReport } from '../snapshot/snapshot.js';
 import { BoxIndex, packBoxes } from './box-index.js';
-import type { Order } from './order.js';
+import { memoryOfOrders, type Orders } from './orders.js';
 import type { Records } from './records.js';
 
 /**
  * What a build hands over: plain objects and typed arrays only, so that it moves from a worker thread to
  * the one that serves without being copied.
  */
-export interface DatasetParts {
+export interface DatasetParts extends Orders {
   readonly count: number;
   /** The memory of a KDBush whose ids are the rows themselves. */
   readonly kdbush: ArrayBufferLike;
-  readonly byId: Order;
-  readonly byCreatedAt: Order;
-  readonly byModifiedAt: Order;
   readonly records: Records;
   readonly report: LoadReport;
 }
@@ -29,14 +26,13 @@ export interface Dataset extends DatasetParts {
 
 /** All memory of the parts, to be transferred: to the thread that serves them, or away. */
 export function memoryOf(parts: DatasetParts): ArrayBuffer[] {
-  const { kdbush, byId, byCreatedAt, byModifiedAt, records } = parts;
-  const arrays = [byId, byCreatedAt, byModifiedAt].flatMap(({ keys, rows, ranks }) => [
-    keys,
-    rows,
-    ranks,
-  ]);
-  const views = [...arrays, records.ends, ...records.chunks];
-  return [kdbush, ...views.map((view) => view.buffer)] as ArrayBuffer[];
+  const { kdbush, records } = parts;
+  const views = [records.ends, ...records.chunks];
+  return [
+    kdbush as ArrayBuffer,
+    ...memoryOfOrders(parts),
+    ...views.map((view) => view.buffer as ArrayBuffer),
+  ];
 }
 
 /** Points a leaf of the kd-tree holds at most, less one. */

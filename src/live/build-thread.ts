@@ -64,7 +64,8 @@ async function build(request: BuildRequest): Promise<void> {
   };
   const reader = await openSnapshot(path, { maxInvalid, onProgress });
   try {
-    const parts = await buildDataset(reader);
+    // the first one has all cores; later ones leave them to the requests
+    const parts = await buildDataset(reader, { inParallel: unless === undefined });
     const digest = digestWith(parts.report.digest);
     reply({ kind: 'built', parts, extra, digest }, memoryOf(parts));
   } finally {
