@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { InputError } from '../../errors.js';
+import { unreadable } from '../unreadable.js';
 import { FRAME_OVERHEAD, UINT32_BYTES, UINT32_MARK } from './format.js';
 
 /** Where a frame lies in its file; `length` is that of its object. */
@@ -130,17 +131,6 @@ export function failAt(file: FrameFile, place: FramePlace): (reason: string) => 
 
 function uint32At(bytes: Buffer, offset: number): number | undefined {
   return bytes[offset] === UINT32_MARK ? bytes.readUInt32BE(offset + 1) : undefined;
-}
-
-function unreadable(path: string, error: unknown): InputError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason =
-    code === 'ENOENT'
-      ? 'there is no such file'
-      : code === 'EACCES' || code === 'EPERM'
-        ? 'no permission'
-        : message;
-  return new InputError(`${path}: cannot be read: ${reason}`, { cause: error });
 }
 
 function hex(value: number): string {

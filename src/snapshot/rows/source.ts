@@ -12,6 +12,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../../errors.js';
 import type { Progress } from '../snapshot.js';
+import { unreadable } from '../unreadable.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -115,15 +116,4 @@ export class Source {
         : `is damaged behind byte ${position} (${message})`;
     return new InputError(`${this.path}: the gzip data ${reason}`, { cause: error });
   }
-}
-
-function unreadable(path: string, error: unknown): InputError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason =
-    code === 'ENOENT'
-      ? 'there is no such file'
-      : code === 'EACCES' || code === 'EPERM'
-        ? 'no permission'
-        : message;
-  return new InputError(`${path}: cannot be read: ${reason}`, { cause: error });
 }
