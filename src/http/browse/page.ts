@@ -25,7 +25,10 @@ export function browsable(
 ): Buffer {
   const pretty = JSON.stringify(JSON.parse(Buffer.from(json).toString()), null, 2);
   const headerLines: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) headerLines.push(`${headers[i]}: ${headers[i + 1]}`);
+  for (let i = 0; i < headers.length; i += 2) {
+    // the length of the answer is not known before it is made
+    if (headers[i + 1] !== '') headerLines.push(`${headers[i]}: ${headers[i + 1]}`);
+  }
   return Buffer.from(`<!doctype html>
 <html lang="en">
 <head>
