@@ -83,7 +83,7 @@ const WRONG: Record<string, [Edit, RegExp]> = {
   'lon beyond 180': [column('lon', -180.5), /lon must/],
   'half a microsecond': [column('created_at', 0.5), /whole microseconds/],
   'no time of change': [column('modified_at', Number.NaN), /whole microseconds/],
-  'an empty record': [set(COLUMNS, { length: bytes32(0, 9) }), /length must be 2 to 262143/],
+  'an empty record': [set(COLUMNS, { length: bytes32(0, 9) }), /length must be 2 to 262142/],
   'a record too long': [set(COLUMNS, { length: bytes32(262_144, 9) }), /got 262144/],
   'lengths that do not add up': [set(COLUMNS, { length: bytes32(9, 9) }), /adds up to 18/],
   'records_size that is huge': [set(COLUMNS, { records_size: 2 ** 32 - 1 }), /at most 33554432/],
