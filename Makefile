@@ -5,7 +5,7 @@ PORT ?= 8080
 SAMPLE_POINTS := 5000
 SAMPLE_SEED := 1
 
-.PHONY: help serve test build check data clean
+.PHONY: help serve test build check bench data clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ build: node_modules/.package-lock.json ## install what is missing and compile
 check: node_modules/.package-lock.json ## format, lint and types, changing nothing
 	node_modules/.bin/biome ci .
 	node_modules/.bin/tsc --noEmit
+
+bench: build ## measure everything and write a report, in about ten minutes (BENCH="--large" for 10M points, too)
+	node dist/bench/suite.js $(BENCH)
 
 data: build ## write the sample data again, byte for byte the same
 	node dist/src/main.js generate --points $(SAMPLE_POINTS) --seed $(SAMPLE_SEED) --out data/sample.waypost

@@ -80,7 +80,7 @@ async function main(): Promise<void> {
     return;
   }
   const options = given.smoke
-    ? { ...given, points: 20_000, seconds: 1, warmup: 0.2, rounds: 1, requests: 500 }
+    ? { ...given, points: 20_000, seconds: 1, warmup: 0, rounds: 1, requests: 500 }
     : given;
   const results = await benchHttp(options);
   console.log(httpTable(results));

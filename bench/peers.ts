@@ -146,7 +146,7 @@ async function takeTurns(
     taken.set(name, turns);
     for (let round = 0; round < rounds; round++) {
       for (const peer of fitting) {
-        const warmupSeconds = round === 0 ? 1 : 0;
+        const warmupSeconds = round === 0 && !options.smoke ? 1 : 0;
         const load = { base: peer.url, paths, connections, seconds, warmupSeconds, pid: peer.pids };
         turns.get(peer)!.push(await generate(load));
         await untilIdle(peer.pids);

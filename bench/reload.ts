@@ -1,12 +1,11 @@
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { linkSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openLoop, type Sample } from './generators/open.js';
 import { surveyPlaces } from './places.js';
 import { makeTimeline, type Span, type Tick } from './reload/timeline.js';
 import { requestPaths, scenarioOf } from './scenarios.js';
-import { nativeFile, SEED } from './support/data.js';
+import { CACHE, nativeFile, SEED } from './support/data.js';
 import { type Latencies, LatencyHistogram } from './support/histogram.js';
 import {
   benchCommand,
@@ -49,6 +48,7 @@ interface Options {
 
 const ADMIN_TOKEN = 'bench';
 const WARMUP_SECONDS = 3;
+const SMOKE_WARMUP_SECONDS = 0.3;
 /** Quiet time before, between and after reloads, in milliseconds. */
 const QUIET_MS = 4_000;
 /** Longer than any run. */
@@ -74,9 +74,9 @@ async function main(): Promise<void> {
 async function benchReload(options: Options): Promise<ReloadResults> {
   const { points, rate, connections } = options;
   const files = [await nativeFile(points, SEED), await nativeFile(points, SEED + 1)];
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-reload-'));
+  const folder = mkdtempSync(join(CACHE, 'reload-'));
   const served = join(folder, 'served.waypost');
-  copyFileSync(files[0]!, served);
+  linkSync(files[0]!, served);
   const flags = ['--watch', 'off', '--settle', '50ms', '--admin-token', ADMIN_TOKEN];
   const server = await startService(served, flags);
   const ended = new AbortController();
@@ -84,25 +84,25 @@ async function benchReload(options: Options): Promise<ReloadResults> {
     const places = await surveyPlaces(server.url, 500, SEED);
     const paths = requestPaths(scenarioOf(options.scenario), places, 20_000, SEED);
     const samples: Sample[] = [];
-    const began = performance.now() + WARMUP_SECONDS * 1000;
+    const warmupSeconds = options.smoke ? SMOKE_WARMUP_SECONDS : WARMUP_SECONDS;
+    const began = performance.now() + warmupSeconds * 1000;
     const load = openLoop({
       base: server.url,
       paths,
       connections,
       rate,
-      warmupSeconds: WARMUP_SECONDS,
+      warmupSeconds,
       seconds: NO_END_SECONDS,
       pid: server.pid,
       onSample: (sample) => samples.push(sample),
       signal: ended.signal,
     });
     const quietMs = options.smoke ? 700 : QUIET_MS;
-    await delay(WARMUP_SECONDS * 1000 + quietMs);
+    await delay(warmupSeconds * 1000 + quietMs);
     const reloads: Span[] = [];
     for (let i = 0; i < options.reloads; i++) {
-      // as a batch job does: written beside it, then renamed
-      copyFileSync(files[(i + 1) % files.length]!, `${served}.tmp`);
-      await delay(quietMs / 2);
+      // as a batch job does, but for the writing, which would keep this process from sending
+      linkSync(files[(i + 1) % files.length]!, `${served}.tmp`);
       renameSync(`${served}.tmp`, served);
       const from = performance.now() - began;
       await reload(server.url);

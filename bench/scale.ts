@@ -83,7 +83,7 @@ async function benchScale(options: Options): Promise<ScaleResult[]> {
       for (let round = 0; round < options.rounds; round++) {
         for (const [i, { url, pid }] of servers.entries()) {
           const { seconds, connections } = options;
-          const warmupSeconds = round === 0 ? 1 : 0;
+          const warmupSeconds = round === 0 && !options.smoke ? 1 : 0;
           const load = { base: url, paths: paths[i]!, connections, seconds, warmupSeconds, pid };
           taken[i]!.push(await generate(load));
         }

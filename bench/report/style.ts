@@ -9,7 +9,7 @@ export const STYLE: string = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--bg); color: var(--fg);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 960px; margin: 0 auto; padding: 24px 20px 64px; }
+main { max-width: 1080px; margin: 0 auto; padding: 24px 20px 64px; }
 h1 { margin: 0 0 4px; font-size: 28px; }
 h2 { margin: 48px 0 4px; font-size: 20px; }
 p { margin: 0 0 12px; color: var(--soft); overflow-wrap: anywhere; }
@@ -40,6 +40,7 @@ svg .l2 { stroke-width: 1; opacity: .7; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th, td { padding: 6px 10px; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { color: var(--soft); font-weight: 600; white-space: nowrap; }
+.goals td:first-child { min-width: 300px; }
 td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 summary { cursor: pointer; color: var(--s0); }
 .verdict { white-space: nowrap; font-weight: 600; }

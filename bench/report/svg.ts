@@ -91,7 +91,8 @@ function frame(
   const values = rows.flatMap(({ marks }) =>
     marks.map(({ value, deviation = 0 }) => value + deviation),
   );
-  const smallest = Math.min(...rows.flatMap(({ marks }) => marks.map(({ value }) => value)));
+  // zero has no place on a logarithmic axis: it sits at its end
+  const smallest = Math.min(...values.filter((value) => value > 0));
   const right = WIDTH - 110;
   const ticks = log ? logTicks(smallest, Math.max(...values)) : linearTicks(Math.max(...values));
   const x = scaleOf(ticks, log, labelWidth, right);

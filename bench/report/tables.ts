@@ -48,7 +48,7 @@ export function goalsTable(parts: Parts): ReportTable {
   return {
     title: 'Goals',
     note: 'Ratios are the median of rounds in which both sides took turns, ± their standard deviation.',
-    head: ['what', 'at least', 'aim', 'measured', '', 'script'],
+    head: ['what', 'at least', 'aim', 'measured', 'verdict', 'script'],
     rows: goalsOf(parts).map(({ what, least, aim, measured, verdict, by }) => [
       what,
       least,

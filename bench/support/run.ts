@@ -63,9 +63,14 @@ export function writePart<T>(path: string | undefined, command: string, results:
   writeFileSync(path, `${JSON.stringify(part, null, 1)}\n`);
 }
 
-/** The command as the user typed it, without paths. */
+/** The command as the user typed it, but for where results go: paths of a machine are nobody's business. */
 export function typedCommand(name: string): string {
-  return ['bench/', name, ...process.argv.slice(2).map((arg) => ` ${arg}`)].join('');
+  const typed = process.argv.slice(2).filter((arg, i, all) => !isPath(arg) && !isPath(all[i - 1]));
+  return [`bench/${name}`, ...typed].join(' ');
+}
+
+function isPath(flag: string | undefined): boolean {
+  return flag === '--json' || flag === '--out';
 }
 
 /** Runs a script's main function and turns what it throws into a line and an exit code. */
