@@ -1,5 +1,5 @@
 import type { Round } from '../generators/types.js';
-import { spreadOf } from '../support/stats.js';
+import { ratiosOf, spreadOf } from '../support/stats.js';
 import { digits, size } from '../support/table.js';
 import { goalsOf } from './goals.js';
 import type { Parts, Report } from './types.js';
@@ -68,8 +68,9 @@ export function peersTable(results: NonNullable<Parts['peers']>['results']): Rep
     title: 'Beside what else there is',
     note:
       `${digits(points)} points, ${generator}. Every peer answers the same requests over HTTP, by a Fastify route of ` +
-      `its own. CPU time is that of all its processes.${left.join('')}`,
-    head: ['scenario', 'peer', 'requests/s', 'p99 ms', 'CPU µs', 'Waypost to it'],
+      `its own. CPU time is that of all its processes. Waypost to it: how many times as many requests a second, ` +
+      `and, by CPU, how many times as many it answers with the same CPU time.${left.join('')}`,
+    head: ['scenario', 'peer', 'requests/s', 'p99 ms', 'CPU µs', 'Waypost to it', 'by CPU'],
     rows: results.results.map(({ scenario, peer, rounds, ours }) => [
       scenario,
       peer,
@@ -77,8 +78,24 @@ export function peersTable(results: NonNullable<Parts['peers']>['results']): Rep
       mean(rounds, (one) => one.latencies.percentiles['99']),
       mean(rounds, (one) => one.serverMicros),
       peer === 'Waypost' ? '1' : `${digits(ours.median)} ± ${digits(ours.deviation)}`,
+      peer === 'Waypost' ? '1' : cpuRatio(results, scenario, rounds),
     ]),
   };
+}
+
+/** How much more CPU time a peer needs for a request, round by round: steadier on a busy machine. */
+function cpuRatio(
+  { results }: NonNullable<Parts['peers']>['results'],
+  scenario: string,
+  theirs: readonly Round[],
+): string {
+  const ours = results.find((one) => one.scenario === scenario && one.peer === 'Waypost')?.rounds;
+  const micros = (rounds: readonly Round[] = []): number[] =>
+    rounds.map((one) => one.serverMicros).filter((value) => value !== undefined);
+  const [mine, others] = [micros(ours), micros(theirs)];
+  if (mine.length === 0 || others.length !== mine.length) return '–';
+  const { median, deviation } = ratiosOf(others, mine);
+  return `${digits(median)} ± ${digits(deviation)}`;
 }
 
 function httpTable(title: string, results: NonNullable<Parts['http']>['results']): ReportTable {

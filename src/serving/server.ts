@@ -23,7 +23,7 @@ export interface RunningServer {
   readonly registry: Registry;
   /** Looks for a new snapshot in this process; `accept` takes one that shrank. */
   look(accept: boolean): Promise<void>;
-  /** Finishes what is under way, then ends. */
+  /** Finishes what is under way; the process is to end then. */
   close(): Promise<void>;
 }
 
@@ -106,8 +106,9 @@ export async function startServer(
     async close() {
       isClosing = true;
       reloader.close();
-      await Promise.all([unwatch(), drain(app.server, connections, settings.shutdownTimeout)]);
-      await app.close();
+      // nothing is to be waited for but the requests
+      void unwatch();
+      await drain(app.server, connections, settings.shutdownTimeout);
     },
   };
 }
