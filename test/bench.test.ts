@@ -152,7 +152,10 @@ test('all rivals of bench/query find what the engine finds, and one that does no
   const rivals = buildRivals(engine.dataset, false);
   const cases = makeCases(engine, 1);
   assert.is(cases.length, 8);
-  for (const one of cases) assert.equal(checkCase(engine, one, rivals), []);
+  for (const one of cases) {
+    const some = { ...one, filters: one.filters.slice(0, 30) };
+    assert.equal(checkCase(engine, some, rivals), []);
+  }
   const [scan] = rivals;
   const forgetful: Rival = {
     ...scan!,

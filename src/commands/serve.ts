@@ -11,7 +11,8 @@ import type { ServeSettings } from '../settings.js';
  * once it serves. Throws an InputError when the snapshot or a setting cannot be used.
  */
 export async function serve(settings: ServeSettings): Promise<void> {
-  const logger = pino({ level: settings.logLevel });
+  // at once: a process that ends must not keep its last lines to itself
+  const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 1, sync: true }));
   if (cluster.isWorker) return runWorker(settings, logger);
   const obeySignals = takeSignals(logger);
   if (settings.workers > 1) {
