@@ -18,7 +18,8 @@ export interface BoxNode {
 
 /** Binary levels of the kd-tree that make one level of the RBush: sixteen children a node. */
 const LEVELS_PER_NODE = 4;
-const NODES_PER_SLICE = 2_000;
+/** Of the order of a millisecond. */
+const NODES_PER_SLICE = 250;
 
 /** An RBush whose items are row numbers; boxes come from the coordinates. */
 export class BoxIndex extends RBush<Row> {
@@ -42,7 +43,7 @@ export class BoxIndex extends RBush<Row> {
 
 /**
  * Packs the tree from rows that already stand in kd-tree order: every subtree of that tree is a range of
- * rows, so no sorting is left to do. Yields between slices of a few milliseconds, for the caller to let
+ * rows, so no sorting is left to do. Yields between slices of a millisecond, for the caller to let
  * other work in; returns the root. `nodeSize` is the one the kd-tree was built with.
  */
 export function* packBoxes(coords: Float64Array, nodeSize: number): Generator<undefined, BoxNode> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MessageChannel } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { type Dataset, memoryOf } from '../dataset/dataset.js';
 import { createEngine, type Engine } from '../query/engine.js';
 import type { Notification } from '../snapshot/snapshot.js';
@@ -54,12 +54,14 @@ export function createGeneration(
   };
 }
 
-/** Memory that is moved into a channel which nobody reads goes when the channel is closed. */
+/**
+ * Memory that is moved to a thread goes when the thread ends. Unmapping hundreds of megabytes takes tens of
+ * milliseconds, which requests would wait for here.
+ */
 function giveBack(memory: ArrayBuffer[]): void {
-  const { port1, port2 } = new MessageChannel();
-  port1.postMessage(null, memory);
-  port1.close();
-  port2.close();
+  const thread = new Worker('', { eval: true });
+  thread.postMessage(null, memory);
+  thread.unref();
 }
 
 function unseenByUser(notifications: readonly Notification[]): Map<number, string[]> {
