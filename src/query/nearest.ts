@@ -122,7 +122,8 @@ function measure(coords: Float64Array, centre: Centre, rows: Int32Array): Measur
 
 /** Tree nodes of at most this many rows are kept or left out as one. */
 const GROUP_ROWS = 512;
-const BUCKETS = 4_096;
+/** One for each float of six fractional bits, up to 1. */
+const BUCKETS = 8_192;
 
 /** Matching rows of one tree node, `start` to `end - 1` of the list, and the span of their distances. */
 interface Group {
@@ -143,9 +144,6 @@ function nearCandidates(
   { from, to }: Places,
 ): { candidates: Int32Array; skipped: number } {
   const groups = groupRows(dataset.boxIndex.root, centre, rows);
-  const reach = groups.reduce((most, group) => Math.max(most, group.farthest), Number.MIN_VALUE);
-  const bucketOf = (distance: number): number => Math.floor((distance / reach) * (BUCKETS - 1));
-
   // rows in groups that end before a bucket, and in groups that begin in it or before
   const surelyBefore = new Float64Array(BUCKETS + 1);
   const possiblyWithin = new Float64Array(BUCKETS);
@@ -169,6 +167,18 @@ function nearCandidates(
     }
   }
   return { candidates: candidates.subarray(0, kept), skipped };
+}
+
+const float = new Float32Array(1);
+const bits = new Uint32Array(float.buffer);
+
+/**
+ * Buckets as wide as their distances are great: a whole city would fit the first of equal ones. The bits of a
+ * float from nought to 1, read as a number, grow with it.
+ */
+function bucketOf(distance: number): number {
+  float[0] = distance;
+  return bits[0]! >>> 17;
 }
 
 function groupRows(root: BoxNode, centre: Centre, rows: Int32Array): Group[] {
