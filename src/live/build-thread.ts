@@ -44,9 +44,9 @@ async function main(request: BuildRequest): Promise<void> {
     if (!(error instanceof InputError)) throw error;
     // what is found wrong after reading does not know its file
     const { message } = error;
-    const { notificationsPath } = request;
-    const isNamed = message.includes(request.path) || message.includes(`${notificationsPath}`);
-    reply({ kind: 'refused', message: isNamed ? message : `${request.path}: ${message}` });
+    const { path, notificationsPath } = request;
+    const isNamed = [path, notificationsPath].some((one) => one && message.includes(one));
+    reply({ kind: 'refused', message: isNamed ? message : `${path}: ${message}` });
   }
 }
 

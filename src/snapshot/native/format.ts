@@ -1,7 +1,6 @@
 import { endianness } from 'node:os';
 import { InputError } from '../../errors.js';
 import { MAX_BLOCK_POINTS } from '../block.js';
-import type { Notification } from '../snapshot.js';
 
 /** What docs/snapshot-format.md specifies, as names that the writer and the reader share. */
 export const FORMAT_VERSION = 1;
@@ -36,17 +35,6 @@ export const MAX_COLUMNS_BYTES: number = MAX_BLOCK_POINTS * (5 * 8 + 4) + 1024;
 export const MAX_NOTIFICATIONS_BYTES: number = 16 * 1024 * 1024;
 export const MAX_FRAME_NOTIFICATIONS = 65_536;
 
-export interface HeaderObject {
-  readonly type: 'header';
-  readonly version: number;
-  /** Points in the whole file; a uint32 whatever its value, as it becomes known last. */
-  readonly count: number;
-  /** Where the points come from, for people. */
-  readonly origin: string;
-  /** When the export was made: `YYYY-MM-DDThh:mm:ss.sssZ`. */
-  readonly created_at: string;
-}
-
 /** Each column is the memory of a little-endian typed array of `count` numbers. */
 export interface ColumnsObject {
   readonly type: 'columns';
@@ -63,11 +51,6 @@ export interface ColumnsObject {
   readonly records_size: number;
   /** The CRC-32 that closes the block's records frame: the records that belong to these columns. */
   readonly records_crc: number;
-}
-
-export interface NotificationsObject {
-  readonly type: 'notifications';
-  readonly items: readonly Notification[];
 }
 
 export interface FooterObject {
