@@ -1,13 +1,5 @@
 import underPressure from '@fastify/under-pressure';
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from 'fastify';
-import type { Logger } from 'pino';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Service } from '../live/service.js';
 import { varyOf } from './answer.js';
 import { userOf } from './auth.js';
@@ -37,20 +29,18 @@ export function createApp(
   limits: Limits,
   adminToken: string | undefined,
 ): FastifyInstance {
-  const { logger } = context;
   const observeOther = context.stats.route('other');
   let lastId = 0;
   const app = fastify({
     ...serverOptions(limits),
-    // Fastify's own lines of information say nothing that ours do not
-    loggerInstance: quieter(logger),
-    logController: new LogController({ disableRequestLogging: true }),
+    // with a logger, Fastify makes another one and two listeners for every request
+    logger: false,
     genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? `${process.pid}-${++lastId}`,
     // the handlers read the query themselves, from the raw target
     routerOptions: { querystringParser: () => ({}) },
     frameworkErrors: (_error, request, reply) => {
       addCommonHeaders(request, reply, context);
-      sendError(new NotFound(), reply);
+      sendError(new NotFound(), reply, context);
     },
     clientErrorHandler: refuseBrokenRequest,
     exposeHeadRoutes: false,
@@ -97,12 +87,12 @@ export function createApp(
     if (allow !== undefined) reply.header('Allow', allow);
     // Fastify wants a content type of QUERY before it asks whether there is such a route
     const isWrong = request.method === 'QUERY' && allow !== undefined;
-    sendError(isWrong ? wrongMethod(request.method, allow) : error, reply);
+    sendError(isWrong ? wrongMethod(request.method, allow) : error, reply, context);
   });
   app.setNotFoundHandler(({ method, raw }, reply) => {
     // methods that the router does not know end here whatever the address
     const allow = allowOf(raw.url!);
-    sendError(allow === undefined ? new NotFound() : wrongMethod(method, allow), reply);
+    sendError(allow === undefined ? new NotFound() : wrongMethod(method, allow), reply, context);
   });
   addOperations(app, service, adminToken);
   for (const resource of resources) addResource(app, resource, context);
@@ -118,14 +108,13 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   if (context.closing()) reply.header('Connection', 'close');
 }
 
-function quieter(logger: Logger): FastifyBaseLogger {
-  return logger.child({}, logger.level === 'info' ? { level: 'warn' } : {});
-}
-
 /** The one place where an error becomes a status. */
-function sendError(error: Error, reply: FastifyReply): void {
+function sendError(error: Error, reply: FastifyReply, { logger }: Context): void {
   const { status, body, headers } = asHttpError(error);
-  if (status === 500) reply.log.error({ err: error, url: reply.request.raw.url }, 'request failed');
+  if (status === 500) {
+    const { id, raw } = reply.request;
+    logger.error({ reqId: id, err: error, url: raw.url }, 'request failed');
+  }
   reply
     .code(status)
     .headers({ 'Content-Type': 'application/json', ...headers })
