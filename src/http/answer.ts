@@ -26,7 +26,8 @@ export interface Responder {
   head(generation: Generation, type: Representation, owner?: number): AnswerHead;
   /** Sends 304 when the client has the answer already, and says whether it did. */
   sendNotModified(request: FastifyRequest, reply: FastifyReply, head: AnswerHead): boolean;
-  send(request: FastifyRequest, reply: FastifyReply, answer: Answer): void;
+  /** `onSent` is called when the body's memory will not be read any more; never, when the client is gone. */
+  send(request: FastifyRequest, reply: FastifyReply, answer: Answer, onSent?: () => void): void;
 }
 
 /** A route as its answers describe it. */
@@ -81,6 +82,7 @@ export function createResponder(context: Context, facts: RouteFacts): Responder 
     type: Representation,
     headers: string[],
     body?: Uint8Array,
+    onSent?: () => void,
   ): void {
     reply.hijack();
     const { raw: response } = reply;
@@ -90,7 +92,7 @@ export function createResponder(context: Context, facts: RouteFacts): Responder 
     if (closing()) headers.push('Connection', 'close');
     response.writeHead(status, headers);
     // Node itself leaves the body out for HEAD
-    response.end(body);
+    response.end(body, onSent);
     const seconds = (performance.now() - request.startedAt) / 1000;
     observe(status, type, seconds);
     if (accessLog > 0 && Math.random() < accessLog) {
@@ -118,10 +120,10 @@ export function createResponder(context: Context, facts: RouteFacts): Responder 
       return true;
     },
 
-    send(request, reply, { type, headers, body }) {
+    send(request, reply, { type, headers, body }, onSent) {
       const own = headers.slice();
       own[3] = String(body.length);
-      write(request, reply, 200, type, own, body);
+      write(request, reply, 200, type, own, body, onSent);
     },
   };
 }

@@ -5,7 +5,7 @@ const TAIL = ']}';
 
 /**
  * The JSON of a page of points. The records are copied as the bytes they are kept as; only the few words
- * around them are written here. Links must be ASCII without quotes or backslashes, as pageLinks makes them.
+ * around them are written here, to memory from `allocate`. Links must be ASCII without quotes or backslashes, as pageLinks makes them.
  */
 export function pointsEnvelope(
   count: number,
@@ -13,12 +13,13 @@ export function pointsEnvelope(
   records: Records,
   rows: Uint32Array,
   length: number,
-): Buffer {
+  allocate: (bytes: number) => Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow,
+): Buffer<ArrayBuffer> {
   const head = envelopeHead(count, links);
   // each record brings a comma, of which the last gives way to the tail
   const commas = length === 0 ? 0 : 1;
   const size = head.length + fetchRecords(records, rows, length) - commas + TAIL.length;
-  const buffer = Buffer.allocUnsafeSlow(size + commas);
+  const buffer = allocate(size + commas);
   buffer.write(head, 0, 'latin1');
   const end = copyRecords(records, rows, length, buffer, head.length);
   buffer.write(TAIL, end - commas, 'latin1');
