@@ -97,7 +97,7 @@ function sizesOf({ smoke, points, large }: Options): number[] {
 export async function loadEngine(path: string): Promise<Engine> {
   const reader = await openSnapshot(path, {});
   try {
-    return createEngine(await assembleDataset(await buildDataset(reader), () => Promise.resolve()));
+    return createEngine(assembleDataset(await buildDataset(reader)));
   } finally {
     reader.close();
   }

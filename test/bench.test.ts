@@ -168,7 +168,7 @@ test('all rivals of bench/query find what the engine finds, and one that does no
 async function loadEngine(): Promise<Engine> {
   const reader = await openSnapshot(snapshot, {});
   try {
-    return createEngine(await assembleDataset(await buildDataset(reader), () => delay(0)));
+    return createEngine(assembleDataset(await buildDataset(reader)));
   } finally {
     reader.close();
   }

@@ -1,123 +1,94 @@
-import KDBush from 'kdbush';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BoxIndex, type BoxNode, packBoxes } from '../src/dataset/box-index.js';
+import { type Blocks, cutBlocks } from '../src/dataset/blocks.js';
+import { type BlockGroup, BoxIndex, type BoxNode } from '../src/dataset/box-index.js';
 import { Random } from '../src/generate/random.js';
-import { assertSame } from './support/same.js';
+import { treeCoords } from './support/tree-coords.js';
 
-const SEED = 51;
+const SEED = 52;
 
-/** Coordinates in the order of their kd-tree: scattered, or on a coarse grid where many coincide. */
-function coordsOf(count: number, nodeSize: number, seed: number): Float64Array {
-  const random = new Random(seed, 'point');
-  const grid = seed % 2 === 0 ? 0 : 10;
-  const snap = (value: number): number => (grid === 0 ? value : Math.round(value / grid) * grid);
-  const tree = new KDBush(count, nodeSize);
-  for (let i = 0; i < count; i++) {
-    tree.add(snap(random.between(-180, 180)), snap(random.between(-90, 90)));
-  }
-  return tree.finish().coords as Float64Array;
-}
-
-/** Packs to the end; returns the root and how often the packing paused. */
-function pack(coords: Float64Array, nodeSize: number): { root: BoxNode; pauses: number } {
-  const packing = packBoxes(coords, nodeSize);
-  for (let pauses = 0; ; pauses++) {
-    const step = packing.next();
-    if (step.done === true) return { root: step.value, pauses };
-  }
-}
-
-/** Asserts all a node promises, down to its rows; returns the rows below it. */
-function assertNode(
-  node: BoxNode,
-  coords: Float64Array,
-  nodeSize: number,
-  label: string,
-): number[] {
-  const rows: number[] = [];
-  if (node.leaf) rows.push(...(node.children as number[]));
-  for (const child of node.leaf ? [] : (node.children as BoxNode[])) {
-    assert.is(child.height, node.height - 1, `${label}: height`);
-    rows.push(...assertNode(child, coords, nodeSize, label));
-  }
+/** Asserts all a node promises, down to its groups; returns these. */
+function assertNode(node: BoxNode, index: BoxIndex, blocks: Blocks, label: string): BlockGroup[] {
   assert.is(node.leaf, node.height === 1, `${label}: leaf`);
-  // a leaf of the kd-tree, a branch one larger than the smallest, a median of an ancestor
-  const most = node.leaf ? nodeSize + 3 : 16;
-  assert.ok(node.children.length <= most, `${label}: ${node.children.length} children`);
-  const range = Array.from({ length: node.to - node.from }, (_, i) => node.from + i);
-  assertSame(rows, range, `${label}: rows ${node.from} to ${node.to}`);
-  const lons = rows.map((row) => coords[2 * row]!);
-  const lats = rows.map((row) => coords[2 * row + 1]!);
-  const box = [node.minX, node.minY, node.maxX, node.maxY];
-  const tight = [Math.min(...lons), Math.min(...lats), Math.max(...lons), Math.max(...lats)];
-  assert.equal(box, tight, `${label}: box`);
-  return rows;
+  assert.ok(node.children.length <= 16, `${label}: ${node.children.length} children`);
+  let block = node.firstBlock;
+  const groups: BlockGroup[] = [];
+  for (const child of node.children) {
+    assert.is(child.firstBlock, block, `${label}: children in a row`);
+    assertGroup(child, index, blocks, label);
+    block = child.lastBlock;
+    if (node.leaf) groups.push(child);
+    else groups.push(...assertNode(child as BoxNode, index, blocks, label));
+    if (!node.leaf) assert.is((child as BoxNode).height, node.height - 1, `${label}: height`);
+  }
+  assert.is(block, node.lastBlock, `${label}: no block is left out`);
+  return groups;
 }
 
-const COUNTS = [...Array(201).keys(), 255, 289, 577, 1000, 2047, 4096, 9001, 70_000];
+function assertGroup(group: BlockGroup, index: BoxIndex, blocks: Blocks, label: string): void {
+  const { firstBlock, lastBlock } = group;
+  assert.is(group.from, blocks.starts[firstBlock], `${label}: from`);
+  assert.is(group.to, blocks.starts[lastBlock], `${label}: to`);
+  const edges = (edge: number): number[] =>
+    [...blocks.boxes.subarray(4 * firstBlock, 4 * lastBlock)].filter((_, i) => i % 4 === edge);
+  const tight = [
+    Math.min(...edges(0)),
+    Math.min(...edges(1)),
+    Math.max(...edges(2)),
+    Math.max(...edges(3)),
+  ];
+  assert.equal([group.minX, group.minY, group.maxX, group.maxY], tight, `${label}: box`);
+  const box = [...index.boxes.subarray(group.box, group.box + 4)];
+  assert.equal(box, tight, `${label}: the box in numbers`);
+}
 
-test('nodes are ranges of rows with tight boxes, and leaves stand at one height', () => {
-  for (const count of COUNTS) {
-    for (const nodeSize of count <= 1000 ? [2, 3, 16, 64] : [16]) {
-      const label = `seed ${SEED}, ${count} rows, node size ${nodeSize}`;
-      const coords = coordsOf(count, nodeSize, SEED + (count % 2));
-      const { root } = pack(coords, nodeSize);
-      assert.is(assertNode(root, coords, nodeSize, label).length, count, label);
-    }
-  }
+// blocks of two rows make tall trees of few rows
+const TREES = [0, 1, 2, 5, 100, 200, 1_000, 4_096, 9_001, 70_000].map((count) => {
+  const nodeSize = count > 10_000 ? 16 : 2;
+  const blocks = cutBlocks(treeCoords(count, nodeSize, SEED + count), nodeSize);
+  return { count, blocks, index: new BoxIndex(blocks) };
 });
 
-test('a search finds what a look at every row finds, and all() finds all', () => {
-  for (const count of COUNTS) {
-    const coords = coordsOf(count, 16, SEED + 2 + (count % 2));
-    const index = new BoxIndex(coords, pack(coords, 16).root);
-    const everyRow = [...Array(count).keys()];
-    assertSame(ascending(index.all()), everyRow, `${count} rows: all`);
-    const random = new Random(SEED, 'point');
-    for (let round = 0; round < 20; round++) {
+test('nodes are stretches of blocks with tight boxes, and leaves stand at one height', () => {
+  for (const { count, blocks, index } of TREES) {
+    const label = `seed ${SEED}, ${count} rows`;
+    assert.is(index.root.from, 0, label);
+    assert.is(index.root.to, count, label);
+    const groups = assertNode(index.root, index, blocks, label);
+    const all = index.all().toSorted((a, b) => a.from - b.from);
+    assert.equal(all, groups, `${label}: all()`);
+  }
+  assert.ok(TREES.some(({ index }) => index.root.height === 2));
+});
+
+test('a search finds the groups whose boxes meet the area', () => {
+  const random = new Random(SEED, 'point');
+  for (const { count, index } of TREES) {
+    for (let round = 0; round < 50; round++) {
       const [minX, minY] = [random.between(-200, 180), random.between(-100, 90)];
-      const [maxX, maxY] = random.pick([
-        [minX + random.between(0, 50), minY + random.between(0, 50)],
-        [minX + 400, minY + 200],
-        [minX, minY],
-      ] as const);
-      const found = ascending(index.search({ minX, minY, maxX, maxY }));
-      const expected = everyRow.filter((row) => {
-        const [lon, lat] = [coords[2 * row]!, coords[2 * row + 1]!];
-        return lon >= minX && lon <= maxX && lat >= minY && lat <= maxY;
-      });
-      assertSame(found, expected, `seed ${SEED}, ${count} rows: ${[minX, minY, maxX, maxY]}`);
-    }
-    for (const row of everyRow.slice(0, 5)) {
-      const [lon, lat] = [coords[2 * row]!, coords[2 * row + 1]!];
-      const found = index.search({ minX: lon, minY: lat, maxX: lon, maxY: lat });
-      assert.ok(found.includes(row), `${count} rows: box without size on row ${row}`);
+      const [maxX, maxY] = [minX + random.between(0, 100), minY + random.between(0, 50)];
+      const found = new Set(index.search({ minX, minY, maxX, maxY }));
+      for (const group of index.all()) {
+        const isApart =
+          group.minX > maxX || group.maxX < minX || group.minY > maxY || group.maxY < minY;
+        const label = `seed ${SEED}, ${count} rows, round ${round}, group from ${group.from}`;
+        assert.is(found.has(group), !isApart, label);
+      }
     }
   }
 });
 
 test('a packed tree takes inserts and removals like any other', () => {
-  const packed = coordsOf(500, 16, SEED);
-  const coords = new Float64Array(2 * 700);
-  coords.set(packed);
-  for (let row = 500; row < 700; row++) coords.set([row - 600, (row % 90) - 45], 2 * row);
-  const index = new BoxIndex(coords, pack(packed, 16).root);
-  for (let row = 500; row < 700; row++) index.insert(row);
-  assertSame(ascending(index.all()), [...Array(700).keys()], 'after inserts');
-  for (let row = 500; row < 700; row++) index.remove(row);
-  assertSame(ascending(index.all()), [...Array(500).keys()], 'after removals');
+  const { index } = TREES.at(-1)!;
+  const groups = index.all().length;
+  const own = { ...index.all()[0]!, minX: 170, maxX: 171, minY: -1, maxY: 1, from: 70_000 };
+  const area = { minX: 170.5, maxX: 170.6, minY: 0, maxY: 0 };
+  index.insert(own);
+  assert.ok(index.search(area).includes(own));
+  assert.is(index.all().length, groups + 1);
+  index.remove(own);
+  assert.not.ok(index.search(area).includes(own));
+  assert.is(index.all().length, groups);
 });
-
-test('a large tree is packed in slices, a small one in one go', () => {
-  const large = coordsOf(70_000, 16, SEED);
-  assert.ok(pack(large, 16).pauses >= 2);
-  const small = coordsOf(1_000, 16, SEED);
-  assert.is(pack(small, 16).pauses, 0);
-});
-
-function ascending(rows: number[]): number[] {
-  return rows.sort((a, b) => a - b);
-}
 
 test.run();

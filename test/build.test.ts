@@ -17,7 +17,7 @@ const notes = scatterNotes(SEED, 20_000);
 
 /** Asserts that every row's coordinates, keys and record are those of the note with its id. */
 async function assertRows(parts: DatasetParts, expected: readonly Note[]): Promise<void> {
-  const dataset = await assembleDataset(parts, () => Promise.resolve());
+  const dataset = assembleDataset(parts);
   const { count, coords, byCreatedAt, byModifiedAt, records } = dataset;
   assert.is(count, expected.length);
   const rows = Array.from({ length: count }, (_, row) => row);
@@ -101,16 +101,6 @@ test('the memory of a dataset moves to another thread whole', async () => {
   const moved = structuredClone(parts, { transfer: memory });
   assert.ok(memory.every((buffer) => buffer.byteLength === 0));
   await assertRows(moved, notes);
-});
-
-test('packing lets others work in between', async () => {
-  const parts = await buildDataset(readerOf(scatterNotes(SEED, 40_000)));
-  let breaths = 0;
-  const dataset = await assembleDataset(parts, async () => {
-    breaths++;
-  });
-  assert.ok(breaths > 0);
-  assert.is(dataset.boxIndex.root.to, 40_000);
 });
 
 test.run();

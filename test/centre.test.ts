@@ -25,7 +25,7 @@ const EDGE_CENTRES: readonly (readonly [lon: Degrees, lat: Degrees])[] = [
 ];
 
 function assertBound(centre: Centre, area: Rectangle, random: Random, label: string): void {
-  centre.bound(rectangleOf(area));
+  centre.bound(...rectangleOf(area));
   const { least, most } = centre;
   let [nearest, farthest] = [2, -1];
   for (const [lon, lat] of pointsOf(area, random, 12)) {
@@ -38,6 +38,25 @@ function assertBound(centre: Centre, area: Rectangle, random: Random, label: str
   assert.ok(most >= farthest, `${place}: ${farthest} is farther than ${most}`);
   assert.ok(least >= 0 && most < 1 + 1e-14 && least <= most, `${place}: ${least} to ${most}`);
 }
+
+test('near the centre a series stands for the sine, to the last digits', () => {
+  const random = new Random(SEED, 'point');
+  const radians = Math.PI / 180;
+  for (let i = 0; i < 20_000; i++) {
+    random.restart(i + 1);
+    const [lon, lat] = [random.between(-180, 180), random.between(-89, 89)];
+    // the series ends at a hundredth of a radian
+    const reach = 10 ** random.between(-8, 0);
+    const [pointLon, pointLat] = [lon, lat].map((at) => at + random.between(-reach, reach));
+    const sinLat = Math.sin(((pointLat! - lat) * radians) / 2);
+    const sinLon = Math.sin(((pointLon! - lon) * radians) / 2);
+    const cosines = Math.cos(lat * radians) * Math.cos(pointLat! * radians);
+    const expected = sinLat * sinLat + cosines * sinLon * sinLon;
+    const got = new Centre(lon, lat).to(...at(pointLon!, pointLat!));
+    const label = `seed ${SEED}, ${i}: ${lon} ${lat} to ${pointLon} ${pointLat}`;
+    assert.ok(Math.abs(got - expected) <= 1e-14 * expected, `${label}: ${got} and ${expected}`);
+  }
+});
 
 test('no point of a rectangle is nearer or farther than its bounds: edge cases', () => {
   const random = new Random(SEED, 'point');
@@ -63,7 +82,7 @@ test('no point of a rectangle is nearer or farther than its bounds: 20,000 rando
 test('the bounds are no wider than the rectangle, but for rounding', () => {
   const centre = new Centre(20, 50);
   const bounds = (...area: Rectangle): [number, number] => {
-    centre.bound(rectangleOf(area));
+    centre.bound(...rectangleOf(area));
     return [centre.least, centre.most];
   };
   const check = (
@@ -95,7 +114,7 @@ test('the same meridian is near by either name', () => {
   for (const lon of [180, -180]) {
     const centre = new Centre(lon, 10);
     for (const area of areas) {
-      centre.bound(rectangleOf(area));
+      centre.bound(...rectangleOf(area));
       assert.is(centre.least, 0, `${lon}, ${area}`);
     }
   }

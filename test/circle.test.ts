@@ -27,7 +27,7 @@ function randomCircle(random: Random): Circle {
 function assertOverlap(circle: Circle, area: Rectangle, random: Random, label: string): number {
   const { lon, lat, radius } = circle;
   const region = circleRegion(circle);
-  const overlap = region.overlap(rectangleOf(area));
+  const overlap = region.overlap(...rectangleOf(area));
   for (const point of pointsOf(area, random, 3)) {
     const inside = geodesic(lon, lat, ...point) <= radius;
     const about = `${label}: ${JSON.stringify(circle)}, point ${point}`;
@@ -119,7 +119,7 @@ test('small circles hold what the geodesic says, right up to the rim', () => {
     const region = circleRegion({ lon, lat, radius });
     const label = `seed ${SEED + 2}, ${i}: ${lon} ${lat} to ${point}, ${distance} of ${radius} m`;
     assert.is(region.contains(...at(...point)), distance <= radius, label);
-    const overlap = region.overlap(rectangleOf([...point, ...point]));
+    const overlap = region.overlap(...rectangleOf([...point, ...point]));
     assert.is.not(overlap, distance <= radius ? OUTSIDE : INSIDE, label);
   }
 });
@@ -129,7 +129,7 @@ test('radius 0 holds the centre by every name it has, and nothing else', () => {
     const region = circleRegion({ lon, lat, radius: 0 });
     const label = `${lon} ${lat}, ${point}`;
     assert.ok(region.contains(...at(...point)), label);
-    assert.is.not(region.overlap(rectangleOf([...point, ...point])), OUTSIDE, label);
+    assert.is.not(region.overlap(...rectangleOf([...point, ...point])), OUTSIDE, label);
   };
   holds(24.94, 60.17, [24.94, 60.17]);
   holds(180, 60, [-180, 60]);
@@ -145,7 +145,7 @@ test('radius 0 holds the centre by every name it has, and nothing else', () => {
 test('as far as the antipode, a circle is the whole Earth', () => {
   for (const radius of [FARTHEST, 20_037_508.34, 1e300, Number.MAX_VALUE]) {
     const region = circleRegion({ lon: 24.94, lat: 60.17, radius });
-    assert.is(region.overlap(rectangleOf([-180, -90, 180, 90])), INSIDE);
+    assert.is(region.overlap(...rectangleOf([-180, -90, 180, 90])), INSIDE);
     assert.ok(region.contains(...at(-155.06, -60.17)));
   }
 });

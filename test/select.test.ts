@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Permutation, Random } from '../src/generate/random.js';
-import { BITS_PER_SPAN, createScratch, type Scratch } from '../src/query/scratch.js';
-import { selectRanks } from '../src/query/select.js';
+import { BITS_PER_SPAN, createScratch, FEW, type Scratch } from '../src/query/scratch.js';
+import { selectFew, selectRanks } from '../src/query/select.js';
 import { assertSame } from './support/same.js';
 
 const SEED = 71;
@@ -83,6 +83,51 @@ test('words whose highest bit is set, alone and with others', () => {
   assertSelect(scratch, 4096, highest, 0, 128, 'bit 31 of each word');
   const ends = highest.flatMap((rank) => [rank, rank - 31]);
   assertSelect(scratch, 4096, ends, 0, 256, 'bits 0 and 31');
+});
+
+/** Selects rows by key and id, and asserts that the window is that of the sorted list; says whether it was done. */
+function assertFew(keys: readonly number[], from: number, to: number, label: string): boolean {
+  const scratch = createScratch(10_000);
+  const rows = draw(10_000, keys.length, 7);
+  // ids run against the rows
+  const idRanks = Int32Array.from({ length: 10_000 }, (_, row) => 9_999 - row);
+  scratch.matches.set(rows);
+  scratch.few.keys.set(keys);
+  const out = new Uint32Array(to - from + 2).fill(99);
+  const isDone = selectFew(scratch, keys.length, Math.max(...keys), idRanks, from, to, out);
+  const sorted = rows
+    .map((row, i) => ({ row, key: keys[i]! }))
+    .sort((a, b) => a.key - b.key || b.row - a.row)
+    .map(({ row }) => row);
+  if (isDone) assertSame(out, [...sorted.slice(from, to), 99, 99], label);
+  else assert.equal([...scratch.matches.subarray(0, rows.length)], rows, `${label}: changed`);
+  return isDone;
+}
+
+test('windows of a few, by key and then by id', () => {
+  const random = new Random(SEED, 'point');
+  let done = 0;
+  for (let round = 0; round < 1_000; round++) {
+    random.restart(round + 1);
+    const count = 1 + random.int(random.pick([8, 100, FEW]));
+    const scale = random.pick([1e-18, 1, 1e6]);
+    // a few values that many share, or all different
+    const steps = random.pick([3, 50, 1e9]);
+    const keys = Array.from({ length: count }, () => random.int(steps) * scale);
+    const from = random.pick([0, random.int(count), count - 1]);
+    const to = random.pick([from + 1, Math.min(count, from + 1 + random.int(100)), count]);
+    const label = `seed ${SEED}, round ${round}: ${count} keys, ${from} to ${to}`;
+    if (assertFew(keys, from, to, label)) done++;
+  }
+  assert.ok(done > 500 && done < 1_000, `${done} were done`);
+});
+
+test('a few keys that are all the same, or nought, or crowd beside one that is far', () => {
+  assert.ok(assertFew(Array(60).fill(0), 3, 20, 'nought'));
+  assert.ok(assertFew(Array(60).fill(5), 3, 20, 'five'));
+  assert.ok(assertFew([0.25], 0, 1, 'one'));
+  const crowd = Array.from({ length: 200 }, (_, i) => i / 1e9);
+  assert.not(assertFew([...crowd, 1], 3, 20, 'a crowd'));
 });
 
 test.run();

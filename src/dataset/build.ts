@@ -4,6 +4,7 @@ import KDBush from 'kdbush';
 import { InputError } from '../errors.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import type { SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
+import { cutBlocks } from './blocks.js';
 import { type DatasetParts, KD_NODE_SIZE } from './dataset.js';
 import type { Order } from './order.js';
 import { buildOrders, type OrderKeys, type Orders } from './orders.js';
@@ -48,7 +49,8 @@ export async function buildDataset(
   const orders = await sorting;
   refuseRepeatedIds(orders.byId);
   const { count } = source;
-  return { count, kdbush: kdbush.data, ...orders, records, report: reader.report() };
+  const blocks = cutBlocks(kdbush.coords as Float64Array);
+  return { count, kdbush: kdbush.data, blocks, ...orders, records, report: reader.report() };
 }
 
 function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {

@@ -1,6 +1,7 @@
 import KDBush from 'kdbush';
 import type { LoadReport } from '../snapshot/snapshot.js';
-import { BoxIndex, packBoxes } from './box-index.js';
+import type { Blocks } from './blocks.js';
+import { BoxIndex } from './box-index.js';
 import { memoryOfOrders, type Orders } from './orders.js';
 import type { Records } from './records.js';
 
@@ -12,6 +13,7 @@ export interface DatasetParts extends Orders {
   readonly count: number;
   /** The memory of a KDBush whose ids are the rows themselves. */
   readonly kdbush: ArrayBufferLike;
+  readonly blocks: Blocks;
   readonly records: Records;
   readonly report: LoadReport;
 }
@@ -26,8 +28,8 @@ export interface Dataset extends DatasetParts {
 
 /** All memory of the parts, to be transferred: to the thread that serves them, or away. */
 export function memoryOf(parts: DatasetParts): ArrayBuffer[] {
-  const { kdbush, records } = parts;
-  const views = [records.ends, ...records.chunks];
+  const { kdbush, blocks, records } = parts;
+  const views = [blocks.starts, blocks.boxes, records.ends, ...records.chunks];
   return [
     kdbush as ArrayBuffer,
     ...memoryOfOrders(parts),
@@ -38,21 +40,9 @@ export function memoryOf(parts: DatasetParts): ArrayBuffer[] {
 /** Points a leaf of the kd-tree holds at most, less one. */
 export const KD_NODE_SIZE = 16;
 
-/**
- * Makes the dataset that queries run on. The box index consists of JavaScript objects, which cannot be
- * shared between threads, so it is packed here, in slices; `breathe` is awaited between them.
- */
-export async function assembleDataset(
-  parts: DatasetParts,
-  breathe: () => Promise<void>,
-): Promise<Dataset> {
+/** Makes the dataset that queries run on, in a few milliseconds: only the box index has objects to be made. */
+export function assembleDataset(parts: DatasetParts): Dataset {
   const radiusIndex = KDBush.from(parts.kdbush);
   const coords = radiusIndex.coords as Float64Array;
-  const packing = packBoxes(coords, KD_NODE_SIZE);
-  let step = packing.next();
-  while (step.done !== true) {
-    await breathe();
-    step = packing.next();
-  }
-  return { ...parts, radiusIndex, coords, boxIndex: new BoxIndex(coords, step.value) };
+  return { ...parts, radiusIndex, coords, boxIndex: new BoxIndex(parts.blocks) };
 }

@@ -114,7 +114,8 @@ export function lowerBound(keys: Float64Array, value: number): number {
   return from;
 }
 
-function firstAbove(keys: Float64Array, value: number): number {
+/** The first place of ascending keys whose key is greater than `value`; past the end when none is. */
+export function firstAbove(keys: Float64Array | Int32Array, value: number): number {
   let from = 0;
   let to = keys.length;
   while (from < to) {

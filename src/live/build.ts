@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { assembleDataset } from '../dataset/dataset.js';
 import { InputError } from '../errors.js';
@@ -38,7 +37,7 @@ export async function buildGeneration(
   const reply = await runThread(request, task.signal, onProgress);
   if (reply.kind === 'refused') throw new InputError(reply.message);
   if (reply.kind === 'unchanged') return 'unchanged';
-  const dataset = await assembleDataset(reply.parts, () => nextTurn());
+  const dataset = assembleDataset(reply.parts);
   return createGeneration(dataset, reply.extra, reply.digest);
 }
 

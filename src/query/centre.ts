@@ -1,6 +1,5 @@
 import type { Row } from '../dataset/row.js';
 import type { Degrees } from '../model/units.js';
-import type { Rectangle } from './overlap.js';
 
 const RADIANS = Math.PI / 180;
 
@@ -13,7 +12,7 @@ export class Centre {
   readonly lat: Degrees;
   readonly #sinLat: number;
   readonly #cosLat: number;
-  /** Set by {@link bound}: no point of the rectangle is nearer, and none farther, than these. */
+  /** Set by {@link bound}: no point of the box is nearer, and none farther, than these. */
   least = 0;
   most = 0;
 
@@ -28,13 +27,28 @@ export class Centre {
   to(coords: Float64Array, row: Row): number {
     const lon = coords[2 * row]!;
     const lat = coords[2 * row + 1]!;
-    const dLat = Math.sin(((lat - this.lat) * RADIANS) / 2);
-    const dLon = Math.sin(((lon - this.lon) * RADIANS) / 2);
-    return dLat * dLat + this.#cosLat * Math.cos(lat * RADIANS) * dLon * dLon;
+    const dLat = (lat - this.lat) * RADIANS;
+    const dLon = (lon - this.lon) * RADIANS;
+    if (Math.abs(dLat) < NEAR && Math.abs(dLon) < NEAR) {
+      const sinLat = sineNear(dLat / 2);
+      const sinLon = sineNear(dLon / 2);
+      const cosLat = this.#cosLat * cosineNear(dLat) - this.#sinLat * sineNear(dLat);
+      return sinLat * sinLat + this.#cosLat * cosLat * sinLon * sinLon;
+    }
+    const sinLat = Math.sin(dLat / 2);
+    const sinLon = Math.sin(dLon / 2);
+    return sinLat * sinLat + this.#cosLat * Math.cos(lat * RADIANS) * sinLon * sinLon;
   }
 
-  /** Bounds the haversines to all points of a rectangle; rounding is allowed for. */
-  bound({ minX: west, minY: south, maxX: east, maxY: north }: Rectangle): void {
+  /**
+   * Bounds the haversines to all points of the box whose west, south, east and north are at `at` and the places
+   * after; rounding is allowed for.
+   */
+  bound(boxes: Float64Array, at: number): void {
+    const west = boxes[at]!;
+    const south = boxes[at + 1]!;
+    const east = boxes[at + 2]!;
+    const north = boxes[at + 3]!;
     const { lon } = this;
     const toWest = longitudeGap(west - lon);
     const toEast = longitudeGap(east - lon);
@@ -79,6 +93,19 @@ export class Centre {
     const adjacent = k * this.#cosLat;
     return 0.5 * Math.sqrt(this.#sinLat * this.#sinLat + adjacent * adjacent);
   }
+}
+
+/** Radians up to which the first terms of a series are exact: 60 km, which most searches are within. */
+const NEAR = 0.01;
+
+function sineNear(angle: number): number {
+  const square = angle * angle;
+  return angle * (1 - (square / 6) * (1 - (square / 20) * (1 - square / 42)));
+}
+
+function cosineNear(angle: number): number {
+  const square = angle * angle;
+  return 1 - (square / 2) * (1 - (square / 12) * (1 - square / 30));
 }
 
 /** Bound of the rounding in a haversine taken as a difference of products. */

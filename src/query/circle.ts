@@ -11,11 +11,17 @@ import {
 } from '../model/geo.js';
 import type { Metres } from '../model/units.js';
 import { Centre } from './centre.js';
-import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
+import { ACROSS, collectEach, INSIDE, OUTSIDE, type Region } from './overlap.js';
 import type { Box, Circle } from './query.js';
 import { isSmall, smallCircleRegion } from './small-circle.js';
 
 const RADIANS = Math.PI / 180;
+
+const EVERYWHERE: Region = {
+  overlap: () => INSIDE,
+  contains: () => true,
+  collect: (...range) => collectEach(() => true, ...range),
+};
 
 /** Room for rounding where a bound is compared with a value from another formula: a share of it, … */
 const SLACK = 1e-12;
@@ -32,7 +38,7 @@ const NOISE: Metres = 1e-6;
  */
 export function circleRegion(circle: Circle): Region {
   const { lat, lon, radius } = circle;
-  if (radius >= FARTHEST) return { overlap: () => INSIDE, contains: () => true };
+  if (radius >= FARTHEST) return EVERYWHERE;
   const frame = frameOf(circle);
   if (isSmall(circle, frame)) return smallCircleRegion(circle, frame);
 
@@ -43,31 +49,37 @@ export function circleRegion(circle: Circle): Region {
   const { west, south, east, north } = frame;
   const crosses = west > east;
 
-  return {
-    contains(coords, row) {
-      const pointLon = coords[2 * row]!;
-      const pointLat = coords[2 * row + 1]!;
-      if (pointLat < south || pointLat > north) return false;
-      const haversine = centre.to(coords, row);
-      if (haversine > outer) return false;
-      if (haversine < inner) return true;
-      if (radius < LAMBERT_REACH) {
-        const distance = lambert(lon, lat, pointLon, pointLat);
-        const doubt = radius * LAMBERT_ERROR + NOISE;
-        if (distance > radius + doubt) return false;
-        if (distance < radius - doubt) return true;
-      }
-      return geodesic(lon, lat, pointLon, pointLat) <= radius;
-    },
+  const contains: Region['contains'] = (coords, row) => {
+    const pointLon = coords[2 * row]!;
+    const pointLat = coords[2 * row + 1]!;
+    if (pointLat < south || pointLat > north) return false;
+    const haversine = centre.to(coords, row);
+    if (haversine > outer) return false;
+    if (haversine < inner) return true;
+    if (radius < LAMBERT_REACH) {
+      const distance = lambert(lon, lat, pointLon, pointLat);
+      const doubt = radius * LAMBERT_ERROR + NOISE;
+      if (distance > radius + doubt) return false;
+      if (distance < radius - doubt) return true;
+    }
+    return geodesic(lon, lat, pointLon, pointLat) <= radius;
+  };
 
-    overlap(rectangle) {
+  return {
+    contains,
+    collect: (...range) => collectEach(contains, ...range),
+
+    overlap(boxes, at) {
       // most nodes lie nowhere near: four comparisons settle them
-      const { minX, minY, maxX, maxY } = rectangle;
+      const minX = boxes[at]!;
+      const minY = boxes[at + 1]!;
+      const maxX = boxes[at + 2]!;
+      const maxY = boxes[at + 3]!;
       if (minY > north || maxY < south) return OUTSIDE;
       const beyondWest = maxX < west;
       const beyondEast = minX > east;
       if (crosses ? beyondWest && beyondEast : beyondWest || beyondEast) return OUTSIDE;
-      centre.bound(rectangle);
+      centre.bound(boxes, at);
       if (centre.least > outer) return OUTSIDE;
       return centre.most < inner ? INSIDE : ACROSS;
     },

@@ -162,3 +162,19 @@ function testRegion(
 function bounds(window: Window | undefined, total: number): [from: number, last: number] {
   return window === undefined ? [0, total - 1] : [window.range.from, window.range.to - 1];
 }
+
+/** The matches as single rows, at the front of the scratch memory's matches; of what has a filter. */
+export function listRows({ matches: list }: Scratch, matches: Matches): Int32Array {
+  if (matches.form === 'runs') {
+    const { bounds, length } = matches.runs;
+    let count = 0;
+    for (let run = 0; run < length; run++) {
+      const to = bounds[2 * run + 1]!;
+      for (let row = bounds[2 * run]!; row < to; row++) list[count++] = row;
+    }
+  } else if (matches.form === 'window') {
+    const { from, to } = matches.range;
+    list.set(matches.order.rows.subarray(from, to));
+  }
+  return list.subarray(0, matches.count);
+}

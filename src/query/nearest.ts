@@ -1,16 +1,16 @@
 import { around } from 'geokdbush';
-import type { BoxNode } from '../dataset/box-index.js';
+import { putUnion } from '../dataset/blocks.js';
 import type { Dataset } from '../dataset/dataset.js';
-import { lowerBound, type Order } from '../dataset/order.js';
+import { firstAbove, lowerBound, type Order } from '../dataset/order.js';
 import type { Row } from '../dataset/row.js';
 import { Centre } from './centre.js';
-import type { Matches } from './match.js';
+import { listRows, type Matches } from './match.js';
 import type { Places } from './ordered.js';
 import type { Region } from './overlap.js';
 import { chooseNearestWay, type Way } from './plan.js';
 import type { Filters } from './query.js';
-import type { Scratch } from './scratch.js';
-import { selectRanks } from './select.js';
+import { FEW, type Scratch } from './scratch.js';
+import { selectFew, selectRanks } from './select.js';
 
 /** Rows with their haversines from the centre, index by index. */
 interface Measured {
@@ -19,7 +19,7 @@ interface Measured {
 }
 
 /** Up to here measuring every match is cheaper than finding out which need not be. */
-const FEW = 2_048;
+const NOT_MANY = 2_048;
 
 /**
  * How many more than the page needs are asked for, to see whether the last distance is shared; when even
@@ -62,7 +62,8 @@ export function takeNearest(
     }
   }
   const rows = listRows(scratch, matches);
-  if (rows.length <= FEW || !isAscending(matches)) {
+  if (rows.length <= FEW && pickFew(dataset, scratch, centre, rows, places)) return;
+  if (rows.length <= NOT_MANY || !isAscending(matches)) {
     pick(dataset, scratch, measure(dataset.coords, centre, rows), places);
     return;
   }
@@ -95,17 +96,22 @@ function searchOutwards(
   return undefined;
 }
 
-/** All matches as single rows. */
-function listRows({ matches: list }: Scratch, matches: Matches): Int32Array {
-  if (matches.form === 'runs') {
-    const { bounds, length } = matches.runs;
-    let count = 0;
-    for (let run = 0; run < length; run++) {
-      const to = bounds[2 * run + 1]!;
-      for (let row = bounds[2 * run]!; row < to; row++) list[count++] = row;
-    }
+/** Writes the rows at the places to the page, of a few; false when they are too close to each other for it. */
+function pickFew(
+  { coords, byId }: Dataset,
+  scratch: Scratch,
+  centre: Centre,
+  rows: Int32Array,
+  { from, to }: Places,
+): boolean {
+  const { keys } = scratch.few;
+  let most = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const distance = centre.to(coords, rows[i]!);
+    keys[i] = distance;
+    if (distance > most) most = distance;
   }
-  return list.subarray(0, matches.count);
+  return selectFew(scratch, rows.length, most, byId.ranks, from, to, scratch.page);
 }
 
 function isAscending(matches: Matches): boolean {
@@ -120,12 +126,12 @@ function measure(coords: Float64Array, centre: Centre, rows: Int32Array): Measur
   return { rows, distances };
 }
 
-/** Tree nodes of at most this many rows are kept or left out as one. */
-const GROUP_ROWS = 512;
+/** So many blocks are kept or left out as one: a subtree, too. */
+const GROUP_BLOCKS = 4;
 /** One for each float of six fractional bits, up to 1. */
 const BUCKETS = 8_192;
 
-/** Matching rows of one tree node, `start` to `end - 1` of the list, and the span of their distances. */
+/** Matching rows of neighbouring blocks, `start` to `end - 1` of the list, and the span of their distances. */
 interface Group {
   readonly start: number;
   readonly end: number;
@@ -143,7 +149,7 @@ function nearCandidates(
   rows: Int32Array,
   { from, to }: Places,
 ): { candidates: Int32Array; skipped: number } {
-  const groups = groupRows(dataset.boxIndex.root, centre, rows);
+  const groups = groupRows(dataset, centre, rows);
   // rows in groups that end before a bucket, and in groups that begin in it or before
   const surelyBefore = new Float64Array(BUCKETS + 1);
   const possiblyWithin = new Float64Array(BUCKETS);
@@ -181,23 +187,22 @@ function bucketOf(distance: number): number {
   return bits[0]! >>> 17;
 }
 
-function groupRows(root: BoxNode, centre: Centre, rows: Int32Array): Group[] {
+function groupRows({ blocks }: Dataset, centre: Centre, rows: Int32Array): Group[] {
+  const { starts, boxes } = blocks;
   const groups: Group[] = [];
+  const box = new Float64Array(4);
   let cursor = 0;
-  visit(root);
-  return groups;
-
-  function visit(node: BoxNode): void {
-    if (cursor === rows.length || rows[cursor]! >= node.to) return;
-    if (!node.leaf && node.to - node.from > GROUP_ROWS) {
-      for (const child of node.children as BoxNode[]) visit(child);
-      return;
-    }
+  while (cursor < rows.length) {
     const start = cursor;
-    while (cursor < rows.length && rows[cursor]! < node.to) cursor++;
-    centre.bound(node);
+    const block = firstAbove(starts, rows[cursor]!) - 1;
+    const first = block - (block % GROUP_BLOCKS);
+    const last = Math.min(first + GROUP_BLOCKS, starts.length - 1);
+    while (cursor < rows.length && rows[cursor]! < starts[last]!) cursor++;
+    putUnion(box, 0, boxes, first, last);
+    centre.bound(box, 0);
     groups.push({ start, end: cursor, nearest: centre.least, farthest: centre.most });
   }
+  return groups;
 }
 
 /** Writes the rows at the places to the page, by distance, then id. */

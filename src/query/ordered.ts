@@ -1,9 +1,9 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
-import type { Matches } from './match.js';
+import { listRows, type Matches } from './match.js';
 import { chooseWay, type Way } from './plan.js';
-import type { Scratch } from './scratch.js';
-import { selectRanks } from './select.js';
+import { FEW, type Scratch } from './scratch.js';
+import { selectFew, selectRanks } from './select.js';
 
 /** Which matches make the page: places `from` to `to - 1` of the order, at least one. */
 export interface Places {
@@ -38,7 +38,7 @@ export function takeOrdered(
     // rows that were tested one by one stand there already
     const way = matches.form === 'rows' ? 'select' : (forced ?? choice);
     if (way === 'walk') walk(dataset, matches, order, from, page);
-    else select(dataset, scratch, matches, order, from, page);
+    else select(scratch, matches, order, from, page);
   }
   if (descending) page.reverse();
 }
@@ -90,31 +90,23 @@ function rowTest({ coords }: Dataset, matches: Matches): (row: number) => boolea
   return (row) => ranks[row]! >= from && ranks[row]! < to;
 }
 
-/** Turns all matches into ranks of the order and picks the page's. */
+/** Picks the page's matches by their ranks of the order. */
 function select(
-  dataset: Dataset,
   scratch: Scratch,
   matches: Matches,
   order: Order,
   from: number,
   page: Uint32Array,
 ): void {
-  const target = scratch.matches;
+  const to = from + page.length;
   const { ranks } = order;
-  if (matches.form === 'rows') {
-    for (let i = 0; i < matches.count; i++) target[i] = ranks[target[i]!]!;
-  } else if (matches.form === 'window') {
-    const { rows } = matches.order;
-    const first = matches.range.from;
-    for (let i = 0; i < matches.count; i++) target[i] = ranks[rows[first + i]!]!;
-  } else if (matches.form === 'runs') {
-    const { bounds, length } = matches.runs;
-    let count = 0;
-    for (let run = 0; run < length; run++) {
-      const to = bounds[2 * run + 1]!;
-      for (let row = bounds[2 * run]!; row < to; row++) target[count++] = ranks[row]!;
-    }
+  const target = listRows(scratch, matches);
+  if (target.length <= FEW) {
+    const { keys } = scratch.few;
+    for (let i = 0; i < target.length; i++) keys[i] = ranks[target[i]!]!;
+    if (selectFew(scratch, target.length, ranks.length, ranks, from, to, page)) return;
   }
-  selectRanks(scratch, matches.count, dataset.count, from, from + page.length, page);
+  for (let i = 0; i < target.length; i++) target[i] = ranks[target[i]!]!;
+  selectRanks(scratch, target.length, order.rows.length, from, to, page);
   for (let i = 0; i < page.length; i++) page[i] = order.rows[page[i]!]!;
 }

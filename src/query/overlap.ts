@@ -1,5 +1,4 @@
 import type { Row } from '../dataset/row.js';
-import type { Degrees } from '../model/units.js';
 
 /** How a rectangle of the map lies to a region. */
 export type Overlap = typeof OUTSIDE | typeof INSIDE | typeof ACROSS;
@@ -8,23 +7,39 @@ export const INSIDE = 1;
 /** Some points of the rectangle may be in the region and some not. */
 export const ACROSS = 2;
 
-/** A part of the map that index nodes and points can be tested against. */
+/**
+ * A part of the map that boxes and points can be tested against. It takes both by their place, because numbers
+ * with a fraction cost an allocation each when they are passed to a function that is not inlined.
+ */
 export interface Region {
-  /** May say ACROSS where INSIDE or OUTSIDE is true, never the other way round. */
-  overlap(rectangle: Rectangle): Overlap;
+  /**
+   * How the box whose west, south, east and north are at `at` and the places after lies to it. May say ACROSS
+   * where INSIDE or OUTSIDE is true, never the other way round.
+   */
+  overlap(boxes: Float64Array, at: number): Overlap;
   /** Whether it holds the point whose longitude and latitude are at `2 * row` and the place after. */
   contains(coords: Float64Array, row: Row): boolean;
+  /**
+   * The same for rows `from` to `to - 1`, many at a time: writes row, row + 1 for each that it holds to `bounds`
+   * at `at`, and returns where they end. Room for all of them is wanted.
+   */
+  collect(coords: Float64Array, from: Row, to: Row, bounds: Int32Array, at: number): number;
 }
 
-/**
- * The extent of an index node. Regions take it whole, and a point by its place, because numbers with a
- * fraction cost an allocation each when they are passed to a function that is not inlined.
- */
-export interface Rectangle {
-  /** Longitudes. */
-  readonly minX: Degrees;
-  readonly maxX: Degrees;
-  /** Latitudes. */
-  readonly minY: Degrees;
-  readonly maxY: Degrees;
+/** Collects by a test of single rows, where that costs so much that a loop of its own would save nothing. */
+export function collectEach(
+  contains: Region['contains'],
+  coords: Float64Array,
+  from: Row,
+  to: Row,
+  bounds: Int32Array,
+  at: number,
+): number {
+  let end = at;
+  for (let row = from; row < to; row++) {
+    if (!contains(coords, row)) continue;
+    bounds[end++] = row;
+    bounds[end++] = row + 1;
+  }
+  return end;
 }

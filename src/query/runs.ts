@@ -1,10 +1,10 @@
 import type { BoxNode } from '../dataset/box-index.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
-import { ACROSS, INSIDE, type Region } from './overlap.js';
+import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
 
 /**
- * Rows as ranges `[from, to)`, ascending and apart: what a region search yields. One list is reused from
+ * Rows as ranges `[from, to)`, ascending, none in two: what a region search yields. One list is reused from
  * search to search, so it is valid until the next.
  */
 export class Runs {
@@ -22,39 +22,59 @@ export class Runs {
 
   /** Rows must come in ascending order; a run that touches the last one extends it. */
   add(from: Row, to: Row): void {
+    this.#reserve(1);
     this.rows += to - from;
     const at = 2 * this.length;
     if (at > 0 && this.bounds[at - 1] === from) {
       this.bounds[at - 1] = to;
       return;
     }
-    if (at === this.bounds.length) {
-      const larger = new Int32Array(this.bounds.length * 2);
-      larger.set(this.bounds);
-      this.bounds = larger;
-    }
     this.bounds[at] = from;
     this.bounds[at + 1] = to;
     this.length++;
   }
-}
 
-/** Finds the rows in a region: whole tree nodes where they lie inside, single points at its border. */
-export function findRuns(dataset: Dataset, region: Region, runs: Runs): void {
-  runs.clear();
-  const { coords } = dataset;
-  visit(dataset.boxIndex.root);
-
-  function visit(node: BoxNode): void {
-    const overlap = region.overlap(node);
-    if (overlap === INSIDE) runs.add(node.from, node.to);
-    else if (overlap === ACROSS && node.leaf) testRows(node.from, node.to);
-    else if (overlap === ACROSS) for (const child of node.children as BoxNode[]) visit(child);
+  /** Adds those of the rows `from` to `to - 1` that lie in a region. */
+  addWithin(region: Region, coords: Float64Array, from: Row, to: Row): void {
+    this.#reserve(to - from);
+    const end = region.collect(coords, from, to, this.bounds, 2 * this.length) / 2;
+    this.rows += end - this.length;
+    this.length = end;
   }
 
-  function testRows(from: Row, to: Row): void {
-    for (let row = from; row < to; row++) {
-      if (region.contains(coords, row)) runs.add(row, row + 1);
+  #reserve(runs: number): void {
+    const wanted = 2 * (this.length + runs);
+    if (wanted <= this.bounds.length) return;
+    const larger = new Int32Array(Math.max(wanted, this.bounds.length * 2));
+    larger.set(this.bounds);
+    this.bounds = larger;
+  }
+}
+
+/** Finds the rows in a region: whole nodes and blocks where they lie inside, single points at its border. */
+export function findRuns(dataset: Dataset, region: Region, runs: Runs): void {
+  runs.clear();
+  const { coords, blocks, boxIndex } = dataset;
+  visit(boxIndex.root);
+
+  function visit(node: BoxNode): void {
+    for (const child of node.children) {
+      const overlap = region.overlap(boxIndex.boxes, child.box);
+      if (overlap === INSIDE) runs.add(child.from, child.to);
+      else if (overlap === ACROSS && node.leaf) testBlocks(child.firstBlock, child.lastBlock);
+      else if (overlap === ACROSS) visit(child as BoxNode);
+    }
+  }
+
+  function testBlocks(first: number, last: number): void {
+    const { starts, boxes } = blocks;
+    for (let block = first; block < last; block++) {
+      const overlap = region.overlap(boxes, 4 * block);
+      if (overlap === OUTSIDE) continue;
+      const from = starts[block]!;
+      const to = starts[block + 1]!;
+      if (overlap === INSIDE) runs.add(from, to);
+      else runs.addWithin(region, coords, from, to);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { EARTH_RADIUS, geodesic } from '../model/geo.js';
+import type { Degrees } from '../model/units.js';
 import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
 import type { Box, Circle } from './query.js';
 
@@ -45,22 +46,50 @@ export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Reg
   const northSpread = Math.abs(north1) * reach;
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
 
+  function squareTo(pointLon: Degrees, pointLat: Degrees): number {
+    const dLat = (pointLat - lat) * RADIANS;
+    const dLon = (pointLon - lon) * RADIANS;
+    const half = dLat / 2;
+    const meridian = north0 + north1 * half;
+    const parallel = east0! + (east1 + east2 * half) * half;
+    return meridian * dLat * dLat + parallel * dLon * dLon;
+  }
+
   return {
     contains(coords, row) {
       const pointLon = coords[2 * row]!;
       const pointLat = coords[2 * row + 1]!;
       if (pointLon < west || pointLon > east || pointLat < south || pointLat > north) return false;
-      const dLat = (pointLat - lat) * RADIANS;
-      const dLon = (pointLon - lon) * RADIANS;
-      const half = dLat / 2;
-      const square =
-        (north0 + north1 * half) * dLat * dLat +
-        (east0! + (east1 + east2 * half) * half) * dLon * dLon;
+      const square = squareTo(pointLon, pointLat);
       if (square > possibly) return false;
       return square < surely || geodesic(lon, lat, pointLon, pointLat) <= radius;
     },
 
-    overlap({ minX, minY, maxX, maxY }) {
+    collect(coords, from, to, bounds, at) {
+      let end = at;
+      for (let row = from; row < to; row++) {
+        const pointLon = coords[2 * row]!;
+        const pointLat = coords[2 * row + 1]!;
+        const square = squareTo(pointLon, pointLat);
+        const isFramed =
+          pointLon >= west && pointLon <= east && pointLat >= south && pointLat <= north;
+        // written in any case, to be overwritten: a branch less to mispredict
+        bounds[end] = row;
+        bounds[end + 1] = row + 1;
+        if (isFramed && square >= surely && square <= possibly) {
+          end += geodesic(lon, lat, pointLon, pointLat) <= radius ? 2 : 0;
+        } else {
+          end += isFramed && square < surely ? 2 : 0;
+        }
+      }
+      return end;
+    },
+
+    overlap(boxes, at) {
+      const minX = boxes[at]!;
+      const minY = boxes[at + 1]!;
+      const maxX = boxes[at + 2]!;
+      const maxY = boxes[at + 3]!;
       if (minY > north || maxY < south || minX > east || maxX < west) return OUTSIDE;
       const nearLat = Math.max(0, minY - lat, lat - maxY) * RADIANS;
       const farLat = Math.max(lat - minY, maxY - lat) * RADIANS;

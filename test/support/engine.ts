@@ -32,7 +32,7 @@ export function readerOf(notes: readonly Note[], blockPoints = 4_096): SnapshotR
 /** An engine over these notes, built as the service builds it. */
 export async function engineOf(notes: readonly Note[]): Promise<Engine> {
   const parts = await buildDataset(readerOf(notes));
-  return createEngine(await assembleDataset(parts, () => Promise.resolve()));
+  return createEngine(assembleDataset(parts));
 }
 
 /** Ids of the first `length` rows. */

@@ -1,0 +1,87 @@
+import type { Row } from './row.js';
+
+/** Rows of a block, at most; the smallest has half as many. */
+export const BLOCK_ROWS = 64;
+
+/**
+ * The rows cut into blocks of neighbours: subtrees of the kd-tree, all at one depth, so that there is a power of two
+ * of them. What stands in numbers here would cost six times the cache lines as objects.
+ */
+export interface Blocks {
+  /** First row of each block, and behind the last one the number of rows. */
+  readonly starts: Int32Array;
+  /** The box around each block's points: west, south, east and north in turn. */
+  readonly boxes: Float64Array;
+}
+
+/**
+ * Cuts rows that stand in kd-tree order. `coords` holds lon, lat of each row; `blockRows` is no less than the node size
+ * that the tree was built with.
+ */
+export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS): Blocks {
+  const count = coords.length / 2;
+  const starts: Row[] = [];
+  if (count > 0) cut(0, count - 1, 0, commonDepth(count, blockRows));
+  starts.push(count);
+  const boxes = new Float64Array(4 * (starts.length - 1));
+  for (let block = 0; block < starts.length - 1; block++) {
+    putBox(boxes, 4 * block, coords, starts[block]!, starts[block + 1]!);
+  }
+  return { starts: Int32Array.from(starts), boxes };
+
+  // [left, right] is the range that the kd-tree splits, `from` may be one row before: the median of an ancestor,
+  // which belongs to no half and is counted with the right one
+  function cut(left: number, right: number, from: Row, levels: number): void {
+    if (levels === 0) {
+      starts.push(from);
+      return;
+    }
+    const middle = (left + right) >> 1;
+    cut(left, middle - 1, from, levels - 1);
+    cut(middle + 1, right, middle, levels - 1);
+  }
+}
+
+/** Levels that every branch of the kd-tree has above blocks of that size. */
+function commonDepth(count: number, blockRows: number): number {
+  let depth = 0;
+  for (let size = count; size - 1 > blockRows; size = (size - 1) >> 1) depth++;
+  return depth;
+}
+
+function putBox(boxes: Float64Array, at: number, coords: Float64Array, from: Row, to: Row): void {
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let row = from; row < to; row++) {
+    const lon = coords[2 * row]!;
+    const lat = coords[2 * row + 1]!;
+    if (lon < west) west = lon;
+    if (lat < south) south = lat;
+    if (lon > east) east = lon;
+    if (lat > north) north = lat;
+  }
+  boxes[at] = west;
+  boxes[at + 1] = south;
+  boxes[at + 2] = east;
+  boxes[at + 3] = north;
+}
+
+/** Puts the box around boxes `first` to `last - 1` of `boxes` at `at` of `target`. */
+export function putUnion(
+  target: Float64Array,
+  at: number,
+  boxes: Float64Array,
+  first: number,
+  last: number,
+): void {
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let box = 4 * first; box < 4 * last; box += 4) {
+    west = Math.min(west, boxes[box]!);
+    south = Math.min(south, boxes[box + 1]!);
+    east = Math.max(east, boxes[box + 2]!);
+    north = Math.max(north, boxes[box + 3]!);
+  }
+  target[at] = west;
+  target[at + 1] = south;
+  target[at + 2] = east;
+  target[at + 3] = north;
+}
