@@ -11,21 +11,18 @@ const LEAST_CHUNK_BITS = 14;
 const COMMA = 0x2c;
 
 /**
- * The rendered JSON of every record in row order, each followed by a comma, so that neighbouring rows
- * are one copy and a page needs no joining.
+ * The rendered JSON of every record in row order, end to end as files have them, so that a run of rows is
+ * read straight to its place.
  */
 export interface Records {
   /** A chunk holds 2^`chunkBits` rows, the last one what is left. */
   readonly chunkBits: number;
   readonly chunks: readonly Uint8Array[];
-  /** Where each row's comma ends, counted from its chunk's start. */
+  /** Where each row's record ends, counted from its chunk's start. */
   readonly ends: Uint32Array;
 }
 
-/**
- * Lays out chunks of at most 2^`mostBits` rows for records of the given lengths (without commas), in row
- * order.
- */
+/** Lays out chunks of at most 2^`mostBits` rows for records of the given lengths, in row order. */
 export function allocateRecords(lengths: Uint32Array, mostBits: number = MOST_CHUNK_BITS): Records {
   for (let chunkBits = mostBits; ; chunkBits--) {
     const ends = new Uint32Array(lengths.length);
@@ -42,7 +39,7 @@ function measureChunks(lengths: Uint32Array, ends: Uint32Array, chunkRows: numbe
     const last = Math.min(first + chunkRows, lengths.length);
     let end = 0;
     for (let row = first; row < last; row++) {
-      end += lengths[row]! + 1;
+      end += lengths[row]!;
       ends[row] = end;
     }
     sizes.push(end);
@@ -69,10 +66,7 @@ export function putRecords(
   while (from < byteOffset + byteLength) {
     const row = rows[next]!;
     const length = lengths[next]!;
-    const chunk = chunks[row >>> chunkBits]!;
-    const comma = ends[row]! - 1;
-    chunk.set(new Uint8Array(buffer, from, length), comma - length);
-    chunk[comma] = COMMA;
+    chunks[row >>> chunkBits]!.set(new Uint8Array(buffer, from, length), ends[row]! - length);
     from += length;
     next++;
   }
@@ -82,7 +76,7 @@ export function putRecords(
 const CACHE_LINE = 64;
 
 /**
- * Bytes of `count` rows, commas included. On the way it reads a byte of each cache line: loads that do not
+ * Bytes of `count` rows, each with a comma. On the way it reads a byte of each cache line: loads that do not
  * depend on each other wait for memory together, where the copies that follow would wait one by one. A page
  * of scattered records takes a third of the time so; bench/page-copy.ts shows it.
  */
@@ -103,14 +97,14 @@ export function fetchRecords(records: Records, rows: ArrayLike<Row>, count: numb
     }
     for (; at < end; at += CACHE_LINE) mixed ^= chunk[at]!;
     mixed ^= chunk[end - 1]!;
-    size += end - start;
+    size += end - start + 1;
   }
   // never so with bytes, which a compiler does not know: it would leave out loads that nobody uses
   if (mixed > 255) throw new Error('Expected bytes.');
   return size;
 }
 
-/** Copies `count` rows to `target` at `at`, each with its comma; returns where they end. */
+/** Copies `count` rows to `target` at `at`, a comma behind each; returns where they end. */
 export function copyRecords(
   records: Records,
   rows: ArrayLike<Row>,
@@ -118,30 +112,20 @@ export function copyRecords(
   target: Uint8Array,
   at: number,
 ): number {
-  const { chunkBits, chunks, ends } = records;
-  const withinChunk = (1 << chunkBits) - 1;
   let position = at;
-  for (let i = 0; i < count; ) {
-    const first = rows[i]!;
-    let last = first;
-    i++;
-    // a run of neighbouring rows in one chunk is one copy
-    while (i < count && rows[i] === last + 1 && ((last + 1) & withinChunk) !== 0) {
-      last++;
-      i++;
-    }
-    const from = startOf(records, first);
-    const to = ends[last]!;
-    target.set(chunks[first >>> chunkBits]!.subarray(from, to), position);
-    position += to - from;
+  for (let i = 0; i < count; i++) {
+    const bytes = recordBytes(records, rows[i]!);
+    target.set(bytes, position);
+    position += bytes.length;
+    target[position++] = COMMA;
   }
   return position;
 }
 
-/** A view of one record's JSON, without its comma. */
+/** A view of one record's JSON. */
 export function recordBytes(records: Records, row: Row): Uint8Array {
   const chunk = records.chunks[row >>> records.chunkBits]!;
-  return chunk.subarray(startOf(records, row), records.ends[row]! - 1);
+  return chunk.subarray(startOf(records, row), records.ends[row]);
 }
 
 function startOf(records: Records, row: Row): number {

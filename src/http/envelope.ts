@@ -16,7 +16,7 @@ export function pointsEnvelope(
   allocate: (bytes: number) => Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow,
 ): Buffer<ArrayBuffer> {
   const head = envelopeHead(count, links);
-  // each record brings a comma, of which the last gives way to the tail
+  // a comma is copied behind each record, and the last gives way to the tail
   const commas = length === 0 ? 0 : 1;
   const size = head.length + fetchRecords(records, rows, length) - commas + TAIL.length;
   const buffer = allocate(size + commas);

@@ -25,6 +25,5 @@ export interface PointBlock extends ColumnBlock {
 
 export const MAX_BLOCK_POINTS = 65_536;
 
-/** A record's JSON may not be longer: with its comma, it keeps a chunk of 16,384 records addressable
- * by 32 bits. */
+/** A record's JSON may not be longer: a chunk of 16,384 records stays addressable by 32 bits. */
 export const MAX_RECORD_BYTES = 262_142;
