@@ -60,6 +60,13 @@ const WRONG: Record<string, [Edit, RegExp]> = {
     },
     /footer says points 4, the frames before it have 3/,
   ],
+  'more points on both ends than the file has room for': [
+    (pieces) => {
+      set(HEADER, { count: 2 ** 32 - 1 })(pieces);
+      set(FOOTER, { points: 2 ** 32 - 1 })(pieces);
+    },
+    /4294967295 points cannot be in a file of \d+ bytes/,
+  ],
   'wrong blocks in the footer': [set(FOOTER, { blocks: 3 }), /footer says blocks 3/],
   'wrong notifications in the footer': [set(FOOTER, { notifications: 9 }), /notifications 9/],
   'a wrong CRC in the footer': [set(FOOTER, { crc: 1 }), /footer says crc 1/],

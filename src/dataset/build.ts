@@ -3,19 +3,26 @@ import { Worker } from 'node:worker_threads';
 import KDBush from 'kdbush';
 import { InputError } from '../errors.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
+import { isInKdOrder, KD_NODE_SIZE } from '../snapshot/kd-order.js';
 import type { SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
 import { cutBlocks } from './blocks.js';
-import { type DatasetParts, KD_NODE_SIZE } from './dataset.js';
+import type { DatasetParts } from './dataset.js';
 import type { Order } from './order.js';
 import { buildOrders, type OrderKeys, type Orders } from './orders.js';
-import { allocateRecords, putRecords, type Records } from './records.js';
+import { allocateRecords, putRecords, type Records, stretchOf } from './records.js';
 
 /** The columns of a whole snapshot in the order of its file, and a second look at its records. */
 interface Source {
   readonly count: number;
-  readonly columns: Iterable<ColumnBlock>;
+  columns(): Iterable<ColumnBlock>;
   /** Asked for after the columns have been read. */
   records(): Iterable<Uint8Array>;
+}
+
+/** The keys of every row, and how the records get to their rows. */
+interface Layout {
+  readonly keys: OrderKeys;
+  readRecords(): Records;
 }
 
 /**
@@ -28,38 +35,25 @@ export async function buildDataset(
   reader: SnapshotReader,
   { inParallel = false }: { readonly inParallel?: boolean } = {},
 ): Promise<DatasetParts> {
-  const source = isTwoPass(reader) ? readTwice(reader) : await keepBlocks(reader);
-  const columns = joinColumns(source);
-  const kdbush = new KDBush(source.count, KD_NODE_SIZE);
-  for (let i = 0; i < source.count; i++) kdbush.add(columns.lon[i]!, columns.lat[i]!);
-  columns.lon = columns.lat = new Float64Array(0);
-  kdbush.finish();
-
-  // from here on a row is its place in the tree, and the tree's ids say just that
-  const sourceOf = Uint32Array.from(kdbush.ids);
-  for (let row = 0; row < source.count; row++) kdbush.ids[row] = row;
-
-  const keys = {
-    id: permute(columns.id, sourceOf),
-    createdAt: permute(columns.createdAt, sourceOf),
-    modifiedAt: permute(columns.modifiedAt, sourceOf),
-  };
+  const source = isTwoPass(reader) ? reader : await keepBlocks(reader);
+  const { count } = source;
+  const kdbush = new KDBush(count, KD_NODE_SIZE);
+  const columns = joinColumns(source, kdbush);
+  const isOrdered = isTwoPass(reader) && isInKdOrder(kdbush.coords as Float64Array);
+  const { keys, readRecords } = isOrdered
+    ? keepOrder(reader, columns)
+    : sortRows(source, columns, kdbush);
   const sorting = inParallel ? sortElsewhere(keys) : buildOrders(keys);
-  const records = placeRecords(source, columns.length, sourceOf);
+  const records = readRecords();
+  const blocks = cutBlocks(kdbush.coords as Float64Array);
   const orders = await sorting;
   refuseRepeatedIds(orders.byId);
-  const { count } = source;
-  const blocks = cutBlocks(kdbush.coords as Float64Array);
   return { count, kdbush: kdbush.data, blocks, ...orders, records, report: reader.report() };
 }
 
+/** Native files are read twice, so that they are never in memory twice. */
 function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {
   return reader.format === 'native';
-}
-
-/** Native files are read twice, so that they are never in memory twice. */
-function readTwice(reader: TwoPassReader): Source {
-  return { count: reader.count, columns: reader.columns(), records: () => reader.records() };
 }
 
 /** Row formats are parsed once and kept until every record has found its place. */
@@ -70,40 +64,63 @@ async function keepBlocks(reader: SnapshotReader): Promise<Source> {
     blocks.push(block);
     count += block.count;
   }
-  return { count, columns: blocks, records: () => blocks.map((block) => block.records) };
+  return { count, columns: () => blocks, records: () => blocks.map((block) => block.records) };
 }
 
-interface Columns {
-  id: Float64Array;
-  lon: Float64Array;
-  lat: Float64Array;
-  createdAt: Float64Array;
-  modifiedAt: Float64Array;
-  length: Uint32Array;
+interface Columns extends OrderKeys {
+  /** Bytes of each record. */
+  readonly length: Uint32Array;
 }
 
-function joinColumns({ count, columns }: Source): Columns {
+/** Puts the coordinates into the tree, unsorted, and the rest into columns. */
+function joinColumns(source: Source, kdbush: KDBush): Columns {
+  const { count } = source;
   const joined: Columns = {
     id: new Float64Array(count),
-    lon: new Float64Array(count),
-    lat: new Float64Array(count),
     createdAt: new Float64Array(count),
     modifiedAt: new Float64Array(count),
     length: new Uint32Array(count),
   };
   let at = 0;
-  for (const block of columns) {
+  for (const block of source.columns()) {
     if (at + block.count > count)
       throw new InputError('The blocks have more points than they should.');
+    for (let i = 0; i < block.count; i++) kdbush.add(block.lon[i]!, block.lat[i]!);
     joined.id.set(block.id, at);
-    joined.lon.set(block.lon, at);
-    joined.lat.set(block.lat, at);
     joined.createdAt.set(block.createdAt, at);
     joined.modifiedAt.set(block.modifiedAt, at);
     joined.length.set(block.length, at);
     at += block.count;
   }
   return joined;
+}
+
+/** The points are where they belong: the tree needs no sorting, and records are read straight to their rows. */
+function keepOrder(reader: TwoPassReader, columns: Columns): Layout {
+  const { id, createdAt, modifiedAt, length } = columns;
+  return {
+    keys: { id, createdAt, modifiedAt },
+    readRecords() {
+      const records = allocateRecords(length);
+      reader.recordsInto((from, to) => stretchOf(records, from, to));
+      return records;
+    },
+  };
+}
+
+function sortRows(source: Source, columns: Columns, kdbush: KDBush): Layout {
+  kdbush.finish();
+  // from here on a row is its place in the tree, and the tree's ids say just that
+  const sourceOf = new Uint32Array(kdbush.ids);
+  for (let row = 0; row < source.count; row++) kdbush.ids[row] = row;
+  return {
+    keys: {
+      id: permute(columns.id, sourceOf),
+      createdAt: permute(columns.createdAt, sourceOf),
+      modifiedAt: permute(columns.modifiedAt, sourceOf),
+    },
+    readRecords: () => placeRecords(source, columns.length, sourceOf),
+  };
 }
 
 function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
@@ -132,7 +149,7 @@ function refuseRepeatedIds({ keys }: Order): void {
   }
 }
 
-/** Second pass: each record goes straight to its row's place. */
+/** Takes each record straight to its row's place. */
 function placeRecords(source: Source, length: Uint32Array, sourceOf: Uint32Array): Records {
   const lengths = new Uint32Array(length.length);
   const rowOf = new Uint32Array(length.length);

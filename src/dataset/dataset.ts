@@ -37,9 +37,6 @@ export function memoryOf(parts: DatasetParts): ArrayBuffer[] {
   ];
 }
 
-/** Points a leaf of the kd-tree holds at most, less one. */
-export const KD_NODE_SIZE = 16;
-
 /** Makes the dataset that queries run on, in a few milliseconds: only the box index has objects to be made. */
 export function assembleDataset(parts: DatasetParts): Dataset {
   const radiusIndex = KDBush.from(parts.kdbush);

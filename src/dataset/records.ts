@@ -73,6 +73,19 @@ export function putRecords(
   return next;
 }
 
+/** The memory of rows `from` to `to - 1`: their records, end to end, cut only where a chunk ends. */
+export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
+  const { chunkBits, chunks, ends } = records;
+  const pieces: Uint8Array[] = [];
+  for (let first = from; first < to; ) {
+    const chunk = first >>> chunkBits;
+    const next = Math.min((chunk + 1) << chunkBits, to);
+    pieces.push(chunks[chunk]!.subarray(startOf(records, first), ends[next - 1]));
+    first = next;
+  }
+  return pieces;
+}
+
 const CACHE_LINE = 64;
 
 /**

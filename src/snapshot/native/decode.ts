@@ -38,6 +38,9 @@ type Fields = Readonly<Record<string, unknown>>;
 // a 64-bit integer that is not exact as a number is out of every field's range
 const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
 
+/** What a `bin` has before its bytes, by the width of its length. */
+const BIN_HEAD_BYTES: readonly number[] = [2, 3, 5];
+
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
@@ -117,28 +120,41 @@ export function readColumns(fields: Fields, object: Buffer, index: number, fail:
   return { block, recordsSize, recordsCrc: wholeNumber(fields, 'records_crc', fail), lengthOffset };
 }
 
-/** The bytes within a `bin` object: the records of one block, as its columns describe them. */
-export function readRecords(object: Buffer, size: number, length: Uint32Array, fail: Fail): Buffer {
-  const start = object.length - size;
+/** Checks that an object of `length` bytes can be a `bin` of `size` bytes, before memory is taken for it. */
+export function checkBinSize(length: number, size: number, fail: Fail): void {
+  if (!BIN_HEAD_BYTES.includes(length - size)) throw notOneBin(size, fail);
+}
+
+/** Checks the bytes that stand before those of a `bin`, as many as {@link checkBinSize} allows. */
+export function checkBinHead(head: Buffer, size: number, fail: Fail): void {
   const claimed =
-    object[0] === BIN8_MARK && start === 2
-      ? object[1]
-      : object[0] === BIN16_MARK && start === 3
-        ? object.readUInt16BE(1)
-        : object[0] === BIN32_MARK && start === 5
-          ? object.readUInt32BE(1)
+    head[0] === BIN8_MARK && head.length === 2
+      ? head[1]
+      : head[0] === BIN16_MARK && head.length === 3
+        ? head.readUInt16BE(1)
+        : head[0] === BIN32_MARK && head.length === 5
+          ? head.readUInt32BE(1)
           : undefined;
-  if (claimed !== size) throw fail(`expected one bin object with ${size} bytes of records`);
-  let from = start;
-  for (let i = 0; i < length.length; i++) {
-    const to = from + length[i]!;
-    if (object[from] !== BRACE_OPEN || object[to - 1] !== BRACE_CLOSE) {
-      throw fail(`record ${i} of the block is no JSON object where the columns say it is`);
+  if (claimed !== size) throw notOneBin(size, fail);
+}
+
+/** Checks that the records of a block, which no piece cuts in two, are where its columns say. */
+export function checkRecords(pieces: readonly Uint8Array[], length: Uint32Array, fail: Fail): void {
+  let i = 0;
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; i++) {
+      const to = from + length[i]!;
+      if (piece[from] !== BRACE_OPEN || piece[to - 1] !== BRACE_CLOSE) {
+        throw fail(`record ${i} of the block is no JSON object where the columns say it is`);
+      }
+      from = to;
     }
-    from = to;
   }
-  if (from !== object.length) throw fail('the records end elsewhere than the columns say');
-  return object.subarray(start);
+  if (i !== length.length) throw fail('the records end elsewhere than the columns say');
+}
+
+function notOneBin(size: number, fail: Fail): InputError {
+  return fail(`expected one bin object with ${size} bytes of records`);
 }
 
 /** Checks the items of a notifications frame. */

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../../errors.js';
 import { decodeMap, type Header, readFooter, readHeader } from './decode.js';
-import { FOOTER_FRAME_BYTES, type FooterObject, MAGIC, MAX_HEADER_BYTES } from './format.js';
+import {
+  FOOTER_FRAME_BYTES,
+  type FooterObject,
+  LEAST_POINT_BYTES,
+  MAGIC,
+  MAX_HEADER_BYTES,
+} from './format.js';
 import { type Frame, type FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
 
 /** What a file says at its two ends, which agree with each other. */
@@ -34,6 +40,10 @@ export function readEnds(file: FrameFile): Ends {
     throw failFooter(
       `the header promises ${header.count} points, the footer counts ${footer.points}`,
     );
+  }
+  // whoever reads the columns takes memory for all of them first
+  if (header.count * LEAST_POINT_BYTES > file.size) {
+    throw failHeader(`${header.count} points cannot be in a file of ${file.size} bytes`);
   }
   const { position, length, crc } = footerFrame;
   const digest = hash.update(footerFrame.bytes).digest('hex');

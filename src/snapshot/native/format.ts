@@ -27,6 +27,9 @@ export const FRAME_OVERHEAD: number = UINT32_BYTES * 2;
 export const FOOTER_BYTES = 65;
 export const FOOTER_FRAME_BYTES: number = FOOTER_BYTES + FRAME_OVERHEAD;
 
+/** A point's place in every column, and the shortest record. */
+export const LEAST_POINT_BYTES: number = 5 * 8 + 4 + 2;
+
 // limits on one frame's object: what a reader must be ready to hold, whatever a file claims
 export const MAX_HEADER_BYTES = 4096;
 export const MAX_RECORDS_SIZE: number = 32 * 1024 * 1024;

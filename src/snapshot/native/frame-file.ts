@@ -20,6 +20,9 @@ export interface Frame extends FramePlace {
   readonly object: Buffer;
 }
 
+/** Read at a time where it is checked at once: it is still in the processor's cache then. */
+const STEP_BYTES = 256 * 1024;
+
 /** A file read in frames. No length it claims is trusted: memory is only taken for what is there. */
 export class FrameFile {
   readonly path: string;
@@ -41,20 +44,26 @@ export class FrameFile {
     this.size = fstatSync(this.#fd).size;
   }
 
-  /** Exactly `length` bytes from `position`, in `target` where given, else in memory that is reused. */
-  read(position: number, length: number, target?: Buffer): Buffer {
+  /** Exactly `length` bytes from `position`, in memory that is reused. */
+  read(position: number, length: number): Buffer {
+    const into = this.#reserve(length).subarray(0, length);
+    this.readInto(position, into);
+    return into;
+  }
+
+  /** Fills `target` with the bytes from `position`. */
+  readInto(position: number, target: Uint8Array): void {
+    const { length } = target;
     if (position + length > this.size) {
       throw this.broken(position, 'the file ends too early: it is cut short or damaged');
     }
-    const into = (target ?? this.#reserve(length)).subarray(0, length);
     let done = 0;
     while (done < length) {
-      const got = this.#readSome(into, done, length - done, position + done);
+      const got = this.#readSome(target, done, length - done, position + done);
       if (got === 0)
         throw this.broken(position + done, 'the file became shorter while it was read');
       done += got;
     }
-    return into;
   }
 
   /** Where the frame at `position` lies; it must end by `end`, its object be at most `limit` long. */
@@ -68,22 +77,39 @@ export class FrameFile {
     return { position, length, crc: this.#uint32(position + UINT32_BYTES + length) };
   }
 
-  /** Reads a frame and checks it, into `target` where given (with room for its overhead). */
-  frame(place: FramePlace, target?: Buffer): Frame {
-    const bytes = this.read(place.position, place.length + FRAME_OVERHEAD, target);
+  /** Reads a frame and checks it. */
+  frame(place: FramePlace): Frame {
+    const bytes = this.read(place.position, place.length + FRAME_OVERHEAD);
     const object = bytes.subarray(UINT32_BYTES, UINT32_BYTES + place.length);
-    const computed = crc32(object);
-    if (
-      computed !== place.crc ||
-      uint32At(bytes, 0) !== place.length ||
-      uint32At(bytes, UINT32_BYTES + place.length) !== place.crc
-    ) {
-      throw this.broken(
-        place.position,
-        `the checksum is ${hex(computed)}, expected ${hex(place.crc)}: the file is damaged or changed while it was read`,
-      );
-    }
+    const length = uint32At(bytes, 0);
+    const crc = uint32At(bytes, UINT32_BYTES + place.length);
+    this.#requireIntact(place, { length, computed: crc32(object), crc });
     return { ...place, bytes, object };
+  }
+
+  /**
+   * Reads a frame and checks it, the last of its object straight into `pieces`, which it fills one after
+   * the other. Returns the bytes of the object before them.
+   */
+  frameInto(place: FramePlace, pieces: readonly Uint8Array[]): Buffer {
+    let headSize = place.length;
+    for (const piece of pieces) headSize -= piece.length;
+    // a copy: more is read before it is returned
+    const start = Buffer.from(this.read(place.position, UINT32_BYTES + headSize));
+    const head = start.subarray(UINT32_BYTES);
+    let computed = crc32(head);
+    let position = place.position + start.length;
+    for (const piece of pieces) {
+      for (let from = 0; from < piece.length; from += STEP_BYTES) {
+        const step = piece.subarray(from, from + STEP_BYTES);
+        this.readInto(position, step);
+        computed = crc32(step, computed);
+        position += step.length;
+      }
+    }
+    const crc = uint32At(this.read(position, UINT32_BYTES), 0);
+    this.#requireIntact(place, { length: uint32At(start, 0), computed, crc });
+    return head;
   }
 
   /** The error for what is wrong at one place of the file. */
@@ -104,7 +130,19 @@ export class FrameFile {
     return value;
   }
 
-  #readSome(into: Buffer, offset: number, length: number, position: number): number {
+  #requireIntact(
+    place: FramePlace,
+    found: { readonly length: number | undefined; computed: number; crc: number | undefined },
+  ): void {
+    const { length, computed, crc } = found;
+    if (computed === place.crc && length === place.length && crc === place.crc) return;
+    throw this.broken(
+      place.position,
+      `the checksum is ${hex(computed)}, expected ${hex(place.crc)}: the file is damaged or changed while it was read`,
+    );
+  }
+
+  #readSome(into: Uint8Array, offset: number, length: number, position: number): number {
     if (!this.#open) throw new Error('the snapshot is closed');
     try {
       return readSync(this.#fd, into, offset, length, position);

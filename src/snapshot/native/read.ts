@@ -7,7 +7,14 @@ import type {
   ReadOptions,
   TwoPassReader,
 } from '../snapshot.js';
-import { decodeMap, readColumns, readNotifications, readRecords } from './decode.js';
+import {
+  checkBinHead,
+  checkBinSize,
+  checkRecords,
+  decodeMap,
+  readColumns,
+  readNotifications,
+} from './decode.js';
 import { type Ends, readEnds } from './ends.js';
 import {
   MAGIC,
@@ -86,10 +93,8 @@ class Reader implements NativeReader {
 
   async *blocks(): AsyncIterable<PointBlock> {
     for (const [block, place] of this.#walk()) {
-      const target = Buffer.allocUnsafeSlow(frameBytes(place));
-      const { object } = this.#file.frame(place, target);
-      const records = readRecords(object, place.size, block.length, failAt(this.#file, place));
-      this.#advance(frameBytes(place));
+      const records = Buffer.allocUnsafeSlow(place.size);
+      this.#fill([records], place, block.length);
       yield { ...block, records };
     }
     this.#recordsDone = true;
@@ -100,14 +105,22 @@ class Reader implements NativeReader {
   }
 
   *records(): Iterable<Uint8Array> {
-    if (!this.#columnsDone) throw new Error('the columns must be read to the end first');
-    for (const place of this.#records) {
-      const length = new Uint32Array(place.count);
-      this.#file.read(place.lengthAt, length.byteLength, Buffer.from(length.buffer));
-      const { object } = this.#file.frame(place);
-      const records = readRecords(object, place.size, length, failAt(this.#file, place));
-      this.#advance(frameBytes(place));
+    let memory = Buffer.alloc(0);
+    for (const place of this.#recordPlaces()) {
+      if (memory.length < place.size) memory = Buffer.allocUnsafeSlow(place.size);
+      const records = memory.subarray(0, place.size);
+      this.#fill([records], place);
       yield records;
+    }
+    this.#recordsDone = true;
+  }
+
+  recordsInto(memoryOf: (from: number, to: number) => readonly Uint8Array[]): void {
+    let from = 0;
+    for (const place of this.#recordPlaces()) {
+      const to = from + place.count;
+      this.#fill(memoryOf(from, to), place);
+      from = to;
     }
     this.#recordsDone = true;
   }
@@ -130,6 +143,25 @@ class Reader implements NativeReader {
 
   close(): void {
     this.#file.close();
+  }
+
+  #recordPlaces(): readonly RecordsPlace[] {
+    if (!this.#columnsDone) throw new Error('the columns must be read to the end first');
+    return this.#records;
+  }
+
+  /** Reads the records of a block; their lengths, where they are not known, too. */
+  #fill(pieces: readonly Uint8Array[], place: RecordsPlace, known?: Uint32Array): void {
+    const fail = failAt(this.#file, place);
+    checkBinHead(this.#file.frameInto(place, pieces), place.size, fail);
+    checkRecords(pieces, known ?? this.#lengths(place), fail);
+    this.#advance(frameBytes(place));
+  }
+
+  #lengths(place: RecordsPlace): Uint32Array {
+    const lengths = new Uint32Array(place.count);
+    this.#file.readInto(place.lengthAt, new Uint8Array(lengths.buffer));
+    return lengths;
   }
 
   /** Reads all frames but those of records, whose places it yields beside each block. */
@@ -168,7 +200,9 @@ class Reader implements NativeReader {
       }
       const lengthAt = frame.position + UINT32_BYTES + columns.lengthOffset;
       const { count } = columns.block;
-      const records = { ...place, count, size: columns.recordsSize, lengthAt };
+      const size = columns.recordsSize;
+      checkBinSize(place.length, size, failAt(this.#file, place));
+      const records = { ...place, count, size, lengthAt };
       this.#records.push(records);
       position += frameBytes(place);
       crcs = addCrc(crcs, place.crc);

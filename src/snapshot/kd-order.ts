@@ -1,0 +1,38 @@
+/** Points of a leaf of the kd-tree at most, less one. */
+export const KD_NODE_SIZE = 16;
+
+/** The bounds that the medians above a subtree set to its points. */
+type Bounds = readonly [west: number, south: number, east: number, north: number];
+
+/**
+ * Whether points, lon and lat in turn, stand in the order of a kd-tree as KDBush lays it out: the middle
+ * of a range, at `(left + right) >> 1`, is its median by longitude, half of the others before it and half
+ * behind; so are the halves by latitude, and so on in turn down to leaves. Equal ones may stand on either
+ * side. One pass, which ends at the first point out of place.
+ */
+export function isInKdOrder(coords: Float64Array): boolean {
+  function isSubtree(left: number, right: number, axis: 0 | 1, bounds: Bounds): boolean {
+    if (right - left <= KD_NODE_SIZE) return areWithin(left, right, bounds);
+    const middle = (left + right) >> 1;
+    if (!areWithin(middle, middle, bounds)) return false;
+    const median = coords[2 * middle + axis]!;
+    const [west, south, east, north] = bounds;
+    const other = axis === 0 ? 1 : 0;
+    const before: Bounds = axis === 0 ? [west, south, median, north] : [west, south, east, median];
+    const behind: Bounds = axis === 0 ? [median, south, east, north] : [west, median, east, north];
+    return (
+      isSubtree(left, middle - 1, other, before) && isSubtree(middle + 1, right, other, behind)
+    );
+  }
+
+  function areWithin(first: number, last: number, [west, south, east, north]: Bounds): boolean {
+    for (let i = first; i <= last; i++) {
+      const lon = coords[2 * i]!;
+      const lat = coords[2 * i + 1]!;
+      if (lon < west || lon > east || lat < south || lat > north) return false;
+    }
+    return true;
+  }
+
+  return isSubtree(0, coords.length / 2 - 1, 0, [-Infinity, -Infinity, Infinity, Infinity]);
+}
