@@ -2,14 +2,24 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../src/dataset/build.js';
-import { assembleDataset, type DatasetParts, memoryOf } from '../src/dataset/dataset.js';
+import {
+  assembleDataset,
+  type Dataset,
+  type DatasetParts,
+  memoryOf,
+} from '../src/dataset/dataset.js';
 import { recordBytes } from '../src/dataset/records.js';
 import { InputError } from '../src/errors.js';
 import { renderPoint } from '../src/model/point.js';
+import { createEngine } from '../src/query/engine.js';
 import { openNative } from '../src/snapshot/native/read.js';
+import { assertPage } from './support/compare.js';
 import { idsOf, readerOf } from './support/engine.js';
+import { kdSorted } from './support/kd-order.js';
 import { blockOf, withFolder, writeNative } from './support/native.js';
 import { type Note, pointOf, scatterNotes } from './support/notes.js';
+import { Oracle } from './support/oracle.js';
+import { COMBINATIONS, randomQuestion } from './support/queries.js';
 import { assertSame } from './support/same.js';
 
 const SEED = 91;
@@ -64,6 +74,43 @@ test('a native file read in two passes makes the same dataset', () =>
     const once = await buildDataset(readerOf(notes));
     for (const order of ['byId', 'byCreatedAt', 'byModifiedAt'] as const) {
       assertSame(parts[order].rows, once[order].rows, order);
+    }
+  }));
+
+test('a native file in any order makes the same orders and answers, in tree order as well', () =>
+  withFolder(async (folder) => {
+    const oracle = new Oracle(notes);
+    const load = async (name: string, ordered: readonly Note[]): Promise<Dataset> => {
+      const path = join(folder, name);
+      const parts = [0, 5_000, 5_001, 17_000].map((from, i, all) =>
+        ordered.slice(from, all[i + 1]),
+      );
+      writeNative(
+        path,
+        parts.map((part) => blockOf(part.map(pointOf))),
+      );
+      const reader = openNative(path, {});
+      const built = await buildDataset(reader, { inParallel: true });
+      reader.close();
+      await assertRows(built, ordered);
+      return assembleDataset(built, () => Promise.resolve());
+    };
+    const sorted = kdSorted(notes);
+    const inOrder = await load('sorted', sorted);
+    // nothing was moved: a row is its place in the file
+    const rows = Uint32Array.from(sorted.keys());
+    const ids = sorted.map(({ id }) => id);
+    assertSame(idsOf(inOrder, rows, sorted.length), ids, 'ids');
+    const [first, ...rest] = sorted;
+    const nearly = await load('nearly sorted', [...rest, first!]);
+    for (const dataset of [inOrder, nearly]) {
+      const engine = createEngine(dataset);
+      for (let index = 0; index < 2 * COMBINATIONS; index++) {
+        const { filters, ordering, pageOf } = randomQuestion(SEED, index, notes);
+        const expected = oracle.find(filters, ordering);
+        const query = { filters, ordering, ...pageOf(expected.notes.length) };
+        assertPage(engine, query, expected, `seed ${SEED}, question ${index}`);
+      }
     }
   }));
 

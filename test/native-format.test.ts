@@ -6,7 +6,7 @@ import { pack, UnpackrStream } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InputError } from '../src/errors.js';
-import { readOnePass, readTwoPass, withFolder } from './support/native.js';
+import { readInPlace, readOnePass, readTwoPass, withFolder } from './support/native.js';
 import { writeNativeFixtures } from './support/native-fixtures.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -86,7 +86,7 @@ test('a MessagePack library that knows nothing of frames reads a file as a strea
 for (const file of readdirSync(FIXTURES)) {
   const good = /^(one|sample|invalid-.*)\.waypost$/.test(file);
   test(`the sample file ${file} is ${good ? 'read' : 'refused'}`, async () => {
-    for (const read of [readOnePass, readTwoPass]) {
+    for (const read of [readOnePass, readTwoPass, readInPlace]) {
       let refusal: unknown;
       try {
         await read(join(FIXTURES, file));

@@ -38,6 +38,7 @@ test('the report is there once everything has been read', async () => {
     assert.is(reader.origin, 'a test');
     assert.throws(() => reader.report(), /read to its end/);
     assert.throws(() => [...reader.records()], /columns/);
+    assert.throws(() => reader.recordsInto(() => []), /columns/);
     for (const _ of reader.columns());
     assert.throws(() => reader.report(), /read to its end/);
     for (const _ of reader.records());
@@ -51,7 +52,9 @@ test('the report is there once everything has been read', async () => {
 test('a file that changes between the passes is noticed', async () => {
   await withFolder((folder) => {
     const path = join(folder, 'c.waypost');
-    writeNative(path, [blockOf([point({ id: 1, comment: 'before' })])]);
+    const block = blockOf([point({ id: 1, comment: 'before' })]);
+    const size = block.records.length;
+    writeNative(path, [block]);
     const bytes = readFileSync(path);
     const changed = Buffer.from(bytes);
     changed.write('behind', bytes.indexOf('before'));
@@ -63,10 +66,15 @@ test('a file that changes between the passes is noticed', async () => {
       const reader = openNative(path, {});
       for (const _ of reader.columns());
       change();
-      assert.throws(
+      for (const read of [
         () => [...reader.records()],
-        (error: unknown) => error instanceof InputError && error.message.includes(path),
-      );
+        () => reader.recordsInto(() => [new Uint8Array(size)]),
+      ]) {
+        assert.throws(
+          read,
+          (error: unknown) => error instanceof InputError && error.message.includes(path),
+        );
+      }
       reader.close();
     }
   });

@@ -11,6 +11,7 @@ import {
   CREATED_AT,
   notification,
   point,
+  readInPlace,
   readOnePass,
   readTwoPass,
   withFolder,
@@ -64,7 +65,7 @@ const notifications = fc.array(
   { maxLength: 5 },
 );
 
-test('what is written is read back, in one pass and in two', async () => {
+test('what is written is read back, in one pass, in two and in place', async () => {
   await withFolder(async (folder) => {
     let run = 0;
     await fc.assert(
@@ -77,9 +78,11 @@ test('what is written is read back, in one pass and in two', async () => {
         assert.is(report.points, totals.points);
         assert.is(report.createdAt, CREATED_AT);
         assert.is(totals.bytes, readFileSync(path).length);
-        const [two, again] = readTwoPass(path);
-        same(two, written);
-        assert.equal(again, report);
+        for (const read of [readTwoPass, readInPlace]) {
+          const [two, again] = read(path);
+          same(two, written);
+          assert.equal(again, report);
+        }
         assert.is(nativeDigest(path), report.digest);
       }),
       { numRuns: 200 },

@@ -7,6 +7,7 @@ import {
   putRecords,
   type Records,
   recordBytes,
+  stretchOf,
 } from '../src/dataset/records.js';
 import { Permutation, Random } from '../src/generate/random.js';
 
@@ -61,7 +62,7 @@ test('a record is where it was put', () => {
   }
 });
 
-test('runs across the borders of chunks are copied whole', () => {
+test('rows on both sides of a border of chunks are copied', () => {
   for (const border of [CHUNK_ROWS, 2 * CHUNK_ROWS]) {
     for (let from = border - 4; from <= border + 1; from++) {
       for (let length = 0; length < 8; length++) {
@@ -91,6 +92,28 @@ test('runs, single rows and repeated rows in any order are copied one after the 
     const page = Uint32Array.from(rows);
     const label = `seed ${SEED}, round ${round}: ${count} of ${rows}`;
     assert.is(copy(page, count, random.int(5)), joined(page, count), label);
+  }
+});
+
+test('a stretch of rows is filled piece by piece, as a file has them', () => {
+  const sizes = texts.map((text) => text.length);
+  const made = allocateRecords(Uint32Array.from(sizes), CHUNK_BITS);
+  const borders = [0, 1, 500, CHUNK_ROWS, CHUNK_ROWS + 3, COUNT - 1, COUNT];
+  for (const [i, to] of borders.entries()) {
+    const from = borders[i - 1] ?? 0;
+    const pieces = stretchOf(made, from, to);
+    const whole = Buffer.from(texts.slice(from, to).join(''));
+    assert.is(pieces.length, from === to ? 0 : ((to - 1) >> CHUNK_BITS) - (from >> CHUNK_BITS) + 1);
+    let at = 0;
+    for (const piece of pieces) {
+      piece.set(whole.subarray(at, at + piece.length));
+      at += piece.length;
+    }
+    assert.is(at, whole.length);
+  }
+  for (const [row, text] of texts.entries()) {
+    const found = Buffer.from(recordBytes(made, row)).toString();
+    if (found !== text) assert.is(found, text, `row ${row}`);
   }
 });
 

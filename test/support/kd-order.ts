@@ -1,0 +1,40 @@
+/** A place as longitude and latitude. */
+export interface Place {
+  readonly lon: number;
+  readonly lat: number;
+}
+
+const AXES = ['lon', 'lat'] as const;
+
+/** The places in the order of the specification, by sorting every range in full: as another writer may. */
+export function kdSorted<T extends Place>(places: readonly T[], level = 0): T[] {
+  if (places.length <= 17) return [...places];
+  const axis = AXES[level % 2]!;
+  const sorted = [...places].sort((a, b) => a[axis] - b[axis]);
+  const middle = (places.length - 1) >> 1;
+  return [
+    ...kdSorted(sorted.slice(0, middle), level + 1),
+    sorted[middle]!,
+    ...kdSorted(sorted.slice(middle + 1), level + 1),
+  ];
+}
+
+/** Whether places have that order, by comparing each range with its median: the oracle of the quick check. */
+export function isKdSorted(places: readonly Place[], level = 0): boolean {
+  if (places.length <= 17) return true;
+  const axis = AXES[level % 2]!;
+  const middle = (places.length - 1) >> 1;
+  const [before, behind] = [places.slice(0, middle), places.slice(middle + 1)];
+  const median = places[middle]![axis];
+  return (
+    before.every((place) => place[axis] <= median) &&
+    behind.every((place) => place[axis] >= median) &&
+    isKdSorted(before, level + 1) &&
+    isKdSorted(behind, level + 1)
+  );
+}
+
+/** Longitude and latitude in turn. */
+export function coordsOf(places: readonly Place[]): Float64Array {
+  return Float64Array.from(places.flatMap(({ lon, lat }) => [lon, lat]));
+}
