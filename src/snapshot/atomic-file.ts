@@ -22,27 +22,39 @@ const flush = promisify(fsync);
  * it is on disk. If `write` throws, or `signal` is aborted, the old file stays and the temporary one
  * is removed. A symbolic link keeps pointing where it does; its target is replaced.
  *
+ * `openScratch` opens another file in that folder, to read and write until `write` is done: it has no
+ * name, so it is gone with the process at the latest.
+ *
  * Throws what `write` threw, the reason of `signal`, or an InputError when the folder, its
  * permissions or the disk do not allow it.
  */
 export async function writeAtomically<T>(
   path: string,
-  write: (fd: number) => T | Promise<T>,
+  write: (fd: number, openScratch: () => number) => T | Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
   const { target, mode } = inspect(path);
   const folder = dirname(target);
-  // hidden, and of another ending, so that nobody who watches the folder takes it for a snapshot
-  const temporary = join(folder, `.waypost-${randomBytes(8).toString('hex')}.tmp`);
-  let fd: number;
-  try {
-    fd = openSync(temporary, 'wx');
-  } catch (error) {
-    throw unwritable(path, folder, error);
-  }
+  const openNew = (name: string): number => {
+    try {
+      return openSync(name, 'wx+');
+    } catch (error) {
+      throw unwritable(path, folder, error);
+    }
+  };
+  const scratches: number[] = [];
+  const openScratch = (): number => {
+    const name = temporaryIn(folder);
+    const scratch = openNew(name);
+    scratches.push(scratch);
+    rmSync(name);
+    return scratch;
+  };
+  const temporary = temporaryIn(folder);
+  const fd = openNew(temporary);
   let open = true;
   try {
-    const result = await write(fd);
+    const result = await write(fd, openScratch);
     signal?.throwIfAborted();
     try {
       if (mode !== undefined) fchmodSync(fd, mode);
@@ -63,7 +75,14 @@ export async function writeAtomically<T>(
     throw (error as NodeJS.ErrnoException).syscall === 'write'
       ? unwritable(path, folder, error)
       : error;
+  } finally {
+    for (const scratch of scratches) closeSync(scratch);
   }
+}
+
+/** Hidden, and of another ending, so that nobody who watches the folder takes it for a snapshot. */
+function temporaryIn(folder: string): string {
+  return join(folder, `.waypost-${randomBytes(8).toString('hex')}.tmp`);
 }
 
 /** What the name stands for now: the file to replace, and its permissions if there is one. */
