@@ -31,17 +31,22 @@ export class FrameFile {
   #open = true;
   #scratch = Buffer.alloc(0);
 
-  /** Throws an InputError when there is no such file, or it is none that can be read. */
-  constructor(path: string) {
+  /** `fd` is open for reading; `path` names the file in errors. */
+  constructor(path: string, fd: number) {
     this.path = path;
+    this.size = fstatSync(fd).size;
+    this.#fd = fd;
+  }
+
+  /** Throws an InputError when there is no such file, or it is none that can be read. */
+  static open(path: string): FrameFile {
     try {
       // before it is opened: opening a pipe would wait for its other end
       if (!statSync(path).isFile()) throw new Error('it is no regular file');
-      this.#fd = openSync(path, 'r');
+      return new FrameFile(path, openSync(path, 'r'));
     } catch (error) {
       throw unreadable(path, error);
     }
-    this.size = fstatSync(this.#fd).size;
   }
 
   /** Exactly `length` bytes from `position`, in memory that is reused. */

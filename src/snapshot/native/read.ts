@@ -40,7 +40,11 @@ export interface NativeReader extends TwoPassReader {
  */
 export function openNative(path: string, options: ReadOptions): NativeReader {
   requireLittleEndian();
-  const file = new FrameFile(path);
+  return readNative(FrameFile.open(path), options);
+}
+
+/** The same for a file that is open already; closing the reader closes it. */
+export function readNative(file: FrameFile, options: ReadOptions): NativeReader {
   try {
     return new Reader(file, readEnds(file), options.onProgress);
   } catch (error) {
@@ -54,7 +58,7 @@ export function openNative(path: string, options: ReadOptions): NativeReader {
  * before, not that its points are whole. Throws an InputError when one of the ends is broken.
  */
 export function nativeDigest(path: string): string {
-  const file = new FrameFile(path);
+  const file = FrameFile.open(path);
   try {
     return readEnds(file).digest;
   } finally {

@@ -167,11 +167,15 @@ export class NativeWriter {
   }
 
   #put(bytes: Uint8Array): void {
-    let done = 0;
-    while (done < bytes.length) {
-      const written = writeSync(this.#fd, bytes, done, bytes.length - done, this.#position);
-      done += written;
-      this.#position += written;
-    }
+    writeAt(this.#fd, bytes, this.#position);
+    this.#position += bytes.length;
+  }
+}
+
+/** Writes all of the bytes, where the system may take only some at a time. */
+export function writeAt(fd: number, bytes: Uint8Array, position: number): void {
+  let done = 0;
+  while (done < bytes.length) {
+    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
   }
 }
