@@ -7,7 +7,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
@@ -16,11 +16,15 @@ import { type PackOptions, type PackSummary, packSnapshot } from '../src/command
 import { verify } from '../src/commands/verify.js';
 import { InputError } from '../src/errors.js';
 import { renderPoint } from '../src/model/point.js';
+import type { PointBlock } from '../src/snapshot/block.js';
 import { openNative } from '../src/snapshot/native/read.js';
+import { isKdSorted } from './support/kd-order.js';
 import { CREATED_AT, notification, point, readOnePass, withFolder } from './support/native.js';
 
 const FIXTURES = fileURLToPath(new URL('../../test/fixtures', import.meta.url));
 const SAMPLE = join(FIXTURES, 'native/sample.waypost');
+/** Enough to need sorting. */
+const MANY = join(FIXTURES, 'points.ndjson');
 const POINTS = [
   point({ id: 3, comment: 'työ', tags: ['a'] }),
   point({ id: 1, lat: -90, lon: 180 }),
@@ -65,6 +69,14 @@ function withRows(
 
 const text = (records: Uint8Array): string => Buffer.from(records).toString();
 
+function recordsOf({ length, records }: PointBlock): string[] {
+  let end = 0;
+  return Array.from(length, (bytes) => {
+    end += bytes;
+    return text(records.subarray(end - bytes, end));
+  });
+}
+
 test('rows become a native file that verifies', () =>
   withRows([], async (input, output, folder) => {
     const [summary, printed] = await pack(input, output);
@@ -95,22 +107,32 @@ test('the same input makes the same bytes', () =>
     assert.ok(readFileSync(output).equals(first));
   }));
 
-test('many real points survive, in their order', () =>
+test('many real points survive, in the order that loads fastest', () =>
   withFolder(async (folder) => {
     const output = join(folder, 'out.waypost');
-    const input = join(FIXTURES, 'points.ndjson');
-    const [summary] = await pack(input, output);
+    const [summary] = await pack(MANY, output);
     assert.is(summary.points, 3000);
-    const ids = readFileSync(input, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).id);
-    const [blocks] = await readOnePass(output);
-    assert.equal(
-      blocks.flatMap((block) => [...block.id]),
-      ids,
-    );
+    assert.is(summary.bytes, readFileSync(output).length);
+    const [[block, ...more]] = await readOnePass(output);
+    assert.is(more.length, 0);
+    const { lon, lat } = block!;
+    assert.ok(isKdSorted(Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! }))));
+    const lines = readFileSync(MANY, 'utf8').trim().split('\n');
+    const expected = lines.map((line) => renderPoint(point(JSON.parse(line))));
+    assert.ok(recordsOf(block!).sort().join('\n') === expected.sort().join('\n'));
     assert.is(await verify(output, { print() {} }), 0);
+  }));
+
+test('a packed file packed again stays the same', () =>
+  withFolder(async (folder) => {
+    const [first, second] = ['first', 'second'].map((name) => join(folder, name, 'p.waypost'));
+    for (const path of [first, second]) mkdirSync(dirname(path!));
+    await pack(MANY, first!);
+    await pack(first!, second!);
+    assert.equal((await readOnePass(second!))[0], (await readOnePass(first!))[0]);
+    // the origin named another file before
+    await pack(second!, first!);
+    assert.ok(readFileSync(first!).equals(readFileSync(second!)));
   }));
 
 test('a native file can be packed again, with its time and its notifications', () =>
@@ -216,15 +238,43 @@ test('aborted, it leaves nothing behind', () =>
     assert.equal(readdirSync(folder), ['rows.ndjson']);
   }));
 
-test('a progress bar is drawn on a terminal and nowhere else', () =>
-  withRows([], async (input, output) => {
+test('stopped while it sorts, it leaves nothing behind', () =>
+  withFolder(async (folder) => {
+    const abort = new AbortController();
+    const reason = new Error('interrupted');
+    let listed: string[] = [];
+    const stream = new PassThrough();
+    const write = (chunk: unknown): boolean => {
+      if (String(chunk).includes('Sorting')) {
+        listed = readdirSync(folder);
+        abort.abort(reason);
+      }
+      return true;
+    };
+    const progressTo = Object.assign(stream, { isTTY: true, columns: 120, write });
+    const work = pack(MANY, join(folder, 'out.waypost'), {
+      progressTo: progressTo as unknown as NodeJS.WriteStream,
+      signal: abort.signal,
+    });
+    assert.is(await work.catch((error: unknown) => error), reason);
+    // a kill at that moment would leave this, and no second file
+    assert.match(listed.join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
+    assert.equal(readdirSync(folder), []);
+  }));
+
+test('progress bars are drawn on a terminal and nowhere else', () =>
+  withFolder(async (folder) => {
     for (const isTTY of [true, false]) {
       const stream = Object.assign(new PassThrough(), { isTTY, columns: 120 });
-      await pack(input, output, { progressTo: stream as unknown as NodeJS.WriteStream });
+      const progressTo = stream as unknown as NodeJS.WriteStream;
+      await pack(MANY, join(folder, 'out.waypost'), { progressTo });
       const drawn = String(stream.read() ?? '');
-      if (isTTY)
-        assert.match(drawn, /Packing #+.* 100 % \| 0\.0 MB of 0\.0 MB \| .*MB\/s \| 0s left/);
-      else assert.is(drawn, '');
+      if (isTTY) {
+        assert.match(drawn, /Packing #+.* 100 % \| \d\.\d MB of \d\.\d MB \| .*MB\/s \| 0s left/);
+        assert.match(drawn, /Sorting #+.* 100 % \| 3,000 points of 3,000 points \| .* left/);
+      } else {
+        assert.is(drawn, '');
+      }
     }
   }));
 

@@ -9,8 +9,9 @@ import { MAX_POINTS, MAX_SEED } from '../generate/limits.js';
 import { PointSource } from '../generate/points.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
 import type { PointBlock } from '../snapshot/block.js';
+import { sortNative } from '../snapshot/native/sort.js';
 import { NativeWriter } from '../snapshot/native/write.js';
-import { counted, megabytes, startProgress } from './progress.js';
+import { counted, countPoints, megabytes, startProgress } from './progress.js';
 
 export interface GenerateOptions {
   /** How many, 1 to {@link MAX_POINTS}. */
@@ -30,8 +31,8 @@ export interface GenerateOptions {
 type Form = 'native' | 'ndjson' | 'ndjson.gz';
 
 /**
- * Writes invented points, and for a native file notifications too, in memory that does not grow with
- * their number. The file appears under its name once it is complete. Throws an InputError when an
+ * Writes invented points, and for a native file notifications too, which is then sorted. Memory grows by
+ * some bytes a point for that, up to a limit, and not at all for lines. The file appears under its name once it is complete. Throws an InputError when an
  * option is out of range, the name has no known ending or the file cannot be written.
  */
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
@@ -41,7 +42,7 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
   requireWhole('seed', seed, 0, MAX_SEED);
 
   const source = new PointSource(seed, points);
-  const bar = startProgress('Generating', options.progressTo, (done) => counted(done, 'point'));
+  let bar = startProgress('Generating', options.progressTo, countPoints);
   const started = performance.now();
   try {
     const blocks = watched(pointBlocks(source), (done) => {
@@ -50,9 +51,16 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
     });
     const bytes = await writeAtomically(
       out,
-      async (fd) => {
-        if (form === 'native') await writeNative(fd, source, seed, blocks);
-        else await writeLines(fd, blocks, form === 'ndjson.gz');
+      async (fd, openScratch) => {
+        if (form === 'native') {
+          await writeNative(fd, source, seed, blocks);
+          bar.stop();
+          bar = startProgress('Sorting', options.progressTo, countPoints);
+          const onProgress = bar.update;
+          await sortNative(fd, out, openScratch, { onProgress, signal });
+        } else {
+          await writeLines(fd, blocks, form === 'ndjson.gz');
+        }
         return fstatSync(fd).size;
       },
       signal,

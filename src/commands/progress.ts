@@ -60,6 +60,11 @@ export function whole(value: number): string {
   return value.toLocaleString('en-US');
 }
 
+/** An amount of points, as a bar shows it. */
+export function countPoints(amount: number): string {
+  return counted(Math.floor(amount), 'point');
+}
+
 /** `1 point`, `2 points`. */
 export function counted(value: number, noun: string): string {
   return `${whole(value)} ${noun}${value === 1 ? '' : 's'}`;
