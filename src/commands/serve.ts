@@ -1,9 +1,7 @@
 import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
 import { ALONE } from '../serving/peers.js';
-import { startCluster } from '../serving/primary.js';
 import { startServer } from '../serving/server.js';
-import { runWorker } from '../serving/worker.js';
 import type { ServeSettings } from '../settings.js';
 
 /**
@@ -13,9 +11,14 @@ import type { ServeSettings } from '../settings.js';
 export async function serve(settings: ServeSettings): Promise<void> {
   // at once: a process that ends must not keep its last lines to itself
   const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 1, sync: true }));
-  if (cluster.isWorker) return runWorker(settings, logger);
+  // what one process alone does not need, it does not wait for
+  if (cluster.isWorker) {
+    const { runWorker } = await import('../serving/worker.js');
+    return runWorker(settings, logger);
+  }
   const obeySignals = takeSignals(logger);
   if (settings.workers > 1) {
+    const { startCluster } = await import('../serving/primary.js');
     const processes = await startCluster(settings.workers, settings.shutdownTimeout, logger);
     if (processes === undefined) process.exitCode = 1;
     else obeySignals(processes);

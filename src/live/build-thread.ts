@@ -7,7 +7,6 @@ import { buildDataset } from '../dataset/build.js';
 import { type DatasetParts, memoryOf } from '../dataset/dataset.js';
 import { InputError } from '../errors.js';
 import { contentDigest } from '../snapshot/digest.js';
-import { readNotifications } from '../snapshot/notifications.js';
 import { openSnapshot } from '../snapshot/open.js';
 import type { Notification } from '../snapshot/snapshot.js';
 
@@ -52,7 +51,7 @@ async function main(request: BuildRequest): Promise<void> {
 
 async function build(request: BuildRequest): Promise<void> {
   const { path, maxInvalid, notificationsPath, unless } = request;
-  const extra = notificationsPath === undefined ? [] : await readNotifications(notificationsPath);
+  const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath);
   const digestWith = (snapshot: string): string =>
     createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
   if (unless !== undefined && digestWith(await contentDigest(path)) === unless) {
@@ -71,6 +70,12 @@ async function build(request: BuildRequest): Promise<void> {
   } finally {
     reader.close();
   }
+}
+
+/** Notifications of a file of their own, which most snapshots do without, and without its parsers. */
+async function readExtra(path: string): Promise<readonly Notification[]> {
+  const { readNotifications } = await import('../snapshot/notifications.js');
+  return readNotifications(path);
 }
 
 function reply(message: BuildReply, transfer: ArrayBuffer[] = []): void {

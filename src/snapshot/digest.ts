@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { openNative } from './native/read.js';
-import { detectFormat } from './rows/detect.js';
+import { formatOf } from './open.js';
 
 /**
  * The digest that a load of the file would report, without building anything: it reads all of the file
  * and, of a native one, checks every CRC. Throws an InputError when there is no such file or it is broken.
  */
 export async function contentDigest(path: string): Promise<string> {
-  if ((await detectFormat(path)) !== 'native') return fileDigest(path);
+  if ((await formatOf(path)) !== 'native') return fileDigest(path);
   const reader = openNative(path, {});
   try {
     for (const _ of reader.columns());

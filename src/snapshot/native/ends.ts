@@ -24,7 +24,7 @@ export interface Ends {
  * refused before it is read. Throws an InputError.
  */
 export function readEnds(file: FrameFile): Ends {
-  if (file.size < MAGIC.length || !file.read(0, MAGIC.length).equals(MAGIC)) {
+  if (!beginsNative(file)) {
     throw new InputError(`${file.path}: no native snapshot: it does not begin with "waypost"`);
   }
   const headerPlace = file.place(MAGIC.length, file.size, MAX_HEADER_BYTES);
@@ -48,6 +48,11 @@ export function readEnds(file: FrameFile): Ends {
   const { position, length, crc } = footerFrame;
   const digest = hash.update(footerFrame.bytes).digest('hex');
   return { header, footer, headerPlace, footerPlace: { position, length, crc }, digest };
+}
+
+/** Whether a file has the magic. */
+export function beginsNative(file: FrameFile): boolean {
+  return file.size >= MAGIC.length && file.read(0, MAGIC.length).equals(MAGIC);
 }
 
 function findFooter(file: FrameFile, from: number): Frame {

@@ -20,9 +20,6 @@ export interface Frame extends FramePlace {
   readonly object: Buffer;
 }
 
-/** Read at a time where it is checked at once: it is still in the processor's cache then. */
-const STEP_BYTES = 256 * 1024;
-
 /** A file read in frames. No length it claims is trusted: memory is only taken for what is there. */
 export class FrameFile {
   readonly path: string;
@@ -93,24 +90,19 @@ export class FrameFile {
   }
 
   /**
-   * Reads a frame and checks it, the last of its object straight into `pieces`, which it fills one after
-   * the other. Returns the bytes of the object before them.
+   * Reads a frame and checks it: `headSize` bytes of its object, which are returned, and the others straight
+   * into `pieces`. Each of these has been filled when the next is asked for.
    */
-  frameInto(place: FramePlace, pieces: readonly Uint8Array[]): Buffer {
-    let headSize = place.length;
-    for (const piece of pieces) headSize -= piece.length;
+  frameInto(place: FramePlace, headSize: number, pieces: Iterable<Uint8Array>): Buffer {
     // a copy: more is read before it is returned
     const start = Buffer.from(this.read(place.position, UINT32_BYTES + headSize));
     const head = start.subarray(UINT32_BYTES);
     let computed = crc32(head);
     let position = place.position + start.length;
     for (const piece of pieces) {
-      for (let from = 0; from < piece.length; from += STEP_BYTES) {
-        const step = piece.subarray(from, from + STEP_BYTES);
-        this.readInto(position, step);
-        computed = crc32(step, computed);
-        position += step.length;
-      }
+      this.readInto(position, piece);
+      computed = crc32(piece, computed);
+      position += piece.length;
     }
     const crc = uint32At(this.read(position, UINT32_BYTES), 0);
     this.#requireIntact(place, { length: uint32At(start, 0), computed, crc });

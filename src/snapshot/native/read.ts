@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { InputError } from '../../errors.js';
 import type { ColumnBlock, PointBlock } from '../block.js';
 import type {
   LoadReport,
@@ -10,12 +11,12 @@ import type {
 import {
   checkBinHead,
   checkBinSize,
-  checkRecords,
   decodeMap,
   readColumns,
   readNotifications,
+  recordSteps,
 } from './decode.js';
-import { type Ends, readEnds } from './ends.js';
+import { beginsNative, type Ends, readEnds } from './ends.js';
 import {
   MAGIC,
   MAX_COLUMNS_BYTES,
@@ -49,6 +50,21 @@ export function readNative(file: FrameFile, options: ReadOptions): NativeReader 
     return new Reader(file, readEnds(file), options.onProgress);
   } catch (error) {
     file.close();
+    throw error;
+  }
+}
+
+/** Whether a file begins as native ones do; one that cannot be read does not. */
+export function isNative(path: string): boolean {
+  try {
+    const file = FrameFile.open(path);
+    try {
+      return beginsNative(file);
+    } finally {
+      file.close();
+    }
+  } catch (error) {
+    if (error instanceof InputError) return false;
     throw error;
   }
 }
@@ -157,8 +173,16 @@ class Reader implements NativeReader {
   /** Reads the records of a block; their lengths, where they are not known, too. */
   #fill(pieces: readonly Uint8Array[], place: RecordsPlace, known?: Uint32Array): void {
     const fail = failAt(this.#file, place);
-    checkBinHead(this.#file.frameInto(place, pieces), place.size, fail);
-    checkRecords(pieces, known ?? this.#lengths(place), fail);
+    let wrong: number | undefined;
+    const steps = recordSteps(pieces, known ?? this.#lengths(place), (record) => {
+      wrong ??= record;
+    });
+    // a broken checksum says more than a record that is broken by it
+    const head = this.#file.frameInto(place, place.length - place.size, steps);
+    checkBinHead(head, place.size, fail);
+    if (wrong !== undefined) {
+      throw fail(`record ${wrong} of the block is no JSON object where the columns say it is`);
+    }
     this.#advance(frameBytes(place));
   }
 
