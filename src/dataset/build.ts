@@ -35,6 +35,7 @@ export async function buildDataset(
   reader: SnapshotReader,
   { inParallel = false }: { readonly inParallel?: boolean } = {},
 ): Promise<DatasetParts> {
+  const sort = inParallel ? startSorter() : buildOrders;
   const source = isTwoPass(reader) ? reader : await keepBlocks(reader);
   const { count } = source;
   const kdbush = new KDBush(count, KD_NODE_SIZE);
@@ -43,7 +44,7 @@ export async function buildDataset(
   const { keys, readRecords } = isOrdered
     ? keepOrder(reader, columns)
     : sortRows(source, columns, kdbush);
-  const sorting = inParallel ? sortElsewhere(keys) : buildOrders(keys);
+  const sorting = sort(keys);
   const records = readRecords();
   const blocks = cutBlocks(kdbush.coords as Float64Array);
   const orders = await sorting;
@@ -129,16 +130,21 @@ function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
   return permuted;
 }
 
-/** Sorts in a thread of its own, while this one is busy with the records. */
-async function sortElsewhere(keys: OrderKeys): Promise<Orders> {
-  const transferList = Object.values(keys).map((column) => column.buffer as ArrayBuffer);
-  const thread = new Worker(new URL('./orders-thread.js', import.meta.url), {
-    workerData: keys,
-    transferList,
-  });
-  // rejects when the thread dies of an error
-  const [orders] = await once(thread, 'message');
-  return orders;
+/** Starts a thread that sorts the keys it is given; it is up by the time that they have been read. */
+function startSorter(): (keys: OrderKeys) => Promise<Orders> {
+  const thread = new Worker(new URL('./orders-thread.js', import.meta.url));
+  // a build that fails must not wait for it
+  thread.unref();
+  return async (keys) => {
+    thread.ref();
+    thread.postMessage(
+      keys,
+      Object.values(keys).map((column) => column.buffer as ArrayBuffer),
+    );
+    // rejects when the thread dies of an error
+    const [orders] = await once(thread, 'message');
+    return orders;
+  };
 }
 
 function refuseRepeatedIds({ keys }: Order): void {

@@ -1,6 +1,8 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { once } from 'node:events';
+import { parentPort } from 'node:worker_threads';
 import { buildOrders, memoryOfOrders, type OrderKeys } from './orders.js';
 
-// entry of a thread that sorts the keys it is given, hands over the orders, and ends
-const orders = buildOrders(workerData as OrderKeys);
+// entry of a thread that waits for keys, sorts them, hands over the orders, and ends
+const [keys] = (await once(parentPort!, 'message')) as [OrderKeys];
+const orders = buildOrders(keys);
 parentPort!.postMessage(orders, memoryOfOrders(orders));

@@ -1,12 +1,15 @@
 import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { startProgress } from '../commands/progress.js';
 import { InputError } from '../errors.js';
 import { readTokens } from '../http/auth.js';
+import type { Metrics } from '../http/metrics.js';
 import { createRequestStats } from '../http/request-stats.js';
 import { buildGeneration } from '../live/build.js';
-import { type Outcome, startReloader } from '../live/reload.js';
+import type { Current } from '../live/generation.js';
+import { type Outcome, type Reloader, startReloader } from '../live/reload.js';
 import { type Service, statusOf } from '../live/service.js';
 import { watchPath } from '../live/watch.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
@@ -59,41 +62,17 @@ export async function startServer(
     onLoaded: (generation) => reportLoad(generation.engine.dataset.report, logger),
     logger,
   }).finally(() => bar.stop());
-  // the web server's modules are loaded while the thread builds
-  const web = Promise.all([import('../http/app.js'), import('../http/metrics.js')]);
-  const [reloader, [{ createApp }, { createMetrics }]] = await Promise.all([loading, web]);
-  const { current } = reloader;
-
-  const service: Service = {
-    current,
-    get stale() {
-      return reloader.stale;
+  let reloader: Reloader;
+  const current: Current = {
+    get generation() {
+      return reloader.current.generation;
     },
-    statuses: () => peers.statuses(statusOf(current, reloader.stale)),
-    reload: (accept) => peers.reload(accept, reloader.look),
-    metrics: () => peers.metrics(metrics.registry),
   };
-  const metrics = createMetrics(stats, service);
+  // the web server is made while the thread builds
+  const [loaded, { app, metrics }] = await Promise.all([loading, makeWeb()]);
+  reloader = loaded;
   onOutcome = metrics.reloaded;
   for (const [outcome, seconds] of early) onOutcome(outcome, seconds);
-  const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog } = settings;
-  const app = createApp(
-    {
-      current,
-      logger,
-      stats,
-      zone,
-      origin: { publicUrl, trustProxy, allowedHosts },
-      corsOrigin,
-      tokens,
-      answerCacheBytes: settings.answerCache,
-      accessLog,
-      closing: () => isClosing,
-    },
-    service,
-    settings,
-    settings.adminToken,
-  );
   const connections = holdConnections(app.server, settings.maxConnections);
   await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
   const loadMs = Math.round(performance.now() - started);
@@ -111,6 +90,42 @@ export async function startServer(
       await drain(app.server, connections, settings.shutdownTimeout);
     },
   };
+
+  async function makeWeb(): Promise<{ app: FastifyInstance; metrics: Metrics }> {
+    const [{ createApp }, { createMetrics }] = await Promise.all([
+      import('../http/app.js'),
+      import('../http/metrics.js'),
+    ]);
+    const service: Service = {
+      current,
+      get stale() {
+        return reloader.stale;
+      },
+      statuses: () => peers.statuses(statusOf(current, reloader.stale)),
+      reload: (accept) => peers.reload(accept, reloader.look),
+      metrics: () => peers.metrics(metrics.registry),
+    };
+    const metrics = createMetrics(stats, service);
+    const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog } = settings;
+    const app = createApp(
+      {
+        current,
+        logger,
+        stats,
+        zone,
+        origin: { publicUrl, trustProxy, allowedHosts },
+        corsOrigin,
+        tokens,
+        answerCacheBytes: settings.answerCache,
+        accessLog,
+        closing: () => isClosing,
+      },
+      service,
+      settings,
+      settings.adminToken,
+    );
+    return { app, metrics };
+  }
 }
 
 async function openZone(name: string): Promise<TimeZone> {
