@@ -51,16 +51,18 @@ async function runThread(
   const thread = new Worker(new URL('./build-thread.js', import.meta.url), { workerData: request });
   const stop = (): void => void thread.terminate();
   signal?.addEventListener('abort', stop);
-  let final: FinalReply | undefined;
-  thread.on('message', (reply: BuildReply) => {
-    if (reply.kind === 'progress') onProgress(reply.bytesRead, reply.bytesTotal);
-    else final = reply;
+  const final = new Promise<FinalReply>((resolve) => {
+    thread.on('message', (reply: BuildReply) => {
+      if (reply.kind === 'progress') onProgress(reply.bytesRead, reply.bytesTotal);
+      else resolve(reply);
+    });
+  });
+  // rejects when the thread dies of an error, running out of memory included
+  const ended = once(thread, 'exit').then(([code]): never => {
+    throw new Error(`the build thread ended with code ${code}`);
   });
   try {
-    // rejects when the thread dies of an error, running out of memory included
-    const [code] = await once(thread, 'exit');
-    if (final === undefined) throw new Error(`the build thread ended with code ${code}`);
-    return final;
+    return await Promise.race([final, ended]);
   } finally {
     signal?.removeEventListener('abort', stop);
   }

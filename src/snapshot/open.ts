@@ -1,4 +1,5 @@
-import { isNative, openNative } from './native/read.js';
+import { isNative } from './native/ends.js';
+import { openNative } from './native/read.js';
 import type { ReadOptions, SnapshotFormat, SnapshotReader, TwoPassReader } from './snapshot.js';
 
 /**

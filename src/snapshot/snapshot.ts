@@ -72,6 +72,7 @@ export interface TwoPassReader extends SnapshotReader {
   readonly format: 'native';
   /** As the header says; checked against the blocks at the end. */
   readonly count: number;
+  /** The columns of each block; valid until the next are asked for. */
   columns(): Iterable<ColumnBlock>;
   /** The records of each block, in the order of {@link columns}; valid until the next is asked for. */
   records(): Iterable<Uint8Array>;

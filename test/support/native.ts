@@ -77,7 +77,7 @@ export async function readOnePass(path: string): Promise<[PointBlock[], LoadRepo
 export function readTwoPass(path: string): [PointBlock[], LoadReport] {
   const reader = openNative(path, {});
   try {
-    const columns = [...reader.columns()];
+    const columns = Array.from(reader.columns(), (block) => structuredClone(block));
     const blocks: PointBlock[] = [];
     for (const records of reader.records()) {
       blocks.push({ ...columns[blocks.length]!, records: Uint8Array.from(records) });
@@ -94,7 +94,7 @@ export function readInPlace(path: string): [PointBlock[], LoadReport] {
   try {
     const blocks = Array.from(reader.columns(), (block) => {
       const size = block.length.reduce((sum, length) => sum + length, 0);
-      return { ...block, records: new Uint8Array(size) };
+      return { ...structuredClone(block), records: new Uint8Array(size) };
     });
     let next = 0;
     let points = 0;

@@ -5,9 +5,6 @@ import { parseTimestamp } from '../../model/timestamp.js';
 import { type ColumnBlock, MAX_BLOCK_POINTS, MAX_RECORD_BYTES } from '../block.js';
 import type { Notification } from '../snapshot.js';
 import {
-  BIN8_MARK,
-  BIN16_MARK,
-  BIN32_MARK,
   FORMAT_VERSION,
   type FooterObject,
   MAX_FRAME_NOTIFICATIONS,
@@ -38,15 +35,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 // a 64-bit integer that is not exact as a number is out of every field's range
 const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
-
-/** What a `bin` has before its bytes, by the width of its length. */
-const BIN_HEAD_BYTES: readonly number[] = [2, 3, 5];
-
-/** Of records, read and checked at a time. */
-const STEP_BYTES = 256 * 1024;
-
-const BRACE_OPEN = 0x7b;
-const BRACE_CLOSE = 0x7d;
 
 /** Decodes an object that must be a map. Byte fields are views of `object`. */
 export function decodeMap(object: Buffer, fail: Fail): Fields {
@@ -91,8 +79,40 @@ export function readFooter(fields: Fields, fail: Fail): FooterObject {
   };
 }
 
-/** Checks the columns of block `index` and copies them to where they are aligned. */
-export function readColumns(fields: Fields, object: Buffer, index: number, fail: Fail): Columns {
+/** Memory for the columns of so many points. */
+export function allocateColumns(count: number): ColumnBlock {
+  return {
+    count,
+    id: new Float64Array(count),
+    lat: new Float64Array(count),
+    lon: new Float64Array(count),
+    createdAt: new Float64Array(count),
+    modifiedAt: new Float64Array(count),
+    length: new Uint32Array(count),
+  };
+}
+
+/** The first `count` points of such memory. */
+export function firstColumns(columns: ColumnBlock, count: number): ColumnBlock {
+  return {
+    count,
+    id: columns.id.subarray(0, count),
+    lat: columns.lat.subarray(0, count),
+    lon: columns.lon.subarray(0, count),
+    createdAt: columns.createdAt.subarray(0, count),
+    modifiedAt: columns.modifiedAt.subarray(0, count),
+    length: columns.length.subarray(0, count),
+  };
+}
+
+/** Checks the columns of block `index` and copies them to where they are aligned, which `take` gives. */
+export function readColumns(
+  fields: Fields,
+  object: Buffer,
+  index: number,
+  fail: Fail,
+  take: (count: number) => ColumnBlock,
+): Columns {
   if (fields['index'] !== index) {
     throw fail(`expected block ${index}, got block ${String(fields['index'])}`);
   }
@@ -104,72 +124,15 @@ export function readColumns(fields: Fields, object: Buffer, index: number, fail:
   if (recordsSize > MAX_RECORDS_SIZE) {
     throw fail(`records_size must be at most ${MAX_RECORDS_SIZE}, got ${recordsSize}`);
   }
-  const floats = (key: string): Float64Array => {
-    const column = new Float64Array(count);
-    copyColumn(fields, key, column, fail);
-    return column;
-  };
-  const length = new Uint32Array(count);
-  const lengthOffset = copyColumn(fields, 'length', length, fail) - object.byteOffset;
-  const block: ColumnBlock = {
-    count,
-    id: floats('id'),
-    lat: floats('lat'),
-    lon: floats('lon'),
-    createdAt: floats('created_at'),
-    modifiedAt: floats('modified_at'),
-    length,
-  };
+  const block = take(count);
+  copyColumn(fields, 'id', block.id, fail);
+  copyColumn(fields, 'lat', block.lat, fail);
+  copyColumn(fields, 'lon', block.lon, fail);
+  copyColumn(fields, 'created_at', block.createdAt, fail);
+  copyColumn(fields, 'modified_at', block.modifiedAt, fail);
+  const lengthOffset = copyColumn(fields, 'length', block.length, fail) - object.byteOffset;
   checkColumns(block, recordsSize, fail);
   return { block, recordsSize, recordsCrc: wholeNumber(fields, 'records_crc', fail), lengthOffset };
-}
-
-/** Checks that an object of `length` bytes can be a `bin` of `size` bytes, before memory is taken for it. */
-export function checkBinSize(length: number, size: number, fail: Fail): void {
-  if (!BIN_HEAD_BYTES.includes(length - size)) throw notOneBin(size, fail);
-}
-
-/** Checks the bytes that stand before those of a `bin`, as many as {@link checkBinSize} allows. */
-export function checkBinHead(head: Buffer, size: number, fail: Fail): void {
-  const claimed =
-    head[0] === BIN8_MARK && head.length === 2
-      ? head[1]
-      : head[0] === BIN16_MARK && head.length === 3
-        ? head.readUInt16BE(1)
-        : head[0] === BIN32_MARK && head.length === 5
-          ? head.readUInt32BE(1)
-          : undefined;
-  if (claimed !== size) throw notOneBin(size, fail);
-}
-
-/**
- * Goes through the memory of a block's records in steps, for each to be filled before the next is asked for:
- * it is checked then, while it is in the processor's cache. No piece cuts a record in two. `onWrong` hears of
- * each record that is not where the columns say.
- */
-export function* recordSteps(
-  pieces: readonly Uint8Array[],
-  length: Uint32Array,
-  onWrong: (record: number) => void,
-): Generator<Uint8Array> {
-  let record = 0;
-  for (const piece of pieces) {
-    let from = 0;
-    for (let start = 0; start < piece.length; start += STEP_BYTES) {
-      const end = Math.min(start + STEP_BYTES, piece.length);
-      yield piece.subarray(start, end);
-      for (let to = from + length[record]!; to <= end; to += length[record]!) {
-        if (piece[from] !== BRACE_OPEN || piece[to - 1] !== BRACE_CLOSE) onWrong(record);
-        from = to;
-        record++;
-      }
-    }
-    if (from !== piece.length) onWrong(record);
-  }
-}
-
-function notOneBin(size: number, fail: Fail): InputError {
-  return fail(`expected one bin object with ${size} bytes of records`);
 }
 
 /** Checks the items of a notifications frame. */
@@ -218,7 +181,7 @@ function copyColumn(
   if (!(bytes instanceof Uint8Array) || bytes.length !== column.byteLength) {
     throw fail(`${key} must be a bin of ${column.byteLength} bytes`);
   }
-  new Uint8Array(column.buffer).set(bytes);
+  new Uint8Array(column.buffer, 0, column.byteLength).set(bytes);
   return bytes.byteOffset;
 }
 

@@ -8,7 +8,7 @@ import {
   MAGIC,
   MAX_HEADER_BYTES,
 } from './format.js';
-import { type Frame, type FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
+import { type Frame, FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
 
 /** What a file says at its two ends, which agree with each other. */
 export interface Ends {
@@ -50,8 +50,22 @@ export function readEnds(file: FrameFile): Ends {
   return { header, footer, headerPlace, footerPlace: { position, length, crc }, digest };
 }
 
-/** Whether a file has the magic. */
-export function beginsNative(file: FrameFile): boolean {
+/** Whether a file begins as native ones do; one that cannot be read does not. */
+export function isNative(path: string): boolean {
+  try {
+    const file = FrameFile.open(path);
+    try {
+      return beginsNative(file);
+    } finally {
+      file.close();
+    }
+  } catch (error) {
+    if (error instanceof InputError) return false;
+    throw error;
+  }
+}
+
+function beginsNative(file: FrameFile): boolean {
   return file.size >= MAGIC.length && file.read(0, MAGIC.length).equals(MAGIC);
 }
 
