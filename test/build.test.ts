@@ -93,7 +93,7 @@ test('a native file in any order makes the same orders and answers, in tree orde
       const built = await buildDataset(reader, { inParallel: true });
       reader.close();
       await assertRows(built, ordered);
-      return assembleDataset(built, () => Promise.resolve());
+      return assembleDataset(built);
     };
     const sorted = kdSorted(notes);
     const inOrder = await load('sorted', sorted);
