@@ -31,9 +31,10 @@ export interface GenerateOptions {
 type Form = 'native' | 'ndjson' | 'ndjson.gz';
 
 /**
- * Writes invented points, and for a native file notifications too, which is then sorted. Memory grows by
- * some bytes a point for that, up to a limit, and not at all for lines. The file appears under its name once it is complete. Throws an InputError when an
- * option is out of range, the name has no known ending or the file cannot be written.
+ * Writes invented points, and for a native file notifications too. Memory does not grow with their number,
+ * but for the sorting of a native file, which has a limit. The file appears under its name once it is
+ * complete. Throws an InputError when an option is out of range, the name has no known ending or the file
+ * cannot be written.
  */
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
   const { points, seed, out, print, signal } = options;

@@ -33,9 +33,10 @@ export interface PackSummary extends NativeTotals {
 }
 
 /**
- * Writes the points of any supported file as a native snapshot, in the order that loads fastest, and
- * prints a summary. Memory grows by some bytes a point only, up to a limit. The output appears whole or not at all. Its time is that of the input, so that the same input makes
- * the same bytes. Throws an InputError when the input is broken or the output cannot be written.
+ * Writes the points of any supported file as a native snapshot, block by block, sorts them for loading,
+ * and prints a summary. The output appears whole or not at all. Its time is that of the input, so that the
+ * same input makes the same bytes. Throws an InputError when the input is broken or the output cannot be
+ * written.
  */
 export async function packSnapshot(
   input: string,

@@ -35,9 +35,9 @@ export async function buildDataset(
   reader: SnapshotReader,
   { inParallel = false }: { readonly inParallel?: boolean } = {},
 ): Promise<DatasetParts> {
-  const sort = inParallel ? startSorter() : buildOrders;
   const source = isTwoPass(reader) ? reader : await keepBlocks(reader);
   const { count } = source;
+  const sort = inParallel ? startSorter() : buildOrders;
   const kdbush = new KDBush(count, KD_NODE_SIZE);
   const columns = joinColumns(source, kdbush);
   const isOrdered = isTwoPass(reader) && isInKdOrder(kdbush.coords as Float64Array);
