@@ -18,8 +18,8 @@ export interface BuildTask {
 export type BuildResult = Generation | 'unchanged';
 
 /**
- * Builds a generation from a snapshot file in a thread of its own; this thread only packs the box index,
- * in slices. Throws an InputError when the file cannot be used, and an Error when the thread died.
+ * Builds a generation from a snapshot file in a thread of its own; this thread only makes the few objects of the
+ * box index. Throws an InputError when the file cannot be used, and an Error when the thread died.
  */
 export async function buildGeneration(
   task: BuildTask,
