@@ -9,9 +9,9 @@ import { MAX_POINTS, MAX_SEED } from '../generate/limits.js';
 import { PointSource } from '../generate/points.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
 import type { PointBlock } from '../snapshot/block.js';
-import { sortNative } from '../snapshot/native/sort.js';
 import { NativeWriter } from '../snapshot/native/write.js';
 import { counted, countPoints, megabytes, startProgress } from './progress.js';
+import { sortWithProgress } from './sort.js';
 
 export interface GenerateOptions {
   /** How many, 1 to {@link MAX_POINTS}. */
@@ -43,7 +43,7 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
   requireWhole('seed', seed, 0, MAX_SEED);
 
   const source = new PointSource(seed, points);
-  let bar = startProgress('Generating', options.progressTo, countPoints);
+  const bar = startProgress('Generating', options.progressTo, countPoints);
   const started = performance.now();
   try {
     const blocks = watched(pointBlocks(source), (done) => {
@@ -56,9 +56,7 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
         if (form === 'native') {
           await writeNative(fd, source, seed, blocks);
           bar.stop();
-          bar = startProgress('Sorting', options.progressTo, countPoints);
-          const onProgress = bar.update;
-          await sortNative(fd, out, openScratch, { onProgress, signal });
+          await sortWithProgress(fd, out, openScratch, options);
         } else {
           await writeLines(fd, blocks, form === 'ndjson.gz');
         }

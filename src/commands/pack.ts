@@ -4,13 +4,13 @@ import { setImmediate } from 'node:timers/promises';
 import { InputError } from '../errors.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
 import { RecordAudit } from '../snapshot/native/audit.js';
-import { sortNative } from '../snapshot/native/sort.js';
 import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
 import { readNotifications } from '../snapshot/notifications.js';
 import { openSnapshot } from '../snapshot/open.js';
 import { problemTexts } from '../snapshot/problem-texts.js';
 import type { LoadReport, Notification, SnapshotReader } from '../snapshot/snapshot.js';
-import { counted, countPoints, megabytes, startProgress, whole } from './progress.js';
+import { counted, megabytes, startProgress, whole } from './progress.js';
+import { sortWithProgress } from './sort.js';
 
 export interface PackOptions {
   /** How many invalid records are left out before the input is refused; 0 where absent. */
@@ -49,7 +49,7 @@ export async function packSnapshot(
     if (path !== undefined) refuseSameFile(path, output);
   }
   const started = performance.now();
-  let bar = startProgress('Packing', options.progressTo);
+  const bar = startProgress('Packing', options.progressTo);
   let reader: SnapshotReader | undefined;
   let bytesRead = 0;
   try {
@@ -69,9 +69,7 @@ export async function packSnapshot(
         const writer = new NativeWriter(fd, `waypost pack, from ${basename(input)}`);
         const [report, totals] = await copy(input, source, writer, notifications, signal);
         bar.stop();
-        bar = startProgress('Sorting', options.progressTo, countPoints);
-        const onProgress = bar.update;
-        const sorted = await sortNative(fd, output, openScratch, { onProgress, signal });
+        const sorted = await sortWithProgress(fd, output, openScratch, options);
         return [report, sorted ?? totals] as const;
       },
       signal,
