@@ -59,10 +59,7 @@ function putBox(boxes: Float64Array, at: number, coords: Float64Array, from: Row
     if (lon > east) east = lon;
     if (lat > north) north = lat;
   }
-  boxes[at] = west;
-  boxes[at + 1] = south;
-  boxes[at + 2] = east;
-  boxes[at + 3] = north;
+  boxes.set([west, south, east, north], at);
 }
 
 /** Puts the box around boxes `first` to `last - 1` of `boxes` at `at` of `target`. */
@@ -80,8 +77,5 @@ export function putUnion(
     east = Math.max(east, boxes[box + 2]!);
     north = Math.max(north, boxes[box + 3]!);
   }
-  target[at] = west;
-  target[at + 1] = south;
-  target[at + 2] = east;
-  target[at + 3] = north;
+  target.set([west, south, east, north], at);
 }

@@ -105,7 +105,8 @@ export function fetchRecords(records: Records, rows: ArrayLike<Row>, count: numb
     let at = start;
     // the usual four or five lines without a loop, whose end would be mispredicted for every record
     if (end - start > 4 * CACHE_LINE) {
-      mixed ^= chunk[at]! ^ chunk[at + 64]! ^ chunk[at + 128]! ^ chunk[at + 192]!;
+      mixed ^= chunk[at]! ^ chunk[at + CACHE_LINE]!;
+      mixed ^= chunk[at + 2 * CACHE_LINE]! ^ chunk[at + 3 * CACHE_LINE]!;
       at += 4 * CACHE_LINE;
     }
     for (; at < end; at += CACHE_LINE) mixed ^= chunk[at]!;
