@@ -1,12 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { copyPage, fetchPage } from '../src/dataset/record-page.js';
 import {
   allocateRecords,
-  copyRecords,
-  fetchRecords,
   putRecords,
   type Records,
   recordBytes,
+  STAGE_BYTES,
   stretchOf,
 } from '../src/dataset/records.js';
 import { Permutation, Random } from '../src/generate/random.js';
@@ -40,9 +40,10 @@ function recordsOf(all: readonly string[]): Records {
 
 /** Copies to the middle of a larger target and returns what was written; asserts the rest is untouched. */
 function copy(rows: ArrayLike<number>, count: number, at: number): string {
-  const size = fetchRecords(records, rows, count);
+  const page = fetchPage(records, rows, count);
+  const { size } = page;
   const target = new Uint8Array(at + size + 10).fill(0x21);
-  const end = copyRecords(records, rows, count, target, at);
+  const end = copyPage(page, target, at);
   assert.is(end, at + size);
   assert.ok(target.subarray(0, at).every((byte) => byte === 0x21));
   assert.ok(target.subarray(end).every((byte) => byte === 0x21));
@@ -50,7 +51,7 @@ function copy(rows: ArrayLike<number>, count: number, at: number): string {
 }
 
 function joined(rows: ArrayLike<number>, count: number): string {
-  return Array.from({ length: count }, (_, i) => `${texts[rows[i]!]},`).join('');
+  return Array.from({ length: count }, (_, i) => texts[rows[i]!]).join(',');
 }
 
 test('a record is where it was put', () => {
@@ -58,7 +59,7 @@ test('a record is where it was put', () => {
     if (Buffer.from(recordBytes(records, row)).toString() !== texts[row]) {
       assert.is(Buffer.from(recordBytes(records, row)).toString(), texts[row], `row ${row}`);
     }
-    assert.is(fetchRecords(records, [row], 1), texts[row]!.length + 1, `row ${row}`);
+    assert.is(fetchPage(records, [row], 1).size, texts[row]!.length, `row ${row}`);
   }
 });
 
@@ -119,20 +120,38 @@ test('a stretch of rows is filled piece by piece, as a file has them', () => {
 
 test('records are bytes, not characters, and none are none', () => {
   const made = recordsOf(['"Ääkkönen"', '"🗺"', '""']);
-  const target = Buffer.alloc(fetchRecords(made, [2, 1, 0], 3));
-  assert.is(copyRecords(made, [2, 1, 0], 3, target, 0), target.length);
-  assert.is(target.toString(), '"","🗺","Ääkkönen",');
+  const page = fetchPage(made, [2, 1, 0], 3);
+  const target = Buffer.alloc(page.size);
+  assert.is(copyPage(page, target, 0), target.length);
+  assert.is(target.toString(), '"","🗺","Ääkkönen"');
   const none = allocateRecords(new Uint32Array(0));
   assert.equal([none.chunks.length, none.ends.length], [0, 0]);
-  assert.is(fetchRecords(none, [], 0), 0);
-  assert.is(copyRecords(none, [], 0, new Uint8Array(0), 0), 0);
+  const empty = fetchPage(none, [], 0);
+  assert.is(empty.size, 0);
+  assert.is(copyPage(empty, new Uint8Array(0), 0), 0);
+});
+
+test('records of any size are copied, be they larger than the stage they are put together on', () => {
+  const sizes = [1, 300, STAGE_BYTES - 2, STAGE_BYTES - 1, STAGE_BYTES, STAGE_BYTES + 1, 200_000];
+  const large = sizes.map((size, i) => `${i}`.repeat(size));
+  const made = recordsOf(large);
+  const random = new Random(SEED, 'point');
+  for (let round = 0; round < 300; round++) {
+    random.restart(round + 1);
+    const rows = Array.from({ length: random.int(12) }, () => random.int(sizes.length));
+    const page = fetchPage(made, rows, rows.length);
+    const target = Buffer.alloc(page.size);
+    assert.is(copyPage(page, target, 0), target.length);
+    const wanted = rows.map((row) => large[row]).join(',');
+    assert.ok(target.toString() === wanted, `seed ${SEED}, round ${round}: ${rows}`);
+  }
 });
 
 test('chunks begin where their rows say', () => {
   for (const count of [1, CHUNK_ROWS - 1, CHUNK_ROWS, CHUNK_ROWS + 1]) {
     const made = allocateRecords(new Uint32Array(count).fill(2), CHUNK_BITS);
     assert.equal(
-      made.chunks.map((chunk) => chunk.length),
+      made.chunks.map((chunk) => chunk.length - STAGE_BYTES),
       count > CHUNK_ROWS ? [2 * CHUNK_ROWS, 2] : [2 * count],
     );
   }
@@ -144,7 +163,7 @@ test('chunks hold fewer rows when these are large', () => {
   const large = allocateRecords(new Uint32Array(20_000).fill(60_000));
   assert.is(large.chunkBits, 14);
   assert.equal(
-    large.chunks.map((chunk) => chunk.length),
+    large.chunks.map((chunk) => chunk.length - STAGE_BYTES),
     [60_000 * 16_384, 60_000 * (20_000 - 16_384)],
   );
 });

@@ -8,7 +8,8 @@ const MOST_CHUNK_BITS = 20;
 const MOST_CHUNK_BYTES = 2 ** 30;
 /** Records of the largest size still have positions below 2^32. */
 const LEAST_CHUNK_BITS = 14;
-const COMMA = 0x2c;
+/** Free memory behind the records of a chunk. */
+export const STAGE_BYTES: number = 64 * 1024;
 
 /**
  * The rendered JSON of every record in row order, end to end as files have them, so that a run of rows is
@@ -17,6 +18,7 @@ const COMMA = 0x2c;
 export interface Records {
   /** A chunk holds 2^`chunkBits` rows, the last one what is left. */
   readonly chunkBits: number;
+  /** Records, then {@link STAGE_BYTES} in which pages are put together. */
   readonly chunks: readonly Uint8Array[];
   /** Where each row's record ends, counted from its chunk's start. */
   readonly ends: Uint32Array;
@@ -28,7 +30,7 @@ export function allocateRecords(lengths: Uint32Array, mostBits: number = MOST_CH
     const ends = new Uint32Array(lengths.length);
     const sizes = measureChunks(lengths, ends, 1 << chunkBits);
     if (chunkBits > LEAST_CHUNK_BITS && sizes.some((size) => size > MOST_CHUNK_BYTES)) continue;
-    return { chunkBits, chunks: sizes.map((size) => new Uint8Array(size)), ends };
+    return { chunkBits, chunks: sizes.map((size) => new Uint8Array(size + STAGE_BYTES)), ends };
   }
 }
 
@@ -84,56 +86,6 @@ export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
     first = next;
   }
   return pieces;
-}
-
-const CACHE_LINE = 64;
-
-/**
- * Bytes of `count` rows, each with a comma. On the way it reads a byte of each cache line: loads that do not
- * depend on each other wait for memory together, where the copies that follow would wait one by one. A page
- * of scattered records takes a third of the time so; bench/page-copy.ts shows it.
- */
-export function fetchRecords(records: Records, rows: ArrayLike<Row>, count: number): number {
-  const { chunkBits, chunks, ends } = records;
-  let size = 0;
-  let mixed = 0;
-  for (let i = 0; i < count; i++) {
-    const row = rows[i]!;
-    const chunk = chunks[row >>> chunkBits]!;
-    const end = ends[row]!;
-    const start = startOf(records, row);
-    let at = start;
-    // the usual four or five lines without a loop, whose end would be mispredicted for every record
-    if (end - start > 4 * CACHE_LINE) {
-      mixed ^= chunk[at]! ^ chunk[at + CACHE_LINE]!;
-      mixed ^= chunk[at + 2 * CACHE_LINE]! ^ chunk[at + 3 * CACHE_LINE]!;
-      at += 4 * CACHE_LINE;
-    }
-    for (; at < end; at += CACHE_LINE) mixed ^= chunk[at]!;
-    mixed ^= chunk[end - 1]!;
-    size += end - start + 1;
-  }
-  // never so with bytes, which a compiler does not know: it would leave out loads that nobody uses
-  if (mixed > 255) throw new Error('Expected bytes.');
-  return size;
-}
-
-/** Copies `count` rows to `target` at `at`, a comma behind each; returns where they end. */
-export function copyRecords(
-  records: Records,
-  rows: ArrayLike<Row>,
-  count: number,
-  target: Uint8Array,
-  at: number,
-): number {
-  let position = at;
-  for (let i = 0; i < count; i++) {
-    const bytes = recordBytes(records, rows[i]!);
-    target.set(bytes, position);
-    position += bytes.length;
-    target[position++] = COMMA;
-  }
-  return position;
 }
 
 /** A view of one record's JSON. */

@@ -1,4 +1,5 @@
-import { copyRecords, fetchRecords, type Records } from '../dataset/records.js';
+import { copyPage, fetchPage } from '../dataset/record-page.js';
+import type { Records } from '../dataset/records.js';
 import type { PageLinks } from './links.js';
 
 const TAIL = ']}';
@@ -16,14 +17,12 @@ export function pointsEnvelope(
   allocate: (bytes: number) => Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow,
 ): Buffer<ArrayBuffer> {
   const head = envelopeHead(count, links);
-  // a comma is copied behind each record, and the last gives way to the tail
-  const commas = length === 0 ? 0 : 1;
-  const size = head.length + fetchRecords(records, rows, length) - commas + TAIL.length;
-  const buffer = allocate(size + commas);
+  const page = fetchPage(records, rows, length);
+  const buffer = allocate(head.length + page.size + TAIL.length);
   buffer.write(head, 0, 'latin1');
-  const end = copyRecords(records, rows, length, buffer, head.length);
-  buffer.write(TAIL, end - commas, 'latin1');
-  return buffer.subarray(0, size);
+  const end = copyPage(page, buffer, head.length);
+  buffer.write(TAIL, end, 'latin1');
+  return buffer;
 }
 
 /** The JSON of a page whose records are JSON texts. */
