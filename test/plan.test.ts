@@ -73,6 +73,8 @@ test('the further the page, the less a walk is worth: the choice changes at most
 test('the nearest few of many are searched outwards, the rest measured', () => {
   assert.is(chooseNearestWay(100, 100_000), 'walk');
   assert.is(chooseNearestWay(100, 100), 'select');
+  assert.is(chooseNearestWay(100, 1_000), 'select');
+  assert.is(chooseNearestWay(100, 2_000), 'walk');
   assert.is(chooseNearestWay(90_000, 100_000), 'select');
 });
 

@@ -1,3 +1,5 @@
+import { FEW } from './scratch.js';
+
 /** What is known of a query with several filters before any row is tested. */
 export interface Facts {
   /** Rows in the dataset. */
@@ -24,8 +26,10 @@ const NEIGHBOUR = 2; // the next row in memory
 const SCATTERED = 9; // a row anywhere in memory
 const REGION_TEST = 12; // coordinates against a box or a circle
 const SORTED = 40; // one of few ranks, sorted
-const NEAREST = 250; // one result of the search outwards from a centre
-const MEASURED = 45; // one distance, kept and compared
+const OUTWARDS = 25_000; // a search outwards from a centre, before its first result
+const NEAREST = 300; // one result of it
+const MEASURED = 20; // one of few distances, sorted into its bucket
+const COMPARED = 75; // one of many, compared with the rest
 
 /** Chooses the rows to go through when several filters must hold at once. */
 export function chooseDriver(facts: Facts): Driver {
@@ -52,5 +56,6 @@ export function chooseWay(end: number, count: number, span: number, inRegion: bo
 
 /** The same for nearest first, where the walk is a search outwards from the centre. */
 export function chooseNearestWay(end: number, count: number): Way {
-  return end * NEAREST < count * MEASURED ? 'walk' : 'select';
+  const select = count * (count <= FEW ? MEASURED : COMPARED);
+  return OUTWARDS + end * NEAREST < select ? 'walk' : 'select';
 }
