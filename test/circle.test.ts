@@ -4,7 +4,7 @@ import { Random } from '../src/generate/random.js';
 import { FARTHEST, geodesic, LAMBERT_REACH } from '../src/model/geo.js';
 import { circleRegion } from '../src/query/circle.js';
 import { INSIDE, OUTSIDE } from '../src/query/overlap.js';
-import type { Circle } from '../src/query/query.js';
+import type { Box, Circle } from '../src/query/query.js';
 import { at, rectangleOf } from './support/place.js';
 import { edgeRectangles, pointsOf, type Rectangle, rectangle } from './support/rectangles.js';
 
@@ -23,6 +23,10 @@ function randomCircle(random: Random): Circle {
   return { lon, lat, radius };
 }
 
+function isWithin({ west, south, east, north }: Box, lon: number, lat: number): boolean {
+  return lon >= west && lon <= east && lat >= south && lat <= north;
+}
+
 /** Asserts what the circle says of a rectangle by asking the geodesic about points of it. */
 function assertOverlap(circle: Circle, area: Rectangle, random: Random, label: string): number {
   const { lon, lat, radius } = circle;
@@ -33,6 +37,7 @@ function assertOverlap(circle: Circle, area: Rectangle, random: Random, label: s
     const about = `${label}: ${JSON.stringify(circle)}, point ${point}`;
     if (region.contains(...at(...point)) !== inside)
       assert.unreachable(`${about} should be ${inside}`);
+    if (inside && !isWithin(region.frame, ...point)) assert.unreachable(`${about}: out of frame`);
     if (overlap === (inside ? OUTSIDE : INSIDE)) {
       assert.unreachable(`${about} of ${area}: overlap ${overlap}, but contained: ${inside}`);
     }

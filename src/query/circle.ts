@@ -18,6 +18,7 @@ import { isSmall, smallCircleRegion } from './small-circle.js';
 const RADIANS = Math.PI / 180;
 
 const EVERYWHERE: Region = {
+  frame: { west: -180, south: -90, east: 180, north: 90 },
   overlap: () => INSIDE,
   contains: () => true,
   collect: (...range) => collectEach(() => true, ...range),
@@ -66,6 +67,7 @@ export function circleRegion(circle: Circle): Region {
   };
 
   return {
+    frame: crosses ? { ...frame, west: -180, east: 180 } : frame,
     contains,
     collect: (...range) => collectEach(contains, ...range),
 

@@ -1,4 +1,5 @@
 import type { Row } from '../dataset/row.js';
+import type { Box } from './query.js';
 
 /** How a rectangle of the map lies to a region. */
 export type Overlap = typeof OUTSIDE | typeof INSIDE | typeof ACROSS;
@@ -12,6 +13,8 @@ export const ACROSS = 2;
  * with a fraction cost an allocation each when they are passed to a function that is not inlined.
  */
 export interface Region {
+  /** A rectangle that holds all of it; from -180 to 180 where it crosses the antimeridian. */
+  readonly frame: Box;
   /**
    * How the box whose west, south, east and north are at `at` and the places after lies to it. May say ACROSS
    * where INSIDE or OUTSIDE is true, never the other way round.

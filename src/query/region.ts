@@ -19,8 +19,11 @@ function boxesRegion(boxes: readonly Box[]): Region {
     : eitherRegion(boxRegion(first), boxRegion(second));
 }
 
-function boxRegion({ west, south, east, north }: Box): Region {
+function boxRegion(box: Box): Region {
+  const { west, south, east, north } = box;
   return {
+    frame: box,
+
     overlap(boxes, at) {
       const minX = boxes[at]!;
       const minY = boxes[at + 1]!;
@@ -30,12 +33,16 @@ function boxRegion({ west, south, east, north }: Box): Region {
       const inside = minX >= west && maxX <= east && minY >= south && maxY <= north;
       return inside ? INSIDE : ACROSS;
     },
+
     contains(coords, row) {
       const lon = coords[2 * row]!;
       const lat = coords[2 * row + 1]!;
       return lon >= west && lon <= east && lat >= south && lat <= north;
     },
+
     collect(coords, from, to, bounds, at) {
+      // what a closure holds is loaded anew for every row
+      const [left, bottom, right, top] = [west, south, east, north];
       let end = at;
       for (let row = from; row < to; row++) {
         const lon = coords[2 * row]!;
@@ -43,7 +50,7 @@ function boxRegion({ west, south, east, north }: Box): Region {
         // written in any case, to be overwritten: a branch less to mispredict
         bounds[end] = row;
         bounds[end + 1] = row + 1;
-        end += lon >= west && lon <= east && lat >= south && lat <= north ? 2 : 0;
+        end += lon >= left && lon <= right && lat >= bottom && lat <= top ? 2 : 0;
       }
       return end;
     },
@@ -55,6 +62,12 @@ function eitherRegion(a: Region, b: Region): Region {
   const contains: Region['contains'] = (coords, row) =>
     a.contains(coords, row) || b.contains(coords, row);
   return {
+    frame: {
+      west: Math.min(a.frame.west, b.frame.west),
+      south: Math.min(a.frame.south, b.frame.south),
+      east: Math.max(a.frame.east, b.frame.east),
+      north: Math.max(a.frame.north, b.frame.north),
+    },
     overlap(boxes, at) {
       const first = a.overlap(boxes, at);
       return first === OUTSIDE ? b.overlap(boxes, at) : first;
@@ -68,6 +81,12 @@ function bothRegion(a: Region, b: Region): Region {
   const contains: Region['contains'] = (coords, row) =>
     a.contains(coords, row) && b.contains(coords, row);
   return {
+    frame: {
+      west: Math.max(a.frame.west, b.frame.west),
+      south: Math.max(a.frame.south, b.frame.south),
+      east: Math.min(a.frame.east, b.frame.east),
+      north: Math.min(a.frame.north, b.frame.north),
+    },
     overlap(boxes, at) {
       const first = a.overlap(boxes, at);
       if (first === OUTSIDE) return OUTSIDE;

@@ -55,6 +55,7 @@ export class Runs {
 export function findRuns(dataset: Dataset, region: Region, runs: Runs): void {
   runs.clear();
   const { coords, blocks, boxIndex } = dataset;
+  const { west, south, east, north } = region.frame;
   visit(boxIndex.root);
 
   function visit(node: BoxNode): void {
@@ -68,8 +69,13 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs): void {
 
   function testBlocks(first: number, last: number): void {
     const { starts, boxes } = blocks;
+    const [left, bottom, right, top] = [west, south, east, north];
     for (let block = first; block < last; block++) {
-      const overlap = region.overlap(boxes, 4 * block);
+      const at = 4 * block;
+      // most blocks lie nowhere near: four comparisons settle them
+      if (boxes[at]! > right || boxes[at + 2]! < left) continue;
+      if (boxes[at + 1]! > top || boxes[at + 3]! < bottom) continue;
+      const overlap = region.overlap(boxes, at);
       if (overlap === OUTSIDE) continue;
       const from = starts[block]!;
       const to = starts[block + 1]!;

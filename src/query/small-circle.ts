@@ -1,5 +1,5 @@
+import type { Row } from '../dataset/row.js';
 import { EARTH_RADIUS, geodesic } from '../model/geo.js';
-import type { Degrees } from '../model/units.js';
 import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
 import type { Box, Circle } from './query.js';
 
@@ -46,44 +46,42 @@ export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Reg
   const northSpread = Math.abs(north1) * reach;
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
 
-  function squareTo(pointLon: Degrees, pointLat: Degrees): number {
-    const dLat = (pointLat - lat) * RADIANS;
-    const dLon = (pointLon - lon) * RADIANS;
-    const half = dLat / 2;
-    const meridian = north0 + north1 * half;
-    const parallel = east0! + (east1 + east2 * half) * half;
-    return meridian * dLat * dLat + parallel * dLon * dLon;
-  }
-
-  return {
-    contains(coords, row) {
+  function collect(
+    coords: Float64Array,
+    from: Row,
+    to: Row,
+    bounds: Int32Array,
+    at: number,
+  ): number {
+    // what a closure holds is loaded anew for every row
+    const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
+    const [left, bottom, right, top] = [west, south, east, north];
+    const [n0, n1, e0, e1, e2] = [north0, north1, east0!, east1, east2];
+    let end = at;
+    for (let row = from; row < to; row++) {
       const pointLon = coords[2 * row]!;
       const pointLat = coords[2 * row + 1]!;
-      if (pointLon < west || pointLon > east || pointLat < south || pointLat > north) return false;
-      const square = squareTo(pointLon, pointLat);
-      if (square > possibly) return false;
-      return square < surely || geodesic(lon, lat, pointLon, pointLat) <= radius;
-    },
+      const dLat = (pointLat - lat0) * RADIANS;
+      const dLon = (pointLon - lon0) * RADIANS;
+      const half = dLat / 2;
+      const meridian = n0 + n1 * half;
+      const parallel = e0 + (e1 + e2 * half) * half;
+      const square = meridian * dLat * dLat + parallel * dLon * dLon;
+      // written in any case, to be overwritten: a branch less to mispredict
+      bounds[end] = row;
+      bounds[end + 1] = row + 1;
+      if (square > most) continue;
+      if (pointLon < left || pointLon > right || pointLat < bottom || pointLat > top) continue;
+      if (square < least || geodesic(lon, lat, pointLon, pointLat) <= radius) end += 2;
+    }
+    return end;
+  }
 
-    collect(coords, from, to, bounds, at) {
-      let end = at;
-      for (let row = from; row < to; row++) {
-        const pointLon = coords[2 * row]!;
-        const pointLat = coords[2 * row + 1]!;
-        const square = squareTo(pointLon, pointLat);
-        const isFramed =
-          pointLon >= west && pointLon <= east && pointLat >= south && pointLat <= north;
-        // written in any case, to be overwritten: a branch less to mispredict
-        bounds[end] = row;
-        bounds[end + 1] = row + 1;
-        if (isFramed && square >= surely && square <= possibly) {
-          end += geodesic(lon, lat, pointLon, pointLat) <= radius ? 2 : 0;
-        } else {
-          end += isFramed && square < surely ? 2 : 0;
-        }
-      }
-      return end;
-    },
+  const one = new Int32Array(2);
+  return {
+    frame,
+    collect,
+    contains: (coords, row) => collect(coords, row, row + 1, one, 0) > 0,
 
     overlap(boxes, at) {
       const minX = boxes[at]!;
