@@ -10,6 +10,7 @@ import { HttpError, invalidPage, NotFound } from './errors.js';
 import { pageLinks } from './links.js';
 import { chooseRepresentation } from './negotiation.js';
 import { originOf } from './origin.js';
+import { createOutbox } from './outbox.js';
 import { createPageBuffers } from './page-buffers.js';
 import { parsePointsQuery, readFormat } from './params.js';
 import { parseQueryString } from './query-string.js';
@@ -21,6 +22,7 @@ export function listPoints(context: Context): RouteHandlerMethod {
   const responder = createResponder(context, { name: 'points', allow: ALLOW_POINTS });
   const answers = createAnswerCache(context.answerCacheBytes);
   const buffers = createPageBuffers();
+  const outbox = createOutbox();
 
   return function handle(request: FastifyRequest, reply: FastifyReply): void {
     const target = request.raw.url!;
@@ -56,7 +58,9 @@ export function listPoints(context: Context): RouteHandlerMethod {
     const answer = { type, etag: head.etag, headers: head.headers, body };
     if (isKept) answers.keep(key, answer);
     const onSent = allocate === buffers.take ? () => buffers.give(json) : undefined;
-    responder.send(request, reply, answer, onSent);
+    // errors end here: from now on the answer is on its way
+    reply.hijack();
+    outbox(() => responder.send(request, reply, answer, onSent));
   };
 }
 
