@@ -43,29 +43,35 @@ test('an empty dataset can be planned for', () => {
 });
 
 test('first pages of many matches are walked to, pages of few matches are selected', () => {
-  for (const inRegion of [true, false]) {
-    assert.is(chooseWay(100, MILLION, MILLION, inRegion), 'walk');
-    assert.is(chooseWay(100, 500_000, MILLION, inRegion), 'walk');
-    assert.is(chooseWay(100, 100, MILLION, inRegion), 'select');
-    assert.is(chooseWay(1, 1, MILLION, inRegion), 'select');
+  for (const form of ['runs', 'window', 'rows'] as const) {
+    // rows in a list are told by bits alone
+    const walk = form === 'rows' ? 'mark' : 'walk';
+    assert.is(chooseWay(100, MILLION, MILLION, form), walk);
+    assert.is(chooseWay(100, 500_000, MILLION, form), walk);
+    assert.is(chooseWay(100, 100, MILLION, form), 'select');
+    assert.is(chooseWay(1, 1, MILLION, form), 'select');
   }
 });
 
-test('deep pages are selected once walking passes most of the order', () => {
-  assert.is(chooseWay(100, 50_000, MILLION, true), 'walk');
-  assert.is(chooseWay(25_000, 50_000, MILLION, true), 'select');
+test('deep pages are walked to by bits, and selected once that passes most of the order', () => {
+  for (const form of ['runs', 'window'] as const) {
+    assert.is(chooseWay(100, 50_000, MILLION, form), 'walk');
+    assert.is(chooseWay(450_000, 900_000, MILLION, form), 'mark');
+    assert.is(chooseWay(25_000, 50_000, MILLION, form), 'select');
+  }
 });
 
-test('the further the page, the less a walk is worth: the choice changes at most once', () => {
+test('the further the page, the less a walk is worth: the choice goes one way only', () => {
   for (const count of [10, 1_000, 30_000, 400_000]) {
     for (const choose of [
-      (end: number) => chooseWay(end, count, MILLION, true),
-      (end: number) => chooseWay(end, count, MILLION, false),
+      (end: number) => chooseWay(end, count, MILLION, 'runs'),
+      (end: number) => chooseWay(end, count, MILLION, 'window'),
+      (end: number) => chooseWay(end, count, MILLION, 'rows'),
       (end: number) => chooseNearestWay(end, count),
     ]) {
       const ends = Array.from({ length: 20 }, (_, i) => Math.ceil(((i + 1) * count) / 20));
-      const ways = ends.map(choose);
-      assert.equal(ways, ways.toSorted().reverse(), `${count} matches`);
+      const steps = ends.map((end) => ['walk', 'mark', 'select'].indexOf(choose(end)));
+      assert.equal(steps, steps.toSorted(), `${count} matches`);
     }
   }
 });

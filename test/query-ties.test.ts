@@ -64,7 +64,7 @@ test('ties go by id through all pages, whichever way they are found', () => {
   for (const [filter, ordering] of filters) {
     const expected = oracle.find(filter, ordering);
     for (const pageSize of [997, 1000]) {
-      for (const hints of [{}, { way: 'walk' }, { way: 'select' }] as const) {
+      for (const hints of [{}, { way: 'walk' }, { way: 'mark' }, { way: 'select' }] as const) {
         const label = `${JSON.stringify(filter)} by ${ordering}, ${JSON.stringify(hints)}`;
         const ids = allPages(engine, { filters: filter, ordering, pageSize }, hints);
         assertNotes(ids, expected.notes, expected, label);

@@ -65,10 +65,12 @@ interface Window {
   readonly count: number;
 }
 
+/** Undefined where all rows lie in the window, too. */
 function windowOf(order: Order, window: TimeWindow | undefined): Window | undefined {
   if (window === undefined) return undefined;
   const range = rankRange(order, window.after, window.before);
-  return { order, range, count: range.to - range.from };
+  const count = range.to - range.from;
+  return count === order.rows.length ? undefined : { order, range, count };
 }
 
 /** Goes through the driver's rows and keeps those that satisfy the rest; returns how many. */
@@ -80,11 +82,11 @@ function testRows(
   created: Window | undefined,
   modified: Window | undefined,
 ): number {
-  if (driver === 'createdAt') {
-    return testWindow(dataset, scratch.matches, created!, region, modified);
+  if (driver === 'createdAt' && created !== undefined) {
+    return testWindow(dataset, scratch.matches, created, region, modified);
   }
-  if (driver === 'modifiedAt') {
-    return testWindow(dataset, scratch.matches, modified!, region, created);
+  if (driver === 'modifiedAt' && modified !== undefined) {
+    return testWindow(dataset, scratch.matches, modified, region, created);
   }
   if (driver === 'region') return testRuns(dataset, scratch, created, modified);
   scratch.runs.clear();

@@ -1,5 +1,6 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
+import type { Row } from '../dataset/row.js';
 import { listRows, type Matches } from './match.js';
 import { chooseWay, type Way } from './plan.js';
 import { FEW, type Scratch } from './scratch.js';
@@ -34,11 +35,15 @@ export function takeOrdered(
     page.set(order.rows.subarray(start + from, start + from + length));
   } else {
     const end = Math.min(from + length, count - from);
-    const choice = chooseWay(end, count, dataset.count, matches.form === 'runs');
-    // rows that were tested one by one stand there already
-    const way = matches.form === 'rows' ? 'select' : (forced ?? choice);
-    if (way === 'walk') walk(dataset, matches, order, from, page);
-    else select(scratch, matches, order, from, page);
+    const way = forced ?? chooseWay(end, count, dataset.count, matches.form);
+    if (way === 'select') select(scratch, matches, order, from, page);
+    else if (way === 'walk' && matches.form !== 'rows') {
+      walk(matches, rowTest(dataset, matches), order, from, page);
+    } else {
+      mark(scratch, matches);
+      walkMarked(scratch.bits, matches, order, from, page);
+      scratch.bits.fill(0);
+    }
   }
   if (descending) page.reverse();
 }
@@ -51,15 +56,12 @@ function sliceStart(matches: Matches, order: Order): number | undefined {
 
 /** Goes along the order from its nearer end, and tests rows until the page is full. */
 function walk(
-  dataset: Dataset,
-  matches: Matches,
-  order: Order,
+  { count }: Matches,
+  test: RowTest,
+  { rows }: Order,
   from: number,
   page: Uint32Array,
 ): void {
-  const test = rowTest(dataset, matches);
-  const { rows } = order;
-  const { count } = matches;
   if (from + page.length <= count - from) {
     let place = 0;
     for (let rank = 0; place < from + page.length; rank++) {
@@ -79,7 +81,9 @@ function walk(
   }
 }
 
-function rowTest({ coords }: Dataset, matches: Matches): (row: number) => boolean {
+type RowTest = (row: Row) => boolean;
+
+function rowTest({ coords }: Dataset, matches: Matches): RowTest {
   if (matches.form === 'runs') {
     const { region } = matches;
     return (row) => region.contains(coords, row);
@@ -88,6 +92,47 @@ function rowTest({ coords }: Dataset, matches: Matches): (row: number) => boolea
   const { ranks } = matches.order;
   const { from, to } = matches.range;
   return (row) => ranks[row]! >= from && ranks[row]! < to;
+}
+
+/** Sets the bit of each match, by which it is known: the bits of a million rows fit the cache, their ranks do not. */
+function mark(scratch: Scratch, matches: Matches): void {
+  const { bits } = scratch;
+  const rows = listRows(scratch, matches);
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    bits[row >>> 5]! |= 1 << (row & 31);
+  }
+}
+
+/** Rows that are passed without a look at whether the page has begun. */
+const STRIDE = 64;
+
+/** The same as {@link walk}, by the bits of the matches. */
+function walkMarked(
+  bits: Int32Array,
+  { count }: Matches,
+  { rows }: Order,
+  from: number,
+  page: Uint32Array,
+): void {
+  const behind = count - from - page.length;
+  const isForwards = from <= behind;
+  const step = isForwards ? 1 : -1;
+  let rank = isForwards ? 0 : rows.length - 1;
+  let toPass = isForwards ? from : behind;
+  // counted, not branched on: every other branch would be mispredicted
+  while (toPass >= STRIDE) {
+    for (const end = rank + step * STRIDE; rank !== end; rank += step) {
+      const row = rows[rank]!;
+      toPass -= (bits[row >>> 5]! >>> (row & 31)) & 1;
+    }
+  }
+  for (let taken = 0; taken < page.length; rank += step) {
+    const row = rows[rank]!;
+    if (((bits[row >>> 5]! >>> (row & 31)) & 1) === 0) continue;
+    if (toPass > 0) toPass--;
+    else page[isForwards ? taken++ : page.length - ++taken] = row;
+  }
 }
 
 /** Picks the page's matches by their ranks of the order. */

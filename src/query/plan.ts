@@ -17,15 +17,20 @@ export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt';
 
 /**
  * How a page is taken from matches that are already counted: `walk` goes along the wanted order and
- * tests rows until the page is full; `select` goes through all matches and picks the page's share.
+ * tests rows until the page is full; `mark` does so after setting a bit for each match, by which it tests; `select` goes
+ * through all matches and picks the page's share.
  */
-export type Way = 'walk' | 'select';
+export type Way = 'walk' | 'mark' | 'select';
+
+/** How the matches are known, as `Matches` says. */
+export type Form = 'all' | 'window' | 'runs' | 'rows';
 
 // nanoseconds a row, rounded from bench/query: only their ratios matter
 const NEIGHBOUR = 2; // the next row in memory
 const SCATTERED = 9; // a row anywhere in memory
 const REGION_TEST = 12; // coordinates against a box or a circle
 const SORTED = 40; // one of few ranks, sorted
+const MARKED = 2; // a bit set or tested, anywhere among those of all rows
 const OUTWARDS = 25_000; // a search outwards from a centre, before its first result
 const NEAREST = 300; // one result of it
 const MEASURED = 20; // one of few distances, sorted into its bucket
@@ -34,12 +39,15 @@ const COMPARED = 75; // one of many, compared with the rest
 /** Chooses the rows to go through when several filters must hold at once. */
 export function chooseDriver(facts: Facts): Driver {
   const test = facts.inRegion ? REGION_TEST : 0;
-  const costs: [Driver, number][] = [
+  return cheapest<Driver>([
     ['all', facts.total * (NEIGHBOUR + test)],
     ['region', (facts.region ?? Infinity) * NEIGHBOUR],
     ['createdAt', (facts.createdAt ?? Infinity) * (SCATTERED + test)],
     ['modifiedAt', (facts.modifiedAt ?? Infinity) * (SCATTERED + test)],
-  ];
+  ]);
+}
+
+function cheapest<T>(costs: readonly (readonly [T, number])[]): T {
   return costs.reduce((best, next) => (next[1] < best[1] ? next : best))[0];
 }
 
@@ -47,11 +55,17 @@ export function chooseDriver(facts: Facts): Driver {
  * Chooses the way to a page that ends at place `end` of `count` matches, counted from the nearer end of
  * the order, when a walk along the order passes `span` rows to meet them all.
  */
-export function chooseWay(end: number, count: number, span: number, inRegion: boolean): Way {
-  const walk = ((end * span) / count) * (SCATTERED + (inRegion ? REGION_TEST : 0));
-  const pick = Math.min(count * SORTED, span / 32);
-  const select = count * (inRegion ? NEIGHBOUR : SCATTERED) + pick;
-  return walk < select ? 'walk' : 'select';
+export function chooseWay(end: number, count: number, span: number, form: Form): Way {
+  const passed = (end * span) / count;
+  const test = form === 'runs' ? SCATTERED + REGION_TEST : SCATTERED;
+  const lookup = form === 'window' ? SCATTERED : NEIGHBOUR;
+  const pick = Math.min(count * SORTED, count * MARKED + span / 32);
+  return cheapest<Way>([
+    // rows that several filters left can be told by nothing but bits
+    ['walk', form === 'rows' ? Infinity : passed * test],
+    ['mark', (count + passed) * MARKED],
+    ['select', count * lookup + pick],
+  ]);
 }
 
 /** The same for nearest first, where the walk is a search outwards from the centre. */

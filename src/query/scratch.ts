@@ -8,7 +8,7 @@ export interface Scratch {
   readonly runs: Runs;
   /** Rows or ranks of the matches, as many as the dataset has rows. */
   readonly matches: Int32Array;
-  /** A bit for each rank, all zero between queries. */
+  /** A bit for each rank, or for each row, all zero between queries. */
   readonly bits: Int32Array;
   /** How many bits are set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries. */
   readonly spans: Int32Array;

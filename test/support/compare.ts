@@ -84,6 +84,6 @@ function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hints[] {
   if (boxes !== undefined || circle !== undefined) drivers.push('region');
   if (createdAt !== undefined) drivers.push('createdAt');
   if (modifiedAt !== undefined) drivers.push('modifiedAt');
-  const ways: Way[] = ['walk', 'select'];
+  const ways: Way[] = ['walk', 'mark', 'select'];
   return drivers.flatMap((driver) => ways.map((way) => ({ driver, way })));
 }
