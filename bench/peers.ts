@@ -9,7 +9,7 @@ import { checkAnswers } from './peers/check.js';
 import { PEERS, type Peer, startPeer, TITLES } from './peers/start.js';
 import { Skipped } from './peers/types.js';
 import { type Places, surveyPlaces } from './places.js';
-import { requestPaths, scenarioOf } from './scenarios.js';
+import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, ndjsonFile, SEED } from './support/data.js';
 import { treeCpuSeconds } from './support/proc.js';
 import {
@@ -138,7 +138,7 @@ async function takeTurns(
   const { rounds, seconds } = options;
   const taken = new Map<string, Map<Peer, Round[]>>();
   for (const name of SCENARIOS) {
-    const paths = requestPaths(scenarioOf(name), places, 20_000, SEED);
+    const paths = requestPaths(scenarioOf(name), places, MANY_REQUESTS, SEED);
     const fitting = peers.filter(({ isCeiling }) => fits(name, isCeiling));
     // some need most of a second for one answer, and would still be busy with a long queue afterwards
     const connections = name === 'wide' ? Math.min(4, options.connections) : options.connections;

@@ -2,7 +2,7 @@ import { closedLoop } from './generators/closed.js';
 import type { Round } from './generators/types.js';
 import { hasWrk, wrkLoop } from './generators/wrk.js';
 import { surveyPlaces } from './places.js';
-import { requestPaths, scenarioOf } from './scenarios.js';
+import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, SEED } from './support/data.js';
 import {
   benchCommand,
@@ -79,7 +79,9 @@ async function benchScale(options: Options): Promise<ScaleResult[]> {
     const results: ScaleResult[] = [];
     for (const scenario of SCENARIOS) {
       const taken: Round[][] = servers.map(() => []);
-      const paths = places.map((one) => requestPaths(scenarioOf(scenario), one, 20_000, SEED));
+      const paths = places.map((one) =>
+        requestPaths(scenarioOf(scenario), one, MANY_REQUESTS, SEED),
+      );
       for (let round = 0; round < options.rounds; round++) {
         for (const [i, { url, pid }] of servers.entries()) {
           const { seconds, connections } = options;

@@ -106,6 +106,9 @@ const MIX: Scenario = {
   next: (places, random) => MIX_PARTS[random.weighted(MIX_WEIGHTS)]!.next(places, random),
 };
 
+/** So many requests are different ones for several rounds: an answer cache must not remember any when it comes again. */
+export const MANY_REQUESTS = 100_000;
+
 /** All scenarios, in the order in which they are run. */
 export const SCENARIOS: readonly Scenario[] = [
   TILES,
