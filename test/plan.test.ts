@@ -59,6 +59,9 @@ test('deep pages are walked to by bits, and selected once that passes most of th
     assert.is(chooseWay(450_000, 900_000, MILLION, form), 'mark');
     assert.is(chooseWay(25_000, 50_000, MILLION, form), 'select');
   }
+  // all of these could lie at the order's far end
+  assert.is(chooseWay(100, 10_000, MILLION, 'rows'), 'select');
+  assert.is(chooseWay(100, 300_000, MILLION, 'rows'), 'mark');
 });
 
 test('the further the page, the less a walk is worth: the choice goes one way only', () => {

@@ -36,6 +36,9 @@ const NEAREST = 300; // one result of it
 const MEASURED = 20; // one of few distances, sorted into its bucket
 const COMPARED = 75; // one of many, compared with the rest
 
+/** One row in so many must match: then the longest walk by bits costs no more than two or three times the selection. */
+const FEWEST_MARKED = 4;
+
 /** Chooses the rows to go through when several filters must hold at once. */
 export function chooseDriver(facts: Facts): Driver {
   const test = facts.inRegion ? REGION_TEST : 0;
@@ -63,7 +66,8 @@ export function chooseWay(end: number, count: number, span: number, form: Form):
   return cheapest<Way>([
     // rows that several filters left can be told by nothing but bits
     ['walk', form === 'rows' ? Infinity : passed * test],
-    ['mark', (count + passed) * MARKED],
+    // few matches may all lie at the far end of the order, as ids follow times
+    ['mark', count * FEWEST_MARKED < span ? Infinity : (count + passed) * MARKED],
     ['select', count * lookup + pick],
   ]);
 }
