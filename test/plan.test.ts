@@ -1,6 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { chooseDriver, chooseNearestWay, chooseWay, type Facts } from '../src/query/plan.js';
+import {
+  chooseDriver,
+  chooseNearestWay,
+  chooseWay,
+  type Facts,
+  walkBudget,
+} from '../src/query/plan.js';
 
 const MILLION = 1_000_000;
 
@@ -64,6 +70,11 @@ test('deep pages are walked to by bits, and selected once that passes most of th
   assert.is(chooseWay(100, 300_000, MILLION, 'rows'), 'mark');
 });
 
+test('a walk may pass some times the rows that are expected', () => {
+  assert.is(walkBudget(100, 10_000, MILLION), 81_000);
+  assert.is(walkBudget(1, MILLION, MILLION), 1_008);
+});
+
 test('the further the page, the less a walk is worth: the choice goes one way only', () => {
   for (const count of [10, 1_000, 30_000, 400_000]) {
     for (const choose of [
@@ -85,6 +96,8 @@ test('the nearest few of many are searched outwards, the rest measured', () => {
   assert.is(chooseNearestWay(100, 1_000), 'select');
   assert.is(chooseNearestWay(100, 2_000), 'walk');
   assert.is(chooseNearestWay(90_000, 100_000), 'select');
+  assert.is(chooseNearestWay(20_000, 100_000), 'select');
+  assert.is(chooseNearestWay(240_000, MILLION), 'select');
 });
 
 test.run();

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FARTHEST, geodesic } from '../src/model/geo.js';
+import { chooseWay, walkBudget } from '../src/query/plan.js';
 import type { Filters, Ordering } from '../src/query/query.js';
 import { engineOf, idsOf } from './support/engine.js';
 import type { Note } from './support/notes.js';
@@ -109,6 +110,40 @@ test('pages: the last by name and by number, none past it, one even of nothing',
   assert.equal(page(1, 10, nothing), [0, 1, 1, []]);
   assert.equal(page('last', 10, nothing), [0, 1, 1, []]);
   assert.is(page(2, 10, nothing), undefined);
+});
+
+test('matches that all lie at the far end of the order are found, where a walk gives up', async () => {
+  const count = 20_000;
+  const share = 2_000;
+  // ids follow times of creation, and run against those of modification
+  const all = Array.from({ length: count }, (_, i) => ({
+    id: i + 1,
+    lon: (i % 360) - 180,
+    lat: 0,
+    created: i * 1e6,
+    modified: -i * 1e6,
+  }));
+  const large = await engineOf(all);
+  assert.is(chooseWay(100, share, count, 'window'), 'walk');
+  assert.ok(walkBudget(100, share, count) < count - share);
+  const late = { after: (count - share) * 1e6, before: Infinity };
+  const early = { after: -Infinity, before: (share - 1) * 1e6 };
+  for (const [createdAt, first] of [
+    [late, count - share + 1],
+    [early, 1],
+  ] as const) {
+    for (const ordering of ['id', 'modified_at', '-modified_at'] as const) {
+      const wanted = Array.from({ length: share }, (_, i) => first + i);
+      if (ordering === 'modified_at') wanted.reverse();
+      for (const page of [1, 2, 19, 20]) {
+        const found = large.run({ filters: { createdAt }, ordering, page, pageSize: 100 })!;
+        assert.is(found.count, share);
+        const label = `from ${first}, by ${ordering}, page ${page}`;
+        const expected = wanted.slice(100 * (page - 1), 100 * page);
+        assert.equal(idsOf(large.dataset, found.rows, found.length), expected, label);
+      }
+    }
+  }
 });
 
 test.run();

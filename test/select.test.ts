@@ -126,6 +126,7 @@ test('a few keys that are all the same, or nought, or crowd beside one that is f
   assert.ok(assertFew(Array(60).fill(0), 3, 20, 'nought'));
   assert.ok(assertFew(Array(60).fill(5), 3, 20, 'five'));
   assert.ok(assertFew([0.25], 0, 1, 'one'));
+  assert.ok(assertFew([1e-318, 3e-318, 0, 2e-318], 1, 3, 'smaller than a scale can tell'));
   const crowd = Array.from({ length: 200 }, (_, i) => i / 1e9);
   assert.not(assertFew([...crowd, 1], 3, 20, 'a crowd'));
 });

@@ -12,7 +12,7 @@ export interface Measured {
 
 /** So many blocks are kept or left out as one: a subtree, too. */
 const GROUP_BLOCKS = 4;
-/** One for each float of six fractional bits, up to 1. */
+/** One for each float of six fractional bits, up to 1; as good a number of equal stretches. */
 const BUCKETS = 8_192;
 
 /** Matching rows of neighbouring blocks, `start` to `end - 1` of the list, and the span of their distances. */
@@ -117,7 +117,7 @@ export function leaveOutDistances(
     least = Math.min(least, distances[i]!);
     most = Math.max(most, distances[i]!);
   }
-  const scale = most > least ? (BUCKETS - 1) / (most - least) : 0;
+  const scale = most - least > 1e-300 ? (BUCKETS - 1) / (most - least) : 0;
   const sizes = new Uint32Array(BUCKETS);
   for (let i = 0; i < distances.length; i++) sizes[Math.trunc((distances[i]! - least) * scale)]!++;
 

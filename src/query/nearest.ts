@@ -56,15 +56,15 @@ export function takeNearest(
     }
   }
   const rows = listRows(scratch, matches);
-  const isMany = rows.length > NOT_MANY;
   const near =
-    isMany && isAscending(matches)
+    rows.length > NOT_MANY && isAscending(matches)
       ? leaveOutGroups(dataset.blocks, centre, rows, places)
       : { rows, places };
   const measured = measure(dataset, scratch, centre, near.rows);
-  const nearer = isMany
-    ? leaveOutDistances(measured, near.places)
-    : { measured, places: near.places };
+  const nearer =
+    near.rows.length > NOT_MANY
+      ? leaveOutDistances(measured, near.places)
+      : { measured, places: near.places };
   pick(dataset, scratch, nearer.measured, nearer.places);
 }
 
@@ -98,7 +98,7 @@ function isAscending(matches: Matches): boolean {
   return matches.form === 'runs' || (matches.form === 'rows' && matches.ascending);
 }
 
-/** Of few rows the distances are in the scratch memory, where they are sorted. */
+/** Distances of few rows are written to the scratch memory, from which {@link pick} sorts them: they are its own then. */
 function measure(
   { coords }: Dataset,
   { few }: Scratch,

@@ -2,7 +2,7 @@ import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
 import type { Row } from '../dataset/row.js';
 import { listRows, type Matches } from './match.js';
-import { chooseWay, type Way } from './plan.js';
+import { chooseWay, type Way, walkBudget } from './plan.js';
 import { FEW, type Scratch } from './scratch.js';
 import { selectFew, selectRanks } from './select.js';
 
@@ -36,13 +36,15 @@ export function takeOrdered(
   } else {
     const end = Math.min(from + length, count - from);
     const way = forced ?? chooseWay(end, count, dataset.count, matches.form);
-    if (way === 'select') select(scratch, matches, order, from, page);
-    else if (way === 'walk' && matches.form !== 'rows') {
-      walk(matches, rowTest(dataset, matches), order, from, page);
-    } else {
+    if (way === 'mark' || (way === 'walk' && matches.form === 'rows')) {
       mark(scratch, matches);
       walkMarked(scratch.bits, matches, order, from, page);
       scratch.bits.fill(0);
+    } else {
+      const budget = forced === undefined ? walkBudget(end, count, dataset.count) : Infinity;
+      const isDone =
+        way === 'walk' && walk(matches, rowTest(dataset, matches), order, from, page, budget);
+      if (!isDone) select(scratch, matches, order, from, page);
     }
   }
   if (descending) page.reverse();
@@ -54,31 +56,40 @@ function sliceStart(matches: Matches, order: Order): number | undefined {
   return matches.form === 'window' && matches.order === order ? matches.range.from : undefined;
 }
 
-/** Goes along the order from its nearer end, and tests rows until the page is full. */
+/**
+ * Goes along the order from its nearer end, and tests rows until the page is full. Returns false when that takes more
+ * than `budget` rows.
+ */
 function walk(
   { count }: Matches,
   test: RowTest,
   { rows }: Order,
   from: number,
   page: Uint32Array,
-): void {
+  budget: number,
+): boolean {
   if (from + page.length <= count - from) {
+    const end = Math.min(rows.length, budget);
     let place = 0;
     for (let rank = 0; place < from + page.length; rank++) {
+      if (rank === end) return false;
       const row = rows[rank]!;
       if (!test(row)) continue;
       if (place >= from) page[place - from] = row;
       place++;
     }
   } else {
+    const end = Math.max(0, rows.length - budget);
     let place = count - 1;
     for (let rank = rows.length - 1; place >= from; rank--) {
+      if (rank < end) return false;
       const row = rows[rank]!;
       if (!test(row)) continue;
       if (place < from + page.length) page[place - from] = row;
       place--;
     }
   }
+  return true;
 }
 
 type RowTest = (row: Row) => boolean;

@@ -34,9 +34,13 @@ const MARKED = 2; // a bit set or tested, anywhere among those of all rows
 const OUTWARDS = 25_000; // a search outwards from a centre, before its first result
 const NEAREST = 300; // one result of it
 const MEASURED = 20; // one of few distances, sorted into its bucket
-const COMPARED = 75; // one of many, compared with the rest
+const COMPARING = 80_000; // telling which of many need measuring, before the first
+const COMPARED = 5; // one of them
 
-/** One row in so many must match: then the longest walk by bits costs no more than two or three times the selection. */
+/**
+ * One row in so many must match: few may all lie at the far end of an order, as ids follow times, and then the longest
+ * walk by bits costs no more than two or three times the selection.
+ */
 const FEWEST_MARKED = 4;
 
 /** Chooses the rows to go through when several filters must hold at once. */
@@ -66,14 +70,21 @@ export function chooseWay(end: number, count: number, span: number, form: Form):
   return cheapest<Way>([
     // rows that several filters left can be told by nothing but bits
     ['walk', form === 'rows' ? Infinity : passed * test],
-    // few matches may all lie at the far end of the order, as ids follow times
     ['mark', count * FEWEST_MARKED < span ? Infinity : (count + passed) * MARKED],
     ['select', count * lookup + pick],
   ]);
 }
 
+/**
+ * Rows that a walk may pass before it is given up, as chosen with the same numbers: the choice takes for granted that matches are
+ * spread evenly over the order.
+ */
+export function walkBudget(end: number, count: number, span: number): number {
+  return 1_000 + 8 * Math.ceil((end * span) / count);
+}
+
 /** The same for nearest first, where the walk is a search outwards from the centre. */
 export function chooseNearestWay(end: number, count: number): Way {
-  const select = count * (count <= FEW ? MEASURED : COMPARED);
+  const select = count <= FEW ? count * MEASURED : COMPARING + count * COMPARED;
   return OUTWARDS + end * NEAREST < select ? 'walk' : 'select';
 }

@@ -20,7 +20,8 @@ export function selectFew(
 ): boolean {
   const { keys, sortedKeys, sortedRows } = few;
   // ranks and squared distances of neighbours on the map are spread evenly, more or less
-  const scale = most > 0 ? (BUCKETS - 1) / most : 0;
+  // what is smaller still would make the scale infinite
+  const scale = most > 1e-300 ? (BUCKETS - 1) / most : 0;
   buckets.fill(0);
   for (let i = 0; i < count; i++) buckets[Math.trunc(keys[i]! * scale)]!++;
   let start = 0;
