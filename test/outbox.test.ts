@@ -1,13 +1,25 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createOutbox } from '../src/http/outbox.js';
+import { createOutbox, type Outbox } from '../src/http/outbox.js';
 
-/** An outbox that notes the numbers it sends. */
-function start(longestMs = Infinity): { put: (number: number) => void; sent: number[] } {
-  const outbox = createOutbox(longestMs);
+/** An outbox that notes the numbers it sends, fails to send negative ones, and notes these apart. */
+function start(longestMs = Infinity): {
+  put: Outbox<number>;
+  sent: number[];
+  failed: number[];
+} {
   const sent: number[] = [];
-  return { put: (number) => outbox(() => sent.push(number)), sent };
+  const failed: number[] = [];
+  const send = (number: number): void => {
+    if (number < 0) throw new RangeError(`${number} is negative`);
+    sent.push(number);
+  };
+  const fail = (number: number, error: unknown): void => {
+    assert.instance(error, RangeError);
+    failed.push(number);
+  };
+  return { put: createOutbox(send, fail, longestMs), sent, failed };
 }
 
 test('answers wait for the end of the turn, and are sent in order', async () => {
@@ -36,21 +48,40 @@ test('eight wait for no more', async () => {
   assert.equal(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('none waits while others take long', () => {
-  const { put, sent } = start(1);
+test('when the first has waited long, the next does not wait', () => {
+  const { put, sent } = start(50);
   put(1);
-  for (const started = performance.now(); performance.now() - started < 2; );
+  const until = performance.now() + 60;
+  while (performance.now() < until);
   put(2);
   assert.equal(sent, [1, 2]);
 });
 
+test('one that cannot be sent keeps no other back', async () => {
+  const { put, sent, failed } = start();
+  for (const number of [1, -2, 3]) put(number);
+  await turn();
+  assert.equal([sent, failed], [[1, 3], [-2]]);
+  for (const number of [4, 5, 6, 7, 8, 9, -10, 11]) put(number);
+  assert.equal(
+    [sent, failed],
+    [
+      [1, 3, 4, 5, 6, 7, 8, 9, 11],
+      [-2, -10],
+    ],
+  );
+});
+
 test('what is put in while others are sent is sent as well', async () => {
-  const outbox = createOutbox();
   const sent: string[] = [];
-  outbox(() => {
-    sent.push('first');
-    outbox(() => sent.push('second'));
-  });
+  const put = createOutbox<string>(
+    (answer) => {
+      sent.push(answer);
+      if (answer === 'first') put('second');
+    },
+    (_, error) => assert.unreachable(String(error)),
+  );
+  put('first');
   await turn();
   await turn();
   assert.equal(sent, ['first', 'second']);

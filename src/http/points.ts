@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { rankOf } from '../dataset/order.js';
 import { recordBytes } from '../dataset/records.js';
-import { createResponder } from './answer.js';
+import { type Answer, createResponder } from './answer.js';
 import { createAnswerCache } from './answer-cache.js';
 import { browsable } from './browse/page.js';
 import type { Context } from './context.js';
@@ -16,13 +16,27 @@ import { parsePointsQuery, readFormat } from './params.js';
 import { parseQueryString } from './query-string.js';
 import { ALLOW_POINTS, ALLOW_READ, POINTS_PATH, queryOf } from './routes.js';
 
+/** A page that is made, and what it takes to send it. */
+interface Waiting {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly answer: Answer;
+  readonly onSent: (() => void) | undefined;
+}
+
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
 export function listPoints(context: Context): RouteHandlerMethod {
-  const { current, origin: originSettings, zone, stats } = context;
+  const { current, origin: originSettings, zone, stats, logger } = context;
   const responder = createResponder(context, { name: 'points', allow: ALLOW_POINTS });
   const answers = createAnswerCache(context.answerCacheBytes);
   const buffers = createPageBuffers();
-  const outbox = createOutbox();
+  const outbox = createOutbox<Waiting>(
+    ({ request, reply, answer, onSent }) => responder.send(request, reply, answer, onSent),
+    ({ request, reply }, error) => {
+      logger.error({ reqId: request.id, err: error, url: request.raw.url }, 'answer not sent');
+      reply.raw.destroy();
+    },
+  );
 
   return function handle(request: FastifyRequest, reply: FastifyReply): void {
     const target = request.raw.url!;
@@ -60,7 +74,7 @@ export function listPoints(context: Context): RouteHandlerMethod {
     const onSent = allocate === buffers.take ? () => buffers.give(json) : undefined;
     // errors end here: from now on the answer is on its way
     reply.hijack();
-    outbox(() => responder.send(request, reply, answer, onSent));
+    outbox({ request, reply, answer, onSent });
   };
 }
 
