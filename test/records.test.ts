@@ -10,6 +10,7 @@ import {
   stretchOf,
 } from '../src/dataset/records.js';
 import { Permutation, Random } from '../src/generate/random.js';
+import { MAX_RECORD_BYTES } from '../src/snapshot/block.js';
 
 const SEED = 61;
 
@@ -134,16 +135,18 @@ test('records are bytes, not characters, and none are none', () => {
 test('records of any size are copied, be they larger than the stage they are put together on', () => {
   const sizes = [1, 300, STAGE_BYTES - 2, STAGE_BYTES - 1, STAGE_BYTES, STAGE_BYTES + 1, 200_000];
   const large = sizes.map((size, i) => `${i}`.repeat(size));
-  const made = recordsOf(large);
+  // between the large ones, which are in a chunk each, lie hardly any bytes
+  const made = recordsOf([...large, ...Array(CHUNK_ROWS).fill('""'), ...large]);
+  const rowOf = (i: number): number => (i < sizes.length ? i : i + CHUNK_ROWS);
   const random = new Random(SEED, 'point');
   for (let round = 0; round < 300; round++) {
     random.restart(round + 1);
-    const rows = Array.from({ length: random.int(12) }, () => random.int(sizes.length));
-    const page = fetchPage(made, rows, rows.length);
+    const picked = Array.from({ length: random.int(12) }, () => random.int(2 * sizes.length));
+    const page = fetchPage(made, picked.map(rowOf), picked.length);
     const target = Buffer.alloc(page.size);
     assert.is(copyPage(page, target, 0), target.length);
-    const wanted = rows.map((row) => large[row]).join(',');
-    assert.ok(target.toString() === wanted, `seed ${SEED}, round ${round}: ${rows}`);
+    const wanted = picked.map((i) => large[i % sizes.length]).join(',');
+    assert.ok(target.toString() === wanted, `seed ${SEED}, round ${round}: ${picked}`);
   }
 });
 
@@ -166,6 +169,9 @@ test('chunks hold fewer rows when these are large', () => {
     large.chunks.map((chunk) => chunk.length - STAGE_BYTES),
     [60_000 * 16_384, 60_000 * (20_000 - 16_384)],
   );
+  const largest = allocateRecords(new Uint32Array(5_000).fill(MAX_RECORD_BYTES));
+  assert.is(largest.chunkBits, 12);
+  assert.ok(largest.chunks.every((chunk) => chunk.length < 2 ** 31));
 });
 
 test.run();

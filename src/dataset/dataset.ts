@@ -18,7 +18,10 @@ export interface DatasetParts extends Orders {
   readonly report: LoadReport;
 }
 
-/** One generation of points in memory, frozen: nothing in it changes once it is made. */
+/**
+ * One generation of points in memory, frozen: nothing in it changes once it is made, but for the room behind the
+ * records in which pages are put together.
+ */
 export interface Dataset extends DatasetParts {
   /** Longitude and latitude of each row, in turn. */
   readonly coords: Float64Array;

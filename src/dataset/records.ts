@@ -6,8 +6,8 @@ import type { Row } from './row.js';
  */
 const MOST_CHUNK_BITS = 20;
 const MOST_CHUNK_BYTES = 2 ** 30;
-/** Records of the largest size still have positions below 2^32. */
-const LEAST_CHUNK_BITS = 14;
+/** So few records of the largest size fit {@link MOST_CHUNK_BYTES}. */
+const LEAST_CHUNK_BITS = 12;
 /** Free memory behind the records of a chunk. */
 export const STAGE_BYTES: number = 64 * 1024;
 
