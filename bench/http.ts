@@ -5,7 +5,7 @@ import { openLoop } from './generators/open.js';
 import { BUSY_CORES, type Load, type Round } from './generators/types.js';
 import { hasWrk, wrkLoop } from './generators/wrk.js';
 import { surveyPlaces } from './places.js';
-import { requestPaths, SCENARIOS, type Scenario, scenarioOf } from './scenarios.js';
+import { MANY_REQUESTS, requestPaths, SCENARIOS, type Scenario, scenarioOf } from './scenarios.js';
 import { nativeFile, SEED } from './support/data.js';
 import {
   benchCommand,
@@ -65,7 +65,7 @@ const command = benchCommand('http', 'Loads a server of the interface over HTTP 
     2,
   )
   .option('--rounds <number>', 'rounds of each scenario, taken in turn', positive, 3)
-  .option('--requests <number>', 'different requests of a scenario', positive, 20_000)
+  .option('--requests <number>', 'different requests of a scenario', positive, MANY_REQUESTS)
   .option('--seed <number>', 'the same seed sends the same requests', positive, SEED)
   .option('--compare', 'print what changed from one run to another', false);
 

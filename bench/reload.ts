@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openLoop, type Sample } from './generators/open.js';
 import { surveyPlaces } from './places.js';
 import { makeTimeline, type Span, type Tick } from './reload/timeline.js';
-import { requestPaths, scenarioOf } from './scenarios.js';
+import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import { type Latencies, LatencyHistogram } from './support/histogram.js';
 import {
@@ -82,7 +82,7 @@ async function benchReload(options: Options): Promise<ReloadResults> {
   const ended = new AbortController();
   try {
     const places = await surveyPlaces(server.url, 500, SEED);
-    const paths = requestPaths(scenarioOf(options.scenario), places, 20_000, SEED);
+    const paths = requestPaths(scenarioOf(options.scenario), places, MANY_REQUESTS, SEED);
     const samples: Sample[] = [];
     const warmupSeconds = options.smoke ? SMOKE_WARMUP_SECONDS : WARMUP_SECONDS;
     const began = performance.now() + warmupSeconds * 1000;
