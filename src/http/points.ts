@@ -72,8 +72,6 @@ export function listPoints(context: Context): RouteHandlerMethod {
     const answer = { type, etag: head.etag, headers: head.headers, body };
     if (isKept) answers.keep(key, answer);
     const onSent = allocate === buffers.take ? () => buffers.give(json) : undefined;
-    // errors end here: from now on the answer is on its way
-    reply.hijack();
     outbox({ request, reply, answer, onSent });
   };
 }
