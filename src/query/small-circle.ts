@@ -1,4 +1,3 @@
-import type { Row } from '../dataset/row.js';
 import { EARTH_RADIUS, geodesic } from '../model/geo.js';
 import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
 import type { Box, Circle } from './query.js';
@@ -46,13 +45,7 @@ export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Reg
   const northSpread = Math.abs(north1) * reach;
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
 
-  function collect(
-    coords: Float64Array,
-    from: Row,
-    to: Row,
-    bounds: Int32Array,
-    at: number,
-  ): number {
+  const collect: Region['collect'] = (coords, from, to, bounds, at) => {
     // what a closure holds is loaded anew for every row
     const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
     const [left, bottom, right, top] = [west, south, east, north];
@@ -75,7 +68,7 @@ export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Reg
       if (square < least || geodesic(lon, lat, pointLon, pointLat) <= radius) end += 2;
     }
     return end;
-  }
+  };
 
   const one = new Int32Array(2);
   return {

@@ -1,5 +1,6 @@
 import type { PointBlock } from '../block.js';
 import { BucketFile } from './bucket-file.js';
+import { allocateColumns } from './decode.js';
 
 /** What a block will hold: its points, and the bytes of their records. */
 export interface BlockSize {
@@ -58,16 +59,7 @@ export class BlockSpool {
   }
 
   #unpack(bytes: Buffer, { count, size }: BlockSize): PointBlock {
-    const block = {
-      count,
-      id: new Float64Array(count),
-      lat: new Float64Array(count),
-      lon: new Float64Array(count),
-      createdAt: new Float64Array(count),
-      modifiedAt: new Float64Array(count),
-      length: new Uint32Array(count),
-      records: Buffer.allocUnsafeSlow(size),
-    };
+    const block = { ...allocateColumns(count), records: Buffer.allocUnsafeSlow(size) };
     const head = this.#head;
     const starts = new Uint32Array(count);
     for (let at = 0; at < bytes.length; ) {
