@@ -1,6 +1,6 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
-import type { Row } from '../dataset/row.js';
+import type { Rank, Row } from '../dataset/row.js';
 import { listRows, type Matches } from './match.js';
 import { chooseWay, type Way, walkBudget } from './plan.js';
 import { FEW, type Scratch } from './scratch.js';
@@ -36,14 +36,14 @@ export function takeOrdered(
   } else {
     const end = Math.min(from + length, count - from);
     const way = forced ?? chooseWay(end, count, dataset.count, matches.form);
+    const course = courseOf(count, from, length, dataset.count);
     if (way === 'mark' || (way === 'walk' && matches.form === 'rows')) {
-      mark(scratch, matches);
-      walkMarked(scratch.bits, matches, order, from, page);
+      const test = mark(scratch, matches);
+      walk(passMarked(scratch.bits, order, course), test, order, page, Infinity);
       scratch.bits.fill(0);
     } else {
       const budget = forced === undefined ? walkBudget(end, count, dataset.count) : Infinity;
-      const isDone =
-        way === 'walk' && walk(matches, rowTest(dataset, matches), order, from, page, budget);
+      const isDone = way === 'walk' && walk(course, rowTest(dataset, matches), order, page, budget);
       if (!isDone) select(scratch, matches, order, from, page);
     }
   }
@@ -56,38 +56,39 @@ function sliceStart(matches: Matches, order: Order): number | undefined {
   return matches.form === 'window' && matches.order === order ? matches.range.from : undefined;
 }
 
-/**
- * Goes along the order from its nearer end, and tests rows until the page is full. Returns false when that takes more
- * than `budget` rows.
- */
+/** The way along an order, from its nearer end, to a page of the matches. */
+interface Course {
+  readonly rank: Rank;
+  /** 1, or -1 towards the front. */
+  readonly step: number;
+  /** Matches before the page. */
+  readonly toPass: number;
+}
+
+function courseOf(count: number, from: number, length: number, total: number): Course {
+  const behind = count - from - length;
+  return from <= behind
+    ? { rank: 0, step: 1, toPass: from }
+    : { rank: total - 1, step: -1, toPass: behind };
+}
+
+/** Tests rows along the order until the page is full. Returns false when that takes more than `budget` rows. */
 function walk(
-  { count }: Matches,
+  { rank: first, step, toPass: before }: Course,
   test: RowTest,
   { rows }: Order,
-  from: number,
   page: Uint32Array,
   budget: number,
 ): boolean {
-  if (from + page.length <= count - from) {
-    const end = Math.min(rows.length, budget);
-    let place = 0;
-    for (let rank = 0; place < from + page.length; rank++) {
-      if (rank === end) return false;
-      const row = rows[rank]!;
-      if (!test(row)) continue;
-      if (place >= from) page[place - from] = row;
-      place++;
-    }
-  } else {
-    const end = Math.max(0, rows.length - budget);
-    let place = count - 1;
-    for (let rank = rows.length - 1; place >= from; rank--) {
-      if (rank < end) return false;
-      const row = rows[rank]!;
-      if (!test(row)) continue;
-      if (place < from + page.length) page[place - from] = row;
-      place--;
-    }
+  let rank = first;
+  let toPass = before;
+  let left = budget;
+  for (let taken = 0; taken < page.length; rank += step) {
+    if (left-- === 0) return false;
+    const row = rows[rank]!;
+    if (!test(row)) continue;
+    if (toPass > 0) toPass--;
+    else page[step > 0 ? taken++ : page.length - ++taken] = row;
   }
   return true;
 }
@@ -105,45 +106,34 @@ function rowTest({ coords }: Dataset, matches: Matches): RowTest {
   return (row) => ranks[row]! >= from && ranks[row]! < to;
 }
 
-/** Sets the bit of each match, by which it is known: the bits of a million rows fit the cache, their ranks do not. */
-function mark(scratch: Scratch, matches: Matches): void {
+/** Sets the bit of each match, to tell it by: the bits of a million rows fit the cache, their ranks do not. */
+function mark(scratch: Scratch, matches: Matches): RowTest {
   const { bits } = scratch;
   const rows = listRows(scratch, matches);
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i]!;
     bits[row >>> 5]! |= 1 << (row & 31);
   }
+  return (row) => bitOf(bits, row) === 1;
+}
+
+function bitOf(bits: Int32Array, row: Row): number {
+  return (bits[row >>> 5]! >>> (row & 31)) & 1;
 }
 
 /** Rows that are passed without a look at whether the page has begun. */
 const STRIDE = 64;
 
-/** The same as {@link walk}, by the bits of the matches. */
-function walkMarked(
-  bits: Int32Array,
-  { count }: Matches,
-  { rows }: Order,
-  from: number,
-  page: Uint32Array,
-): void {
-  const behind = count - from - page.length;
-  const isForwards = from <= behind;
-  const step = isForwards ? 1 : -1;
-  let rank = isForwards ? 0 : rows.length - 1;
-  let toPass = isForwards ? from : behind;
-  // counted, not branched on: every other branch would be mispredicted
+/** The rest of the course, a stride before the page at most: matches are counted, every other branch would be mispredicted. */
+function passMarked(bits: Int32Array, { rows }: Order, course: Course): Course {
+  const { step } = course;
+  let { rank, toPass } = course;
   while (toPass >= STRIDE) {
     for (const end = rank + step * STRIDE; rank !== end; rank += step) {
-      const row = rows[rank]!;
-      toPass -= (bits[row >>> 5]! >>> (row & 31)) & 1;
+      toPass -= bitOf(bits, rows[rank]!);
     }
   }
-  for (let taken = 0; taken < page.length; rank += step) {
-    const row = rows[rank]!;
-    if (((bits[row >>> 5]! >>> (row & 31)) & 1) === 0) continue;
-    if (toPass > 0) toPass--;
-    else page[isForwards ? taken++ : page.length - ++taken] = row;
-  }
+  return { rank, step, toPass };
 }
 
 /** Picks the page's matches by their ranks of the order. */
