@@ -19,8 +19,8 @@ export function selectFew(
   out: Uint32Array,
 ): boolean {
   const { keys, sortedKeys, sortedRows } = few;
-  // ranks and squared distances of neighbours on the map are spread evenly, more or less
-  // what is smaller still would make the scale infinite
+  // ranks and squared distances of neighbours on the map are spread evenly, more or less; the scale of what is
+  // smaller than this would be infinite
   const scale = most > 1e-300 ? (BUCKETS - 1) / most : 0;
   buckets.fill(0);
   for (let i = 0; i < count; i++) buckets[Math.trunc(keys[i]! * scale)]!++;

@@ -25,5 +25,5 @@ export interface PointBlock extends ColumnBlock {
 
 export const MAX_BLOCK_POINTS = 65_536;
 
-/** A record's JSON may not be longer: a chunk of 16,384 records stays addressable by 32 bits. */
+/** A record's JSON may not be longer: 4,096 of the longest fit a gibibyte. */
 export const MAX_RECORD_BYTES = 262_142;
