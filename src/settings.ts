@@ -47,6 +47,9 @@ export interface ServeSettings {
   readonly logLevel: string;
 }
 
+/** A container may see many more cores than it may use. */
+const MOST_AUTO_WORKERS = 8;
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
 /** Every setting of `waypost serve`, in the order of its help; README.md lists the same. */
@@ -130,9 +133,9 @@ export const SERVE_SETTINGS: readonly Setting[] = [
   {
     flag: '--workers <number>',
     environment: 'WAYPOST_WORKERS',
-    fallback: '1',
-    help: 'processes that answer, each with the points in its own memory; auto for one a core',
-    parse: (text) => (text === 'auto' ? availableParallelism() : wholeNumber(text, 1, 1024)),
+    fallback: 'auto',
+    help: `threads that answer, all from the same memory; auto for one a core, ${MOST_AUTO_WORKERS} at most`,
+    parse: (text) => (text === 'auto' ? autoWorkers() : wholeNumber(text, 1, 128)),
   },
   {
     flag: '--admin-token <token>',
@@ -180,7 +183,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--max-connections <number>',
     environment: 'WAYPOST_MAX_CONNECTIONS',
     fallback: '20000',
-    help: 'connections that one process holds; further ones are closed at once',
+    help: 'connections that one worker holds; further ones are closed at once',
     parse: (text) => wholeNumber(text, 1, 1_000_000),
   },
   {
@@ -259,6 +262,12 @@ export function duration(text: string): number {
   if (text === '0') return 0;
   if (digits === undefined) throw new InputError('expected a time such as 500ms, 10s or 2m');
   return Number(digits) * (unit === 'm' ? 60_000 : unit === 's' ? 1000 : 1);
+}
+
+function autoWorkers(): number {
+  // a socket cannot be given to a process several times there
+  if (process.platform === 'win32') return 1;
+  return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
 }
 
 function list(text: string): string[] {

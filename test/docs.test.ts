@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createMetrics } from '../src/http/metrics.js';
+import { createRequestMetrics, createServiceMetrics } from '../src/http/metrics.js';
 import { POINTS_PARAMETERS } from '../src/http/params.js';
 import { createRequestStats } from '../src/http/request-stats.js';
 import type { Service } from '../src/live/service.js';
@@ -98,8 +98,13 @@ test('no relative link leads nowhere', () => {
 
 test('the operations page lists every metric with its type and labels', () => {
   // the service is asked only when metrics are collected
-  const { registry } = createMetrics(createRequestStats(), {} as Service);
-  const registered = registry.getMetricsAsArray() as unknown as Registered[];
+  const registries = [
+    createServiceMetrics({} as Service).registry,
+    createRequestMetrics(createRequestStats(), 0, { size: 0 }),
+  ];
+  const registered = registries.flatMap(
+    (one) => one.getMetricsAsArray() as unknown as Registered[],
+  );
   const actual = new Map(registered.map((one) => [one.name, one]));
   const listed = rows(section(OPERATIONS, 'Metrics'));
   for (const [cell, type, labels = ''] of listed) {

@@ -15,8 +15,19 @@ export function cpuSeconds(pid: number): number | undefined {
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** Bytes of a process that are in memory now, and the most that ever were; undefined without /proc. */
+/**
+ * Bytes of a process and all its children that are in memory now, and the most that ever were of each, added up;
+ * undefined without /proc.
+ */
 export function memoryOf(pid: number): { rss: number; peak: number } | undefined {
+  const [own, ...others] = processTree(pid).map(ownMemoryOf);
+  return others.reduce(
+    (sum, one) => sum && { rss: sum.rss + (one?.rss ?? 0), peak: sum.peak + (one?.peak ?? 0) },
+    own,
+  );
+}
+
+function ownMemoryOf(pid: number): { rss: number; peak: number } | undefined {
   const text = readProc(`${pid}/status`);
   if (text === undefined) return undefined;
   const kilobytes = (key: string): number =>

@@ -1,7 +1,5 @@
-import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
-import { ALONE } from '../serving/peers.js';
-import { startServer } from '../serving/server.js';
+import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
 import type { ServeSettings } from '../settings.js';
 
 /**
@@ -11,21 +9,18 @@ import type { ServeSettings } from '../settings.js';
 export async function serve(settings: ServeSettings): Promise<void> {
   // at once: a process that ends must not keep its last lines to itself
   const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 1, sync: true }));
-  // what one process alone does not need, it does not wait for
-  if (cluster.isWorker) {
-    const { runWorker } = await import('../serving/worker.js');
-    return runWorker(settings, logger);
-  }
-  const obeySignals = takeSignals(logger);
-  if (settings.workers > 1) {
-    const { startCluster } = await import('../serving/primary.js');
-    const processes = await startCluster(settings.workers, settings.shutdownTimeout, logger);
-    if (processes === undefined) process.exitCode = 1;
-    else obeySignals(processes);
+  const { workers } = settings;
+  const sockets = givenSockets(workers);
+  if (workers > 1 && sockets.length === 0) {
+    process.exitCode = await supervise(settings, logger);
     return;
   }
-  const server = await startServer(settings, logger, ALONE);
-  logger.info(server.begun, 'serving');
+  const obeySignals = takeSignals(logger);
+  // the process above gets by without
+  const { startServer } = await import('../serving/server.js');
+  const server = await startServer(settings, logger, sockets);
+  if (sockets.length > 0) reportServing();
+  logger.info({ ...server.begun, workers }, 'serving');
   obeySignals(server);
 }
 
@@ -52,6 +47,7 @@ function takeSignals(logger: Logger): (running: Running) => void {
   process.on('SIGTERM', (signal) => void close(signal));
   process.on('SIGINT', (signal) => void close(signal));
   process.on('SIGHUP', () => void running?.look(false));
+  whenOrphaned(() => void close('none: the process above ended'));
   return (begun) => {
     running = begun;
   };

@@ -1,4 +1,5 @@
 import type { Row } from './row.js';
+import { sharedArray } from './shared.js';
 
 /** Rows of a block, at most; the smallest has half as many. */
 export const BLOCK_ROWS = 64;
@@ -23,11 +24,13 @@ export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS):
   const starts: Row[] = [];
   if (count > 0) cut(0, count - 1, 0, commonDepth(count, blockRows));
   starts.push(count);
-  const boxes = new Float64Array(4 * (starts.length - 1));
+  const boxes = sharedArray(Float64Array, 4 * (starts.length - 1));
   for (let block = 0; block < starts.length - 1; block++) {
     putBox(boxes, 4 * block, coords, starts[block]!, starts[block + 1]!);
   }
-  return { starts: Int32Array.from(starts), boxes };
+  const shared = sharedArray(Int32Array, starts.length);
+  shared.set(starts);
+  return { starts: shared, boxes };
 
   // [left, right] is the range that the kd-tree splits, `from` may be one row before: the median of an ancestor,
   // which belongs to no half and is counted with the right one

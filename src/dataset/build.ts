@@ -27,7 +27,7 @@ interface Layout {
 
 /**
  * Reads a snapshot to its end and lays it out for queries: rows in the order of the kd-tree, columns and
- * record bytes each in memory of their own, to be handed over. Runs for seconds on large files, so it belongs in a worker thread.
+ * record bytes each in shared memory. Runs for seconds on large files, so it belongs in a worker thread.
  * Throws an InputError when the file is broken. The reader is left open. `inParallel` takes a second core
  * for part of the work.
  */
@@ -38,7 +38,7 @@ export async function buildDataset(
   const source = isTwoPass(reader) ? reader : await keepBlocks(reader);
   const { count } = source;
   const sort = inParallel ? startSorter() : buildOrders;
-  const kdbush = new KDBush(count, KD_NODE_SIZE);
+  const kdbush = new KDBush(count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
   const columns = joinColumns(source, kdbush);
   const isOrdered = isTwoPass(reader) && isInKdOrder(kdbush.coords as Float64Array);
   const { keys, readRecords } = isOrdered

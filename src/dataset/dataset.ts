@@ -2,12 +2,12 @@ import KDBush from 'kdbush';
 import type { LoadReport } from '../snapshot/snapshot.js';
 import type { Blocks } from './blocks.js';
 import { BoxIndex } from './box-index.js';
-import { memoryOfOrders, type Orders } from './orders.js';
+import type { Orders } from './orders.js';
 import type { Records } from './records.js';
 
 /**
- * What a build hands over: plain objects and typed arrays only, so that it moves from a worker thread to
- * the one that serves without being copied.
+ * What a build hands over: plain objects, and arrays over shared memory, so that every thread it is posted to
+ * serves the same copy.
  */
 export interface DatasetParts extends Orders {
   readonly count: number;
@@ -18,26 +18,12 @@ export interface DatasetParts extends Orders {
   readonly report: LoadReport;
 }
 
-/**
- * One generation of points in memory, frozen: nothing in it changes once it is made, but for the room behind the
- * records in which pages are put together.
- */
+/** One generation of points in memory, frozen: nothing in it changes once it is made. */
 export interface Dataset extends DatasetParts {
   /** Longitude and latitude of each row, in turn. */
   readonly coords: Float64Array;
   readonly radiusIndex: KDBush;
   readonly boxIndex: BoxIndex;
-}
-
-/** All memory of the parts, to be transferred: to the thread that serves them, or away. */
-export function memoryOf(parts: DatasetParts): ArrayBuffer[] {
-  const { kdbush, blocks, records } = parts;
-  const views = [blocks.starts, blocks.boxes, records.ends, ...records.chunks];
-  return [
-    kdbush as ArrayBuffer,
-    ...memoryOfOrders(parts),
-    ...views.map((view) => view.buffer as ArrayBuffer),
-  ];
 }
 
 /** Makes the dataset that queries run on, in a few milliseconds: only the box index has objects to be made. */

@@ -1,4 +1,5 @@
 import type { Rank, Row } from './row.js';
+import { sharedArray } from './shared.js';
 
 /**
  * All rows sorted by a key, ties by id. Three views of one permutation, so that a window of keys is two
@@ -27,9 +28,9 @@ const BUCKETS = 1 << 16;
  */
 export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
   const count = keyOf.length;
-  let rows = new Uint32Array(count);
+  let rows = sharedArray(Uint32Array, count);
   for (let i = 0; i < count; i++) rows[i] = start === undefined ? i : start[i]!;
-  let other = new Uint32Array(count);
+  let other = sharedArray(Uint32Array, count);
   const starts = new Uint32Array(BUCKETS);
   for (const digits of sixteenBitDigits(keyOf)) {
     if (!bucketStarts(digits, starts)) continue;
@@ -40,8 +41,8 @@ export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
     [rows, other] = [other, rows];
   }
 
-  const ranks = new Int32Array(count);
-  const keys = new Float64Array(count);
+  const ranks = sharedArray(Int32Array, count);
+  const keys = sharedArray(Float64Array, count);
   for (let rank = 0; rank < count; rank++) {
     const row = rows[rank]!;
     ranks[row] = rank;

@@ -21,12 +21,3 @@ export function buildOrders({ id, createdAt, modifiedAt }: OrderKeys): Orders {
   const byModifiedAt = buildOrder(modifiedAt, byId.rows);
   return { byId, byCreatedAt, byModifiedAt };
 }
-
-/** The memory of the orders, to be transferred to another thread. */
-export function memoryOfOrders({ byId, byCreatedAt, byModifiedAt }: Orders): ArrayBuffer[] {
-  return [byId, byCreatedAt, byModifiedAt].flatMap(({ keys, rows, ranks }) => [
-    keys.buffer as ArrayBuffer,
-    rows.buffer as ArrayBuffer,
-    ranks.buffer as ArrayBuffer,
-  ]);
-}

@@ -1,4 +1,5 @@
 import type { Row } from './row.js';
+import { sharedArray } from './shared.js';
 
 /**
  * Rows of a chunk are a power of two. Large chunks are mapped and unmapped by the system, where small ones
@@ -8,8 +9,8 @@ const MOST_CHUNK_BITS = 20;
 const MOST_CHUNK_BYTES = 2 ** 30;
 /** So few records of the largest size fit {@link MOST_CHUNK_BYTES}. */
 const LEAST_CHUNK_BITS = 12;
-/** Free memory behind the records of a chunk. */
-export const STAGE_BYTES: number = 64 * 1024;
+/** Memory behind the records of a chunk, so that reading a page may go too far. */
+export const SPARE_BYTES = 512;
 
 /**
  * The rendered JSON of every record in row order, end to end as files have them, so that a run of rows is
@@ -18,8 +19,10 @@ export const STAGE_BYTES: number = 64 * 1024;
 export interface Records {
   /** A chunk holds 2^`chunkBits` rows, the last one what is left. */
   readonly chunkBits: number;
-  /** Records, then {@link STAGE_BYTES} in which pages are put together. */
+  /** Records, then {@link SPARE_BYTES}, in memory that threads share. */
   readonly chunks: readonly Uint8Array[];
+  /** The same memory, to be read in words. */
+  readonly words: readonly DataView[];
   /** Where each row's record ends, counted from its chunk's start. */
   readonly ends: Uint32Array;
 }
@@ -27,10 +30,16 @@ export interface Records {
 /** Lays out chunks of at most 2^`mostBits` rows for records of the given lengths, in row order. */
 export function allocateRecords(lengths: Uint32Array, mostBits: number = MOST_CHUNK_BITS): Records {
   for (let chunkBits = mostBits; ; chunkBits--) {
-    const ends = new Uint32Array(lengths.length);
+    const ends = sharedArray(Uint32Array, lengths.length);
     const sizes = measureChunks(lengths, ends, 1 << chunkBits);
     if (chunkBits > LEAST_CHUNK_BITS && sizes.some((size) => size > MOST_CHUNK_BYTES)) continue;
-    return { chunkBits, chunks: sizes.map((size) => new Uint8Array(size + STAGE_BYTES)), ends };
+    const memory = sizes.map((size) => new SharedArrayBuffer(size + SPARE_BYTES));
+    return {
+      chunkBits,
+      chunks: memory.map((chunk) => new Uint8Array(chunk)),
+      words: memory.map((chunk) => new DataView(chunk)),
+      ends,
+    };
   }
 }
 

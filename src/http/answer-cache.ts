@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { Generation } from '../live/generation.js';
 import type { Answer } from './answer.js';
 
 /** What a cached answer costs beside its body: its entry, its key and its headers. */
@@ -12,7 +11,8 @@ const SEEN_SLOTS = 8_192;
  * request leaves only its key: clients that never repeat themselves would push out what others repeat.
  */
 export interface AnswerCache {
-  get(generation: Generation, key: string): Answer | undefined;
+  /** `tag` names the generation: the cache must not hold on to its memory. */
+  get(tag: string, key: string): Answer | undefined;
   /** Whether an answer that {@link get} did not have is worth keeping; the first time it is not. */
   wants(key: string): boolean;
   keep(key: string, answer: Answer): void;
@@ -27,13 +27,13 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
   });
   // only their hashes: strings that live for thousands of requests are what garbage collection costs
   const seen = new Int32Array(SEEN_SLOTS);
-  let owner: Generation | undefined;
+  let owner: string | undefined;
   return {
-    get(generation, key) {
-      if (owner !== generation) {
+    get(tag, key) {
+      if (owner !== tag) {
         answers.clear();
         seen.fill(0);
-        owner = generation;
+        owner = tag;
       }
       return answers.get(key);
     },

@@ -1,4 +1,5 @@
 import {
+  AggregatorRegistry,
   Counter,
   collectDefaultMetrics,
   Gauge,
@@ -10,8 +11,8 @@ import type { Outcome } from '../live/reload.js';
 import type { Service } from '../live/service.js';
 import { LATENCY_BOUNDS, type RequestStats } from './request-stats.js';
 
-/** The numbers of one process, as Prometheus reads them; docs/operations.md lists every one. */
-export interface Metrics {
+/** The numbers of the process as a whole; docs/operations.md lists every one. */
+export interface ServiceMetrics {
   readonly registry: Registry;
   /** Counts a look at a snapshot file. */
   reloaded(outcome: Outcome, seconds: number): void;
@@ -20,20 +21,17 @@ export interface Metrics {
 /** How many seconds a build may take; 10 million points take some 20. */
 const BUILD_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120];
 
-/** Registers all metrics; `service` is asked whenever they are read. */
-export function createMetrics(stats: RequestStats, service: Service): Metrics {
+/** Registers what the threads have in common; `service` is asked whenever they are read. */
+export function createServiceMetrics(service: Service): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  registerRequests(registry, stats);
 
   const gauge = (name: string, help: string, read: (service: Service) => number): void => {
     new Gauge({
       name,
       help,
       registers,
-      // of several processes: the same everywhere but while they switch
-      aggregator: 'max',
       collect() {
         this.set(read(service));
       },
@@ -81,7 +79,16 @@ export function createMetrics(stats: RequestStats, service: Service): Metrics {
   };
 }
 
-function registerRequests(registry: Registry, stats: RequestStats): void {
+/**
+ * Registers what one thread counts: `stats`, and its open `connections`, which tell whether the threads share them
+ * evenly.
+ */
+export function createRequestMetrics(
+  stats: RequestStats,
+  thread: number,
+  connections: { readonly size: number },
+): Registry {
+  const registry = new Registry();
   const registers = [registry];
   new Counter({
     name: 'waypost_http_requests_total',
@@ -109,6 +116,25 @@ function registerRequests(registry: Registry, stats: RequestStats): void {
   cache('waypost_answer_cache_hits_total', 'Answers sent from the cache.', () => stats.cacheHits);
   cache('waypost_answer_cache_misses_total', 'Answers not in the cache.', () => stats.cacheMisses);
   registry.registerMetric(latencyHistogram(stats) as unknown as Metric);
+  new Gauge({
+    name: 'waypost_connections',
+    help: 'Open connections.',
+    labelNames: ['thread'],
+    registers,
+    collect() {
+      this.set({ thread }, connections.size);
+    },
+  });
+  return registry;
+}
+
+/** Everything as text: the numbers of the process, and those of its threads added up. */
+export async function joinMetrics(
+  registry: Registry,
+  threads: readonly (readonly object[])[],
+): Promise<string> {
+  const sums = AggregatorRegistry.aggregate([...threads] as object[]);
+  return `${await registry.metrics()}${await sums.metrics()}`;
 }
 
 /** A histogram whose buckets are counted elsewhere; the library's own can only be observed into. */

@@ -44,8 +44,7 @@ function sendReadiness(reply: FastifyReply, service: Service): void {
 
 /** Once there is a service at all, it serves: ready, stale or not. */
 function readiness(service: Service): object {
-  const processes = service.statuses();
-  const stale = processes.find((one) => one.stale !== undefined)?.stale ?? service.stale;
+  const { stale } = service;
   const { count, tag, exportedAt, loadedAt } = service.current.generation;
   return {
     status: 'ready',
@@ -57,7 +56,6 @@ function readiness(service: Service): object {
     ...(stale === undefined
       ? {}
       : { reason: stale.reason, since: new Date(stale.since).toISOString() }),
-    processes: processes.map((one) => ({ pid: one.pid, points: one.points, snapshot: one.tag })),
   };
 }
 

@@ -44,7 +44,7 @@ export function listPoints(context: Context): RouteHandlerMethod {
     const { generation } = current;
     const origin = originOf(request.raw, originSettings);
     const key = `${origin}${target} ${accept}`;
-    const kept = answers.get(generation, key);
+    const kept = answers.get(generation.tag, key);
     if (kept !== undefined) {
       stats.cacheHits++;
       if (!responder.sendNotModified(request, reply, kept)) responder.send(request, reply, kept);
@@ -93,7 +93,7 @@ export function showPoint(context: Context): RouteHandlerMethod {
     if (rank < 0) throw new NotFound();
     const head = responder.head(generation, type);
     if (responder.sendNotModified(request, reply, head)) return;
-    // a copy: the generation's memory may be given back before the answer is sent
+    // a copy: an answer on its way to a slow client must not hold on to a generation
     const json = Buffer.from(recordBytes(dataset.records, dataset.byId.rows[rank]!));
     const title = `Map data point ${Number(id)}`;
     const body = type === 'json' ? json : browsable(title, target, head, json);

@@ -4,11 +4,11 @@ import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { buildDataset } from '../dataset/build.js';
-import { type DatasetParts, memoryOf } from '../dataset/dataset.js';
 import { InputError } from '../errors.js';
 import { contentDigest } from '../snapshot/digest.js';
 import { openSnapshot } from '../snapshot/open.js';
 import type { Notification } from '../snapshot/snapshot.js';
+import type { GenerationParts } from './generation.js';
 
 /** What a build is made from. */
 export interface BuildRequest {
@@ -19,16 +19,11 @@ export interface BuildRequest {
   readonly unless: string | undefined;
 }
 
-/** What comes back: the memory of the parts changes hands. */
+/** What comes back. */
 export type BuildReply =
   | { readonly kind: 'progress'; readonly bytesRead: number; readonly bytesTotal: number }
   | { readonly kind: 'unchanged' }
-  | {
-      readonly kind: 'built';
-      readonly parts: DatasetParts;
-      readonly extra: readonly Notification[];
-      readonly digest: string;
-    }
+  | { readonly kind: 'built'; readonly parts: GenerationParts }
   | { readonly kind: 'refused'; readonly message: string };
 
 /** Below whatever answers requests, which another build must not slow down. */
@@ -64,9 +59,9 @@ async function build(request: BuildRequest): Promise<void> {
   const reader = await openSnapshot(path, { maxInvalid, onProgress });
   try {
     // the first one has all cores; later ones leave them to the requests
-    const parts = await buildDataset(reader, { inParallel: unless === undefined });
-    const digest = digestWith(parts.report.digest);
-    reply({ kind: 'built', parts, extra, digest }, memoryOf(parts));
+    const dataset = await buildDataset(reader, { inParallel: unless === undefined });
+    const digest = digestWith(dataset.report.digest);
+    reply({ kind: 'built', parts: { dataset, extra, digest, loadedAt: Date.now() } });
   } finally {
     reader.close();
   }
@@ -78,8 +73,8 @@ async function readExtra(path: string): Promise<readonly Notification[]> {
   return readNotifications(path);
 }
 
-function reply(message: BuildReply, transfer: ArrayBuffer[] = []): void {
-  parentPort!.postMessage(message, transfer);
+function reply(message: BuildReply): void {
+  parentPort!.postMessage(message);
 }
 
 /**

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { assembleDataset } from '../dataset/dataset.js';
 import { InputError } from '../errors.js';
 import type { Progress } from '../snapshot/snapshot.js';
 import type { BuildReply, BuildRequest } from './build-thread.js';
@@ -37,8 +36,7 @@ export async function buildGeneration(
   const reply = await runThread(request, task.signal, onProgress);
   if (reply.kind === 'refused') throw new InputError(reply.message);
   if (reply.kind === 'unchanged') return 'unchanged';
-  const dataset = assembleDataset(reply.parts);
-  return createGeneration(dataset, reply.extra, reply.digest);
+  return createGeneration(reply.parts);
 }
 
 type FinalReply = Exclude<BuildReply, { kind: 'progress' }>;

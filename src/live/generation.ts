@@ -1,19 +1,28 @@
 import { createHash } from 'node:crypto';
-import { Worker } from 'node:worker_threads';
-import { type Dataset, memoryOf } from '../dataset/dataset.js';
+import { assembleDataset, type DatasetParts } from '../dataset/dataset.js';
 import { createEngine, type Engine } from '../query/engine.js';
 import type { Notification } from '../snapshot/snapshot.js';
 
 /** Raise it when the same points are rendered into other bytes, so that no client keeps the old ones. */
 const RENDERING = 1;
 
+/** What a generation is made from, as threads pass it on to each other: the points' memory is shared. */
+export interface GenerationParts {
+  readonly dataset: DatasetParts;
+  /** Notifications from a file of their own. */
+  readonly extra: readonly Notification[];
+  /** Of all it was made from: the same for the same files. */
+  readonly digest: string;
+  /** Milliseconds since the epoch. */
+  readonly loadedAt: number;
+}
+
 /** What one snapshot serves: its points, its notifications, and how clients tell it from the next. */
 export interface Generation {
+  readonly parts: GenerationParts;
   readonly engine: Engine;
   /** JSON of each user's unseen notifications, newest id first. */
   readonly unseen: ReadonlyMap<number, readonly string[]>;
-  /** Of all it was made from: the same for the same files. */
-  readonly digest: string;
   /** Names the generation in validators: hexadecimal. */
   readonly tag: string;
   readonly count: number;
@@ -22,11 +31,6 @@ export interface Generation {
   readonly loadedAt: number;
   /** When it was exported, as an HTTP date. */
   readonly lastModified: string;
-  /**
-   * Gives the memory of the points back at once: waiting for the garbage collector, several generations
-   * would pile up. Nothing may be asked of it afterwards; what was copied out of it stays.
-   */
-  dispose(): void;
 }
 
 /** The generation that requests are answered from; a request takes it once and keeps to it. */
@@ -34,34 +38,21 @@ export interface Current {
   readonly generation: Generation;
 }
 
-/** Prepares a dataset for serving; `extra` are notifications from a file of their own. */
-export function createGeneration(
-  dataset: Dataset,
-  extra: readonly Notification[],
-  digest: string,
-): Generation {
+/** Prepares a snapshot for serving, in a few milliseconds; each thread that serves does so for itself. */
+export function createGeneration(parts: GenerationParts): Generation {
+  const { extra, digest, loadedAt } = parts;
+  const dataset = assembleDataset(parts.dataset);
   const { report } = dataset;
   return {
+    parts,
     engine: createEngine(dataset),
     unseen: unseenByUser([...report.notifications, ...extra]),
-    digest,
     tag: createHash('sha256').update(`${RENDERING} ${digest}`).digest('hex').slice(0, 16),
     count: dataset.count,
     exportedAt: report.createdAt,
-    loadedAt: Date.now(),
+    loadedAt,
     lastModified: new Date(report.createdAt).toUTCString(),
-    dispose: () => giveBack(memoryOf(dataset)),
   };
-}
-
-/**
- * Memory that is moved to a thread goes when the thread ends. Unmapping hundreds of megabytes takes tens of
- * milliseconds, which requests would wait for here.
- */
-function giveBack(memory: ArrayBuffer[]): void {
-  const thread = new Worker('', { eval: true });
-  thread.postMessage(null, memory);
-  thread.unref();
 }
 
 function unseenByUser(notifications: readonly Notification[]): Map<number, string[]> {

@@ -4,6 +4,7 @@ import { InputError } from '../errors.js';
 import type { BuildResult, BuildTask } from './build.js';
 import { awaitStill, type Candidate, candidateAt, findCandidates } from './candidates.js';
 import type { Current, Generation } from './generation.js';
+import { reclaimMemory } from './reclaim.js';
 
 /** What came of looking at a file. */
 export type Outcome = 'loaded' | 'unchanged' | 'failed' | 'held_back';
@@ -22,15 +23,13 @@ export interface ReloadOptions {
   readonly companion: string | undefined;
   /** A file must not have been written for this long. */
   readonly settleMs: number;
-  /** Points that other processes serve at the start, of which as many must not be lost. */
-  readonly peerPoints: number;
   /** A snapshot that lost more than this share of the points is held back: 0.5 for half of them. */
   readonly maxShrink: number;
   readonly build: (task: BuildTask) => Promise<BuildResult>;
   /** Hears what came of each file looked at. */
   readonly onOutcome: (outcome: Outcome, seconds: number) => void;
-  /** Hears of each generation before it is served. */
-  readonly onLoaded: (generation: Generation) => void;
+  /** Hears of each generation, which is served once that is over. */
+  readonly onLoaded: (generation: Generation) => void | Promise<void>;
   /** Hears when a look is over, whatever came of it. */
   readonly onLooked: (reloader: Reloader) => void;
   readonly logger: Logger;
@@ -53,7 +52,7 @@ export interface Reloader {
  * old data stays. Throws an InputError when there is no good file to begin with.
  */
 export async function startReloader(options: ReloadOptions): Promise<Reloader> {
-  const { path, companion, settleMs, peerPoints, maxShrink, build, onOutcome, logger } = options;
+  const { path, companion, settleMs, maxShrink, build, onOutcome, logger } = options;
   const closing = new AbortController();
   // by the key of what was tried: the file and its companion, as they were
   const refused = new Map<string, string>();
@@ -139,7 +138,7 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       const started = performance.now();
       seconds = () => (performance.now() - started) / 1000;
       const old = served?.generation;
-      const task = { path: still.path, unless: old?.digest, signal: closing.signal };
+      const task = { path: still.path, unless: old?.parts.digest, signal: closing.signal };
       const result = await build(task);
       // what it holds then is neither the old file nor the new one
       if ((await wasWritten(still)) || (await wasWritten(beside))) return changed();
@@ -149,14 +148,12 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
         return undefined;
       }
       const { count } = result;
-      const before = old?.count ?? peerPoints;
-      if (!accept && count < before * (1 - maxShrink)) {
-        const reason = `${still.path}: it has ${count} points where ${before} are served, a loss of more than ${maxShrink * 100} %; a reload that accepts it takes it all the same`;
+      if (old !== undefined && !accept && count < old.count * (1 - maxShrink)) {
+        const reason = `${still.path}: it has ${count} points where ${old.count} are served, a loss of more than ${maxShrink * 100} %; a reload that accepts it takes it all the same`;
         return refuse(reason, 'held_back');
       }
-      options.onLoaded(result);
+      await options.onLoaded(result);
       served = { generation: result, key };
-      old?.dispose();
       onOutcome('loaded', seconds());
       if (old !== undefined) {
         logger.info({ path: still.path, points: count, seconds: seconds() }, 'snapshot loaded');
@@ -176,7 +173,10 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       again = false;
       const accept = accepts;
       accepts = false;
+      const before = served?.generation.tag;
       await pass(accept);
+      // not earlier: references to the old generation were left
+      if (before !== undefined && before !== served?.generation.tag) reclaimMemory();
       if (served !== undefined) options.onLooked(reloader);
     } while (again && !closing.signal.aborted);
   }

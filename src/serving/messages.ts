@@ -1,33 +1,50 @@
-import type { ProcessStatus } from '../live/service.js';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { GenerationParts } from '../live/generation.js';
+import type { Stale } from '../live/reload.js';
+import type { ServeSettings } from '../settings.js';
+import type { ConnectionCounts } from './connections.js';
 
-/** The metrics of one process, as they travel. */
-export type MetricsJson = readonly unknown[];
+/** The metrics of one thread, as they travel. */
+export type MetricsJson = readonly object[];
 
-/** The environment variable in which a worker process is told how many points the others serve. */
-export const PEER_POINTS = 'WAYPOST_PEER_POINTS';
+/** What a thread that serves begins with. */
+export interface ThreadStart {
+  readonly settings: ServeSettings;
+  /** From 1; the main thread is 0. */
+  readonly thread: number;
+  readonly counts: ConnectionCounts;
+  /** The listening socket that is this thread's own. */
+  readonly fd: number;
+}
 
-/** What a worker process says to the primary. `id` ties an answer to its question. */
-export type FromWorker =
-  | { readonly kind: 'want-build'; readonly id: number }
-  | { readonly kind: 'built' }
-  | { readonly kind: 'status'; readonly status: ProcessStatus }
-  | {
-      readonly kind: 'serving';
-      readonly points: number;
-      readonly loadMs: number;
-      readonly address: string;
-    }
-  | { readonly kind: 'want-reload'; readonly id: number; readonly accept: boolean }
-  | { readonly kind: 'looked'; readonly id: number }
-  | { readonly kind: 'want-metrics'; readonly id: number }
-  | { readonly kind: 'own-metrics'; readonly id: number; readonly metrics: MetricsJson };
-
-/** What the primary says to a worker process. */
-export type FromPrimary =
-  | { readonly kind: 'may-build'; readonly id: number }
-  | { readonly kind: 'statuses'; readonly statuses: readonly ProcessStatus[] }
-  | { readonly kind: 'look'; readonly id: number; readonly accept: boolean }
-  | { readonly kind: 'reloaded'; readonly id: number }
-  | { readonly kind: 'give-metrics'; readonly id: number }
-  | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
+/** What the main thread says to one that serves; `reply` takes the answer. */
+export type ToThread =
+  | { readonly kind: 'serve'; readonly parts: GenerationParts; readonly reply: MessagePort }
+  | { readonly kind: 'stale'; readonly stale: Stale | undefined }
+  | { readonly kind: 'metrics'; readonly reply: MessagePort }
   | { readonly kind: 'close' };
+
+/** What a thread that serves says to the main one. */
+export type ToMain =
+  | { readonly kind: 'reload'; readonly accept: boolean; readonly reply: MessagePort }
+  | { readonly kind: 'metrics'; readonly reply: MessagePort };
+
+/** Whatever takes messages: a thread, or the port to its parent. */
+interface Receiver<Message> {
+  postMessage(message: Message, transfer: MessagePort[]): void;
+}
+
+/** Sends a question and resolves with what comes back through its `reply`. */
+export function ask<Message, Answer>(
+  receiver: Receiver<Message>,
+  question: (reply: MessagePort) => Message,
+): Promise<Answer> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.once('message', (answer: Answer) => {
+      port1.close();
+      resolve(answer);
+    });
+    receiver.postMessage(question(port2), [port2]);
+  });
+}

@@ -1,157 +1,125 @@
-import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
 import { startProgress } from '../commands/progress.js';
-import { InputError } from '../errors.js';
-import { readTokens } from '../http/auth.js';
-import type { Metrics } from '../http/metrics.js';
-import { createRequestStats } from '../http/request-stats.js';
 import { buildGeneration } from '../live/build.js';
-import type { Current } from '../live/generation.js';
 import { type Outcome, type Reloader, startReloader } from '../live/reload.js';
-import { type Service, statusOf } from '../live/service.js';
+import type { Service } from '../live/service.js';
 import { watchPath } from '../live/watch.js';
-import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import type { ServeSettings } from '../settings.js';
 import type { LoadReport } from '../snapshot/snapshot.js';
-import { holdConnections } from './connections.js';
-import type { Peers } from './peers.js';
-import { drain } from './shutdown.js';
+import { createCounts } from './connections.js';
+import { listening, type Place } from './listen.js';
+import { startThreads, type Threads } from './threads.js';
+import type { Web } from './web.js';
 
-/** One process that serves. */
+/** The process that serves. */
 export interface RunningServer {
   /** What it began with, for the log. */
   readonly begun: { readonly points: number; readonly loadMs: number; readonly address: string };
-  readonly registry: Registry;
-  /** Looks for a new snapshot in this process; `accept` takes one that shrank. */
+  /** Looks for a new snapshot; `accept` takes one that shrank. */
   look(accept: boolean): Promise<void>;
   /** Finishes what is under way; the process is to end then. */
   close(): Promise<void>;
 }
 
 /**
- * Loads the newest snapshot, listens, and keeps up with new ones. Resolves once it listens. Throws an
- * InputError when the snapshot or a setting cannot be used.
+ * Loads the newest snapshot, listens, and keeps up with new ones. Resolves once it listens. `sockets` listen
+ * already: the first is for this thread, the others are for one thread each; without any, this thread
+ * listens at the address of the settings. Throws an InputError when the snapshot or a setting cannot
+ * be used.
  */
 export async function startServer(
   settings: ServeSettings,
   logger: Logger,
-  peers: Peers,
+  sockets: readonly number[],
 ): Promise<RunningServer> {
   const started = performance.now();
-  const zone = await openZone(settings.timeZone);
-  const tokens = readTokens(settings.tokens);
-  const stats = createRequestStats();
-  let isClosing = false;
   const early: [Outcome, number][] = [];
   let onOutcome = (outcome: Outcome, seconds: number): void => void early.push([outcome, seconds]);
+  const counts = createCounts(settings.workers);
+  let threads: Threads | undefined;
   const bar = startProgress('Loading');
   const loading = startReloader({
     path: settings.snapshot,
     companion: settings.notifications,
     settleMs: settings.settle,
-    peerPoints: peers.points,
     maxShrink: settings.maxShrink,
-    // one process builds at a time, so that the others have the cores
-    build: (task) => peers.inTurn(() => buildGeneration(task, settings, bar.update)),
+    build: (task) => buildGeneration(task, settings, bar.update),
     onOutcome: (outcome, seconds) => onOutcome(outcome, seconds),
-    onLooked({ current, stale }) {
-      peers.publish(statusOf(current, stale));
+    async onLoaded({ parts }) {
+      reportLoad(parts.dataset.report, logger);
+      await threads?.serve(parts);
     },
-    onLoaded: (generation) => reportLoad(generation.engine.dataset.report, logger),
+    onLooked: ({ stale }) => threads?.tellStale(stale),
     logger,
   }).finally(() => bar.stop());
   let reloader: Reloader;
-  const current: Current = {
-    get generation() {
-      return reloader.current.generation;
+  const service: Service = {
+    current: {
+      get generation() {
+        return reloader.current.generation;
+      },
     },
+    get stale() {
+      return reloader.stale;
+    },
+    reload: (accept) => reloader.look(accept),
+    metrics: () => allMetrics(),
   };
-  // the web server is made while the thread builds
-  const [loaded, { app, metrics }] = await Promise.all([loading, makeWeb()]);
+  // the web server is made while another thread builds
+  const [loaded, { web, reloaded, allMetrics }] = await Promise.all([loading, makeWeb()]);
   reloader = loaded;
-  onOutcome = metrics.reloaded;
+  onOutcome = reloaded;
   for (const [outcome, seconds] of early) onOutcome(outcome, seconds);
-  const connections = holdConnections(app.server, settings.maxConnections);
-  await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
+  const { host, port } = settings;
+  const [socket, ...others] = sockets;
+  const place: Place = socket === undefined ? { host, port } : { fd: socket };
+  const address = await listening(host, port, () => web.listen(place));
   const loadMs = Math.round(performance.now() - started);
-  const address = addressText(app.server.address() as AddressInfo);
+  if (others.length > 0) startOthers(others);
   const unwatch = watch(settings, () => void reloader.look());
   return {
-    begun: { points: current.generation.count, loadMs, address },
-    registry: metrics.registry,
+    begun: { points: service.current.generation.count, loadMs, address },
     look: reloader.look,
     async close() {
-      isClosing = true;
       reloader.close();
       // nothing is to be waited for but the requests
       void unwatch();
-      await drain(app.server, connections, settings.shutdownTimeout);
+      await Promise.all([web.close(), threads?.close()]);
     },
   };
 
-  async function makeWeb(): Promise<{ app: FastifyInstance; metrics: Metrics }> {
-    const [{ createApp }, { createMetrics }] = await Promise.all([
-      import('../http/app.js'),
+  async function makeWeb(): Promise<{
+    web: Web;
+    reloaded: (outcome: Outcome, seconds: number) => void;
+    allMetrics: () => Promise<string>;
+  }> {
+    const [{ createWeb }, { createServiceMetrics, joinMetrics }] = await Promise.all([
+      import('./web.js'),
       import('../http/metrics.js'),
     ]);
-    const service: Service = {
-      current,
-      get stale() {
-        return reloader.stale;
-      },
-      statuses: () => peers.statuses(statusOf(current, reloader.stale)),
-      reload: (accept) => peers.reload(accept, reloader.look),
-      metrics: () => peers.metrics(metrics.registry),
+    const web = await createWeb(settings, 0, counts, service, logger);
+    const { registry, reloaded } = createServiceMetrics(service);
+    const allMetrics = async (): Promise<string> => {
+      const own = await web.registry.getMetricsAsJSON();
+      return joinMetrics(registry, [own, ...((await threads?.metrics()) ?? [])]);
     };
-    const metrics = createMetrics(stats, service);
-    const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog } = settings;
-    const app = createApp(
-      {
-        current,
-        logger,
-        stats,
-        zone,
-        origin: { publicUrl, trustProxy, allowedHosts },
-        corsOrigin,
-        tokens,
-        answerCacheBytes: settings.answerCache,
-        accessLog,
-        closing: () => isClosing,
+    return { web, reloaded, allMetrics };
+  }
+
+  /** They join while this thread answers already. */
+  function startOthers(fds: readonly number[]): void {
+    threads = startThreads(settings, counts, fds, {
+      reload: service.reload,
+      metrics: service.metrics,
+      died(error) {
+        // its socket is closed: all begin anew
+        logger.fatal({ err: error }, 'a thread died');
+        process.exit(1);
       },
-      service,
-      settings,
-      settings.adminToken,
-    );
-    return { app, metrics };
+    });
+    void threads.serve(service.current.generation.parts);
+    threads.tellStale(service.stale);
   }
-}
-
-async function openZone(name: string): Promise<TimeZone> {
-  try {
-    return await openTimeZone(name);
-  } catch {
-    throw new InputError(
-      `--time-zone: ${JSON.stringify(name)} is no IANA time zone; take one such as Europe/Helsinki or UTC.`,
-    );
-  }
-}
-
-async function listen(start: () => Promise<string>, { host, port }: ServeSettings): Promise<void> {
-  try {
-    await start();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    let reason = message;
-    if (code === 'EADDRINUSE') reason = 'something else listens there; choose another --port';
-    if (code === 'EACCES') reason = 'that port needs privileges; choose one above 1023';
-    throw new InputError(`Cannot listen on ${host}:${port}: ${reason}.`);
-  }
-}
-
-function addressText({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 /** Watches all files that a generation is made from; returns what ends it. */

@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 
 /** How a request differs from a plain GET. */
@@ -6,6 +6,8 @@ export interface Asked {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Buffer;
+  /** Keeps the connection, where it is to be used again. */
+  readonly agent?: Agent;
 }
 
 /** A whole answer. */
@@ -28,12 +30,13 @@ export interface Envelope {
 
 /** Sends one request to a service on this machine; the Host header is what `headers` says it is. */
 export function ask(port: number, path: string, asked: Asked = {}): Promise<Reply> {
-  const { method = 'GET', body } = asked;
+  const { method = 'GET', body, agent } = asked;
   // Node leaves the length out where the method usually has no body
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
   const headers = { ...length, ...asked.headers };
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+    const options = { host: '127.0.0.1', port, path, method, headers, agent };
+    const sent = request(options, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('error', reject);

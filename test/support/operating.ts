@@ -8,7 +8,6 @@ export interface Ready {
   readonly stale: boolean;
   readonly reason?: string;
   readonly since?: string;
-  readonly processes: readonly { pid: number; points: number; snapshot: string }[];
 }
 
 export async function readyOf(service: Service): Promise<Ready> {

@@ -33,7 +33,6 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
     path,
     companion: undefined,
     settleMs: 20,
-    peerPoints: 0,
     maxShrink: 0.5,
     onOutcome: (outcome) => outcomes.push(outcome),
     onLoaded: () => {},

@@ -100,7 +100,8 @@ function start(
 ): ChildProcess {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYPOST_'));
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...Object.fromEntries(own), ...environment },
+    // of several threads, what a test asks for may be told by another than it acted on
+    env: { ...Object.fromEntries(own), WAYPOST_WORKERS: '1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(user === undefined ? {} : { uid: user }),
   });
