@@ -55,6 +55,8 @@ interface Options {
 }
 
 const OURS = 'Waypost';
+/** As many threads as the bare routes of one process. */
+const ALONE = 'Waypost, one worker';
 const SCENARIOS = ['small-box', 'nearby', 'wide', 'hot'] as const;
 /** Different answers that the bare routes send. */
 const BODIES = 200;
@@ -82,12 +84,16 @@ async function main(): Promise<void> {
 
 async function benchPeers(options: Options): Promise<PeerResults> {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-peers-'));
-  const service = await startService(await nativeFile(options.points));
+  const file = await nativeFile(options.points);
+  const service = await startService(file);
   const running: Peer[] = [
     { name: OURS, url: service.url, pids: [service.pid], isCeiling: false, stop: service.stop },
   ];
   const skipped: Record<string, string> = {};
   try {
+    const alone = await startService(file, ['--workers', '1']);
+    const { url, pid, stop } = alone;
+    running.push({ name: ALONE, url, pids: [pid], isCeiling: false, stop });
     const places = await surveyPlaces(service.url, 1000, SEED);
     await keepBodies(folder, service.url, places);
     for (const kind of options.peers ?? PEERS) {

@@ -1,21 +1,25 @@
+import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { LIST } from '../places.js';
 import type { PeerQuery, PeerStore } from './types.js';
 
 /**
- * One peer behind HTTP, in a process of its own: `fastify` and `http` send bodies from a folder, one after
- * the other; `redis` and `postgis` ask the server at a port; `sqlite` fills itself from an NDJSON file.
+ * One peer behind HTTP, in a process of its own, or for `fastify-cluster` several: that, `fastify` and `http` send
+ * bodies from a folder, one after the other; `redis` and `postgis` ask the server at a port; `sqlite` fills itself from an NDJSON file.
  */
 async function main(kind: string, argument: string): Promise<void> {
   let port: number;
   if (kind === 'http') port = await serveRaw(argument);
   else if (kind === 'fastify') port = await serveBytes(argument);
+  else if (kind === 'fastify-cluster') port = await serveBytesOnAllCores(argument);
   else port = await serveStore(await openStore(kind, argument));
-  console.log(JSON.stringify({ address: `http://127.0.0.1:${port}` }));
+  if (cluster.isPrimary) console.log(JSON.stringify({ address: `http://127.0.0.1:${port}` }));
 }
 
 /** Clients are loaded where they are used: a bare route must not carry them. */
@@ -41,6 +45,15 @@ async function serveBytes(folder: string): Promise<number> {
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return (app.server.address() as AddressInfo).port;
+}
+
+/** The same in a process for each core. */
+async function serveBytesOnAllCores(folder: string): Promise<number> {
+  if (cluster.isWorker) return serveBytes(folder);
+  const processes = Array.from({ length: availableParallelism() }, () => cluster.fork());
+  const addresses = processes.map((one) => once(one, 'listening'));
+  const [[{ port }]] = (await Promise.all(addresses)) as [[AddressInfo]];
+  return port;
 }
 
 /** The same without a framework. */

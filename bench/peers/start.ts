@@ -5,12 +5,20 @@ import { startRedis } from './redis.js';
 import type { Backend } from './types.js';
 
 /** What can be set beside Waypost, by the names of the command line. */
-export const PEERS: readonly string[] = ['fastify', 'http', 'redis', 'postgis', 'sqlite'];
+export const PEERS: readonly string[] = [
+  'fastify',
+  'http',
+  'fastify-cluster',
+  'redis',
+  'postgis',
+  'sqlite',
+];
 
 /** Their names in tables. */
 export const TITLES: Record<string, string> = {
   fastify: 'bare Fastify, same bytes',
   http: 'bare node:http, same bytes',
+  'fastify-cluster': 'bare Fastify, a process a core',
   redis: 'Redis GEOSEARCH',
   postgis: 'PostGIS',
   sqlite: 'SQLite R*Tree (WebAssembly)',
@@ -38,7 +46,7 @@ export async function startPeer(kind: string, folder: string, ndjson: string): P
   let backend: Backend | undefined;
   if (kind === 'redis') backend = await startRedis(ndjson);
   if (kind === 'postgis') backend = await startPostgis(ndjson);
-  const isCeiling = kind === 'fastify' || kind === 'http';
+  const isCeiling = kind === 'http' || kind.startsWith('fastify');
   const argument = backend === undefined ? (isCeiling ? folder : ndjson) : String(backend.port);
   try {
     const server = await startServer(PEER_SERVER, [kind, argument]);

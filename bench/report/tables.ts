@@ -68,7 +68,7 @@ export function peersTable(results: NonNullable<Parts['peers']>['results']): Rep
     title: 'Beside what else there is',
     note:
       `${digits(points)} points, ${generator}. Every peer answers the same requests over HTTP, by a Fastify route of ` +
-      `its own. CPU time is that of all its processes. Waypost to it: how many times as many requests a second, ` +
+      `its own. Waypost has a thread a core, and the others a process each where nothing else is said. CPU time is that of all its processes. Waypost to it: how many times as many requests a second, ` +
       `and, by CPU, how many times as many it answers with the same CPU time.${left.join('')}`,
     head: ['scenario', 'peer', 'requests/s', 'p99 ms', 'CPU µs', 'Waypost to it', 'by CPU'],
     rows: results.results.map(({ scenario, peer, rounds, ours }) => [
