@@ -183,7 +183,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--max-connections <number>',
     environment: 'WAYPOST_MAX_CONNECTIONS',
     fallback: '20000',
-    help: 'connections that one worker holds; further ones are closed at once',
+    help: 'connections that are held at once; further ones are closed',
     parse: (text) => wholeNumber(text, 1, 1_000_000),
   },
   {

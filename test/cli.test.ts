@@ -97,7 +97,7 @@ test('the rules have no holes', () => {
   const bad: Readonly<Record<string, readonly string[]>> = {
     '--port': ['65536', '-1', '1.5', '', ' 1', '1e3', '0x50'],
     '--max-shrink': ['101', '-1', '50%'],
-    '--workers': ['0', '1025', 'AUTO'],
+    '--workers': ['0', '129', 'AUTO'],
     '--answer-cache': ['64MB', '-1', '1.5MiB', '', 'MiB'],
     '--settle': ['5', '-5s', '1h', ''],
     '--public-url': ['ftp://x.example', 'https://u@x.example', 'https://x.example/?a', 'x.example'],

@@ -52,7 +52,7 @@ const CASES: readonly [signal: NodeJS.Signals, workers: string][] = [
 ];
 
 for (const [signal, workers] of CASES) {
-  test(`${signal} under load, ${workers} processes: all that was accepted is answered`, async () => {
+  test(`${signal} under load, ${workers} workers: all that was accepted is answered`, async () => {
     const service = await begin('--workers', workers);
     const { port } = service;
     const kept = await startLoad({ port, connections: 6, fresh: false, marked: true });
@@ -84,7 +84,7 @@ test('connections that never sent anything, or wait for their next request, do n
     await new Promise((resolve) => idle.once('data', resolve));
     const [code, took] = await end(service, 'SIGTERM');
     assert.is(code, 0);
-    assert.ok(took < 4_000, `${took} ms with ${workers} processes`);
+    assert.ok(took < 4_000, `${took} ms with ${workers} workers`);
     for (const socket of [silent, idle]) socket.destroy();
   }
 });
@@ -105,7 +105,7 @@ test('a client that never reads, and one that never ends its request, are waited
     assert.is((await service.get('/health/live')).status, 200);
     const [code, took] = await end(service, 'SIGTERM');
     assert.is(code, 0);
-    assert.ok(took > 900 && took < 6_000, `${took} ms with ${workers} processes`);
+    assert.ok(took > 900 && took < 6_000, `${took} ms with ${workers} workers`);
     for (const socket of [deaf, slow]) socket.destroy();
   }
 });

@@ -1,10 +1,13 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildGeneration } from '../src/live/build.js';
+import { createCounts } from '../src/serving/connections.js';
 import { startThreads } from '../src/serving/threads.js';
 import type { ServeSettings } from '../src/settings.js';
 import { type Asked, ask, type Envelope, type Reply } from './support/client.js';
@@ -12,7 +15,7 @@ import { startLoad } from './support/load.js';
 import { countOf, markedLines, replaceFile } from './support/marked.js';
 import { metricsOf } from './support/operating.js';
 import { makeFolder } from './support/reloading.js';
-import { runCommand, type Service, startService } from './support/service.js';
+import { MAIN, runCommand, type Service, startService } from './support/service.js';
 import { until } from './support/wait.js';
 
 const WORKERS = 3;
@@ -140,7 +143,11 @@ test('a process killed under load is replaced at once, on the same port', async 
     service.logs.filter(({ msg }) => msg === 'serving').map(({ pid }) => pid as number);
   const [victim] = serving();
   process.kill(victim!, 'SIGKILL');
-  await until('another serves', () => serving().length === 2);
+  await until('another serves', () => {
+    // which must not end the one that is being started
+    process.kill(service.pid, 'SIGHUP');
+    return serving().length === 2;
+  });
   const { answered } = load.result;
   await until('it answers', () => load.result.answered > answered + 500);
   assert.is.not(serving()[1], victim);
@@ -154,26 +161,81 @@ test('a process killed under load is replaced at once, on the same port', async 
   await allServe(countOf(mark));
 });
 
-test('a thread that dies is heard of', async () => {
-  const settings = {
+test('a process that dies again and again is tried again, and a signal ends that at once', async () => {
+  const fragile = join(makeFolder(), 'points');
+  writeFileSync(fragile, markedLines(1));
+  const { logs, pid, ended } = await startService(['--snapshot', fragile, '--workers', '2']);
+  const named = (name: string): Readonly<Record<string, unknown>>[] =>
+    logs.filter(({ msg }) => msg === name);
+  replaceFile(fragile, 'garbage\n');
+  process.kill(named('serving')[0]!['pid'] as number, 'SIGKILL');
+  await until('it died three times', () => named('process died').length === 3);
+  assert.equal(
+    named('process died').map(({ code, signal }) => [code, signal]),
+    [
+      [null, 'SIGKILL'],
+      [1, null],
+      [1, null],
+    ],
+  );
+  replaceFile(fragile, markedLines(2));
+  await until('it serves', () => named('serving').length === 2);
+  assert.is(named('serving')[1]!['points'], countOf(2));
+  process.kill(pid, 'SIGTERM');
+  assert.is(await ended, 0);
+});
+
+(hasProc ? test : test.skip)('a signal before it serves ends both processes', async () => {
+  const large = join(makeFolder(), 'points');
+  writeFileSync(large, markedLines(1, 200_000));
+  const args = [MAIN, 'serve', '--snapshot', large, '--port', '0', '--workers', '2'];
+  for (const moment of ['it starts', 'it loads'] as const) {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const ended = once(child, 'exit');
+    let below = '';
+    await until(moment, () => {
+      below ||= readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
+      return below !== '' && (moment === 'it starts' || openFiles(below).includes(large));
+    });
+    child.kill('SIGTERM');
+    assert.equal(await ended, [0, null], moment);
+    await until('the other is gone', () => !readdirSync('/proc').includes(below));
+  }
+});
+
+function openFiles(pid: string): string[] {
+  return readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+}
+
+test('a thread that cannot serve is heard of', async () => {
+  const some = {
     ...{ allowedHosts: ['*'], corsOrigin: [], timeZone: 'UTC', logLevel: 'silent', workers: 2 },
     ...{ answerCache: 0, maxHeaderSize: 1_000, maxConnections: 9, maxLoopDelay: 0 },
     ...{ requestTimeout: 1_000, shutdownTimeout: 0 },
   };
   const result = await buildGeneration({ path, unless: undefined }, { maxInvalid: 0 });
   const { parts } = result as Exclude<typeof result, 'unchanged'>;
-  const counts = new Int32Array(new SharedArrayBuffer(8));
-  const error = await new Promise((resolve) => {
-    const main = { reload: async () => {}, metrics: async () => '', died: resolve };
-    const sockets = [SOCKET_THAT_IS_NONE];
-    const threads = startThreads(settings as unknown as ServeSettings, counts, sockets, main);
-    void threads.serve(parts);
-  });
+  const settings = some as unknown as ServeSettings;
+  let error: unknown;
+  const died = (reason: unknown): void => {
+    error = reason;
+  };
+  const main = { reload: async () => undefined, metrics: async () => '', died };
+  const shared = { settings, counts: createCounts(2), tokens: new Map() };
+  const threads = startThreads(shared, [SOCKET_THAT_IS_NONE], main);
+  await threads.serve(parts);
   assert.match(String(error), /EBADF|EINVAL/);
+  await threads.close();
 });
 
-test('connections beyond the limit of a thread are closed', async () => {
-  const flags = ['--workers', '2', '--max-connections', '4'];
+test('connections beyond the limit are closed, whichever threads have the others', async () => {
+  const flags = ['--workers', '2', '--max-connections', '8'];
   const limited = await startService(['--snapshot', path, ...flags]);
   try {
     let closed = 0;
@@ -184,6 +246,11 @@ test('connections beyond the limit of a thread are closed', async () => {
       return socket;
     });
     await until('they are closed', () => closed >= 12);
+    const open = sockets.filter((socket) => !socket.destroyed);
+    assert.ok(open.length >= 7, `${open.length} of 8, one of which two threads may have refused`);
+    const answered = open.map((socket) => once(socket, 'data'));
+    for (const socket of open) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+    for (const [data] of await Promise.all(answered)) assert.match(String(data), /^HTTP\/1.1 200 /);
     for (const socket of sockets) socket.destroy();
     await until('there is room again', () =>
       limited.get('/health/live').then(

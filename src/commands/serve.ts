@@ -1,39 +1,44 @@
 import { type Logger, pino } from 'pino';
+import type { RunningServer } from '../serving/server.js';
 import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
 import type { ServeSettings } from '../settings.js';
 
 /**
- * Loads the snapshot, then listens, until a SIGTERM or SIGINT; a SIGHUP looks for a new snapshot. Resolves
- * once it serves. Throws an InputError when the snapshot or a setting cannot be used.
+ * Loads the snapshot and listens, until a SIGTERM or SIGINT; a SIGHUP looks for a new snapshot. With several workers
+ * it has a process do that, and resolves when that has ended; otherwise once it serves. Throws an
+ * InputError when the snapshot or a setting cannot be used.
  */
 export async function serve(settings: ServeSettings): Promise<void> {
   // at once: a process that ends must not keep its last lines to itself
   const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 1, sync: true }));
-  const { workers } = settings;
-  const sockets = givenSockets(workers);
-  if (workers > 1 && sockets.length === 0) {
+  const sockets = givenSockets();
+  const isSupervised = sockets.length > 0;
+  if (settings.workers > 1 && !isSupervised) {
     process.exitCode = await supervise(settings, logger);
     return;
   }
-  const obeySignals = takeSignals(logger);
-  // the process above gets by without
+  const { obey, close } = takeSignals(logger);
+  if (isSupervised) whenOrphaned(() => void close('none: its supervisor ended'));
+  // as many as there were cores when the supervisor counted them
+  const workers = isSupervised ? sockets.length : 1;
+  // a supervisor gets by without all this
   const { startServer } = await import('../serving/server.js');
-  const server = await startServer(settings, logger, sockets);
-  if (sockets.length > 0) reportServing();
+  const server = await startServer({ ...settings, workers }, logger, sockets);
+  if (isSupervised) reportServing();
   logger.info({ ...server.begun, workers }, 'serving');
-  obeySignals(server);
+  obey(server);
 }
 
-interface Running {
-  look(accept: boolean): Promise<void>;
-  close(): Promise<void>;
-}
+type Running = Pick<RunningServer, 'look' | 'close'>;
 
 /**
  * Takes signals from the start: while it loads, a SIGHUP must not end the process, and a SIGTERM must, also
- * as the first process of a container. Returns who is told what runs once it does.
+ * as the first process of a container. `obey` is told what runs once it does; `close` ends it as a signal does.
  */
-function takeSignals(logger: Logger): (running: Running) => void {
+function takeSignals(logger: Logger): {
+  obey(running: Running): void;
+  close(signal: string): Promise<void>;
+} {
   let running: Running | undefined;
   let isClosing = false;
   const close = async (signal: string): Promise<void> => {
@@ -47,8 +52,10 @@ function takeSignals(logger: Logger): (running: Running) => void {
   process.on('SIGTERM', (signal) => void close(signal));
   process.on('SIGINT', (signal) => void close(signal));
   process.on('SIGHUP', () => void running?.look(false));
-  whenOrphaned(() => void close('none: the process above ended'));
-  return (begun) => {
-    running = begun;
+  return {
+    close,
+    obey(begun) {
+      running = begun;
+    },
   };
 }

@@ -28,9 +28,9 @@ const BUCKETS = 1 << 16;
  */
 export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
   const count = keyOf.length;
-  let rows = sharedArray(Uint32Array, count);
+  let rows = new Uint32Array(count);
   for (let i = 0; i < count; i++) rows[i] = start === undefined ? i : start[i]!;
-  let other = sharedArray(Uint32Array, count);
+  let other = new Uint32Array(count);
   const starts = new Uint32Array(BUCKETS);
   for (const digits of sixteenBitDigits(keyOf)) {
     if (!bucketStarts(digits, starts)) continue;
@@ -41,6 +41,8 @@ export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
     [rows, other] = [other, rows];
   }
 
+  const sorted = sharedArray(Uint32Array, count);
+  sorted.set(rows);
   const ranks = sharedArray(Int32Array, count);
   const keys = sharedArray(Float64Array, count);
   for (let rank = 0; rank < count; rank++) {
@@ -48,7 +50,7 @@ export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
     ranks[row] = rank;
     keys[rank] = keyOf[row]!;
   }
-  return { keys, rows, ranks };
+  return { keys, rows: sorted, ranks };
 }
 
 /** The ranks whose keys lie within `[least, most]`, both included. */

@@ -1,4 +1,3 @@
-import { threadId } from 'node:worker_threads';
 import underPressure from '@fastify/under-pressure';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Service } from '../live/service.js';
@@ -37,7 +36,7 @@ export function createApp(
     // with a logger, Fastify makes another one and two listeners for every request
     logger: false,
     genReqId: ({ headers }) =>
-      idOf(headers['x-request-id']) ?? `${process.pid}-${threadId}-${++lastId}`,
+      idOf(headers['x-request-id']) ?? `${process.pid}-${context.thread}-${++lastId}`,
     // the handlers read the query themselves, from the raw target
     routerOptions: { querystringParser: () => ({}) },
     frameworkErrors: (_error, request, reply) => {

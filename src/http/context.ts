@@ -15,6 +15,8 @@ export interface Context {
   readonly corsOrigin: readonly string[];
   /** User of each known token, by {@link tokenKey}. */
   readonly tokens: ReadonlyMap<string, number>;
+  /** Number of the thread that answers; 0 is the main one. */
+  readonly thread: number;
   /** Bounds the bytes that repeated answers are kept in. */
   readonly answerCacheBytes: number;
   /** Share of the requests that are logged. */

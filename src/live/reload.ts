@@ -61,6 +61,7 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
   let running: Promise<void> | undefined;
   let again = false;
   let accepts = false;
+  let hasGarbage = false;
 
   function fail(reason: string, outcome: 'failed' | 'held_back', seconds: number): void {
     onOutcome(outcome, seconds);
@@ -140,6 +141,7 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       const old = served?.generation;
       const task = { path: still.path, unless: old?.parts.digest, signal: closing.signal };
       const result = await build(task);
+      hasGarbage = result !== 'unchanged';
       // what it holds then is neither the old file nor the new one
       if ((await wasWritten(still)) || (await wasWritten(beside))) return changed();
       if (result === 'unchanged') {
@@ -154,6 +156,7 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       }
       await options.onLoaded(result);
       served = { generation: result, key };
+      if (old === undefined) hasGarbage = false;
       onOutcome('loaded', seconds());
       if (old !== undefined) {
         logger.info({ path: still.path, points: count, seconds: seconds() }, 'snapshot loaded');
@@ -173,10 +176,10 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       again = false;
       const accept = accepts;
       accepts = false;
-      const before = served?.generation.tag;
       await pass(accept);
-      // not earlier: references to the old generation were left
-      if (before !== undefined && before !== served?.generation.tag) reclaimMemory();
+      // not earlier: there were references left to what is not served, or not any more
+      if (hasGarbage) reclaimMemory();
+      hasGarbage = false;
       if (served !== undefined) options.onLooked(reloader);
     } while (again && !closing.signal.aborted);
   }

@@ -17,7 +17,7 @@ const PAUSE_MS = 0.2;
 
 /**
  * Keeps count of a server's open connections, which it returns, and closes at once what goes beyond
- * `limit`: Node's own `maxConnections` would not count for the other threads.
+ * `limit` for all threads together, for which Node's own `maxConnections` does not care.
  *
  * Whichever thread wakes up first takes all connections that wait, so that one may get nearly all of a burst, and keep
  * them for hours while others idle. So a thread that has enough pauses before it takes the next one.
@@ -31,7 +31,7 @@ export function holdConnections(
   const open = new Set<Socket>();
   const never = createCounts(1);
   server.on('connection', (socket: Socket) => {
-    if (open.size >= limit) {
+    if (counts.reduce((sum, one) => sum + one, 0) >= limit) {
       socket.destroy();
       return;
     }

@@ -13,6 +13,8 @@ export interface ThreadStart {
   /** From 1; the main thread is 0. */
   readonly thread: number;
   readonly counts: ConnectionCounts;
+  /** Read by the main thread: later the file may say something else. */
+  readonly tokens: ReadonlyMap<string, number>;
   /** The listening socket that is this thread's own. */
   readonly fd: number;
 }
@@ -34,17 +36,32 @@ interface Receiver<Message> {
   postMessage(message: Message, transfer: MessagePort[]): void;
 }
 
-/** Sends a question and resolves with what comes back through its `reply`. */
-export function ask<Message, Answer>(
+/** What comes back through `reply`. */
+type Answer<Value> = { readonly value: Value } | { readonly error: unknown };
+
+/** Sends a question and resolves with its {@link answer}; rejects when there was an error instead. */
+export function ask<Message, Value>(
   receiver: Receiver<Message>,
   question: (reply: MessagePort) => Message,
-): Promise<Answer> {
+): Promise<Value> {
   const { port1, port2 } = new MessageChannel();
-  return new Promise((resolve) => {
-    port1.once('message', (answer: Answer) => {
+  return new Promise((resolve, reject) => {
+    port1.once('message', (answer: Answer<Value>) => {
       port1.close();
-      resolve(answer);
+      if ('error' in answer) reject(answer.error);
+      else resolve(answer.value);
     });
     receiver.postMessage(question(port2), [port2]);
   });
+}
+
+/** Answers a question with what `work` resolves to, or its error. */
+export async function answer(reply: MessagePort, work: () => unknown): Promise<void> {
+  let found: Answer<unknown>;
+  try {
+    found = { value: await work() };
+  } catch (error) {
+    found = { error };
+  }
+  reply.postMessage(found);
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { startProgress } from '../commands/progress.js';
+import { readTokens } from '../http/auth.js';
 import { buildGeneration } from '../live/build.js';
 import { type Outcome, type Reloader, startReloader } from '../live/reload.js';
 import type { Service } from '../live/service.js';
@@ -35,7 +36,11 @@ export async function startServer(
   const started = performance.now();
   const early: [Outcome, number][] = [];
   let onOutcome = (outcome: Outcome, seconds: number): void => void early.push([outcome, seconds]);
-  const counts = createCounts(settings.workers);
+  const shared = {
+    settings,
+    counts: createCounts(settings.workers),
+    tokens: readTokens(settings.tokens),
+  };
   let threads: Threads | undefined;
   const bar = startProgress('Loading');
   const loading = startReloader({
@@ -97,7 +102,7 @@ export async function startServer(
       import('./web.js'),
       import('../http/metrics.js'),
     ]);
-    const web = await createWeb(settings, 0, counts, service, logger);
+    const web = await createWeb({ ...shared, thread: 0 }, service, logger);
     const { registry, reloaded } = createServiceMetrics(service);
     const allMetrics = async (): Promise<string> => {
       const own = await web.registry.getMetricsAsJSON();
@@ -108,8 +113,11 @@ export async function startServer(
 
   /** They join while this thread answers already. */
   function startOthers(fds: readonly number[]): void {
-    threads = startThreads(settings, counts, fds, {
-      reload: service.reload,
+    threads = startThreads(shared, fds, {
+      async reload(accept) {
+        await reloader.look(accept);
+        return reloader.stale;
+      },
       metrics: service.metrics,
       died(error) {
         // its socket is closed: all begin anew

@@ -6,9 +6,9 @@ import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings.js';
 import { listening } from './listen.js';
 
-/** Set for the process that serves, which this one starts; how many threads it has, settings tell. */
-const SERVES = 'WAYPOST_SERVES';
-/** Where its sockets begin, behind the standard streams and the channel to this process. */
+/** The environment variable that tells a process how many sockets it was given. */
+const SOCKETS = 'WAYPOST_SOCKETS';
+/** Where they begin, behind the standard streams and the channel to this process. */
 const FIRST_SOCKET = 4;
 
 /** A process that dies sooner than this is replaced after a pause, which doubles each time. */
@@ -21,44 +21,53 @@ const GRACE_MS = 2_000;
 /**
  * Keeps a process alive that serves with several threads. Only a process can be given one socket several times,
  * and threads cannot share one: whichever ends would close it for all. Passes signals on; resolves with
- * an exit code when the process has ended because of one, or never began to serve.
+ * an exit code when the process has ended because of one, or the first one never began to serve.
  */
 export async function supervise(settings: ServeSettings, logger: Logger): Promise<number> {
   const { host, workers, shutdownTimeout } = settings;
+  const closing = new AbortController();
+  const { signal: closed } = closing;
   let child: ChildProcess | undefined;
-  let isClosing = false;
+  let isServing = false;
   let hasServed = false;
   let pause = FIRST_PAUSE_MS;
   const close = (signal: NodeJS.Signals): void => {
-    isClosing = true;
+    closing.abort();
     child?.kill(signal);
     setTimeout(() => child?.kill('SIGKILL'), shutdownTimeout + GRACE_MS).unref();
   };
   process.on('SIGTERM', close);
   process.on('SIGINT', close);
-  process.on('SIGHUP', (signal) => child?.kill(signal));
+  process.on('SIGHUP', (signal) => {
+    // one that is being started would end of it
+    if (isServing) child?.kill(signal);
+  });
 
   for (let { port } = settings; ; ) {
     const socket = await listening(host, port, () => openSocket(host, port));
     ({ port } = socket.address() as AddressInfo);
-    const began = performance.now();
     try {
+      if (closed.aborted) return 0;
       child = startProcess(socket, workers);
     } finally {
       // left to the child: here nobody would accept what comes in
       socket.close();
     }
+    const began = performance.now();
     child.once('message', () => {
-      hasServed = true;
+      isServing = hasServed = true;
     });
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    if (isClosing) return 0;
-    // it has said why
-    if (!hasServed && code !== null) return code;
-    logger.error({ pid: child.pid, code, signal }, 'process died');
+    isServing = false;
+    if (closed.aborted) return 0;
+    // with an exit code it has said why
+    if (hasServed || code === null) {
+      logger.error({ pid: child.pid, code, signal }, 'process died');
+    }
+    if (!hasServed) return code ?? 1;
     if (performance.now() - began < SHORT_LIFE_MS) {
-      await delay(pause);
-      if (isClosing) return 0;
+      await delay(pause, undefined, { signal: closed }).catch(() => {});
+      if (closed.aborted) return 0;
       pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
     } else {
       pause = FIRST_PAUSE_MS;
@@ -67,9 +76,9 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
 }
 
 /** The listening sockets that this process was given, one for each thread; none when it was started by itself. */
-export function givenSockets(workers: number): number[] {
-  if (process.env[SERVES] === undefined) return [];
-  return Array.from({ length: workers }, (_, thread) => FIRST_SOCKET + thread);
+export function givenSockets(): number[] {
+  const count = Number(process.env[SOCKETS] ?? 0);
+  return Array.from({ length: count }, (_, thread) => FIRST_SOCKET + thread);
 }
 
 /** Tells the process above that this one serves. */
@@ -77,7 +86,7 @@ export function reportServing(): void {
   process.send!('serving');
 }
 
-/** Calls `end` when there was a process above this one, and it is gone. */
+/** Calls `end` when the process above this one is gone. */
 export function whenOrphaned(end: () => void): void {
   process.once('disconnect', end);
   // the channel must not keep a process that could not begin
@@ -94,7 +103,7 @@ async function openSocket(host: string, port: number): Promise<Server> {
 function startProcess(socket: Server, workers: number): ChildProcess {
   const [, script, ...args] = process.argv;
   return fork(script!, args, {
-    env: { ...process.env, [SERVES]: 'yes' },
+    env: { ...process.env, [SOCKETS]: String(workers) },
     // the same socket for each thread, as a file descriptor of its own
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', ...Array<number>(workers).fill(fdOf(socket))],
   });

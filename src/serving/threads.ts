@@ -3,10 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type MessagePort, Worker } from 'node:worker_threads';
 import type { GenerationParts } from '../live/generation.js';
 import type { Stale } from '../live/reload.js';
-import type { ServeSettings } from '../settings.js';
-import type { ConnectionCounts } from './connections.js';
-import { ask, type MetricsJson, type ThreadStart, type ToMain, type ToThread } from './messages.js';
+import {
+  answer,
+  ask,
+  type MetricsJson,
+  type ThreadStart,
+  type ToMain,
+  type ToThread,
+} from './messages.js';
 
+/** A thread that takes so long to take over a snapshot is stuck. */
+const SERVE_PATIENCE_MS = 60_000;
 /** Numbers that come late are of no use. */
 const METRICS_PATIENCE_MS = 3_000;
 
@@ -24,42 +31,45 @@ export interface Threads {
 
 /** What threads ask of the main one. */
 export interface MainThread {
-  reload(accept: boolean): Promise<void>;
+  /** Resolves with why the newest file is not served, if so. */
+  reload(accept: boolean): Promise<Stale | undefined>;
   metrics(): Promise<string>;
-  /** A thread died, and its connections with it. */
+  /** A thread died or is stuck, with its connections. */
   died(error: unknown): void;
 }
 
 /** Starts a thread for each of the listening sockets `fds`. They serve once they have been given points. */
 export function startThreads(
-  settings: ServeSettings,
-  counts: ConnectionCounts,
+  shared: Omit<ThreadStart, 'thread' | 'fd'>,
   fds: readonly number[],
   main: MainThread,
 ): Threads {
   const threads = fds.map((fd, index) => {
-    const start: ThreadStart = { settings, thread: index + 1, counts, fd };
+    const start: ThreadStart = { ...shared, thread: index + 1, fd };
     const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: start });
-    thread.on('message', async (message: ToMain) => {
-      if (message.kind === 'reload') await main.reload(message.accept);
-      message.reply.postMessage(message.kind === 'metrics' ? await main.metrics() : undefined);
+    thread.on('message', (message: ToMain) => {
+      const { kind, reply } = message;
+      void answer(reply, () => (kind === 'reload' ? main.reload(message.accept) : main.metrics()));
     });
     thread.on('error', main.died);
     return thread;
   });
-  const askAll = <Answer>(
+  const askAll = <Value>(
     question: (reply: MessagePort) => ToThread,
-    patience?: Promise<undefined>,
-  ): Promise<(Answer | undefined)[]> =>
+    patience: Promise<undefined>,
+  ): Promise<(Value | undefined)[]> =>
     Promise.all(
-      threads.map((thread) => {
-        const answer = ask<ToThread, Answer>(thread, question);
-        return patience === undefined ? answer : Promise.race([answer, patience]);
-      }),
+      threads.map((thread) => Promise.race([ask<ToThread, Value>(thread, question), patience])),
     );
   return {
     async serve(parts) {
-      await askAll((reply) => ({ kind: 'serve', parts, reply }));
+      const patience = delay(SERVE_PATIENCE_MS, undefined, { ref: false });
+      try {
+        const all = await askAll<true>((reply) => ({ kind: 'serve', parts, reply }), patience);
+        if (all.includes(undefined)) throw new Error('a thread does not answer');
+      } catch (error) {
+        main.died(error);
+      }
     },
     tellStale(stale) {
       for (const thread of threads) thread.postMessage({ kind: 'stale', stale });

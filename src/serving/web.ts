@@ -1,17 +1,16 @@
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { FastifyListenOptions } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { InputError } from '../errors.js';
 import { createApp } from '../http/app.js';
-import { readTokens } from '../http/auth.js';
 import { createRequestMetrics } from '../http/metrics.js';
 import { createRequestStats } from '../http/request-stats.js';
 import type { Service } from '../live/service.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
-import type { ServeSettings } from '../settings.js';
-import { type ConnectionCounts, holdConnections } from './connections.js';
+import { holdConnections } from './connections.js';
 import { addressText, type Place } from './listen.js';
+import type { ThreadStart } from './messages.js';
 import { drain } from './shutdown.js';
 
 /** The web server of one thread. */
@@ -24,14 +23,12 @@ export interface Web {
   close(): Promise<void>;
 }
 
-/**
- * Makes the web server of thread number `thread`, which keeps `counts` of its connections. Throws an InputError when
- * a setting cannot be used.
- */
+/** What the web server of a thread is made with. */
+export type WebStart = Pick<ThreadStart, 'settings' | 'thread' | 'counts' | 'tokens'>;
+
+/** Makes the web server of this thread. Throws an InputError when a setting cannot be used. */
 export async function createWeb(
-  settings: ServeSettings,
-  thread: number,
-  counts: ConnectionCounts,
+  { settings, thread, counts, tokens }: WebStart,
   service: Service,
   logger: Logger,
 ): Promise<Web> {
@@ -46,7 +43,8 @@ export async function createWeb(
       zone: await openZone(settings.timeZone),
       origin: { publicUrl, trustProxy, allowedHosts },
       corsOrigin,
-      tokens: readTokens(settings.tokens),
+      tokens,
+      thread,
       // each thread has its own
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       accessLog,
@@ -60,8 +58,14 @@ export async function createWeb(
   return {
     registry: createRequestMetrics(stats, thread, connections),
     async listen(place) {
-      // Fastify's types do not know of sockets that listen already
-      await app.listen(place as FastifyListenOptions);
+      if ('fd' in place) {
+        // not Fastify's own, which would look up localhost and listen there as well
+        await app.ready();
+        app.server.listen(place);
+        await once(app.server, 'listening');
+      } else {
+        await app.listen(place);
+      }
       return addressText(app.server.address() as AddressInfo);
     },
     async close() {
