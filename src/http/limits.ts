@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What one process lets its clients do. */
+/** What a thread lets its clients do. */
 export interface Limits {
   /** Bytes of a request line and its headers. */
   readonly maxHeaderSize: number;

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {
   AggregatorRegistry,
   Counter,
@@ -20,6 +21,9 @@ export interface ServiceMetrics {
 
 /** How many seconds a build may take; 10 million points take some 20. */
 const BUILD_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120];
+
+/** How often the lag of the event loop is looked at. */
+const LAG_STEP_MS = 10;
 
 /** Registers what the threads have in common; `service` is asked whenever they are read. */
 export function createServiceMetrics(service: Service): ServiceMetrics {
@@ -80,8 +84,8 @@ export function createServiceMetrics(service: Service): ServiceMetrics {
 }
 
 /**
- * Registers what one thread counts: `stats`, and its open `connections`, which tell whether the threads share them
- * evenly.
+ * Registers what one thread counts: `stats`, its open `connections`, which tell whether the threads share them
+ * evenly, and the lag of its event loop.
  */
 export function createRequestMetrics(
   stats: RequestStats,
@@ -123,6 +127,19 @@ export function createRequestMetrics(
     registers,
     collect() {
       this.set({ thread }, connections.size);
+    },
+  });
+  const lag = monitorEventLoopDelay({ resolution: LAG_STEP_MS });
+  lag.enable();
+  new Gauge({
+    name: 'waypost_event_loop_lag_seconds',
+    help: 'How late the event loop was, the 99th percentile since it was last asked.',
+    labelNames: ['thread'],
+    registers,
+    collect() {
+      // measured from one step to the next
+      this.set({ thread }, Math.max(0, lag.percentile(99) / 1e9 - LAG_STEP_MS / 1000));
+      lag.reset();
     },
   });
   return registry;
