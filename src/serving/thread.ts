@@ -8,6 +8,9 @@ import { createWeb } from './web.js';
 
 // entry of a thread that serves: it answers requests from the points that the main thread shares with it
 
+/** Threads collect garbage one after the other, so that the others have the cores. */
+const COLLECT_STEP_MS = 250;
+
 const start = workerData as ThreadStart;
 const main = parentPort!;
 const logger = pino({ level: start.settings.logLevel }, pino.destination({ dest: 1, sync: true }));
@@ -39,7 +42,7 @@ async function take(parts: GenerationParts): Promise<true> {
   generation = createGeneration(parts);
   if (isFirst) await web.listen({ fd: start.fd });
   // later: for now there are references to the old generation
-  else setImmediate(reclaimMemory);
+  else setTimeout(reclaimMemory, start.thread * COLLECT_STEP_MS).unref();
   return true;
 }
 
