@@ -1,4 +1,5 @@
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
+import { createLogger } from '../serving/logger.js';
 import type { RunningServer } from '../serving/server.js';
 import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
 import type { ServeSettings } from '../settings.js';
@@ -9,8 +10,7 @@ import type { ServeSettings } from '../settings.js';
  * InputError when the snapshot or a setting cannot be used.
  */
 export async function serve(settings: ServeSettings): Promise<void> {
-  // at once: a process that ends must not keep its last lines to itself
-  const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 1, sync: true }));
+  const logger = createLogger(settings.logLevel);
   const sockets = givenSockets();
   const isSupervised = sockets.length > 0;
   if (settings.workers > 1 && !isSupervised) {

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { pino } from 'pino';
 import { createGeneration, type Generation, type GenerationParts } from '../live/generation.js';
 import { reclaimMemory } from '../live/reclaim.js';
 import type { Stale } from '../live/reload.js';
+import { createLogger } from './logger.js';
 import { answer, ask, type ThreadStart, type ToMain, type ToThread } from './messages.js';
 import { createWeb } from './web.js';
 
@@ -13,7 +13,7 @@ const COLLECT_STEP_MS = 250;
 
 const start = workerData as ThreadStart;
 const main = parentPort!;
-const logger = pino({ level: start.settings.logLevel }, pino.destination({ dest: 1, sync: true }));
+const logger = createLogger(start.settings.logLevel);
 let generation: Generation | undefined;
 let stale: Stale | undefined;
 

@@ -24,7 +24,7 @@ export interface Web {
 }
 
 /** What the web server of a thread is made with. */
-export type WebStart = Pick<ThreadStart, 'settings' | 'thread' | 'counts' | 'tokens'>;
+export type WebStart = Omit<ThreadStart, 'fd'>;
 
 /** Makes the web server of this thread. Throws an InputError when a setting cannot be used. */
 export async function createWeb(
