@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { InputError } from './errors.js';
-import { isHostPattern } from './http/authority.js';
+import { isHostPattern } from './model/authority.js';
 
 /** A setting of `waypost serve`: one row makes the flag, the environment variable and the help. */
 export interface Setting {

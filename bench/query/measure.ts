@@ -1,5 +1,5 @@
-import { pointsEnvelope } from '../../src/http/envelope.js';
-import { pageLinks } from '../../src/http/links.js';
+import { pointsEnvelope } from '../../src/http/formats/json.js';
+import { pageLinks } from '../../src/http/formats/links.js';
 import type { Engine } from '../../src/query/engine.js';
 import type { Filters, Ordering } from '../../src/query/query.js';
 import { type Spread, spreadOf } from '../support/stats.js';

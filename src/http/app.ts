@@ -1,16 +1,16 @@
 import underPressure from '@fastify/under-pressure';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Service } from '../live/service.js';
-import { varyOf } from './answer.js';
-import { userOf } from './auth.js';
+import { varyOf } from './answer/answer.js';
+import { corsHeaders } from './answer/cors.js';
 import type { Context } from './context.js';
-import { corsHeaders } from './cors.js';
 import { HttpError, NotFound } from './errors.js';
 import type { Limits } from './limits.js';
 import { refuseBrokenRequest, serverOptions } from './limits.js';
 import { addOperations } from './operations.js';
-import { addResource, createResources, type Resource, wrongMethod } from './resources.js';
-import { pathOf } from './routes.js';
+import { userOf } from './request/token.js';
+import { pathOf } from './routes/addresses.js';
+import { addResource, createResources, type Resource, wrongMethod } from './routes/resources.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

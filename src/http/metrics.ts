@@ -8,7 +8,7 @@ import {
   type Metric,
   Registry,
 } from 'prom-client';
-import type { Outcome } from '../live/reload.js';
+import type { Outcome } from '../live/reload/reload.js';
 import type { Service } from '../live/service.js';
 import { LATENCY_BOUNDS, type RequestStats } from './request-stats.js';
 

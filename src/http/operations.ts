@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Service } from '../live/service.js';
-import { tokenKey } from './auth.js';
 import { HttpError } from './errors.js';
-import { parseQueryString } from './query-string.js';
-import { queryOf } from './routes.js';
+import { parseQueryString } from './request/query-string.js';
+import { tokenKey } from './request/token.js';
+import { queryOf } from './routes/addresses.js';
 
 /** Adds what operators ask for: health, metrics and, with a token, the reload by hand. */
 export function addOperations(

@@ -1,4 +1,4 @@
-import type { Representation } from './negotiation.js';
+import type { Representation } from './request/negotiation.js';
 
 /** Requests that ended the same way. */
 export interface RequestCount {

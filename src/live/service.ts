@@ -1,5 +1,5 @@
 import type { Current } from './generation.js';
-import type { Stale } from './reload.js';
+import type { Stale } from './reload/reload.js';
 
 /** The running service as its operators see it, from whichever thread. */
 export interface Service {

@@ -1,8 +1,8 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
 import { findMatches } from './match.js';
-import { takeNearest } from './nearest.js';
-import { takeOrdered } from './ordered.js';
+import { takeNearest } from './page/nearest.js';
+import { takeOrdered } from './page/ordered.js';
 import type { Driver, Way } from './plan.js';
 import type { Ordering, Query } from './query.js';
 import { createScratch } from './scratch.js';

@@ -1,9 +1,9 @@
 import type { Dataset } from '../dataset/dataset.js';
 import { type Order, type RankRange, rankRange } from '../dataset/order.js';
-import type { Region } from './overlap.js';
 import { chooseDriver, type Driver } from './plan.js';
 import type { Filters, TimeWindow } from './query.js';
-import { regionOf } from './region.js';
+import type { Region } from './region/overlap.js';
+import { regionOf } from './region/region.js';
 import { findRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
 

@@ -1,7 +1,7 @@
 import type { BoxNode } from '../dataset/box-index.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
-import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
+import { ACROSS, INSIDE, OUTSIDE, type Region } from './region/overlap.js';
 
 /**
  * Rows as ranges `[from, to)`, ascending, none in two: what a region search yields. One list is reused from

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { GenerationParts } from '../live/generation.js';
-import type { Stale } from '../live/reload.js';
+import type { Stale } from '../live/reload/reload.js';
 import type { ServeSettings } from '../settings.js';
 import type { ConnectionCounts } from './connections.js';
 

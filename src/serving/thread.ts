@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createGeneration, type Generation, type GenerationParts } from '../live/generation.js';
-import { reclaimMemory } from '../live/reclaim.js';
-import type { Stale } from '../live/reload.js';
+import { reclaimMemory } from '../live/reload/reclaim.js';
+import type { Stale } from '../live/reload/reload.js';
 import { createLogger } from './logger.js';
 import { answer, ask, type ThreadStart, type ToMain, type ToThread } from './messages.js';
 import { createWeb } from './web.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type MessagePort, Worker } from 'node:worker_threads';
 import type { GenerationParts } from '../live/generation.js';
-import type { Stale } from '../live/reload.js';
+import type { Stale } from '../live/reload/reload.js';
 import {
   answer,
   ask,

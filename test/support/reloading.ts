@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { recordBytes } from '../../src/dataset/records.js';
-import { type BuildTask, buildGeneration } from '../../src/live/build.js';
-import { type Reloader, type ReloadOptions, startReloader } from '../../src/live/reload.js';
+import { type BuildTask, buildGeneration } from '../../src/live/reload/build.js';
+import { type Reloader, type ReloadOptions, startReloader } from '../../src/live/reload/reload.js';
 import { markIn } from './marked.js';
 
 /** A reloader over real files and the real build thread, and all that it told. */

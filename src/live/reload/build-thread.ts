@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { buildDataset } from '../../dataset/build.js';
+import { InputError } from '../../errors.js';
+import { contentDigest } from '../../snapshot/digest.js';
+import { openSnapshot } from '../../snapshot/open.js';
+import type { Notification } from '../../snapshot/snapshot.js';
+import type { GenerationParts } from '../generation.js';
+
+/** What a build is made from. */
+export interface BuildRequest {
+  readonly path: string;
+  readonly maxInvalid: number;
+  readonly notificationsPath: string | undefined;
+  /** The digest of what is served: nothing is built when the files still have it. */
+  readonly unless: string | undefined;
+}
+
+/** What comes back. */
+export type BuildReply =
+  | { readonly kind: 'progress'; readonly bytesRead: number; readonly bytesTotal: number }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'built'; readonly parts: GenerationParts }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** Below whatever answers requests, which another build must not slow down. */
+const BACKGROUND_PRIORITY = 10;
+
+/** Entry of the worker thread: builds what its workerData asks for, replies, and ends. */
+async function main(request: BuildRequest): Promise<void> {
+  try {
+    if (request.unless !== undefined) stepBack();
+    await build(request);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    // what is found wrong after reading does not know its file
+    const { message } = error;
+    const { path, notificationsPath } = request;
+    const isNamed = [path, notificationsPath].some((one) => one && message.includes(one));
+    reply({ kind: 'refused', message: isNamed ? message : `${path}: ${message}` });
+  }
+}
+
+async function build(request: BuildRequest): Promise<void> {
+  const { path, maxInvalid, notificationsPath, unless } = request;
+  const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath);
+  const digestWith = (snapshot: string): string =>
+    createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
+  if (unless !== undefined && digestWith(await contentDigest(path)) === unless) {
+    reply({ kind: 'unchanged' });
+    return;
+  }
+  const onProgress = (bytesRead: number, bytesTotal: number): void => {
+    reply({ kind: 'progress', bytesRead, bytesTotal });
+  };
+  const reader = await openSnapshot(path, { maxInvalid, onProgress });
+  try {
+    // the first one has all cores; later ones leave them to the requests
+    const dataset = await buildDataset(reader, { inParallel: unless === undefined });
+    const digest = digestWith(dataset.report.digest);
+    reply({ kind: 'built', parts: { dataset, extra, digest, loadedAt: Date.now() } });
+  } finally {
+    reader.close();
+  }
+}
+
+/** Notifications of a file of their own, which most snapshots do without, and without its parsers. */
+async function readExtra(path: string): Promise<readonly Notification[]> {
+  const { readNotifications } = await import('../../snapshot/notifications.js');
+  return readNotifications(path);
+}
+
+function reply(message: BuildReply): void {
+  parentPort!.postMessage(message);
+}
+
+/**
+ * Lowers the priority of this thread alone: Linux takes a thread's number for a process's. Elsewhere it
+ * stays as it is.
+ */
+function stepBack(): void {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), BACKGROUND_PRIORITY);
+  } catch {
+    // no such folder, or not allowed: slower answers during a reload, nothing worse
+  }
+}
+
+await main(workerData as BuildRequest);

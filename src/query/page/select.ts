@@ -1,0 +1,122 @@
+import { BITS_PER_SPAN, BUCKETS, type Scratch, SPAN_SHIFT } from '../scratch.js';
+
+/** More than this in one bucket of a few: they are so close together that insertion would be slow. */
+const MOST_IN_BUCKET = 64;
+
+/**
+ * Picks a window of a few matches sorted by key, ties by id: of the first `count` rows in `scratch.matches`, at most
+ * 1,024, whose keys are the first of `scratch.few.keys`, those at places `from` to `to - 1`, written to the
+ * front of `out`. Keys lie from 0 to `most`. Returns false, and does nothing, when they lie too close together for
+ * it.
+ */
+export function selectFew(
+  { matches, few, buckets }: Scratch,
+  count: number,
+  most: number,
+  idRanks: Int32Array,
+  from: number,
+  to: number,
+  out: Uint32Array,
+): boolean {
+  const { keys, sortedKeys, sortedRows } = few;
+  // ranks and squared distances of neighbours on the map are spread evenly, more or less; the scale of what is
+  // smaller than this would be infinite
+  const scale = most > 1e-300 ? (BUCKETS - 1) / most : 0;
+  buckets.fill(0);
+  for (let i = 0; i < count; i++) buckets[Math.trunc(keys[i]! * scale)]!++;
+  let start = 0;
+  for (let bucket = 0; bucket < BUCKETS; bucket++) {
+    const size = buckets[bucket]!;
+    if (size > MOST_IN_BUCKET) return false;
+    buckets[bucket] = start;
+    start += size;
+  }
+  for (let i = 0; i < count; i++) {
+    const key = keys[i]!;
+    const place = buckets[Math.trunc(key * scale)]!++;
+    sortedKeys[place] = key;
+    sortedRows[place] = matches[i]!;
+  }
+  // each bucket ends by now where the next began: what comes behind that of the last place need not be sorted
+  const end = buckets[Math.trunc(sortedKeys[to - 1]! * scale)]!;
+  sortByInsertion(sortedKeys, sortedRows, end, idRanks);
+  for (let place = from; place < to; place++) out[place - from] = sortedRows[place]!;
+  return true;
+}
+
+/** Sorts the first `count` keys and their rows: in no time when they are nearly sorted. */
+function sortByInsertion(
+  keys: Float64Array,
+  rows: Int32Array,
+  count: number,
+  idRanks: Int32Array,
+): void {
+  for (let i = 1; i < count; i++) {
+    const key = keys[i]!;
+    const row = rows[i]!;
+    let hole = i;
+    for (; hole > 0; hole--) {
+      const before = keys[hole - 1]!;
+      if (before < key) break;
+      if (before === key && idRanks[rows[hole - 1]!]! < idRanks[row]!) break;
+      keys[hole] = before;
+      rows[hole] = rows[hole - 1]!;
+    }
+    keys[hole] = key;
+    rows[hole] = row;
+  }
+}
+
+/**
+ * Picks a window of the smallest ranks: of `count` distinct ranks in `scratch.matches`, those at places
+ * `from` to `to - 1` in ascending order, written to the front of `out`. `domain` is the number of ranks
+ * there are. Overwrites the matches.
+ */
+export function selectRanks(
+  scratch: Scratch,
+  count: number,
+  domain: number,
+  from: number,
+  to: number,
+  out: Uint32Array,
+): void {
+  if (sortIsCheaper(count, domain)) {
+    const ranks = scratch.matches.subarray(0, count).sort();
+    for (let i = from; i < to; i++) out[i - from] = ranks[i]!;
+  } else {
+    selectByBits(scratch, count, from, to, out);
+  }
+}
+
+/** Sorting costs some 40 ns a rank, marking 3 ns a rank and a walk over the bitmap. */
+function sortIsCheaper(count: number, domain: number): boolean {
+  return count < 64 || count * 37 < domain / 32;
+}
+
+/** Ranks are distinct and bounded: marking them in a bitmap sorts them without a comparison. */
+function selectByBits(
+  { matches, bits, spans }: Scratch,
+  count: number,
+  from: number,
+  to: number,
+  out: Uint32Array,
+): void {
+  for (let i = 0; i < count; i++) {
+    const rank = matches[i]!;
+    bits[rank >>> 5]! |= 1 << (rank & 31);
+    spans[rank >>> SPAN_SHIFT]!++;
+  }
+  let span = 0;
+  let before = 0;
+  while (before + spans[span]! <= from) before += spans[span++]!;
+
+  let place = before;
+  for (let word = (span * BITS_PER_SPAN) >>> 5; place < to; word++) {
+    for (let rest = bits[word]!; rest !== 0 && place < to; rest &= rest - 1) {
+      if (place >= from) out[place - from] = (word << 5) + (31 - Math.clz32(rest & -rest));
+      place++;
+    }
+  }
+  bits.fill(0);
+  spans.fill(0);
+}

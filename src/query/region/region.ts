@@ -1,0 +1,99 @@
+import type { Box, Filters } from '../query.js';
+import { circleRegion } from './circle.js';
+import { ACROSS, collectEach, INSIDE, OUTSIDE, type Region } from './overlap.js';
+
+/** The region that the filters describe; undefined when they leave the whole map. */
+export function regionOf(filters: Filters): Region | undefined {
+  const { boxes, circle } = filters;
+  const box = boxes === undefined ? undefined : boxesRegion(boxes);
+  if (circle === undefined) return box;
+  const disc = circleRegion(circle);
+  return box === undefined ? disc : bothRegion(box, disc);
+}
+
+function boxesRegion(boxes: readonly Box[]): Region {
+  const [first, second] = boxes;
+  if (first === undefined) throw new Error('Expected one or two boxes, got none.');
+  return second === undefined
+    ? boxRegion(first)
+    : eitherRegion(boxRegion(first), boxRegion(second));
+}
+
+function boxRegion(box: Box): Region {
+  const { west, south, east, north } = box;
+  return {
+    frame: box,
+
+    overlap(boxes, at) {
+      const minX = boxes[at]!;
+      const minY = boxes[at + 1]!;
+      const maxX = boxes[at + 2]!;
+      const maxY = boxes[at + 3]!;
+      if (minX > east || maxX < west || minY > north || maxY < south) return OUTSIDE;
+      const inside = minX >= west && maxX <= east && minY >= south && maxY <= north;
+      return inside ? INSIDE : ACROSS;
+    },
+
+    contains(coords, row) {
+      const lon = coords[2 * row]!;
+      const lat = coords[2 * row + 1]!;
+      return lon >= west && lon <= east && lat >= south && lat <= north;
+    },
+
+    collect(coords, from, to, bounds, at) {
+      // what a closure holds is loaded anew for every row
+      const [left, bottom, right, top] = [west, south, east, north];
+      let end = at;
+      for (let row = from; row < to; row++) {
+        const lon = coords[2 * row]!;
+        const lat = coords[2 * row + 1]!;
+        // written in any case, to be overwritten: a branch less to mispredict
+        bounds[end] = row;
+        bounds[end + 1] = row + 1;
+        end += lon >= left && lon <= right && lat >= bottom && lat <= top ? 2 : 0;
+      }
+      return end;
+    },
+  };
+}
+
+/** Union of two regions that do not overlap. */
+function eitherRegion(a: Region, b: Region): Region {
+  const contains: Region['contains'] = (coords, row) =>
+    a.contains(coords, row) || b.contains(coords, row);
+  return {
+    frame: {
+      west: Math.min(a.frame.west, b.frame.west),
+      south: Math.min(a.frame.south, b.frame.south),
+      east: Math.max(a.frame.east, b.frame.east),
+      north: Math.max(a.frame.north, b.frame.north),
+    },
+    overlap(boxes, at) {
+      const first = a.overlap(boxes, at);
+      return first === OUTSIDE ? b.overlap(boxes, at) : first;
+    },
+    contains,
+    collect: (...range) => collectEach(contains, ...range),
+  };
+}
+
+function bothRegion(a: Region, b: Region): Region {
+  const contains: Region['contains'] = (coords, row) =>
+    a.contains(coords, row) && b.contains(coords, row);
+  return {
+    frame: {
+      west: Math.max(a.frame.west, b.frame.west),
+      south: Math.max(a.frame.south, b.frame.south),
+      east: Math.min(a.frame.east, b.frame.east),
+      north: Math.min(a.frame.north, b.frame.north),
+    },
+    overlap(boxes, at) {
+      const first = a.overlap(boxes, at);
+      if (first === OUTSIDE) return OUTSIDE;
+      const second = b.overlap(boxes, at);
+      return first === INSIDE ? second : second === OUTSIDE ? OUTSIDE : ACROSS;
+    },
+    contains,
+    collect: (...range) => collectEach(contains, ...range),
+  };
+}

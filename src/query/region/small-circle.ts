@@ -1,0 +1,111 @@
+import { EARTH_RADIUS, geodesic } from '../../model/geo.js';
+import type { Box, Circle } from '../query.js';
+import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
+
+const RADIANS = Math.PI / 180;
+const EQUATOR_RADIUS = 6_378_137;
+const FLATTENING = 1 / 298.257223563;
+const ECCENTRICITY_SQUARED = FLATTENING * (2 - FLATTENING);
+
+/** Steps of latitude, in radians, between which the metric's slope is taken. */
+const STEP = 1e-3;
+
+const LEAST_RADIUS = 1;
+const MOST_RADIUS = 20_000;
+const MOST_LATITUDE = 84;
+
+/** Whether {@link smallCircleRegion} is exact for the circle, given the rectangle that holds it. */
+export function isSmall({ lat, radius }: Circle, frame: Box): boolean {
+  const isRound = radius >= LEAST_RADIUS && radius <= MOST_RADIUS;
+  return isRound && Math.abs(lat) <= MOST_LATITUDE && frame.west <= frame.east;
+}
+
+/**
+ * A circle so small that the ellipsoid is nearly flat on it. A distance is then the root of
+ * (M Δφ)² + (N cos φ Δλ)², with the radii of curvature M and N of the latitude half-way, which are a
+ * polynomial around the centre: exact to a few millionths and free of trigonometry. Only points closer to
+ * the rim than its error are left to the geodesic.
+ */
+export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Region {
+  const { west, south, east, north } = frame;
+  const centre = lat * RADIANS;
+  const north0 = meridianMetric(centre);
+  const north1 = (meridianMetric(centre + STEP) - meridianMetric(centre - STEP)) / (2 * STEP);
+  const [below, east0, above] = [-STEP, 0, STEP].map((step) => parallelMetric(centre + step));
+  const east1 = (above! - below!) / (2 * STEP);
+  const east2 = (above! - 2 * east0! + below!) / (2 * STEP * STEP);
+
+  // test/circle.test.ts holds it against the geodesic: it grows with the square of the radius
+  const error = 0.1 * (radius / EARTH_RADIUS / Math.cos(centre)) ** 2 + 2e-8 / radius;
+  const surely = (radius * (1 - error)) ** 2;
+  const possibly = (radius * (1 + error)) ** 2;
+
+  // bounds of the metric on the frame
+  const reach = ((north - south) / 4) * RADIANS;
+  const northSpread = Math.abs(north1) * reach;
+  const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
+
+  const collect: Region['collect'] = (coords, from, to, bounds, at) => {
+    // what a closure holds is loaded anew for every row
+    const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
+    const [left, bottom, right, top] = [west, south, east, north];
+    const [n0, n1, e0, e1, e2] = [north0, north1, east0!, east1, east2];
+    let end = at;
+    for (let row = from; row < to; row++) {
+      const pointLon = coords[2 * row]!;
+      const pointLat = coords[2 * row + 1]!;
+      const dLat = (pointLat - lat0) * RADIANS;
+      const dLon = (pointLon - lon0) * RADIANS;
+      const half = dLat / 2;
+      const meridian = n0 + n1 * half;
+      const parallel = e0 + (e1 + e2 * half) * half;
+      const square = meridian * dLat * dLat + parallel * dLon * dLon;
+      // written in any case, to be overwritten: a branch less to mispredict
+      bounds[end] = row;
+      bounds[end + 1] = row + 1;
+      if (square > most) continue;
+      if (pointLon < left || pointLon > right || pointLat < bottom || pointLat > top) continue;
+      if (square < least || geodesic(lon, lat, pointLon, pointLat) <= radius) end += 2;
+    }
+    return end;
+  };
+
+  const one = new Int32Array(2);
+  return {
+    frame,
+    collect,
+    contains: (coords, row) => collect(coords, row, row + 1, one, 0) > 0,
+
+    overlap(boxes, at) {
+      const minX = boxes[at]!;
+      const minY = boxes[at + 1]!;
+      const maxX = boxes[at + 2]!;
+      const maxY = boxes[at + 3]!;
+      if (minY > north || maxY < south || minX > east || maxX < west) return OUTSIDE;
+      const nearLat = Math.max(0, minY - lat, lat - maxY) * RADIANS;
+      const farLat = Math.max(lat - minY, maxY - lat) * RADIANS;
+      const nearLon = Math.max(0, minX - lon, lon - maxX) * RADIANS;
+      const farLon = Math.max(lon - minX, maxX - lon) * RADIANS;
+      const nearest =
+        (north0 - northSpread) * nearLat * nearLat + (east0! - eastSpread) * nearLon * nearLon;
+      if (nearest > possibly) return OUTSIDE;
+      const farthest =
+        (north0 + northSpread) * farLat * farLat + (east0! + eastSpread) * farLon * farLon;
+      // beyond the frame the bounds do not hold, but nothing there is inside
+      const isFramed = minX >= west && maxX <= east && minY >= south && maxY <= north;
+      return isFramed && farthest < surely ? INSIDE : ACROSS;
+    },
+  };
+}
+
+/** Square of the metres in a radian along the meridian. */
+function meridianMetric(latitude: number): number {
+  const w = 1 - ECCENTRICITY_SQUARED * Math.sin(latitude) ** 2;
+  return (EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) ** 2 / w ** 3;
+}
+
+/** Square of the metres in a radian along the parallel. */
+function parallelMetric(latitude: number): number {
+  const w = 1 - ECCENTRICITY_SQUARED * Math.sin(latitude) ** 2;
+  return (EQUATOR_RADIUS * Math.cos(latitude)) ** 2 / w;
+}

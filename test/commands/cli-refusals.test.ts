@@ -1,0 +1,157 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readTokens } from '../../src/http/request/token.js';
+import { FIXTURE_POINTS, type Outcome, ROOT, runCommand } from '../support/service.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+
+test.after(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string | Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+function serve(...flags: string[]): Promise<Outcome> {
+  return runCommand(['serve', '--port', '0', ...flags]);
+}
+
+/** The command ended with 1 and one line that has no stack, which is returned. */
+function oneLine({ code, stdout, stderr }: Outcome): string {
+  assert.is(code, 1, stdout + stderr);
+  assert.match(stderr, /^waypost: [^\n]+\n$/);
+  assert.not.match(stderr, /unexpected| at .*:\d+:\d+/);
+  assert.is(stdout, '');
+  return stderr;
+}
+
+test('a snapshot that is not there or cannot be one is refused in one line', async () => {
+  const native = readFileSync(join(ROOT, 'data/sample.waypost'));
+  const empty = join(folder, 'folder');
+  mkdirSync(empty);
+  const cases: [path: string, message: RegExp][] = [
+    [join(folder, 'missing.ndjson'), /there is no such file/],
+    [file('empty.ndjson', ''), /empty/],
+    [file('empty.waypost', ''), /empty/],
+    [file('blank.ndjson', '\n \n'), /empty, or has only white space/],
+    [file('text.txt', 'hello, world\n'), /begins with the text "hello, world/],
+    [file('zero.bin', Buffer.alloc(4096)), /begins with zero bytes/],
+    [file('cut.waypost', native.subarray(0, 100_000)), /incomplete/],
+    [file('head.waypost', native.subarray(0, 10)), /cut short/],
+    [file('cut.json', '[{"id": 1, "lat": '), /cut short/],
+    [file('cut.gz', Buffer.from('1f8b080000000000', 'hex')), /cut short/],
+    [empty, /no file in this folder/],
+    [`${FIXTURE_POINTS}/x`, /not a directory/],
+    ['/dev/null', /no regular file/],
+  ];
+  for (const [path, message] of cases) {
+    const line = oneLine(await serve('--snapshot', path));
+    assert.ok(line.includes(path), line);
+    assert.match(line, message);
+  }
+});
+
+test('invalid records are named by line, field and reason', async () => {
+  const records = [
+    '{"id":1,"lat":"60","lon":"24","created_at":"2024-01-01T00:00:00Z"}',
+    '{"id":2,"lat":"95","lon":"24","created_at":"2024-01-01T00:00:00Z"}',
+    '{"id":1,"lat":"60","lon":"24","created_at":"2024-01-01T00:00:00Z"}',
+    '{"id":4,"lat":"60","created_at":"yesterday"}',
+    '{"id":5,',
+  ];
+  const path = file('invalid.ndjson', `${records.join('\n')}\n`);
+  const { code, stdout, stderr } = await serve('--snapshot', path);
+  assert.is(code, 1);
+  assert.is(stdout, '');
+  assert.ok(stderr.startsWith(`waypost: ${path}: `), stderr);
+  assert.match(stderr, /4 of 5/);
+  for (const part of [/2.*lat/, /3.*id/, /4.*lon/, /4.*created_at/, /5/]) {
+    assert.match(stderr, part);
+  }
+  assert.not.match(stderr, /\n {4}at |unexpected error/);
+});
+
+test('a port that is in use is named, with the way out', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as { port: number };
+  try {
+    const outcome = await serve('--snapshot', FIXTURE_POINTS, '--port', String(port));
+    assert.match(oneLine(outcome), new RegExp(`127\\.0\\.0\\.1:${port}: .*choose another --port`));
+  } finally {
+    await new Promise((resolve) => taken.close(resolve));
+  }
+});
+
+test('an address that is not of this machine is refused', async () => {
+  // kept for documentation: nobody has it
+  const outcome = await serve('--snapshot', FIXTURE_POINTS, '--host', '203.0.113.1');
+  assert.match(oneLine(outcome), /^waypost: Cannot listen on 203\.0\.113\.1:0: /);
+});
+
+test('an unknown time zone is refused', async () => {
+  for (const zone of ['Nowhere/City', '+02:00x', '']) {
+    const line = oneLine(await serve('--snapshot', FIXTURE_POINTS, '--time-zone', zone));
+    assert.match(line, /--time-zone: ".*" is no IANA time zone; take one such as Europe\/Helsinki/);
+  }
+});
+
+test('a tokens file that is none is refused, and no token is shown', async () => {
+  const cases: [content: string, message: RegExp][] = [
+    ['', /it is no JSON/],
+    ['{"secret-token": 5', /it is no JSON/],
+    ['["secret-token"]', /expected a JSON object from token to user id/],
+    ['null', /expected a JSON object/],
+    ['{"secret-token": "5"}', /the user id of a token must be a whole number, got "5"/],
+    ['{"secret-token": -1}', /must be a whole number, got -1/],
+    ['{"secret-token": 1.5}', /must be a whole number, got 1\.5/],
+    ['{"secret-token": null}', /must be a whole number/],
+    ['{"secret token": 5}', /a token may not have white space/],
+    ['{"": 5}', /a token may not/],
+  ];
+  for (const [content, message] of cases) {
+    const path = file('tokens.json', content);
+    assert.throws(
+      () => readTokens(path),
+      ({ message: text }: Error) =>
+        message.test(text) && text.includes(path) && !text.includes('secret'),
+      content,
+    );
+  }
+  const cut = file('tokens.json', '{"secret-token": 5');
+  const line = oneLine(await serve('--snapshot', FIXTURE_POINTS, '--tokens', cut));
+  assert.ok(line.includes(`${cut}: `) && !line.includes('secret'), line);
+  const missing = join(folder, 'no-tokens.json');
+  const outcome = await serve('--snapshot', FIXTURE_POINTS, '--tokens', missing);
+  assert.match(oneLine(outcome), /no-tokens\.json/);
+});
+
+test('a notifications file that is none is refused', async () => {
+  for (const path of [file('n.txt', 'hello'), file('n.json', '[{"id":'), join(folder, 'no.json')]) {
+    const line = oneLine(await serve('--snapshot', FIXTURE_POINTS, '--notifications', path));
+    assert.ok(line.includes(path), line);
+  }
+  const path = file('n.ndjson', '{"id":0,"user":5,"comment":{}}\n');
+  const { code, stderr } = await serve('--snapshot', FIXTURE_POINTS, '--notifications', path);
+  assert.is(code, 1);
+  assert.match(stderr, /1 of 1 notifications are invalid/);
+});
+
+test('the other commands refuse what they cannot read as clearly', async () => {
+  const missing = join(folder, 'missing.ndjson');
+  oneLine(await runCommand(['pack', missing, join(folder, 'out.waypost')]));
+  oneLine(await runCommand(['pack', FIXTURE_POINTS, join(folder, 'none/out.waypost')]));
+  oneLine(await runCommand(['generate', '--points', '5', '--out', join(folder, 'none/x.ndjson')]));
+  oneLine(await runCommand(['generate', '--points', '5', '--out', join(folder, 'x.csv')]));
+  const { code, stdout, stderr } = await runCommand(['verify', missing]);
+  assert.is(code, 1);
+  assert.match(stdout, /there is no such file/);
+  assert.is(stderr, '');
+});
+
+test.run();

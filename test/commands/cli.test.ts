@@ -1,0 +1,150 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SERVE_SETTINGS } from '../../src/settings.js';
+import type { Envelope } from '../support/client.js';
+import { FIXTURE_POINTS, type Outcome, runCommand, startService } from '../support/service.js';
+
+const PLAIN = ['serve', '--snapshot', FIXTURE_POINTS, '--port', '0'];
+
+/** As one line, however it was wrapped. */
+function flat(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+function assertRefused({ code, stdout, stderr }: Outcome, message: RegExp): void {
+  assert.is(code, 1, `${stdout}${stderr}`);
+  assert.match(stderr, message);
+  assert.not.match(stderr, /\n {4}at /);
+  assert.is(stdout, '');
+}
+
+test('--help lists the commands, and what each takes', async () => {
+  const program = await runCommand(['--help']);
+  assert.is(program.code, 0);
+  const commands: Readonly<Record<string, readonly string[]>> = {
+    serve: SERVE_SETTINGS.map(({ flag }) => flag),
+    pack: ['<input>', '<output>', '--max-invalid <number>', '--notifications <file>'],
+    verify: ['<file>', '--max-invalid <number>'],
+    generate: ['--points <number>', '--seed <number>', '--out <file>'],
+  };
+  for (const [name, parts] of Object.entries(commands)) {
+    assert.match(program.stdout, new RegExp(`^ {2}${name} .*\\w`, 'm'));
+    const { code, stdout, stderr } = await runCommand([name, '--help']);
+    assert.is(code, 0);
+    assert.is(stderr, '');
+    for (const part of parts) assert.ok(stdout.includes(part), `${name}: ${part}`);
+  }
+});
+
+test('serve --help tells of every setting what it does, its variable and its default', async () => {
+  const help = flat((await runCommand(['serve', '--help'])).stdout);
+  for (const { flag, help: text, environment, fallback } of SERVE_SETTINGS) {
+    const start = help.indexOf(` ${flag} `);
+    assert.ok(start > 0, flag);
+    const rest = help.slice(start, start + 400);
+    assert.ok(rest.includes(text), `${flag}: ${text}`);
+    const fact = fallback === undefined ? '' : `default: ${fallback}, `;
+    assert.ok(rest.includes(`(${fact}env: ${environment})`), `${flag}: ${rest}`);
+  }
+});
+
+test('an unknown flag or command is refused with the nearest known one', async () => {
+  const cases: [args: string[], message: RegExp][] = [
+    [[...PLAIN, '--prot', '1'], /unknown option '--prot'\n\(Did you mean --port\?\)/],
+    [['serve', '--snapsho', 'x'], /unknown option '--snapsho'\n\(Did you mean --snapshot\?\)/],
+    [['serve', '--time-zon', 'UTC'], /unknown option '--time-zon'\n\(Did you mean --time-zone\?\)/],
+    [['pack', 'a', 'b', '--max-invalds', '1'], /\(Did you mean --max-invalid\?\)/],
+    [['verify', 'a', '--max-invald', '1'], /\(Did you mean --max-invalid\?\)/],
+    [['generate', '--pionts', '5'], /unknown option '--pionts'\n\(Did you mean --points\?\)/],
+    [['serv'], /unknown command 'serv'\n\(Did you mean serve\?\)/],
+    [['--bogus'], /unknown option '--bogus'/],
+    [[...PLAIN, 'extra'], /too many arguments for 'serve'/],
+  ];
+  for (const [args, message] of cases) assertRefused(await runCommand(args), message);
+});
+
+test('what is missing is named', async () => {
+  const cases: [args: string[], message: RegExp][] = [
+    [['serve'], /required option '--snapshot <file>' not specified/],
+    [['serve', '--snapshot'], /option '--snapshot <file>' argument missing/],
+    [['pack'], /missing required argument 'input'/],
+    [['pack', 'a'], /missing required argument 'output'/],
+    [['verify'], /missing required argument 'file'/],
+    [['generate', '--out', 'x.ndjson'], /required option '--points <number>' not specified/],
+    [['generate', '--points', '5'], /required option '--out <file>' not specified/],
+  ];
+  for (const [args, message] of cases) assertRefused(await runCommand(args), message);
+  const { code, stderr } = await runCommand([]);
+  assert.is(code, 1);
+  assert.match(stderr, /^Usage: waypost /);
+});
+
+test('a bad value is named with its flag and the rule', async () => {
+  // any text is an origin, or a token
+  const strict = SERVE_SETTINGS.filter(({ parse, flag }) => parse && !/^--(cors|admin)/.test(flag));
+  assert.ok(strict.length > 10);
+  for (const { flag } of strict) {
+    const name = flag.split(' ', 1)[0]!;
+    const rule = new RegExp(`option '${flag}' argument '\\?!' is invalid\\. Expected .*\\.\n`);
+    assertRefused(await runCommand([...PLAIN, name, '?!']), rule);
+  }
+  const rule =
+    /value 'x' from env 'WAYPOST_PORT' is invalid\. Expected a whole number, 0 to 65535\./;
+  assertRefused(await runCommand(PLAIN.slice(0, 3), { WAYPOST_PORT: 'x' }), rule);
+});
+
+test('the rules have no holes', () => {
+  const bad: Readonly<Record<string, readonly string[]>> = {
+    '--port': ['65536', '-1', '1.5', '', ' 1', '1e3', '0x50'],
+    '--max-shrink': ['101', '-1', '50%'],
+    '--workers': ['0', '129', 'AUTO'],
+    '--answer-cache': ['64MB', '-1', '1.5MiB', '', 'MiB'],
+    '--settle': ['5', '-5s', '1h', ''],
+    '--public-url': ['ftp://x.example', 'https://u@x.example', 'https://x.example/?a', 'x.example'],
+    '--allowed-hosts': ['a b', 'a.example,', 'https://a.example'],
+    '--log-level': ['loud', 'INFO', ''],
+    '--watch': ['on', ''],
+  };
+  for (const [name, values] of Object.entries(bad)) {
+    const setting = SERVE_SETTINGS.find(({ flag }) => flag.startsWith(`${name} `))!;
+    for (const value of values) {
+      assert.throws(() => setting.parse!(value), /^expected /, `${name} ${value}`);
+    }
+  }
+});
+
+test('a variable sets what no flag does', async () => {
+  const environment = {
+    WAYPOST_SNAPSHOT: FIXTURE_POINTS,
+    WAYPOST_PUBLIC_URL: 'https://variable.example',
+    WAYPOST_TIME_ZONE: 'Europe/Helsinki',
+    WAYPOST_CORS_ORIGIN: 'none',
+  };
+  // the instant of the oldest point, in UTC
+  const path = '/rest/map_data_points/?created_at_before=2020-01-01T18:08:40.797858';
+  const flags = ['--public-url', 'https://flag.example', '--time-zone', 'UTC'];
+  const cases: [flags: string[], origin: string, found: number][] = [
+    [[], 'https://variable.example', 0],
+    [flags, 'https://flag.example', 1],
+  ];
+  for (const [given, origin, found] of cases) {
+    const service = await startService(given, environment);
+    try {
+      const root = (await service.get('/rest/')).json<Record<string, string>>();
+      assert.is(root['notifications'], `${origin}/rest/notifications/`);
+      const reply = await service.get(path);
+      assert.is(reply.json<Envelope>().count, found);
+      assert.is(reply.headers['access-control-allow-origin'], undefined);
+    } finally {
+      await service.stop();
+    }
+  }
+});
+
+test('SIGTERM ends the service with 0', async () => {
+  const service = await startService(PLAIN.slice(1, 3));
+  await service.stop();
+  assert.is(await service.ended, 0);
+});
+
+test.run();

@@ -1,0 +1,90 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createOutbox, type Outbox } from '../../../src/http/answer/outbox.js';
+
+/** An outbox that notes the numbers it sends, fails to send negative ones, and notes these apart. */
+function start(longestMs = Infinity): {
+  put: Outbox<number>;
+  sent: number[];
+  failed: number[];
+} {
+  const sent: number[] = [];
+  const failed: number[] = [];
+  const send = (number: number): void => {
+    if (number < 0) throw new RangeError(`${number} is negative`);
+    sent.push(number);
+  };
+  const fail = (number: number, error: unknown): void => {
+    assert.instance(error, RangeError);
+    failed.push(number);
+  };
+  return { put: createOutbox(send, fail, longestMs), sent, failed };
+}
+
+test('answers wait for the end of the turn, and are sent in order', async () => {
+  const { put, sent } = start();
+  put(1);
+  put(2);
+  put(3);
+  assert.equal(sent, []);
+  await turn();
+  assert.equal(sent, [1, 2, 3]);
+  put(4);
+  assert.equal(sent, [1, 2, 3]);
+  await turn();
+  assert.equal(sent, [1, 2, 3, 4]);
+});
+
+test('eight wait for no more', async () => {
+  const { put, sent } = start();
+  for (let i = 1; i <= 7; i++) put(i);
+  assert.equal(sent, []);
+  put(8);
+  assert.equal(sent, [1, 2, 3, 4, 5, 6, 7, 8]);
+  put(9);
+  assert.is(sent.length, 8);
+  await turn();
+  assert.equal(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('when the first has waited long, the next does not wait', () => {
+  const { put, sent } = start(50);
+  put(1);
+  const until = performance.now() + 60;
+  while (performance.now() < until);
+  put(2);
+  assert.equal(sent, [1, 2]);
+});
+
+test('one that cannot be sent keeps no other back', async () => {
+  const { put, sent, failed } = start();
+  for (const number of [1, -2, 3]) put(number);
+  await turn();
+  assert.equal([sent, failed], [[1, 3], [-2]]);
+  for (const number of [4, 5, 6, 7, 8, 9, -10, 11]) put(number);
+  assert.equal(
+    [sent, failed],
+    [
+      [1, 3, 4, 5, 6, 7, 8, 9, 11],
+      [-2, -10],
+    ],
+  );
+});
+
+test('what is put in while others are sent is sent as well', async () => {
+  const sent: string[] = [];
+  const put = createOutbox<string>(
+    (answer) => {
+      sent.push(answer);
+      if (answer === 'first') put('second');
+    },
+    (_, error) => assert.unreachable(String(error)),
+  );
+  put('first');
+  await turn();
+  await turn();
+  assert.equal(sent, ['first', 'second']);
+});
+
+test.run();

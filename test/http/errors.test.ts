@@ -1,0 +1,167 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bodyOf, exchange, statusOf } from '../support/client.js';
+import { FIXTURE_POINTS, startService } from '../support/service.js';
+
+const service = await startService(['--snapshot', FIXTURE_POINTS]);
+
+test.after(() => service.stop());
+
+const POINTS = '/rest/map_data_points/';
+
+/** Sends a request line and headers as they are. */
+function raw(line: string, headers = 'Host: x'): Promise<string> {
+  return exchange(service.port, `${line} HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`);
+}
+
+test('an address that is none gets 404', async () => {
+  const paths = [
+    '/',
+    '/rest/nope/',
+    '/REST/',
+    '/rest/map_data_points/1/2/',
+    '/rest//map_data_points/',
+    '//rest/map_data_points/',
+    '//evil.example/rest/map_data_points',
+    '/rest/map_data_points/../notifications/',
+    '/rest/map_data_points.json',
+    '/media/map_data_points/9/x.jpg',
+    '/admin/reload',
+    '/favicon.ico',
+    `/${'a'.repeat(5000)}/`,
+  ];
+  for (const path of paths) {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+      const reply = await service.get(path, { method });
+      assert.is(reply.status, 404, `${method} ${path}`);
+      assert.equal(reply.json(), { detail: 'Not found.' });
+    }
+  }
+});
+
+test('a path that is not well formed gets 404 or 400, never more', async () => {
+  const targets = ['%', '%zz/', '%e4%/', '%00/', '%c0%af/', '..%2f/', '%ff/', '1/%', '%0d%0aX:y/'];
+  for (const target of targets) {
+    const answer = await raw(`GET ${POINTS}${target}`);
+    assert.is(statusOf(answer), 404, target);
+    assert.equal(JSON.parse(bodyOf(answer)), { detail: 'Not found.' });
+  }
+  for (const target of ['', '\xe4', '\x01', 'rest/', '/\x7f']) {
+    const answer = await raw(`GET ${target}`);
+    assert.is(statusOf(answer), 400, target);
+    assert.type(JSON.parse(bodyOf(answer)).detail, 'string');
+  }
+  assert.is(statusOf(await raw('GET *')), 404);
+  assert.is(statusOf(await raw('OPTIONS *')), 404);
+});
+
+test('the target may name scheme and host, as through a proxy', async () => {
+  const answer = await raw(`GET http://x${POINTS}?page_size=1`);
+  assert.is(statusOf(answer), 200);
+  assert.is(JSON.parse(bodyOf(answer)).count, 3000);
+});
+
+test('what is no HTTP or too large is told so in JSON', async () => {
+  const cases: [status: number, bytes: string][] = [
+    [400, 'hello\r\n\r\n'],
+    [400, '\x16\x03\x01\x02\x00\x01'],
+    [400, `GET ${POINTS} HTTP/9.9\r\nHost: x\r\n\r\n`],
+    [400, `FOO ${POINTS} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    [400, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n`],
+    [400, `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`],
+    [400, `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`],
+    [431, `GET ${POINTS}?x=${'y'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nCookie: ${'y'.repeat(17_000)}\r\n\r\n`],
+  ];
+  for (const [status, bytes] of cases) {
+    const answer = await exchange(service.port, bytes);
+    assert.is(statusOf(answer), status, bytes.slice(0, 60));
+    assert.match(answer, /\r\nContent-Type: application\/json\r\n/);
+    assert.equal(Object.keys(JSON.parse(bodyOf(answer))), ['detail']);
+  }
+});
+
+test('a parameter that cannot be used names itself, all of them at once', async () => {
+  const query =
+    '?bbox=1,2&coordinates=60,24&ordering=id&page_size=0&created_at_after=x&created_at_before=y&modified_at_after=2024-01-01&modified_at_before=24:00';
+  const reply = await service.get(`${POINTS}${query}`);
+  assert.is(reply.status, 400);
+  const errors = reply.json<Record<string, string[]>>();
+  const names = query.slice(1).replaceAll(/=[^&]*/g, '');
+  assert.equal(Object.keys(errors).sort(), names.split('&').sort());
+  for (const [name, texts] of Object.entries(errors)) {
+    assert.is(texts.length, 1);
+    assert.match(texts[0]!, /^Got ".+": .+\. Expected .+\. Example: /);
+    assert.ok(texts[0]!.includes(`Example: ${name}=`));
+    // the example is good
+    const example = /Example: (\S+)$/.exec(texts[0]!)![1]!;
+    assert.is((await service.get(`${POINTS}?${example}`)).status, 200, example);
+  }
+});
+
+test('an error quotes no more than the beginning of a long value', async () => {
+  for (const name of ['bbox', 'coordinates', 'ordering', 'page_size', 'created_at_after']) {
+    const reply = await service.get(`${POINTS}?${name}=${'9'.repeat(10_000)}x`);
+    assert.is(reply.status, 400);
+    assert.ok(reply.body.length < 1000, `${name}: ${reply.body.length}`);
+  }
+});
+
+test('every error is a text under "detail", or lists of texts under parameters', async () => {
+  const paths = [
+    `${POINTS}?page=0`,
+    `${POINTS}?page=&page_size=x`,
+    `${POINTS}?bbox=,,,`,
+    `${POINTS}?bbox=1,2,3,4&bbox=nan,0,0,0`,
+    `${POINTS}?coordinates=91,0,1`,
+    `${POINTS}?format=geojson`,
+    `${POINTS}?page=2&coordinates=0,0,0`,
+    `${POINTS}?__proto__=1&constructor=2&page=x`,
+    '/rest/notifications/?page_size=-1',
+    '/rest/notifications/?page=2',
+    '/rest/?format=x',
+    `${POINTS}1/?format=x`,
+  ];
+  for (const path of paths) {
+    for (const accept of ['application/json', 'text/html', '*/*', 'image/png']) {
+      const reply = await service.get(path, { headers: { accept } });
+      assert.ok(reply.status >= 400 && reply.status < 500, path);
+      const body = reply.json<Record<string, unknown>>();
+      const isDetail = typeof body['detail'] === 'string' && Object.keys(body).length === 1;
+      const isByName = Object.values(body).every(
+        (texts) => Array.isArray(texts) && texts.every((text) => typeof text === 'string'),
+      );
+      assert.ok(isDetail || isByName, reply.text);
+    }
+  }
+});
+
+test('what no representation satisfies gets 406', async () => {
+  const paths = [POINTS, `${POINTS}1/`, '/rest/', '/rest/notifications/'];
+  for (const path of paths) {
+    for (const accept of ['image/png', 'application/xml, text/plain', '*/*;q=0', 'garbage', ',']) {
+      const reply = await service.get(path, { headers: { accept } });
+      assert.is(reply.status, 406, `${path} ${accept}`);
+      assert.equal(reply.json(), { detail: 'Could not satisfy the request Accept header.' });
+    }
+    const forced = { headers: { accept: 'image/png' } };
+    assert.is((await service.get(`${path}?format=json`, forced)).status, 200);
+  }
+});
+
+test('an unknown token gets 401 at every address', async () => {
+  const values = ['Token nope', 'Bearer nope', 'token nope', 'Basic eDp5', 'Token', 'nope', ''];
+  const paths = [POINTS, `${POINTS}1/`, '/rest/', '/rest/notifications/', '/rest/nope/'];
+  for (const path of [...paths, '/rest/map_data_points', `${POINTS}?bbox=x`]) {
+    for (const authorization of values) {
+      for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']) {
+        const reply = await service.get(path, { method, headers: { authorization } });
+        assert.is(reply.status, 401, `${method} ${path} ${authorization}`);
+        assert.is(reply.headers['www-authenticate'], 'Token');
+        if (method !== 'HEAD') assert.equal(reply.json(), { detail: 'Invalid token.' });
+      }
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,186 @@
+import { connect, type Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bodyOf, statusOf } from '../support/client.js';
+import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const TIMEOUT_MS = 2_000;
+const LIST = '/rest/map_data_points/?page_size=100';
+let service: Service;
+let sockets: Socket[] = [];
+
+test.before(async () => {
+  // times are measured here; on a busy machine it might turn requests away (operations.test.ts)
+  const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
+  service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+});
+
+/** A connection, and all that came back over it. */
+interface Client {
+  readonly socket: Socket;
+  answer: string;
+  isClosed: boolean;
+}
+
+function open(): Client {
+  const socket = connect(service.port, '127.0.0.1');
+  const client: Client = { socket, answer: '', isClosed: false };
+  socket.setEncoding('latin1');
+  socket.on('data', (text: string) => {
+    client.answer += text;
+  });
+  // such as a reset after the answer to what it went on sending
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    client.isClosed = true;
+  });
+  sockets.push(socket);
+  return client;
+}
+
+/** Asks as others do, and returns the median time of an answer. */
+async function median(): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < 21; i++) {
+    const began = performance.now();
+    const { status } = await service.get(`${LIST}&page=${i + 1}`);
+    assert.is(status, 200);
+    times.push(performance.now() - began);
+  }
+  return times.sort((a, b) => a - b)[10]!;
+}
+
+function isError(answer: string, status: number): void {
+  assert.is(statusOf(answer), status, answer.slice(0, 200));
+  assert.type((JSON.parse(bodyOf(answer)) as { detail: unknown }).detail, 'string');
+  assert.match(answer, /\r\nContent-Type: application\/json\r\n/i);
+}
+
+test('200 clients that send a byte a second get 408, and nobody waits for them', async () => {
+  const clients = Array.from({ length: 200 }, open);
+  const head = `GET ${LIST} HTTP/1.1\r\nHost: a\r\nX-Slow: ${'x'.repeat(100)}\r\n\r\n`;
+  let sent = 0;
+  const drip = (): void => {
+    for (const { socket, isClosed } of clients) if (!isClosed) socket.write(head[sent]!);
+    sent++;
+  };
+  drip();
+  const timer = setInterval(drip, 1_000);
+  try {
+    assert.ok((await median()) < TIMEOUT_MS);
+    await until('all are hung up on', () => clients.every(({ isClosed }) => isClosed), 15_000);
+    for (const { answer } of clients) isError(answer, 408);
+    assert.ok((await median()) < TIMEOUT_MS);
+  } finally {
+    clearInterval(timer);
+  }
+});
+
+test('thousands of idle connections cost the others nothing', async () => {
+  // both ends are files of this machine; some are left for all else
+  const { soft } = openFileLimit();
+  const wanted = Math.min(10_000, soft - 500);
+  const clients: Client[] = [];
+  for (let opened = 0; opened < wanted; ) {
+    const batch = Array.from({ length: Math.min(500, wanted - opened) }, open);
+    // one request each: a connection that never sends any is closed before long
+    for (const { socket } of batch) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until('they are answered', () => batch.every(({ answer }) => answer !== ''));
+    clients.push(...batch);
+    opened += batch.length;
+  }
+  const note = wanted < 10_000 ? `: the open-file limit of ${soft} allows no more` : '';
+  console.log(`${clients.length} idle connections opened${note}`);
+  assert.ok((await median()) < TIMEOUT_MS);
+  assert.is(clients.filter(({ isClosed }) => isClosed).length, 0, 'they may stay');
+  for (const { socket } of clients) socket.destroy();
+  assert.ok((await median()) < TIMEOUT_MS);
+});
+
+function openFileLimit(): { soft: number } {
+  const report = process.report.getReport() as unknown as {
+    userLimits?: Record<string, { soft: string | number }>;
+  };
+  const soft = report.userLimits?.['open_files']?.soft;
+  return { soft: soft === undefined || soft === 'unlimited' ? 10_500 : Number(soft) };
+}
+
+test('a URL and headers of a megabyte get 431', async () => {
+  const large = 'x'.repeat(1_000_000);
+  const many = Array.from({ length: 20_000 }, (_, i) => `X-${i}: ${'y'.repeat(40)}\r\n`).join('');
+  const requests = [
+    `GET /rest/map_data_points/?a=${large} HTTP/1.1\r\nHost: a\r\n\r\n`,
+    `GET ${LIST} HTTP/1.1\r\nHost: a\r\nX-Large: ${large}\r\n\r\n`,
+    `GET ${LIST} HTTP/1.1\r\nHost: a\r\n${many}\r\n`,
+    `GET ${LIST} HTTP/1.1\r\nHost: a\r\n${large}: name\r\n\r\n`,
+  ];
+  for (const request of requests) {
+    const client = open();
+    client.socket.write(request);
+    await until('it is hung up on', () => client.isClosed);
+    isError(client.answer, 431);
+    assert.is((await service.get(LIST)).status, 200);
+  }
+});
+
+test('what fits is answered, just below the limit', async () => {
+  const { status } = await service.get(`${LIST}&a=${'x'.repeat(15_000)}`);
+  assert.is(status, 200);
+});
+
+test('clients that do not read their answers are held apart from the others', async () => {
+  const request = `GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const clients = Array.from({ length: 50 }, open);
+  for (const { socket } of clients) {
+    socket.pause();
+    socket.write(request.repeat(40));
+  }
+  assert.ok((await median()) < TIMEOUT_MS);
+  // one that comes back gets all of it, in order
+  const [patient] = clients;
+  patient!.socket.resume();
+  const answers = (): number => patient!.answer.split('HTTP/1.1 200 OK\r\n').length - 1;
+  await until('it has read all', () => answers() === 40);
+  for (const { socket } of clients) socket.destroy();
+  assert.ok((await median()) < TIMEOUT_MS);
+});
+
+test('what is no HTTP gets 400 and is hung up on', async () => {
+  for (const bytes of ['\x16\x03\x01\x02\x00\x01\x00', 'GARBAGE\r\n\r\n', '\0\0\0\0\r\n\r\n']) {
+    const client = open();
+    client.socket.write(Buffer.from(bytes, 'latin1'));
+    await until('it is hung up on', () => client.isClosed);
+    isError(client.answer, 400);
+  }
+});
+
+test('clients that hang up in the middle leave nothing behind', async () => {
+  for (let i = 0; i < 300; i++) {
+    const { socket } = open();
+    socket.write(
+      i % 2 === 0
+        ? 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n'
+        : 'GET /re',
+    );
+    socket.once('connect', () => setImmediate(() => socket.resetAndDestroy()));
+  }
+  const handles = async (): Promise<number> => {
+    const { text } = await service.get('/metrics');
+    return Number(/^process_open_fds (\d+)/m.exec(text)?.[1] ?? 0);
+  };
+  await until('their connections are closed', async () => (await handles()) < 100);
+});
+
+test.after.each(() => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+});
+
+test.after(async () => {
+  const errors = service.logs.filter(({ level }) => (level as number) >= 50);
+  await service.stop();
+  if (errors.length > 0) throw new Error(JSON.stringify(errors[0]));
+});
+
+test.run();

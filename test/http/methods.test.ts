@@ -1,0 +1,152 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FIXTURE_POINTS, startService } from '../support/service.js';
+
+const service = await startService(['--snapshot', FIXTURE_POINTS]);
+const choosy = await startService([
+  ...['--snapshot', FIXTURE_POINTS],
+  ...['--cors-origin', 'https://map.example,https://other.example:8443'],
+]);
+const closed = await startService(['--snapshot', FIXTURE_POINTS, '--cors-origin', 'none']);
+
+test.after(async () => {
+  for (const one of [service, choosy, closed]) await one.stop();
+});
+
+const READ = 'GET, HEAD, OPTIONS';
+const ALLOW: Readonly<Record<string, string>> = {
+  '/rest/map_data_points/': 'GET, POST, HEAD, OPTIONS',
+  '/rest/map_data_points/1/': READ,
+  '/rest/notifications/': READ,
+  '/rest/': READ,
+};
+const PREFLIGHT = { Origin: 'https://map.example', 'Access-Control-Request-Method': 'POST' };
+
+interface Described {
+  readonly name: string;
+  readonly description: string;
+  readonly renders: readonly string[];
+  readonly parses: readonly string[];
+  readonly actions?: {
+    readonly POST: Readonly<Record<string, { required: boolean; read_only: boolean }>>;
+  };
+}
+
+test('OPTIONS describes the resource', async () => {
+  for (const [path, allow] of Object.entries(ALLOW)) {
+    const reply = await service.get(path, { method: 'OPTIONS' });
+    assert.is(reply.status, 200, path);
+    assert.is(reply.headers.allow, allow);
+    assert.is(reply.headers['content-type'], 'application/json');
+    const { name, description, renders, parses, actions } = reply.json<Described>();
+    assert.ok(name !== '' && description !== '');
+    assert.equal(renders, ['application/json', 'text/html']);
+    assert.is(parses[0], 'application/json');
+    assert.is(actions !== undefined, allow.includes('POST'));
+    for (const field of Object.keys(actions?.POST ?? {})) {
+      const { required, read_only } = actions!.POST[field]!;
+      assert.is(required, field === 'lat' || field === 'lon', field);
+      assert.is(read_only, !['lat', 'lon', 'comment', 'tags', 'image'].includes(field), field);
+    }
+  }
+});
+
+test('a browser that asks first is told what it may send', async () => {
+  for (const [path, allow] of Object.entries(ALLOW)) {
+    const { status, headers } = await service.get(path, { method: 'OPTIONS', headers: PREFLIGHT });
+    assert.is(status, 200, path);
+    assert.is(headers['access-control-allow-origin'], '*');
+    assert.is(headers['access-control-allow-methods'], allow);
+    for (const name of ['Authorization', 'Content-Type', 'If-None-Match']) {
+      assert.ok(headers['access-control-allow-headers']!.includes(name), name);
+    }
+    assert.ok(Number(headers['access-control-max-age']) > 0);
+  }
+});
+
+test('with a list of origins only those may read, and caches know', async () => {
+  for (const method of ['GET', 'OPTIONS', 'PUT']) {
+    for (const origin of ['https://map.example', 'https://other.example:8443']) {
+      const { headers } = await choosy.get('/rest/', { method, headers: { Origin: origin } });
+      assert.is(headers['access-control-allow-origin'], origin, method);
+      assert.match(headers.vary!, /\bOrigin\b/, `${method} ${headers.vary}`);
+    }
+    const strangers = ['https://evil.example', 'https://map.example.evil.example', 'null', ''];
+    for (const origin of strangers) {
+      const { headers } = await choosy.get('/rest/', { method, headers: { Origin: origin } });
+      assert.is(headers['access-control-allow-origin'], undefined, origin);
+    }
+  }
+  const { headers } = await closed.get('/rest/', { headers: PREFLIGHT });
+  assert.is(headers['access-control-allow-origin'], undefined);
+  assert.is(headers.vary, 'Accept');
+});
+
+test('a method that a resource does not take gets 405', async () => {
+  const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'LINK', 'QUERY'];
+  for (const [path, allow] of Object.entries(ALLOW)) {
+    for (const method of methods.filter((one) => !allow.includes(one))) {
+      for (const body of [undefined, '{"lat":1}']) {
+        if (method === 'TRACE' && body !== undefined) continue;
+        const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
+        const asked = body === undefined ? { method } : { method, body, headers };
+        const reply = await service.get(path, asked);
+        assert.is(reply.status, 405, `${method} ${path}`);
+        assert.is(reply.headers.allow, allow);
+        assert.equal(reply.json(), { detail: `Method "${method}" not allowed.` });
+      }
+    }
+  }
+});
+
+test('a POST of a point says that nothing is written here, whatever its body', async () => {
+  const bodies: [type: string, body: string][] = [
+    ['application/json', '{"lat":"60.1","lon":"24.9"}'],
+    ['application/json', '{bad'],
+    ['application/x-www-form-urlencoded', 'lat=60.1&lon=24.9'],
+    ['multipart/form-data; boundary=x', '--x--'],
+    ['image/png', 'x'.repeat(100_000)],
+  ];
+  for (const [type, body] of bodies) {
+    const headers = { 'Content-Type': type };
+    const asked = { method: 'POST', headers, body };
+    const reply = await service.get('/rest/map_data_points/', asked);
+    assert.is(reply.status, 503, type);
+    assert.is(reply.headers.allow, 'GET, POST, HEAD, OPTIONS');
+    assert.match(reply.json<{ detail: string }>().detail, /takes no writes/);
+  }
+  assert.is((await service.get('/rest/map_data_points/', { method: 'POST' })).status, 503);
+});
+
+test('an address without its slash leads to the one with it', async () => {
+  const queries = [
+    '',
+    '?a=1&b=%C3%A4+x&a=2',
+    '?bbox=1,2,3,4&&=',
+    '?page=%',
+    '?next=//evil.example',
+  ];
+  for (const path of Object.keys(ALLOW)) {
+    for (const query of queries) {
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']) {
+        const { status, headers, body } = await service.get(`${path.slice(0, -1)}${query}`, {
+          method,
+        });
+        assert.is(status, method === 'GET' || method === 'HEAD' ? 301 : 308);
+        assert.is(headers.location, path + query);
+        assert.is(body.length, 0);
+        assert.is(headers['access-control-allow-origin'], '*');
+      }
+    }
+  }
+});
+
+test('health says how much is served', async () => {
+  const ready = await service.get('/health/ready');
+  assert.is(ready.status, 200);
+  const { status, points } = ready.json<{ status: string; points: number }>();
+  assert.equal({ status, points }, { status: 'ready', points: 3000 });
+  assert.equal((await service.get('/health/live')).json(), { status: 'live' });
+});
+
+test.run();

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Envelope, Reply } from '../support/client.js';
+import { FIXTURE_POINTS, startService } from '../support/service.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const tokens = join(folder, 'tokens.json');
+const file = join(folder, 'notifications.ndjson');
+writeFileSync(tokens, JSON.stringify({ 'key-of-5': 5, 'other-key-of-5': 5, 'key-of-6': 6 }));
+
+/** Ids 1 to 250 go in turn to the users 5, 6 and 7; every tenth has been seen. */
+const records = Array.from({ length: 250 }, (_, i) => ({
+  id: i + 1,
+  user: 5 + (i % 3),
+  seen: i % 10 === 0,
+  comment: {
+    id: 1000 + i,
+    user: 3,
+    created_at: '2024-03-01T12:00:00+02:00',
+    comment: `</script> "${i}" ä`,
+    map_data_point: 1 + i,
+  },
+}));
+writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+const service = await startService([
+  ...['--snapshot', FIXTURE_POINTS],
+  ...['--notifications', file],
+  ...['--tokens', tokens],
+]);
+const PATH = '/rest/notifications/';
+
+test.after(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function as(token: string, path: string = PATH, scheme = 'Token'): Promise<Reply> {
+  return service.get(path, { headers: { authorization: `${scheme} ${token}` } });
+}
+
+function unseenIds(user: number): number[] {
+  const unseen = records.filter((record) => record.user === user && !record.seen);
+  return unseen.map(({ id }) => id).reverse();
+}
+
+test('without a token there are none', async () => {
+  const reply = await service.get(PATH);
+  assert.is(reply.text, '{"count":0,"next":null,"previous":null,"results":[]}');
+});
+
+test('a token shows what its user has not seen, the newest first', async () => {
+  for (const [user, token] of [
+    [5, 'key-of-5'],
+    [5, 'other-key-of-5'],
+    [6, 'key-of-6'],
+  ] as const) {
+    const reply = await as(token);
+    assert.is(reply.status, 200);
+    const { count, next, previous, results } = reply.json<Envelope>();
+    assert.is(count, unseenIds(user).length);
+    assert.equal([next, previous], [null, null]);
+    assert.equal(
+      results.map(({ id }) => id),
+      unseenIds(user),
+    );
+    const { comment } = records.find(({ id }) => id === results[0]!['id'])!;
+    const created_at = '2024-03-01T12:00:00.000000+02:00';
+    assert.equal(results[0], { comment: { ...comment, created_at }, id: results[0]!['id'] });
+  }
+});
+
+test('Bearer does what Token does, in any case', async () => {
+  const { text } = await as('key-of-5');
+  for (const scheme of ['Bearer', 'bearer', 'token', 'TOKEN']) {
+    assert.is((await as('key-of-5', PATH, scheme)).text, text);
+  }
+});
+
+test('it has the pages of every list', async () => {
+  const base = `http://127.0.0.1:${service.port}${PATH}`;
+  const ids: unknown[] = [];
+  let path = `${PATH}?page_size=20&x=ä,`.replace('ä', '%C3%A4');
+  const links: (string | null)[] = [];
+  for (let page = 1; page <= 4; page++) {
+    const { count, next, previous, results } = (await as('key-of-5', path)).json<Envelope>();
+    assert.is(count, unseenIds(5).length);
+    ids.push(...results.map(({ id }) => id));
+    links.push(previous);
+    if (next !== null) path = next.replace(base, PATH);
+    else assert.is(page, 4);
+  }
+  assert.equal(ids, unseenIds(5));
+  const rest = 'page_size=20&x=%C3%A4%2C';
+  const page = (n: number): string => `${base}?page=${n}&${rest}`;
+  assert.equal(links, [null, `${base}?${rest}`, page(2), page(3)]);
+  assert.is((await as('key-of-5', `${PATH}?page=5&page_size=20`)).status, 404);
+  const last = (await as('key-of-5', `${PATH}?page=last&page_size=20`)).json<Envelope>();
+  assert.equal(
+    last.results.map(({ id }) => id),
+    unseenIds(5).slice(60),
+  );
+});
+
+test('what one user sees no cache may give to another', async () => {
+  const one = await as('key-of-5');
+  const other = await as('key-of-6');
+  const nobody = await service.get(PATH);
+  for (const { headers } of [one, other, nobody]) {
+    assert.is(headers['cache-control'], 'private, no-cache');
+    assert.match(headers.vary!, /Authorization/);
+  }
+  assert.is(new Set([one, other, nobody].map(({ headers }) => headers.etag)).size, 3);
+  const headers = { authorization: 'Token key-of-6', 'If-None-Match': one.headers.etag! };
+  assert.is((await service.get(PATH, { headers })).status, 200);
+});
+
+test('a good token changes nothing elsewhere', async () => {
+  const path = '/rest/map_data_points/?page_size=3';
+  assert.is((await as('key-of-5', path)).text, (await service.get(path)).text);
+});
+
+test('a token that only resembles a good one is unknown', async () => {
+  for (const token of ['key-of-5x', 'KEY-OF-5', 'key-of-', 'key-of-5 key-of-6', '__proto__', '']) {
+    const reply = await as(token);
+    assert.is(reply.status, 401, token);
+    assert.is(reply.headers['www-authenticate'], 'Token');
+  }
+});
+
+test.run();

@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Load, startLoad } from '../support/load.js';
+import { metricsOf, readyOf } from '../support/operating.js';
+import { FIXTURE_POINTS, ROOT, type Service, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const LIST = '/rest/map_data_points/?page_size=1';
+const running: Service[] = [];
+let plain: Service;
+
+async function begin(...flags: string[]): Promise<Service> {
+  const service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+  running.push(service);
+  return service;
+}
+
+test.before(async () => {
+  plain = await begin();
+});
+
+test('/health/live says that it lives, /health/ready what it serves', async () => {
+  const live = await plain.get('/health/live');
+  assert.equal([live.status, live.json()], [200, { status: 'live' }]);
+  const ready = await readyOf(plain);
+  const { status, points, stale, reason } = ready;
+  assert.equal([status, points, stale, reason], ['ready', 3_000, false, undefined]);
+  const { etag } = (await plain.get(LIST)).headers;
+  assert.ok(etag?.includes(ready.snapshot), 'the name of the snapshot is that of the validators');
+});
+
+test('/metrics counts requests by route, status and representation', async () => {
+  const before = await metricsOf(plain);
+  const name = 'waypost_http_requests_total';
+  const json = { route: 'points', status: '200', representation: 'json' };
+  const html = { ...json, representation: 'html' };
+  const latency = 'waypost_http_request_duration_seconds';
+  const count = before.value(`${latency}_count`, { route: 'points' });
+  for (let i = 0; i < 3; i++) await plain.get(`${LIST}&format=json`);
+  await plain.get(`${LIST}&format=api`);
+  await plain.get('/rest/map_data_points/999999999/');
+  const after = await metricsOf(plain);
+  const known = before.samples.some(({ labels }) => labels['representation'] === 'json');
+  assert.is(after.value(name, json), (known ? before.value(name, json) : 0) + 3);
+  assert.is(after.value(name, html), 1);
+  assert.is(after.value(`${latency}_count`, { route: 'points' }), count + 4);
+  const buckets = after.samples.filter(
+    (one) => one.name === `${latency}_bucket` && one.labels['route'] === 'points',
+  );
+  assert.is(buckets.at(-1)!.labels['le'], '+Inf');
+  assert.is(buckets.at(-1)!.value, count + 4);
+  assert.ok(buckets.every(({ value }, i) => i === 0 || value >= buckets[i - 1]!.value));
+  assert.is(after.value('waypost_points'), 3_000);
+  assert.ok(after.value('waypost_answer_cache_hits_total') >= 1);
+  const age = after.value('waypost_snapshot_age_seconds');
+  const made = after.value('waypost_snapshot_timestamp_seconds');
+  assert.ok(Math.abs(Date.now() / 1000 - made - age) < 60);
+});
+
+test('docs/operations.md lists every metric, and no other', async () => {
+  const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+  const prefix = /^\| `((?:waypost|process|nodejs)_\w+)` /gm;
+  const listed = [...page.matchAll(prefix)].map(([, name]) => name!);
+  const { types } = await metricsOf(plain);
+  assert.equal(listed.sort(), [...types.keys()].sort());
+});
+
+test('a request id is taken where it can be, and made up elsewhere', async () => {
+  const idFor = async (given: string, path = '/health/live'): Promise<unknown> =>
+    (await plain.get(path, { headers: { 'X-Request-Id': given } })).headers['x-request-id'];
+  for (const path of ['/health/live', LIST, '/nowhere']) {
+    assert.is(await idFor('load-balancer:7/a', path), 'load-balancer:7/a');
+    assert.match(String(await idFor('no "good" id', path)), /^\d+-\d+-\d+$/);
+    assert.match(String(await idFor('x'.repeat(129), path)), /^\d+-\d+-\d+$/);
+  }
+});
+
+test('the access log takes every request at 100, none at 0, and a share between', async () => {
+  const requests = ({ logs }: Service): Readonly<Record<string, unknown>>[] =>
+    logs.filter(({ msg }) => msg === 'request');
+  const all = await begin('--access-log', '100');
+  const some = await begin('--access-log', '50');
+  for (let i = 0; i < 100; i++) {
+    for (const one of [plain, some]) await one.get(LIST);
+    await all.get(LIST, { headers: { 'X-Request-Id': `id-${i}` } });
+  }
+  await until('all are logged', () => requests(all).length === 100, 5_000);
+  const { reqId, method, url, status, seconds } = requests(all)[7]!;
+  assert.equal([reqId, method, url, status, typeof seconds], ['id-7', 'GET', LIST, 200, 'number']);
+  assert.is(requests(plain).length, 0);
+  await some.stop();
+  const share = requests(some).length;
+  assert.ok(share > 15 && share < 85, `${share} of 100`);
+});
+
+test('forwarded scheme and host are believed only from a trusted proxy', async () => {
+  const headers = {
+    Host: 'inner.test',
+    'X-Forwarded-Proto': 'https',
+    'X-Forwarded-Host': 'notes.example.org',
+  };
+  const next = async (service: Service): Promise<string> =>
+    (await service.get(LIST, { headers })).json<{ next: string }>().next;
+  assert.match(await next(plain), /^http:\/\/inner\.test\/rest\//);
+  assert.match(await next(await begin('--trust-proxy')), /^https:\/\/notes\.example\.org\/rest\//);
+});
+
+test('only hosts that are allowed are served', async () => {
+  const service = await begin('--allowed-hosts', 'notes.example.org,.example.com');
+  const status = async (Host: string, path = LIST): Promise<number> =>
+    (await service.get(path, { headers: { Host } })).status;
+  for (const host of [
+    'notes.example.org',
+    'notes.example.org:8080',
+    'example.com',
+    'a.example.com',
+  ]) {
+    assert.is(await status(host), 200, host);
+  }
+  for (const host of ['evil.test', 'notes.example.org.evil.test', 'badexample.com', 'a b']) {
+    assert.is(await status(host), 400, host);
+  }
+  assert.is(await status('10.1.2.3:8080', '/health/ready'), 200, 'probes ask by address');
+});
+
+test('pages of allowed origins may read answers', async () => {
+  const allowed = async (service: Service, origin: string): Promise<unknown> => {
+    const { headers } = await service.get(LIST, { headers: { Origin: origin } });
+    return headers['access-control-allow-origin'];
+  };
+  assert.is(await allowed(plain, 'https://a.test'), '*');
+  const some = await begin('--cors-origin', 'https://a.test, https://b.test');
+  assert.is(await allowed(some, 'https://b.test'), 'https://b.test');
+  assert.is(await allowed(some, 'https://c.test'), undefined);
+  assert.match(String((await some.get(LIST)).headers.vary), /Origin/);
+  const none = await begin('--cors-origin', 'none');
+  assert.is(await allowed(none, 'https://a.test'), undefined);
+});
+
+test('a page for people comes with headers that keep it harmless', async () => {
+  const { headers } = await plain.get(LIST, { headers: { Accept: 'text/html' } });
+  assert.match(
+    String(headers['content-security-policy']),
+    /default-src 'none'.*frame-ancestors 'none'/,
+  );
+  assert.is(headers['x-content-type-options'], 'nosniff');
+  assert.is(headers['referrer-policy'], 'same-origin');
+  for (const path of [LIST, '/health/live', '/nowhere']) {
+    assert.is((await plain.get(path)).headers['x-content-type-options'], 'nosniff', path);
+  }
+});
+
+test('the reload by hand is there for whoever knows the token', async () => {
+  const post = (service: Service, headers: Record<string, string> = {}, query = ''): typeof reply =>
+    service.get(`/admin/reload${query}`, { method: 'POST', headers });
+  const reply = plain.get('/health/live');
+  assert.is((await post(plain, { Authorization: 'Bearer ' })).status, 404, 'none without a token');
+  const service = await begin('--admin-token', 'secret');
+  for (const header of [
+    undefined,
+    'Bearer wrong',
+    'Bearer',
+    'secret',
+    'Basic secret',
+    'Bearer secre',
+  ]) {
+    const headers: Record<string, string> = header === undefined ? {} : { Authorization: header };
+    const refused = await post(service, headers);
+    assert.equal([refused.status, refused.json()], [401, { detail: 'Invalid token.' }], header);
+    assert.is(refused.headers['www-authenticate'], 'Bearer');
+  }
+  for (const header of ['Bearer secret', 'token secret']) {
+    const done = await post(service, { Authorization: header }, '?accept');
+    assert.equal([done.status, done.json<{ points: number }>().points], [200, 3_000]);
+    assert.is(done.headers['cache-control'], 'no-store');
+  }
+  assert.is((await service.get('/admin/reload')).status, 404);
+});
+
+test('a process that falls behind turns requests away, but not those for its health', async () => {
+  const service = await begin('--max-loop-delay', '1ms', '--answer-cache', '0');
+  const { port } = service;
+  const load: Load = await startLoad({ port, connections: 60, fresh: false, marked: false });
+  let turned = await service.get(LIST);
+  await until('requests are turned away', async () => {
+    turned = await service.get(LIST);
+    return turned.status === 503;
+  });
+  assert.is(turned.headers['retry-after'], '1');
+  assert.match(turned.json<{ detail: string }>().detail, /overloaded/);
+  for (const path of ['/health/live', '/health/ready', '/metrics']) {
+    assert.is((await service.get(path)).status, 200, path);
+  }
+  await load.end();
+  await until('it serves again', async () => (await service.get(LIST)).status === 200);
+});
+
+test.after(async () => {
+  await Promise.all(running.map((service) => service.stop()));
+});
+
+test.run();

@@ -1,0 +1,109 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bodyOf, type Envelope, exchange, statusOf } from '../support/client.js';
+import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+
+const PLAIN = ['--snapshot', FIXTURE_POINTS];
+const service = await startService(PLAIN);
+const published = await startService([...PLAIN, '--public-url', 'https://maps.example/notes/']);
+const proxied = await startService([...PLAIN, '--trust-proxy']);
+const strict = await startService([...PLAIN, '--allowed-hosts', 'maps.example,.sub.example']);
+
+test.after(async () => {
+  for (const one of [service, published, proxied, strict]) await one.stop();
+});
+
+const PATH = '/rest/map_data_points/';
+
+/** What links begin with, from the `next` of a list. */
+async function originOf(from: Service, headers: Record<string, string>): Promise<string> {
+  const { next } = (await from.get(`${PATH}?page_size=1`, { headers })).json<Envelope>();
+  const rest = `${PATH}?page=2&page_size=1`;
+  assert.ok(next!.endsWith(rest), next!);
+  return next!.slice(0, -rest.length);
+}
+
+test('links begin with the host of the request', async () => {
+  const hosts = ['testserver.example', 'a_b.example:8080', '127.0.0.1', '[::1]:99', 'EXAMPLE.org.'];
+  for (const host of hosts) assert.is(await originOf(service, { host }), `http://${host}`);
+});
+
+test('a host that cannot stand in a link gets 400', async () => {
+  const hosts = [
+    ...['', 'a b', '<script>', 'x/y', 'user@x', 'x:99999', 'x:', '[::1', '1:2:3', 'x?y', 'x#y'],
+    ...["'x'", '"x"', 'a..b', 'x\\y', '%78', 'a,b', '.', 'é', 'a'.repeat(300)],
+  ];
+  for (const host of hosts) {
+    for (const path of [PATH, `${PATH}1/`, '/rest/', '/rest/notifications/']) {
+      const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      const answer = await exchange(service.port, request);
+      assert.is(statusOf(answer), 400, `${host} ${path}`);
+      assert.match(JSON.parse(bodyOf(answer)).detail, /^The host ".*" must be a host name/);
+    }
+  }
+});
+
+test('HTTP/1.0 may do without a Host header, HTTP/1.1 may not', async () => {
+  const old = await exchange(service.port, `GET ${PATH}?page_size=1 HTTP/1.0\r\n\r\n`);
+  assert.is(statusOf(old), 200);
+  const { next } = JSON.parse(bodyOf(old)) as Envelope;
+  assert.is(next, `http://127.0.0.1:${service.port}${PATH}?page=2&page_size=1`);
+
+  for (const path of [PATH, `${PATH}1/`, '/rest/', '/rest/nope/', '/rest/map_data_points']) {
+    const request = `GET ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`;
+    const answer = await exchange(service.port, request);
+    assert.is(statusOf(answer), 400, path);
+    assert.equal(JSON.parse(bodyOf(answer)), { detail: 'The Host header is missing.' });
+  }
+});
+
+test('what a proxy says is not believed unless that is wanted', async () => {
+  const forwarded = {
+    host: 'inside.example',
+    'X-Forwarded-Host': 'outside.example',
+    'X-Forwarded-Proto': 'https',
+    'X-Forwarded-Port': '444',
+    Forwarded: 'host=outside.example;proto=https',
+  };
+  assert.is(await originOf(service, forwarded), 'http://inside.example');
+  assert.is(await originOf(proxied, forwarded), 'https://outside.example');
+  assert.is(await originOf(proxied, { host: 'inside.example' }), 'http://inside.example');
+  const two = { ...forwarded, 'X-Forwarded-Host': 'first.example, second.example' };
+  assert.is(await originOf(proxied, two), 'https://first.example');
+  const broken = { ...forwarded, 'X-Forwarded-Host': '<b>' };
+  assert.is((await proxied.get(PATH, { headers: broken })).status, 400);
+});
+
+test('with a public URL links begin with it, its path included, whatever the host', async () => {
+  for (const host of ['testserver.example', 'other.example:99', '<script>']) {
+    assert.is(await originOf(published, { host }), 'https://maps.example/notes');
+    const root = (await published.get('/rest/', { headers: { host } })).json<object>();
+    assert.equal(root, {
+      map_data_points: 'https://maps.example/notes/rest/map_data_points/',
+      notifications: 'https://maps.example/notes/rest/notifications/',
+    });
+  }
+  const { status, headers } = await published.get('/rest/map_data_points?a=1&b=%20');
+  assert.is(status, 301);
+  assert.is(headers.location, 'https://maps.example/notes/rest/map_data_points/?a=1&b=%20');
+});
+
+test('only allowed hosts are answered where there is a list', async () => {
+  for (const host of ['maps.example', 'MAPS.example:81', 'sub.example', 'a.b.sub.example']) {
+    for (const path of [PATH, `${PATH}1/`, '/rest/', '/rest/notifications/']) {
+      assert.is((await strict.get(path, { headers: { host } })).status, 200, `${host} ${path}`);
+    }
+  }
+  for (const host of ['evil.example', 'xmaps.example', 'maps.example.evil.example', '127.0.0.1']) {
+    for (const path of [PATH, `${PATH}1/`, '/rest/', '/rest/notifications/']) {
+      const reply = await strict.get(path, { headers: { host } });
+      assert.is(reply.status, 400, `${host} ${path}`);
+      assert.equal(reply.json(), {
+        detail: `The host "${host}" is not one that this service answers to.`,
+      });
+    }
+  }
+  assert.is((await strict.get('/health/ready')).status, 200);
+});
+
+test.run();

@@ -1,0 +1,113 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Asked, Reply } from '../support/client.js';
+import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+
+const service = await startService(['--snapshot', FIXTURE_POINTS]);
+const forgetful = await startService(['--snapshot', FIXTURE_POINTS, '--answer-cache', '0']);
+const tight = await startService(['--snapshot', FIXTURE_POINTS, '--answer-cache', '64KiB']);
+
+test.after(async () => {
+  for (const one of [service, forgetful, tight]) await one.stop();
+});
+
+const PATH = '/rest/map_data_points/';
+const PATHS = [
+  PATH,
+  `${PATH}?`,
+  `${PATH}?page=2`,
+  `${PATH}?bbox=24.9,60.1,25,60.2&ordering=-created_at`,
+  `${PATH}?coordinates=60.166,24.951,1000&page=2&page_size=7`,
+  `${PATH}?coordinates=60.166,24.951,1000&page_size=7&page=2`,
+  `${PATH}?created_at_after=2023-01-01T00:00:00Z&created_at_before=2022-01-01T00:00:00Z`,
+];
+const host = 'same.example';
+
+function comparable({ status, headers, body }: Reply): object {
+  const { date: _, ...others } = headers;
+  return { status, headers: others, body: body.toString('latin1') };
+}
+
+async function same(from: Service, path: string, asked: Asked = {}): Promise<Reply> {
+  const first = await from.get(path, asked);
+  for (let i = 0; i < 4; i++) {
+    assert.equal(comparable(await from.get(path, asked)), comparable(first), path);
+  }
+  return first;
+}
+
+test('the same request gets the same answer, kept or not', async () => {
+  for (const path of PATHS) {
+    const kept = await same(service, path, { headers: { host } });
+    for (const other of [forgetful, tight]) {
+      const fresh = await same(other, path, { headers: { host } });
+      assert.equal(comparable(fresh), comparable(kept), path);
+    }
+  }
+});
+
+test('a kept answer is that of its host, its representation and its parameters', async () => {
+  const asked: [path: string, asked: Asked][] = [];
+  for (const path of PATHS) {
+    for (const name of ['one.example', 'two.example']) {
+      for (const accept of ['application/json', 'text/html', '*/*', '']) {
+        asked.push([path, { headers: { host: name, accept } }]);
+      }
+    }
+  }
+  const bodies = new Map<string, string>();
+  for (let round = 0; round < 4; round++) {
+    for (const [path, one] of asked) {
+      const { status, headers, text } = await service.get(path, one);
+      assert.is(status, 200);
+      const { host: name, accept } = one.headers as { host: string; accept: string };
+      const isHtml = accept === 'text/html';
+      assert.is(headers['content-type']!.startsWith('text/html'), isHtml);
+      const other = name === 'one.example' ? 'two.example' : 'one.example';
+      assert.not.ok(text.includes(other));
+      const key = JSON.stringify([path, one]);
+      assert.is(text, bodies.get(key) ?? text, key);
+      bodies.set(key, text);
+    }
+  }
+});
+
+test('a kept answer is revalidated, and left out for HEAD', async () => {
+  for (const path of PATHS) {
+    const { headers, body } = await same(service, path);
+    const asked = { headers: { 'If-None-Match': headers.etag! } };
+    assert.is((await service.get(path, asked)).status, 304);
+    const head = await same(service, path, { method: 'HEAD' });
+    assert.is(head.headers['content-length'], String(body.length));
+    assert.is(head.body.length, 0);
+    assert.is((await service.get(path)).body.length, body.length);
+  }
+});
+
+test('errors stay errors', async () => {
+  for (const query of ['?page=99', '?bbox=x', '?format=xml']) {
+    const first = await service.get(PATH + query);
+    for (let i = 0; i < 3; i++) {
+      const again = await service.get(PATH + query);
+      assert.is(again.status, first.status);
+      assert.is(again.text, first.text);
+    }
+  }
+});
+
+test('more answers than the cache holds do no harm', async () => {
+  const { text } = await forgetful.get(`${PATH}?page_size=50`, { headers: { host } });
+  for (let round = 0; round < 3; round++) {
+    for (let page = 1; page <= 60; page++) {
+      const path = `${PATH}?page_size=50&page=${page}`;
+      const reply = await tight.get(path, { headers: { host } });
+      assert.is(reply.status, 200);
+      if (page === 1) {
+        assert.is(JSON.parse(reply.text).results.length, 50);
+        assert.equal(JSON.parse(reply.text).results, JSON.parse(text).results);
+      }
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,101 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HttpError } from '../../../src/http/errors.js';
+import { chooseRepresentation } from '../../../src/http/request/negotiation.js';
+
+/** Asks twice: the second answer comes from memory. */
+function choose(accept: string | undefined): string | number {
+  const ask = (): string | number => {
+    try {
+      return chooseRepresentation(accept, undefined);
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      assert.equal(error.body, { detail: 'Could not satisfy the request Accept header.' });
+      return error.status;
+    }
+  };
+  const first = ask();
+  assert.is(ask(), first);
+  return first;
+}
+
+test('JSON where nothing else is asked for', () => {
+  for (const accept of [undefined, '', ' ', '*/*', 'application/json', 'application/*']) {
+    assert.is(choose(accept), 'json', String(accept));
+  }
+  assert.is(choose('application/json, text/plain, */*'), 'json');
+  assert.is(choose('image/avif,image/webp,*/*;q=0.8'), 'json');
+  assert.is(choose('APPLICATION/JSON'), 'json');
+});
+
+test('HTML where it is preferred', () => {
+  assert.is(choose('text/html'), 'html');
+  assert.is(choose('text/*'), 'html');
+  assert.is(choose('text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'), 'html');
+  assert.is(
+    choose('text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'),
+    'html',
+  );
+});
+
+test('weights are honoured', () => {
+  assert.is(choose('application/json;q=0.5,text/html'), 'html');
+  assert.is(choose('application/json; q=0.5 , text/html; q=0.4'), 'json');
+  assert.is(choose('text/html;q=0.1, */*;q=0.2'), 'json');
+  assert.is(choose('*/*, application/json;q=0'), 'html');
+  assert.is(choose('text/html;Q=0.3, application/json;Q=0.7'), 'json');
+});
+
+test('other parameters of a media range are no demands', () => {
+  assert.is(choose('application/json; charset=utf-8'), 'json');
+  assert.is(choose('application/json;indent=4'), 'json');
+  assert.is(choose('text/html;level=1;q=0.9, application/json;charset="a,;b";q=0.8'), 'html');
+  assert.is(choose('text/html;charset=utf-8;q=0.3,application/json; charset=utf-8; q=0.7'), 'json');
+});
+
+test('406 where nothing satisfies', () => {
+  const none = ['application/xml', 'application/msgpack', 'garbage', 'text/html;q=0', '*/*;q=0'];
+  for (const accept of [...none, ',', 'application/json;q=0, image/png', '"', '/', ';']) {
+    assert.is(choose(accept), 406, accept);
+  }
+});
+
+test('the format parameter wins over the header', () => {
+  assert.is(chooseRepresentation('text/html', 'json'), 'json');
+  assert.is(chooseRepresentation('application/json', 'api'), 'html');
+  assert.is(chooseRepresentation('application/xml', 'json'), 'json');
+  assert.is(chooseRepresentation('garbage', 'api'), 'html');
+});
+
+test('any header gets an answer or a 406, long ones included', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      'application/json',
+      'text/html',
+      '*/*',
+      ';q=',
+      '0.5',
+      '1',
+      ',',
+      ';',
+      '"',
+      '\\',
+      '=',
+    ),
+    fc.string({ maxLength: 4 }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      assert.ok(['json', 'html', 406].includes(choose(pieces.join(''))));
+    }),
+    { numRuns: 5000 },
+  );
+  for (const part of [';a="\\', ';q', '; ', 'a/b;', '"', '*/*,', ';a="b"']) {
+    const start = performance.now();
+    choose(part.repeat(16_384 / part.length));
+    assert.ok(performance.now() - start < 1000, part);
+  }
+});
+
+test.run();

@@ -1,0 +1,153 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  PAGE_PARAMETERS,
+  POINTS_PARAMETERS,
+  type PointsRequest,
+  parsePageQuery,
+  parsePointsQuery,
+} from '../../../src/http/request/params.js';
+import { parseQueryString } from '../../../src/http/request/query-string.js';
+import { openTimeZone, UTC } from '../../../src/model/time-zone.js';
+import type { Filters } from '../../../src/query/query.js';
+
+function read(query: string): PointsRequest {
+  return parsePointsQuery(parseQueryString(query), UTC);
+}
+
+function filters(query: string): Filters {
+  return read(query).query.filters;
+}
+
+const micros = (iso: string): number => Date.parse(iso) * 1000;
+
+test('nothing asked for', () => {
+  const query = { filters: {}, ordering: 'id', page: 1, pageSize: 100 };
+  assert.equal(read(''), { query, format: undefined });
+  assert.equal(read('foo=bar&BBOX=x&Page=0&bbox[]=1'), { query, format: undefined });
+});
+
+test('an empty value counts as absent', () => {
+  const names = POINTS_PARAMETERS.map((parameter) => parameter.name).filter((n) => n !== 'page');
+  assert.equal(read(names.map((name) => `${name}=`).join('&')), read(''));
+  assert.equal(read(names.join('&')), read(''));
+});
+
+test('of a repeated parameter the last counts', () => {
+  assert.is(read('page=2&page=3').query.page, 3);
+  assert.is(read('page_size=x&page_size=3').query.pageSize, 3);
+  assert.equal(filters('bbox=x&bbox='), {});
+  assert.equal(filters('bbox=x&bbox=1,2,3,4').boxes, [{ west: 1, south: 2, east: 3, north: 4 }]);
+});
+
+test('times: one end or both, with and without an offset', () => {
+  assert.equal(filters('created_at_after=2023-05-01T12:00:00Z'), {
+    createdAt: { after: micros('2023-05-01T12:00:00Z'), before: Number.POSITIVE_INFINITY },
+  });
+  assert.equal(filters('modified_at_before=2023-05-01T12:00:00Z'), {
+    modifiedAt: { after: Number.NEGATIVE_INFINITY, before: micros('2023-05-01T12:00:00Z') },
+  });
+  const four =
+    'created_at_after=2023-01-01T00:00&created_at_before=2023-01-02%2000:00:00.5' +
+    '&modified_at_after=2023-01-03t00:00:00z&modified_at_before=2023-01-04T00:00:00%2B0200';
+  assert.equal(filters(four), {
+    createdAt: { after: micros('2023-01-01T00:00Z'), before: micros('2023-01-02T00:00:00.5Z') },
+    modifiedAt: { after: micros('2023-01-03T00:00Z'), before: micros('2023-01-03T22:00Z') },
+  });
+  // a + that nobody escaped arrives as a space
+  assert.equal(
+    filters('created_at_after=2023-05-01T12:00:00+02:00'),
+    filters('created_at_after=2023-05-01T12:00:00%2B02:00'),
+  );
+});
+
+test('times without an offset stand in the zone of the service', async () => {
+  const pairs = parseQueryString('created_at_after=2023-05-01T12:00:00');
+  const request = parsePointsQuery(pairs, await openTimeZone('Europe/Helsinki'));
+  assert.is(request.query.filters.createdAt?.after, micros('2023-05-01T09:00:00Z'));
+});
+
+test('bbox', () => {
+  const box = { west: 24.95, south: 60.165, east: 24.96, north: 60.175 };
+  assert.equal(filters('bbox=24.95,60.165,24.96,60.175'), { boxes: [box] });
+  assert.equal(filters('bbox=24.95%2C+60.165%2C%2024.96,60.175'), { boxes: [box] });
+  assert.is(filters('bbox=179,-20,-179,-10').boxes?.length, 2);
+});
+
+test('coordinates: latitude first, metres last', () => {
+  const circle = { lat: 60.166, lon: 24.951, radius: 1000 };
+  assert.equal(read('coordinates=60.166,24.951,1000').query, {
+    filters: { circle },
+    ordering: 'distance',
+    page: 1,
+    pageSize: 100,
+  });
+  assert.equal(filters('coordinates=%2060.166,+24.951,+1e3').circle, circle);
+  for (const [lat, lon] of [
+    [90, 0],
+    [-90, 0],
+    [0, 180],
+    [0, -180],
+  ]) {
+    assert.equal(filters(`coordinates=${lat},${lon},0`).circle, { lat, lon, radius: 0 });
+  }
+});
+
+test('ordering', () => {
+  for (const ordering of ['created_at', '-created_at', 'modified_at', '-modified_at']) {
+    assert.is(read(`ordering=${ordering}`).query.ordering, ordering);
+    assert.is(read(`ordering=${ordering}&coordinates=1,2,3`).query.ordering, ordering);
+    assert.is(read(`ordering=%20${ordering}`).query.ordering, ordering);
+  }
+  assert.is(read('ordering=&coordinates=1,2,3').query.ordering, 'distance');
+});
+
+test('page', () => {
+  for (const [text, page] of [
+    ['1', 1],
+    ['2', 2],
+    ['%202', 2],
+    ['2%20', 2],
+    ['%2B2', 2],
+    ['007', 7],
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+    ['last', 'last'],
+  ] as const) {
+    assert.is(read(`page=${text}`).query.page, page);
+  }
+});
+
+test('page_size', () => {
+  for (const [text, size] of [
+    ['1', 1],
+    ['999', 999],
+    ['1000', 1000],
+    ['1001', 1000],
+    ['5000', 1000],
+    ['%20%2B7%20', 7],
+    ['9'.repeat(400), 1000],
+  ] as const) {
+    assert.is(read(`page_size=${text}`).query.pageSize, size);
+  }
+});
+
+test('format', () => {
+  assert.is(read('format=json').format, 'json');
+  assert.is(read('format=api').format, 'api');
+});
+
+test('the notifications know pages and formats only', () => {
+  const pairs = parseQueryString('page=2&page_size=5&format=api&bbox=x&ordering=x');
+  assert.equal(parsePageQuery(pairs), { page: 2, pageSize: 5, format: 'api' });
+  assert.equal(parsePageQuery([]), { page: 1, pageSize: 100, format: undefined });
+});
+
+test('the examples of the table are accepted', () => {
+  assert.is(POINTS_PARAMETERS.length, 10);
+  for (const { name, example } of POINTS_PARAMETERS) {
+    assert.not.equal(parsePointsQuery([{ name, value: example }], UTC), read(''), name);
+  }
+  for (const parameter of PAGE_PARAMETERS) assert.ok(POINTS_PARAMETERS.includes(parameter));
+});
+
+test.run();

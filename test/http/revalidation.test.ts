@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FIXTURE_POINTS, startService } from '../support/service.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const service = await startService(['--snapshot', FIXTURE_POINTS]);
+
+test.after(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const POINTS = '/rest/map_data_points/';
+const PATHS = [
+  POINTS,
+  `${POINTS}?page=3&page_size=7`,
+  `${POINTS}7/`,
+  '/rest/notifications/',
+  '/rest/',
+];
+
+async function tagOf(path: string, headers: Record<string, string> = {}): Promise<string> {
+  return (await service.get(path, { headers })).headers.etag!;
+}
+
+test('an If-None-Match that names the answer gets 304 and no body', async () => {
+  for (const path of PATHS) {
+    const etag = await tagOf(path);
+    const full = (await service.get(path)).headers;
+    const lists = [etag, `W/${etag}`, `"x", ${etag}`, `"a,b" ,W/"y",\t${etag}, "z"`, '*', ' * '];
+    for (const list of lists) {
+      for (const method of ['GET', 'HEAD']) {
+        const asked = { method, headers: { 'If-None-Match': list } };
+        const { status, headers, body } = await service.get(path, asked);
+        assert.is(status, 304, `${path} ${list}`);
+        assert.is(body.length, 0);
+        assert.is(headers['content-type'], undefined);
+        assert.is(headers['content-length'], undefined);
+        for (const name of ['etag', 'last-modified', 'vary', 'cache-control', 'allow'] as const) {
+          assert.is(headers[name], full[name], name);
+        }
+      }
+    }
+  }
+});
+
+test('any other If-None-Match gets the whole answer', async () => {
+  for (const path of PATHS) {
+    const etag = await tagOf(path);
+    const bare = etag.slice(1, -1);
+    const lists = ['"x"', 'W/"x"', bare, `'${bare}'`, '', '"*"', `${etag}x`, `"x${bare}"`, '"'];
+    for (const list of lists) {
+      const reply = await service.get(path, { headers: { 'If-None-Match': list } });
+      assert.is(reply.status, 200, `${path} ${list}`);
+      assert.ok(reply.body.length > 0);
+    }
+  }
+});
+
+test('errors are errors whatever the client has', async () => {
+  for (const path of [`${POINTS}?bbox=1`, `${POINTS}0/`, '/rest/nope/', `${POINTS}?format=xml`]) {
+    const { status } = await service.get(path, { headers: { 'If-None-Match': '*' } });
+    assert.ok(status === 400 || status === 404, path);
+  }
+});
+
+test('the page for people has a tag of its own', async () => {
+  for (const path of PATHS) {
+    const json = await tagOf(path);
+    const html = await tagOf(path, { accept: 'text/html' });
+    assert.is.not(html, json);
+    const asked = { headers: { accept: 'text/html', 'If-None-Match': json } };
+    assert.is((await service.get(path, asked)).status, 200);
+  }
+});
+
+test('the same file has the same tag after a restart, another file another', async () => {
+  const again = await startService(['--snapshot', FIXTURE_POINTS]);
+  try {
+    assert.is((await again.get(POINTS)).headers.etag, await tagOf(POINTS));
+  } finally {
+    await again.stop();
+  }
+  const other = join(folder, 'other.ndjson');
+  writeFileSync(other, '{"id":1,"lat":"0","lon":"0","created_at":"2024-01-01T00:00:00Z"}\n');
+  const different = await startService(['--snapshot', other]);
+  try {
+    assert.is.not((await different.get(POINTS)).headers.etag, await tagOf(POINTS));
+  } finally {
+    await different.stop();
+  }
+});
+
+test.run();

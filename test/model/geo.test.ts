@@ -1,0 +1,167 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../../src/generate/random.js';
+import {
+  EARTH_RADIUS,
+  FARTHEST,
+  geodesic,
+  greatCircle,
+  haversine,
+  haversineOf,
+  LAMBERT_ERROR,
+  LAMBERT_REACH,
+  LEAST_STRETCH,
+  lambert,
+  MOST_STRETCH,
+} from '../../src/model/geo.js';
+import type { Degrees, Metres } from '../../src/model/units.js';
+
+const SEED = 11;
+const PAIRS = 60_000;
+
+/** Rounded coordinates are known to a few 1e-16 of a turn: this far on the ground, twice over. */
+const NOISE: Metres = 1e-8;
+
+type Pair = readonly [lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Degrees];
+
+/** Pairs from a nanometre to half the Earth apart, many at the poles, the antimeridian and antipodes. */
+function* pairs(): Generator<Pair> {
+  const random = new Random(SEED, 'point');
+  for (let i = 0; i < PAIRS; i++) {
+    const lon1 = random.pick([random.between(-180, 180), 180, -180, 179.9999999, 0]);
+    const lat1 = random.pick([random.between(-90, 90), 90, -90, 89.9999999, 0, -0.001]);
+    const step = 10 ** random.between(-10, 2);
+    const [east, north] = [random.between(-1, 1) * step, random.between(-1, 1) * step];
+    const [lon2, lat2] = random.pick([
+      [lon1 + east, lat1 + north],
+      [lon1 + east, lat1 + north],
+      [lon1, lat1 + north], // along a meridian, where the stretch has its extremes
+      [lon1 + east, lat1],
+      [lon1 + 180 + east, -lat1 + north],
+      [random.between(-180, 180), random.between(-90, 90)],
+    ] as const);
+    yield [lon1, lat1, wrap(lon2), Math.max(-90, Math.min(90, lat2))];
+  }
+}
+
+function wrap(lon: Degrees): Degrees {
+  return lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon;
+}
+
+function assertWithin(value: number, least: number, most: number, pair: Pair): void {
+  if (value >= least && value <= most) return;
+  assert.unreachable(`seed ${SEED}: ${value} is not within ${least} … ${most} for ${pair}`);
+}
+
+test('the geodesic takes longitude first and agrees with published distances', () => {
+  // JFK to London Heathrow, as in the manual of GeographicLib's GeodSolve
+  assert.ok(Math.abs(geodesic(-73.8, 40.6, -0.5, 51.6) - 5_551_759.4) < 0.001);
+  // a degree along the equator is a² π / 180
+  assert.ok(Math.abs(geodesic(10, 0, 11, 0) - (6_378_137 * Math.PI) / 180) < 1e-6);
+  assert.is(geodesic(180, 60, -180, 60), 0);
+  assert.is(geodesic(10, 90, -50, 90), 0);
+});
+
+test('the great circle agrees with the chord between unit vectors', () => {
+  for (const pair of pairs()) {
+    const [lon1, lat1, lon2, lat2] = pair;
+    const chord = Math.hypot(...vector(lon1, lat1).map((x, i) => x - vector(lon2, lat2)[i]!));
+    const expected = 2 * EARTH_RADIUS * Math.asin(Math.min(1, chord / 2));
+    // near the antipode the arc sine turns rounding into decimetres
+    const tolerance = NOISE + expected * 1e-9 + (chord > 1.99 ? 1 : 0);
+    assertWithin(greatCircle(...pair), expected - tolerance, expected + tolerance, pair);
+  }
+});
+
+function vector(lon: Degrees, lat: Degrees): number[] {
+  const [x, y] = [(lon * Math.PI) / 180, (lat * Math.PI) / 180];
+  return [Math.cos(y) * Math.cos(x), Math.cos(y) * Math.sin(x), Math.sin(y)];
+}
+
+test('known great circles', () => {
+  const quarter = (EARTH_RADIUS * Math.PI) / 2;
+  const quarters: Pair[] = [
+    [0, 0, 90, 0],
+    [0, 0, 0, 90],
+    [-180, 0, 77, -90],
+    [135, 0, -135, 0],
+  ];
+  for (const pair of quarters) {
+    assert.ok(Math.abs(greatCircle(...pair) - quarter) < NOISE, String(pair));
+    assert.ok(Math.abs(haversine(...pair) - 0.5) < 1e-15, String(pair));
+  }
+  assert.is(greatCircle(24.94, 60.17, 24.94, 60.17), 0);
+  assert.ok(Math.abs(greatCircle(0, 90, 0, -90) - 2 * quarter) < NOISE);
+});
+
+test('the haversine of a distance is the one of points that far apart, and never beyond 1', () => {
+  for (const pair of pairs()) {
+    const expected = haversine(...pair);
+    const tolerance = expected * 1e-12 + Number.MIN_VALUE;
+    // beyond 1 the arc sine has lost what the haversine knew
+    if (expected > 0.99) continue;
+    assertWithin(
+      haversineOf(greatCircle(...pair)),
+      expected - tolerance,
+      expected + tolerance,
+      pair,
+    );
+  }
+  assert.is(haversineOf(0), 0);
+  for (const distance of [EARTH_RADIUS * Math.PI, 2.1e7, 1e300, Infinity]) {
+    assert.is(haversineOf(distance), 1);
+  }
+});
+
+test('geodesics are LEAST_STRETCH to MOST_STRETCH times the great circle', () => {
+  let [least, most] = [Infinity, 0];
+  for (const pair of pairs()) {
+    const circle = greatCircle(...pair);
+    const distance = geodesic(...pair);
+    assertWithin(distance, circle * LEAST_STRETCH - NOISE, circle * MOST_STRETCH + NOISE, pair);
+    if (circle < 1) continue;
+    least = Math.min(least, distance / circle);
+    most = Math.max(most, distance / circle);
+  }
+  // the bounds are tight, too
+  assert.ok(least < LEAST_STRETCH + 2e-5, `seed ${SEED}: least ${least}`);
+  assert.ok(most > MOST_STRETCH - 2e-5, `seed ${SEED}: most ${most}`);
+});
+
+test('no geodesic is longer than FARTHEST, and pole to pole is hardly shorter', () => {
+  for (const pair of pairs()) assertWithin(geodesic(...pair), 0, FARTHEST, pair);
+  for (const farthest of [geodesic(0, 90, 33, -90), geodesic(0, 0, 180, 0)]) {
+    assert.ok(farthest <= FARTHEST && farthest > FARTHEST - 0.001, String(farthest));
+  }
+});
+
+test("Lambert's formula keeps to LAMBERT_ERROR as far as it is trusted", () => {
+  // a circle of LAMBERT_REACH asks about points a stretch beyond it
+  const reach = LAMBERT_REACH / LEAST_STRETCH;
+  let compared = 0;
+  for (const pair of pairs()) {
+    if (greatCircle(...pair) > reach) continue;
+    const expected = geodesic(...pair);
+    const tolerance = expected * LAMBERT_ERROR + NOISE;
+    assertWithin(lambert(...pair), expected - tolerance, expected + tolerance, pair);
+    compared++;
+  }
+  assert.ok(compared > PAIRS / 2);
+});
+
+test("Lambert's formula keeps to LAMBERT_ERROR at the end of its reach", () => {
+  const random = new Random(SEED + 1, 'point');
+  for (let compared = 0; compared < 20_000; ) {
+    const lat1 = random.between(-90, 90);
+    const lat2 = Math.max(-90, Math.min(90, -lat1 + random.between(-25, 25)));
+    const pair = [0, lat1, random.between(90, 180), lat2] as const;
+    const share = (greatCircle(...pair) / LAMBERT_REACH) * LEAST_STRETCH;
+    if (share < 0.9 || share > 1) continue;
+    const expected = geodesic(...pair);
+    const tolerance = expected * LAMBERT_ERROR;
+    assertWithin(lambert(...pair), expected - tolerance, expected + tolerance, pair);
+    compared++;
+  }
+});
+
+test.run();

@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { toEightDigits } from '../../src/model/decimal.js';
+import { type Point, type Problem, readPoint, renderPoint } from '../../src/model/point.js';
+import { formatUtc } from '../../src/model/timestamp.js';
+
+const LEAST = { id: 7, lat: '60.17', lon: '24.94', created_at: '2023-05-01T15:00:00+03:00' };
+const FULL = {
+  id: 7,
+  status: 'OPEN',
+  comment: 'työ "😀" \\ \u2028 line\nend',
+  image: '/media/map_data_points/7/a.jpg',
+  lat: '60.17000000',
+  lon: '-0.50000000',
+  is_processed: true,
+  created_by: 5,
+  tags: ['Noise', 'Accessibility 10'],
+  created_at: '2023-05-01T15:00:00.123456+03:00',
+  modified_at: '2023-06-01T09:00:00.000000-02:30',
+};
+
+function read(fields: object): Point {
+  const result = readPoint(fields, (key) => assert.unreachable(`unknown key ${key}`));
+  if (!('id' in result)) throw new Error(JSON.stringify(result));
+  return result;
+}
+
+/** All problems of the least record with these fields, as `field: reason`. */
+function problems(fields: object): string[] {
+  const result = readPoint({ ...LEAST, ...fields }, () => {});
+  if ('id' in result) throw new Error(`nothing wrong with ${JSON.stringify(fields)}`);
+  return result.map(({ field, reason }: Problem) => `${field}: ${reason}`);
+}
+
+test('a record as the API renders it comes out as it went in', () => {
+  const json = renderPoint(read(FULL));
+  assert.is(json, JSON.stringify(FULL));
+});
+
+test('what is missing gets its default, what is absent no key', () => {
+  const expected =
+    '{"id":7,"status":"NEW","comment":"","lat":"60.17000000","lon":"24.94000000","is_processed":false,' +
+    '"created_at":"2023-05-01T15:00:00.000000+03:00","modified_at":"2023-05-01T15:00:00.000000+03:00"}';
+  assert.is(renderPoint(read(LEAST)), expected);
+  for (const absent of [undefined, null, '']) {
+    const fields = {
+      status: absent,
+      comment: absent,
+      image: absent,
+      is_processed: absent,
+      created_by: absent,
+      tags: absent,
+      modified_at: absent,
+    };
+    assert.is(renderPoint(read({ ...LEAST, ...fields })), expected);
+  }
+  assert.is(renderPoint(read({ ...LEAST, tags: [] })), expected);
+});
+
+test('numbers stand for coordinates, zero and the edges included', () => {
+  const coordinates = (lat: unknown, lon: unknown): string[] => {
+    const point = read({ ...LEAST, lat, lon });
+    return [point.lat, point.lon];
+  };
+  assert.equal(coordinates(0, 0), ['0.00000000', '0.00000000']);
+  assert.equal(coordinates(90, -180), ['90.00000000', '-180.00000000']);
+  assert.equal(coordinates('-90', '180'), ['-90.00000000', '180.00000000']);
+  assert.equal(coordinates(1e-7, 60.123456785), ['0.00000010', '60.12345678']);
+  assert.equal(coordinates('89.999999999', '-0'), ['90.00000000', '-0.00000000']);
+});
+
+test('each rule that is broken is named', () => {
+  assert.equal(problems({ id: undefined }), ['id: is required']);
+  for (const id of [0, -1, 1.5, 2 ** 53, '7', true, [7], Number.NaN]) {
+    assert.match(problems({ id })[0]!, /^id: must be a whole number from 1 to 2\^53 - 1, got /);
+  }
+  for (const field of ['lat', 'lon']) {
+    assert.equal(problems({ [field]: null }), [`${field}: is required`]);
+    for (const value of ['north', '6O', '1,5', '0x10', ' 1', 'Infinity', true, [1], {}]) {
+      assert.match(problems({ [field]: value })[0]!, /: must be a decimal number of degrees, got /);
+    }
+    assert.match(problems({ [field]: Number.POSITIVE_INFINITY })[0]!, /must be a decimal number/);
+  }
+  assert.equal(problems({ lat: 90.000000001 }), [
+    'lat: must lie within ±90 degrees, got 90.000000001',
+  ]);
+  assert.equal(problems({ lon: '-180.1' }), ['lon: must lie within ±180 degrees, got "-180.1"']);
+  for (const field of ['status', 'comment', 'image']) {
+    assert.equal(problems({ [field]: 5 }), [`${field}: must be text, got 5`]);
+    assert.equal(problems({ [field]: 'a\0b' }), [`${field}: must not contain a NUL character`]);
+  }
+  assert.equal(problems({ is_processed: 'true' }), [
+    'is_processed: must be true or false, got "true"',
+  ]);
+  assert.equal(problems({ is_processed: 1 }), ['is_processed: must be true or false, got 1']);
+  for (const created_by of [-1, 0.5, '5', {}]) {
+    assert.match(problems({ created_by })[0]!, /^created_by: must be a whole number, 0 or more/);
+  }
+  assert.equal(problems({ tags: 'Noise' }), ['tags: must be a list of texts, got "Noise"']);
+  assert.match(problems({ tags: { a: 1 } })[0]!, /^tags: must be a list of texts/);
+  for (const tag of ['', ' ', 5, null, 'a\0']) {
+    assert.match(
+      problems({ tags: ['a', tag] })[0]!,
+      /^tags: item 1 must be text that is not blank/,
+    );
+  }
+  assert.equal(problems({ tags: ['x'.repeat(65)] }), [
+    'tags: item 0 must have at most 64 characters',
+  ]);
+  assert.equal(problems({ created_at: undefined }), ['created_at: is required']);
+  assert.equal(problems({ created_at: 1682942400 }), [
+    'created_at: must be an ISO 8601 time as text, got 1682942400',
+  ]);
+  assert.match(problems({ created_at: '2023-05-01' })[0]!, /^created_at: needs a date and a time/);
+  assert.match(problems({ modified_at: '2023-05-01T24:00Z' })[0]!, /^modified_at: the hour must/);
+});
+
+test('all problems of a record are found at once', () => {
+  const found = readPoint({ status: 1, lat: 91, lon: 'x' }, () => {}) as Problem[];
+  assert.equal(
+    found.map(({ field }) => field),
+    ['id', 'lat', 'lon', 'created_at', 'status'],
+  );
+});
+
+test('what is no object is refused', () => {
+  for (const record of [null, undefined, 5, 'text', true, [], [LEAST], 5n, Symbol('s')]) {
+    const [problem] = readPoint(record, () => {}) as Problem[];
+    assert.is(problem?.field, 'record');
+    assert.match(problem?.reason ?? '', /^must be an object, got /);
+  }
+});
+
+test('a value too odd to be shown is still refused', () => {
+  let deep: unknown = [];
+  for (let i = 0; i < 100_000; i++) deep = [deep];
+  assert.equal(problems({ comment: deep }), ['comment: must be text, got a value of type object']);
+  assert.equal(problems({ status: 12n }), ['status: must be text, got 12']);
+  assert.ok(problems({ image: ['x'.repeat(1e6)] })[0]!.length < 120);
+});
+
+test('a tag has at most 64 characters, not UTF-16 units', () => {
+  assert.equal(read({ ...LEAST, tags: ['😀'.repeat(64)] }).tags, ['😀'.repeat(64)]);
+  assert.match(problems({ tags: ['😀'.repeat(65)] })[0]!, /at most 64/);
+});
+
+test('unknown keys are told of and dropped', () => {
+  const keys: string[] = [];
+  const record: unknown = JSON.parse('{"__proto__":{"status":"OPEN"},"Status":"x","extra":[1]}');
+  const point = readPoint({ ...(record as object), ...LEAST }, (key) => keys.push(key)) as Point;
+  assert.equal(keys, ['__proto__', 'Status', 'extra']);
+  assert.is(renderPoint(point), renderPoint(read(LEAST)));
+});
+
+test('eight digits, ties to the even one', () => {
+  const cases: [string, string | undefined][] = [
+    ['0.000000005', '0.00000000'],
+    ['0.000000015', '0.00000002'],
+    ['0.000000025', '0.00000002'],
+    ['0.0000000050000000001', '0.00000001'],
+    ['-0.000000015', '-0.00000002'],
+    ['1.999999995', '2.00000000'],
+    ['1.123456785', '1.12345678'],
+    ['1.123456775', '1.12345678'],
+    ['99.999999995', '100.00000000'],
+    ['60.16606539', '60.16606539'],
+    ['007', '7.00000000'],
+    ['.5', '0.50000000'],
+    ['5.', '5.00000000'],
+    ['+5', '5.00000000'],
+    ['1e1', '10.00000000'],
+    ['12E-1', '1.20000000'],
+    ['5e-9', '0.00000000'],
+    ['1e-400', '0.00000000'],
+    ['1e-401', undefined],
+    ['1e99999', undefined],
+    ['', undefined],
+    ['.', undefined],
+    ['-', undefined],
+    ['e5', undefined],
+    ['1e', undefined],
+    ['1.2.3', undefined],
+    ['1 ', undefined],
+    ['1_0', undefined],
+    ['NaN', undefined],
+    ['１', undefined],
+  ];
+  for (const [text, expected] of cases) assert.is(toEightDigits(text), expected, text);
+});
+
+test('rounding is that of whole numbers, digit by digit', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 180n * 10n ** 12n }), (units) => {
+      const text = `${units / 10n ** 12n}.${String(units % 10n ** 12n).padStart(12, '0')}`;
+      const rest = units % 10_000n;
+      const floor = units / 10_000n;
+      const up = rest > 5000n || (rest === 5000n && floor % 2n === 1n);
+      const rounded = String(floor + (up ? 1n : 0n)).padStart(9, '0');
+      assert.is(toEightDigits(text), `${rounded.slice(0, -8)}.${rounded.slice(-8)}`);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('what is rendered parses back to the same point', () => {
+  const text = fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', ''));
+  const time = fc.integer({ min: -8e15, max: 8e15 }).map(formatUtc);
+  const record = fc.record(
+    {
+      id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+      status: text,
+      comment: text,
+      image: fc.option(text),
+      lat: fc.double({ min: -90, max: 90, noNaN: true }),
+      lon: fc.double({ min: -180, max: 180, noNaN: true }),
+      is_processed: fc.boolean(),
+      created_by: fc.option(fc.nat()),
+      tags: fc.array(text.filter((tag) => tag.trim() !== '' && tag.length <= 64)),
+      created_at: time,
+      modified_at: time,
+    },
+    { requiredKeys: ['id', 'lat', 'lon', 'created_at'] },
+  );
+  fc.assert(
+    fc.property(record, (fields) => {
+      const point = read(fields);
+      const json = renderPoint(point);
+      assert.equal(read(JSON.parse(json)), point);
+      assert.is(renderPoint(read(JSON.parse(json))), json);
+      // one line, and bytes that are UTF-8 even of half a surrogate pair
+      assert.not.match(json, /[\n\r]/);
+      assert.is(Buffer.from(json).toString(), json);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test.run();

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openTimeZone, UTC } from '../../src/model/time-zone.js';
+import { formatUtc, parseQueryTime, parseTimestamp } from '../../src/model/timestamp.js';
+
+/** What parses to `micros`, rendered as `text`. */
+function accepts(input: string, micros: number, text: string): void {
+  assert.equal(parseTimestamp(input), { micros, text }, input);
+}
+
+function refuses(input: string, reason: RegExp): void {
+  const result = parseTimestamp(input);
+  assert.type(result, 'string', input);
+  assert.match(result as string, reason);
+}
+
+const NOON = Date.UTC(2023, 4, 1, 12) * 1000;
+const NOON_TEXT = '2023-05-01T12:00:00.000000';
+
+test('every accepted shape is rendered in one', () => {
+  accepts('2023-05-01T12:00:00.000000+00:00', NOON, `${NOON_TEXT}+00:00`);
+  accepts('2023-05-01T12:00:00Z', NOON, `${NOON_TEXT}+00:00`);
+  accepts('2023-05-01t12:00:00z', NOON, `${NOON_TEXT}+00:00`);
+  accepts('2023-05-01 12:00Z', NOON, `${NOON_TEXT}+00:00`);
+  accepts('2023-05-01T12:00:00+0000', NOON, `${NOON_TEXT}+00:00`);
+  accepts('2023-05-01T12:00:00+00', NOON, `${NOON_TEXT}+00:00`);
+  accepts('2023-05-01T12:00:00.5Z', NOON + 500_000, '2023-05-01T12:00:00.500000+00:00');
+  accepts('2023-05-01T12:00:00,25Z', NOON + 250_000, '2023-05-01T12:00:00.250000+00:00');
+});
+
+test('the offset stays as the data gave it', () => {
+  accepts('2023-05-01T15:00:00+03:00', NOON, '2023-05-01T15:00:00.000000+03:00');
+  accepts('2023-05-01T08:30:00-0330', NOON, '2023-05-01T08:30:00.000000-03:30');
+  accepts('2023-05-02T11:59:00+23:59', NOON, '2023-05-02T11:59:00.000000+23:59');
+  accepts('2023-05-01T12:00:00-00:00', NOON, `${NOON_TEXT}-00:00`);
+  accepts('2023-05-01T12:00-00', NOON, `${NOON_TEXT}-00:00`);
+});
+
+test('what is finer than a microsecond is cut off, before the epoch too', () => {
+  accepts('2023-05-01T12:00:00.1234569Z', NOON + 123_456, '2023-05-01T12:00:00.123456+00:00');
+  accepts('1969-12-31T23:59:59.9999999Z', -1, '1969-12-31T23:59:59.999999+00:00');
+  accepts('1970-01-01T00:00:00.000001Z', 1, '1970-01-01T00:00:00.000001+00:00');
+});
+
+test('leap days are known', () => {
+  accepts('2024-02-29T00:00Z', Date.UTC(2024, 1, 29) * 1000, '2024-02-29T00:00:00.000000+00:00');
+  accepts('2000-02-29T00:00Z', Date.UTC(2000, 1, 29) * 1000, '2000-02-29T00:00:00.000000+00:00');
+  refuses('2023-02-29T00:00Z', /^the day must be 01 to 28 in 2023-02, got 29$/);
+  refuses('1900-02-29T00:00Z', /01 to 28/);
+});
+
+test('everything else is refused with the reason', () => {
+  for (const text of [
+    '',
+    '2023-05-01',
+    '12:00:00Z',
+    '20230501T120000Z',
+    '2023-5-1T12:00Z',
+    '2023-05-01T12Z',
+    '2023-05-01T12:00:00.Z',
+    '2023-05-01  12:00Z',
+    '2023-05-01T12:00:00 Z',
+    '2023-05-01T12:00:00+3',
+    '2023-05-01T12:00:00+03:0',
+    '2023-05-01T12:00:00+03:00:00',
+    '2023-05-01T12:00:00Z\n',
+    ' 2023-05-01T12:00:00Z',
+    '-2023-05-01T12:00:00Z',
+    '٢٠٢٣-٠٥-٠١T١٢:٠٠Z',
+    '1682942400',
+    'now',
+  ]) {
+    refuses(text, /^needs a date and a time with a UTC offset, such as .*, got "/);
+  }
+  refuses('2023-05-01T12:00:00', /^needs a UTC offset such as Z or \+02:00, got "2023/);
+  // the space is no plus here, as no URL decoded it
+  refuses('2023-05-01T12:00:00 02:00', /with a UTC offset/);
+  refuses('0000-05-01T12:00Z', /^the year must be 0001 to 9999, got 0000$/);
+  refuses('2023-00-01T12:00Z', /^the month must be 01 to 12, got 00$/);
+  refuses('2023-13-01T12:00Z', /month/);
+  refuses('2023-05-00T12:00Z', /^the day must be 01 to 31 in 2023-05, got 00$/);
+  refuses('2023-04-31T12:00Z', /01 to 30/);
+  refuses('2023-02-30T12:00Z', /01 to 28/);
+  refuses('2023-05-01T24:00Z', /^the hour must be 00 to 23, got 24$/);
+  refuses('2023-05-01T12:60Z', /^the minute must be 00 to 59, got 60$/);
+  refuses('2023-05-01T12:00:60Z', /^the second must be 00 to 59, got 60$/);
+  refuses('2023-05-01T12:00+24:00', /^the UTC offset must lie within ±23:59, got 24:00$/);
+  refuses('2023-05-01T12:00+02:60', /within ±23:59/);
+  refuses('1600-05-01T12:00Z', /between the years 1684 and 2255/);
+  refuses('9999-12-31T23:59:59Z', /between the years 1684 and 2255/);
+  assert.ok((parseTimestamp('x'.repeat(1e6)) as string).length < 200);
+});
+
+/** Instants that are exact, whole microseconds, and ways to write them. */
+const micros = fc.integer({ min: -8_900_000_000_000_000, max: 8_900_000_000_000_000 });
+const offsetMinutes = fc.integer({ min: -1439, max: 1439 });
+
+test('formatUtc and parseTimestamp undo each other', () => {
+  fc.assert(
+    fc.property(micros, (instant) => {
+      const text = formatUtc(instant);
+      assert.equal(parseTimestamp(text), { micros: instant, text });
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('any instant in any offset is what Date makes of it', () => {
+  fc.assert(
+    fc.property(micros, offsetMinutes, (instant, offset) => {
+      const text = written(instant, offset);
+      const parsed = parseTimestamp(text);
+      if (typeof parsed === 'string') throw new Error(parsed);
+      assert.is(parsed.micros, instant);
+      assert.is(parsed.text, text);
+      assert.is(
+        Math.floor(parsed.micros / 1000),
+        Date.parse(text.replace(/\d{3}(?=[+-]\d\d:)/, '')),
+      );
+      assert.is(parseQueryTime(text, UTC), instant);
+      assert.is(parseQueryTime(text.replace('+', ' '), UTC), instant);
+      assert.is(parseQueryTime(`${text.slice(0, 26)}Z`, UTC), instant + offset * 60e6);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('garbage never throws', () => {
+  const letters = fc.constantFrom(...'0123456789-+:.,TtZz ٣é\n');
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.string({ unit: letters, maxLength: 40 })), (text) => {
+      const result = parseTimestamp(text);
+      if (typeof result !== 'string') assert.equal(parseTimestamp(result.text), result);
+      parseQueryTime(text, UTC);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('a query may leave the offset out, and put spaces around', () => {
+  assert.is(parseQueryTime('2023-05-01T12:00:00', UTC), NOON);
+  assert.is(parseQueryTime(' 2023-05-01 12:00 ', UTC), NOON);
+  assert.is(parseQueryTime('2023-05-01T15:00:00 03:00', UTC), NOON);
+  assert.is(parseQueryTime('2023-05-01T15:00:00 0300', UTC), NOON);
+  assert.is(parseQueryTime('2023-05-01T15:00:00 03', UTC), NOON);
+  for (const text of [
+    '',
+    '2023-05-01',
+    '2023-05-01T24:00',
+    '2023-05-01T12:00:60',
+    '2023-02-30T12:00',
+  ]) {
+    assert.type(parseQueryTime(text, UTC), 'string', text);
+  }
+});
+
+test('without an offset a time is local, except where clocks skip or repeat it', async () => {
+  const helsinki = await openTimeZone('Europe/Helsinki');
+  const at = (text: string): number | string => parseQueryTime(text, helsinki);
+  assert.is(at('2023-05-01T15:00:00'), NOON);
+  assert.is(at('2023-01-01T02:00:00.000001'), Date.UTC(2023, 0, 1) * 1000 + 1);
+  // the clock jumps from 03:00 to 04:00
+  assert.is(at('2023-03-26T02:59:59.999999'), Date.UTC(2023, 2, 26, 1) * 1000 - 1);
+  assert.match(at('2023-03-26T03:00:00') as string, /skipped or repeated .* Europe\/Helsinki/);
+  assert.match(at('2023-03-26T03:59:59') as string, /add a UTC offset/);
+  assert.is(at('2023-03-26T04:00:00'), Date.UTC(2023, 2, 26, 1) * 1000);
+  // and goes back from 04:00 to 03:00
+  assert.is(at('2023-10-29T02:59:59'), Date.UTC(2023, 9, 28, 23, 59, 59) * 1000);
+  assert.match(at('2023-10-29T03:00:00') as string, /skipped or repeated/);
+  assert.match(at('2023-10-29T03:59:59') as string, /skipped or repeated/);
+  assert.is(at('2023-10-29T04:00:00'), Date.UTC(2023, 9, 29, 2) * 1000);
+  // with an offset there is no doubt
+  assert.is(at('2023-10-29T03:30:00+03:00'), Date.UTC(2023, 9, 29, 0, 30) * 1000);
+  assert.is(at('2023-10-29T03:30:00+02:00'), Date.UTC(2023, 9, 29, 1, 30) * 1000);
+});
+
+test('an unknown time zone is refused by name', async () => {
+  try {
+    await openTimeZone('Europe/Nowhere');
+    assert.unreachable();
+  } catch (error) {
+    assert.instance(error, RangeError);
+    assert.match((error as Error).message, /europe\/nowhere/i);
+  }
+});
+
+/** The API's text for an instant, by way of Date. */
+function written(instant: number, offset: number): string {
+  const local = instant + offset * 60e6;
+  const millis = Math.floor(local / 1000);
+  const rest = String(local - millis * 1000).padStart(3, '0');
+  const minutes = Math.abs(offset);
+  const hh = String(Math.floor(minutes / 60)).padStart(2, '0');
+  const mm = String(minutes % 60).padStart(2, '0');
+  return `${new Date(millis).toISOString().slice(0, 23)}${rest}${offset < 0 ? '-' : '+'}${hh}:${mm}`;
+}
+
+test.run();

@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compareRuns } from '../../bench/compare.js';
+import { closedLoop } from '../../bench/generators/closed.js';
+import { openLoop } from '../../bench/generators/open.js';
+import { surveyPlaces } from '../../bench/places.js';
+import { makeCases } from '../../bench/query/cases.js';
+import { checkCase } from '../../bench/query/check.js';
+import { buildRivals, type Rival } from '../../bench/query/rivals.js';
+import { requestPaths, SCENARIOS, scenarioOf, tileAt, tileBox } from '../../bench/scenarios.js';
+import { LatencyHistogram } from '../../bench/support/histogram.js';
+import { changeOf, ratiosOf, spreadOf } from '../../bench/support/stats.js';
+import { generateSnapshot } from '../../src/commands/generate.js';
+import { buildDataset } from '../../src/dataset/build.js';
+import { assembleDataset } from '../../src/dataset/dataset.js';
+import { createEngine, type Engine } from '../../src/query/engine.js';
+import { openSnapshot } from '../../src/snapshot/open.js';
+import { startService } from '../support/service.js';
+
+const POINTS = 5_000;
+const folder = mkdtempSync(join(tmpdir(), 'waypost-bench-test-'));
+const snapshot = join(folder, 'points.waypost');
+
+test.before(() => generateSnapshot({ points: POINTS, seed: 3, out: snapshot, print: () => {} }));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+test('every scenario asks what the service answers with 200, and small boxes hold a page', async () => {
+  const service = await startService(['--snapshot', snapshot]);
+  try {
+    const base = `http://127.0.0.1:${service.port}`;
+    const places = await surveyPlaces(base, 60, 1);
+    assert.is(places.count, POINTS);
+    for (const scenario of SCENARIOS) {
+      const paths = requestPaths(scenario, places, 25, 1);
+      assert.is(new Set(paths).size > (scenario.isFixed ? 0 : 15), true, scenario.name);
+      for (const path of paths) {
+        const { status, body } = await service.get(path);
+        assert.is(status, 200, `${path}: ${body}`);
+        if (scenario.name !== 'small-box') continue;
+        const { count } = JSON.parse(body.toString()) as { count: number };
+        assert.ok(count > 50 && count < 500, `${path}: ${count}`);
+      }
+    }
+    assert.equal(
+      requestPaths(SCENARIOS[0]!, places, 9, 1),
+      requestPaths(SCENARIOS[0]!, places, 9, 1),
+    );
+  } finally {
+    await service.stop();
+  }
+});
+
+test('a scenario that does not exist is refused with the names of those that do', () => {
+  assert.throws(() => scenarioOf('boxes'), /"boxes"; there are tiles, small-box/);
+});
+
+test('tiles are those of web maps', () => {
+  assert.equal(tileAt(0.001, 0.001, 0), [0, 0]);
+  assert.equal(tileAt(60.17, 24.94, 10), [582, 296]);
+  assert.is(tileBox(0, 0, 0), '-180.000000,-85.051129,180.000000,85.051129');
+  assert.is(tileBox(1, 1, 0), '0.000000,0.000000,180.000000,85.051129');
+});
+
+test('spreads, ratios of neighbouring rounds, and changes against their noise', () => {
+  const spread = spreadOf([4, 2, 6, 8]);
+  assert.equal([spread.min, spread.mean, spread.median, spread.max], [2, 5, 5, 8]);
+  assert.ok(Math.abs(spread.deviation - 2.582) < 0.001);
+  assert.is(spreadOf([3]).deviation, 0);
+  assert.throws(() => spreadOf([]), /at least one round/);
+  // the machine was twice as fast in the second round: for both
+  assert.is(ratiosOf([10, 20], [20, 40]).deviation, 0);
+  assert.is(ratiosOf([10, 20], [20, 40, 99]).median, 0.5);
+  assert.is(changeOf(spreadOf([99, 101]), spreadOf([100, 103])).verdict, 'same');
+  assert.is(changeOf(spreadOf([99, 101]), spreadOf([119, 121])).verdict, 'more');
+  assert.is(changeOf(spreadOf([99, 101]), spreadOf([79, 81])).verdict, 'less');
+});
+
+test('two runs are compared scenario by scenario', () => {
+  const run = (rates: number[], node: string): string => {
+    const latencies = { count: 1, mean: 1, max: 1, percentiles: { '50': 1, '99': 2 } };
+    const rounds = rates.map((perSecond) => ({ perSecond, latencies, errors: {} }));
+    const results = [{ scenario: 'mix', title: '', generator: 'wrk', connections: 1, rounds }];
+    return JSON.stringify({ machine: { node }, results });
+  };
+  const text = compareRuns(run([99, 101], 'v20'), run([149, 151], 'v22'));
+  assert.match(text, /Not alike: node was v20, then v22\./);
+  assert.match(text, /mix, requests\/s +100 ± 1\.41 +150 ± 1\.41 +\+50\.0 % +± 4\.0 % +more/);
+  assert.match(text, /mix, p99 ms .* same/);
+  assert.throws(() => compareRuns(run([1], 'v20'), '{}'), /Expected a file/);
+});
+
+test('a stall counts for the requests that it kept from being sent', () => {
+  const plain = new LatencyHistogram();
+  const corrected = new LatencyHistogram();
+  for (let i = 0; i < 99; i++) {
+    plain.record(1);
+    corrected.recordCorrected(1, 10);
+  }
+  plain.record(1000);
+  corrected.recordCorrected(1000, 10);
+  assert.is(plain.count, 100);
+  // 990, 980, … 10 milliseconds: those that would have been sent meanwhile
+  assert.is(corrected.count, 199);
+  assert.ok(plain.percentile(90) < 2);
+  assert.ok(Math.abs(corrected.percentile(90) - 800) < 20, String(corrected.percentile(90)));
+});
+
+test('an open loop counts from when a request was due, a closed one from when it was sent', async () => {
+  const { server, base } = await stalling(600);
+  const load = { base, paths: ['/'], connections: 2, warmupSeconds: 0, seconds: 1.5 };
+  try {
+    const open = await openLoop({ ...load, rate: 100 });
+    assert.is(open.requests, 150);
+    assert.equal(open.errors, {});
+    // for a third of the time nothing was answered
+    assert.ok(open.latencies.percentiles['75']! > 50, JSON.stringify(open.latencies));
+    assert.ok(open.latencies.max > 500);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+test('a closed loop counts answers by kind', async () => {
+  const server = createServer((request, response) => {
+    response.statusCode = request.url === '/bad' ? 404 : 200;
+    response.end('abc');
+  });
+  const base = await listen(server);
+  try {
+    const load = { base, paths: ['/', '/bad'], connections: 2, warmupSeconds: 0, seconds: 0.3 };
+    const round = await closedLoop(load);
+    assert.ok(round.requests > 10);
+    assert.ok(round.errors['status 404']! > 0);
+    assert.equal(Object.keys(round.errors), ['status 404']);
+    assert.ok(round.bytesPerRequest > 3);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+test('all rivals of bench/query find what the engine finds, and one that does not is caught', async () => {
+  const engine = await loadEngine();
+  const rivals = buildRivals(engine.dataset, false);
+  const cases = makeCases(engine, 1);
+  assert.is(cases.length, 8);
+  for (const one of cases) {
+    const some = { ...one, filters: one.filters.slice(0, 30) };
+    assert.equal(checkCase(engine, some, rivals), []);
+  }
+  const [scan] = rivals;
+  const forgetful: Rival = {
+    ...scan!,
+    find: (filters) => Array.from(scan!.find(filters)).slice(1),
+  };
+  const [problem] = checkCase(engine, cases[0]!, [forgetful]);
+  assert.match(problem!, /naive scan: 1 of \d+ missing, 0 too many/);
+});
+
+async function loadEngine(): Promise<Engine> {
+  const reader = await openSnapshot(snapshot, {});
+  try {
+    return createEngine(assembleDataset(await buildDataset(reader)));
+  } finally {
+    reader.close();
+  }
+}
+
+/** A server that answers at once, but for one long pause. */
+async function stalling(milliseconds: number): Promise<{ server: Server; base: string }> {
+  let until = 0;
+  let requests = 0;
+  const server = createServer(async (_request, response) => {
+    if (++requests === 40) until = performance.now() + milliseconds;
+    await delay(Math.max(0, until - performance.now()));
+    response.end();
+  });
+  return { server, base: await listen(server) };
+}
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.run();

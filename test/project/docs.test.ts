@@ -1,0 +1,230 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createRequestMetrics, createServiceMetrics } from '../../src/http/metrics.js';
+import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
+import { createRequestStats } from '../../src/http/request-stats.js';
+import type { Service } from '../../src/live/service.js';
+import { SERVE_SETTINGS } from '../../src/settings.js';
+import type { Envelope } from '../support/client.js';
+import { documents, headings, read, rows, section, sourceFiles } from '../support/documents.js';
+import { ROOT, startService } from '../support/service.js';
+
+const README = read('README.md');
+const OPERATIONS = read('docs/operations.md');
+const SOURCE = sourceFiles()
+  .map(({ text }) => text)
+  .join('\n');
+
+/** The text of the only code span of a table's cell. */
+function code(cell: string | undefined): string {
+  return /^`([^`]*)`$/.exec(cell ?? '')?.[1] ?? `no code: ${cell}`;
+}
+
+test('the README lists every setting of serve as it is, in order', () => {
+  const listed = rows(section(README, 'Settings')).map(([flag, environment, fallback]) => [
+    code(flag),
+    code(environment),
+    fallback === 'required' || fallback === 'none' ? fallback : code(fallback),
+  ]);
+  const actual = SERVE_SETTINGS.map(({ flag, environment, fallback, required }) => [
+    flag,
+    environment,
+    fallback ?? (required === true ? 'required' : 'none'),
+  ]);
+  assert.equal(listed, actual);
+});
+
+test('no document names a flag or an environment variable that does not exist', () => {
+  const flags = new Set(['--help', '--version']);
+  for (const [, flag] of SOURCE.matchAll(/['"](--[a-z-]+)[ '"]/g)) flags.add(flag!);
+  const environment = new Set(SERVE_SETTINGS.map((setting) => setting.environment));
+  for (const { path, text } of documents()) {
+    for (const [, name] of text.matchAll(/\b(WAYPOST_[A-Z_]+)\b/g)) {
+      assert.ok(environment.has(name!), `${path} names ${name}`);
+    }
+    for (const [line, command] of text.matchAll(
+      /^(?:.*`)?waypost (?:serve|pack|verify|generate) .*/gm,
+    )) {
+      for (const [flag] of (command ?? line).matchAll(/(?<=\s)--[a-z-]+/g)) {
+        assert.ok(flags.has(flag), `${path} names ${flag}`);
+      }
+    }
+    for (const [, flag] of text.matchAll(/`(--(?:[a-z]+-?)+)[^`]*`/g)) {
+      const known = flags.has(flag!) || FOREIGN_FLAGS.has(flag!);
+      assert.ok(known, `${path} names ${flag}`);
+    }
+  }
+});
+
+/** Flags of other programs that documents speak of. */
+const FOREIGN_FLAGS = new Set(['--max-old-space-size']);
+
+test('the README lists every parameter of the points, in order, with its example', () => {
+  const listed = rows(section(README, 'Parameters')).map(([name, , example]) => [
+    code(name),
+    code(example),
+  ]);
+  assert.equal(
+    listed,
+    POINTS_PARAMETERS.map(({ name, example }) => [name, example]),
+  );
+});
+
+test('the README lists every make target, and documents name no other', () => {
+  const makefile = read('Makefile');
+  const targets = [...makefile.matchAll(/^([a-z]+):.*## /gm)].map(([, name]) => name!);
+  const listed = rows(section(README, 'Start')).map(([target]) => code(target));
+  assert.equal(listed.sort(), targets.map((name) => `make ${name}`).sort());
+  for (const { path, text } of documents()) {
+    for (const [, target] of text.matchAll(/(?:`|^)make ([a-z]+)/gm)) {
+      assert.ok(targets.includes(target!), `${path} names make ${target}`);
+    }
+  }
+});
+
+test('no relative link leads nowhere', () => {
+  for (const { path, text } of documents()) {
+    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [file = '', anchor] = target!.split('#');
+      const linked = file === '' ? path : relative(ROOT, join(ROOT, dirname(path), file));
+      assert.ok(existsSync(join(ROOT, linked)), `${path} links to ${target}`);
+      if (anchor === undefined) continue;
+      assert.ok(headings(read(linked)).includes(anchor), `${path} links to ${target}`);
+    }
+  }
+});
+
+test('the operations page lists every metric with its type and labels', () => {
+  // the service is asked only when metrics are collected
+  const registries = [
+    createServiceMetrics({} as Service).registry,
+    createRequestMetrics(createRequestStats(), 0, { size: 0 }),
+  ];
+  const registered = registries.flatMap(
+    (one) => one.getMetricsAsArray() as unknown as Registered[],
+  );
+  const actual = new Map(registered.map((one) => [one.name, one]));
+  const listed = rows(section(OPERATIONS, 'Metrics'));
+  for (const [cell, type, labels = ''] of listed) {
+    const metric = actual.get(code(cell));
+    // the system decides which of these two kinds there are
+    if (metric === undefined && /^`(?:process|nodejs)_/.test(cell!)) {
+      assert.is.not(process.platform, 'linux', `${cell} does not exist`);
+      continue;
+    }
+    assert.ok(metric, `${cell} does not exist`);
+    assert.is(String(metric.type), type, `the type of ${cell}`);
+    const names = labels.split(/,\s*/).filter((label) => label !== '');
+    assert.equal(names.map(code), metric.labelNames ?? [], `the labels of ${cell}`);
+  }
+  const names = listed.map(([cell]) => code(cell));
+  for (const name of actual.keys()) assert.ok(names.includes(name), `${name} is not listed`);
+  for (const { path, text } of documents()) {
+    for (const [name] of text.matchAll(/\bwaypost_[a-z_]+[a-z]\b/g)) {
+      const family = name.replace(/_(?:bucket|sum|count)$/, '');
+      assert.ok(actual.has(name) || actual.has(family), `${path} names ${name}`);
+    }
+  }
+});
+
+interface Registered {
+  readonly name: string;
+  readonly type: string;
+  readonly labelNames?: readonly string[];
+}
+
+test('documents name the addresses that there are', () => {
+  const actual = new Set(
+    [...SOURCE.matchAll(/'(\/(?:rest|health|metrics|admin)[\w/]*)'/g)].map(([, path]) => path!),
+  );
+  const listed = rows(section(OPERATIONS, 'Addresses for operators')).map(
+    ([address]) => code(address).split(' ')[1]!,
+  );
+  const operational = [...actual].filter(
+    (path) => !path.startsWith('/rest/') && !path.endsWith('/'),
+  );
+  assert.equal(listed.sort(), operational.sort());
+  for (const { path, text } of documents()) {
+    const named = text.matchAll(/(?<=[\s`0-9T])\/(?:rest|health|metrics|admin)\b[\w/]*/g);
+    for (const [address] of named) {
+      const known = [...actual].some((one) => one === address || one.startsWith(`${address}/`));
+      assert.ok(known || actual.has(`${address}/`), `${path} names ${address}`);
+    }
+  }
+});
+
+test('the error messages that the operations page explains are the ones that are shown', () => {
+  for (const [message] of rows(section(OPERATIONS, 'What an error message means'))) {
+    assert.ok(SOURCE.includes(code(message)), `${message} is nowhere in the source`);
+  }
+});
+
+test('the log lines that the operations page lists are the ones that are written', () => {
+  const listed = rows(section(OPERATIONS, 'Logs')).flatMap(([cell]) => cell!.split(/,\s(?=`)/));
+  const written = [...SOURCE.matchAll(/(?:logger|log)\.\w+\((?:\{.*?\}, |.*?, )?'([^']+)'/g)];
+  assert.equal(
+    listed.map(code).sort(),
+    [...new Set(written.map(([, message]) => message!))].sort(),
+  );
+});
+
+test('folders import what ARCHITECTURE.md lets them import', () => {
+  const allowed = new Map(
+    rows(section(read('docs/ARCHITECTURE.md'), 'The folders')).map(([folder, , imports = '']) => [
+      code(folder),
+      imports.split(/,\s*/).map((cell) => (cell === '' ? cell : code(cell))),
+    ]),
+  );
+  const found = new Set<string>();
+  for (const { path, text } of sourceFiles()) {
+    const folder = folderOf(path);
+    found.add(folder);
+    for (const [, target] of text.matchAll(/(?:from |import\(|import )'(\.[^']+)\.js'/g)) {
+      const to = folderOf(join(dirname(path), `${target}.ts`));
+      const fine = to === folder || allowed.get(folder)?.includes(to);
+      assert.ok(fine, `${path} imports from ${to}: change it, or docs/ARCHITECTURE.md`);
+    }
+  }
+  assert.equal([...allowed.keys()].sort(), [...found].sort());
+});
+
+/** `http/browse` of `src/http/browse/page.ts`, `main` of `src/main.ts`. */
+function folderOf(path: string): string {
+  const parts = path.split('/');
+  return parts.length === 2 ? parts[1]!.replace('.ts', '') : parts.slice(1, -1).join('/');
+}
+
+test('the questions of the README have the answers that it shows', async () => {
+  const examples = [
+    ...README.matchAll(/curl 'http:\/\/127\.0\.0\.1:8080([^']+)'\n```\n\n```text\n(.*?)```/gs),
+  ];
+  assert.is(examples.length, 4);
+  const service = await startService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
+  try {
+    for (const [, target, shown] of examples) {
+      const reply = await service.get(target!, { headers: { Host: '127.0.0.1:8080' } });
+      const answer = reply.json<Envelope>();
+      const first = { ...answer, results: answer.results.slice(0, 1) };
+      // compared as values: the README breaks lines
+      assert.equal(JSON.parse(shown!.replace(/,…\]\}\s*$/, ']}')), first, target);
+    }
+  } finally {
+    await service.stop();
+  }
+});
+
+test('each file of documentation is read by somebody', () => {
+  const linked = documents().flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, target]) =>
+      relative(ROOT, join(ROOT, dirname(path), target!)),
+    ),
+  );
+  for (const name of readdirSync(join(ROOT, 'docs'))) {
+    assert.ok(linked.includes(`docs/${name}`), `no document links to docs/${name}`);
+  }
+  assert.ok(readFileSync(join(ROOT, 'LICENSE'), 'utf8').startsWith('MIT License'));
+});
+
+test.run();

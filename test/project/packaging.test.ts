@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { duration, SERVE_SETTINGS } from '../../src/settings.js';
+import { ask } from '../support/client.js';
+import { read, sourceFiles } from '../support/documents.js';
+import { MAIN, ROOT, startService } from '../support/service.js';
+
+const DOCKERFILE = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
+const UNIT = read('deploy/waypost.service');
+const CLUSTER = read('deploy/kubernetes.yaml');
+const PACKAGE = JSON.parse(read('package.json')) as {
+  version: string;
+  bin: { waypost: string };
+  dependencies: Record<string, string>;
+};
+const LOCK = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> };
+
+interface Locked {
+  readonly version?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly optionalDependencies?: Record<string, string>;
+}
+
+/** Values of an instruction or a directive, one for each line that has it. */
+function valuesOf(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, value]) => value!.trim());
+}
+
+test('every environment variable that is set exists', () => {
+  const known = new Set(SERVE_SETTINGS.map((setting) => setting.environment));
+  for (const text of [DOCKERFILE, UNIT, CLUSTER]) {
+    const names = text.match(/\bWAYPOST_[A-Z_]+\b/g) ?? [];
+    assert.ok(names.length > 0);
+    for (const name of names) assert.ok(known.has(name), `${name} is no setting`);
+  }
+});
+
+test('the values that are set are taken', () => {
+  const pairs = [
+    ...DOCKERFILE.matchAll(/\b(WAYPOST_[A-Z_]+)=(\S+)/g),
+    ...UNIT.matchAll(/^Environment=(WAYPOST_[A-Z_]+)=(.*)$/gm),
+    ...CLUSTER.matchAll(/name: (WAYPOST_[A-Z_]+), value: '?([^'}]*?)'? }/g),
+  ];
+  assert.ok(pairs.length >= 9, `${pairs.length} values`);
+  for (const [, name, value] of pairs) {
+    SERVE_SETTINGS.find(({ environment }) => environment === name)!.parse?.(value!);
+  }
+});
+
+test('the image holds what it runs, and the build what it compiles', () => {
+  const copies = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, from]) =>
+    from!.split(' '),
+  );
+  const ignored = read('.dockerignore');
+  for (const source of copies) {
+    const name = source.replace(/^\.\//, '');
+    assert.ok(existsSync(join(ROOT, name)), `${name} does not exist`);
+    assert.match(ignored, new RegExp(`^!${name.replaceAll('.', '\\.')}$`, 'm'));
+  }
+  assert.match(DOCKERFILE, /^RUN npm ci --omit=dev$/m);
+  assert.match(DOCKERFILE, new RegExp(`^ENTRYPOINT \\["node", "${PACKAGE.bin.waypost}"\\]$`, 'm'));
+  assert.ok(UNIT.includes(`/opt/waypost/${PACKAGE.bin.waypost} serve\n`));
+  assert.ok(CLUSTER.includes(`image: waypost:${PACKAGE.version}\n`));
+});
+
+test('every stage of the image is of one Node, which the project runs on', () => {
+  const [version] = valuesOf(DOCKERFILE, /^ARG NODE_VERSION=(\d+)$/gm);
+  assert.ok(Number(version) > 20, 'the project asks for 20.19 or newer');
+  const bases = valuesOf(DOCKERFILE, /^FROM (\S+)/gm);
+  assert.is(bases.length, 3);
+  for (const base of bases) assert.match(base, /^node:\$\{NODE_VERSION\}-slim$/);
+});
+
+test('nothing runs as root, and the root file system is read-only', () => {
+  const [user] = valuesOf(DOCKERFILE, /^USER (\d+):\d+$/gm);
+  assert.ok(Number(user) > 0);
+  assert.match(CLUSTER, new RegExp(`runAsUser: ${user}\\n`));
+  for (const line of [
+    'runAsNonRoot: true',
+    'readOnlyRootFilesystem: true',
+    'allowPrivilegeEscalation: false',
+    'capabilities: { drop: [ALL] }',
+  ]) {
+    assert.ok(CLUSTER.includes(line), line);
+  }
+  for (const line of [
+    'DynamicUser=yes',
+    'NoNewPrivileges=yes',
+    'ProtectSystem=strict',
+    'MemoryDenyWriteExecute=no',
+    'ExecReload=/bin/kill -HUP $MAINPID',
+  ]) {
+    assert.ok(UNIT.includes(`\n${line}\n`), line);
+  }
+});
+
+test('ports agree, and probes ask for addresses that there are', () => {
+  const [port] = valuesOf(DOCKERFILE, /^EXPOSE (\d+)$/gm);
+  assert.ok(DOCKERFILE.includes(`WAYPOST_PORT=${port} `));
+  assert.ok(CLUSTER.includes(`containerPort: ${port} `));
+  assert.ok(CLUSTER.includes(`prometheus.io/port: '${port}'`));
+  const operations = read('src/http/operations.ts');
+  const paths = [
+    ...valuesOf(CLUSTER, /httpGet: { path: (\S+), port: http }/g),
+    ...valuesOf(CLUSTER, /prometheus\.io\/path: (\S+)/g),
+  ];
+  assert.is(paths.length, 4);
+  for (const path of paths) assert.ok(operations.includes(`'${path}'`), path);
+});
+
+test('there is time to drain before a supervisor kills', () => {
+  const setting = SERVE_SETTINGS.find((one) => one.environment === 'WAYPOST_SHUTDOWN_TIMEOUT')!;
+  const drain = duration(setting.fallback!) / 1000;
+  const [grace] = valuesOf(CLUSTER, /terminationGracePeriodSeconds: (\d+)/g);
+  const [pause] = valuesOf(CLUSTER, /command: \[sleep, '(\d+)'\]/g);
+  assert.ok(Number(grace) > drain + Number(pause));
+  const [stop] = valuesOf(UNIT, /^TimeoutStopSec=(\d+)s$/gm);
+  assert.ok(Number(stop) > drain);
+  assert.match(DOCKERFILE, /^STOPSIGNAL SIGTERM$/m);
+});
+
+test('the health check of the image tells a service that serves from one that does not', async () => {
+  const [check] = valuesOf(DOCKERFILE, /^HEALTHCHECK .*CMD (\[.*\])$/gm);
+  const [command, ...args] = JSON.parse(check!) as string[];
+  assert.is(command, 'node');
+  const run = async (port: number): Promise<unknown> => {
+    const env = { ...process.env, WAYPOST_PORT: String(port) };
+    const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
+    const [code] = await once(child, 'close');
+    return code;
+  };
+  const service = await startService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
+  try {
+    assert.is(await run(service.port), 0);
+  } finally {
+    await service.stop();
+  }
+  assert.is(await run(service.port), 1);
+});
+
+test('the lock file has the optional packages of every platform, or npm ci refuses it', () => {
+  for (const [path, { optionalDependencies = {} }] of Object.entries(LOCK.packages)) {
+    for (const name of Object.keys(optionalDependencies)) {
+      const found =
+        LOCK.packages[`${path}/node_modules/${name}`] ?? LOCK.packages[`node_modules/${name}`];
+      assert.ok(found?.version, `package-lock.json lacks ${name}, which ${path} may install`);
+    }
+  }
+});
+
+test('the lock file names no address to fetch from', () => {
+  assert.not.match(read('package-lock.json'), /"resolved":/);
+});
+
+test('the source imports production dependencies only', () => {
+  for (const { path, text } of sourceFiles()) {
+    for (const [, name] of text.matchAll(/(?:from|import\() ?'([^.'][^']*)'/g)) {
+      if (name!.startsWith('node:')) continue;
+      const own = name!
+        .split('/')
+        .slice(0, name!.startsWith('@') ? 2 : 1)
+        .join('/');
+      assert.ok(own in PACKAGE.dependencies, `${path} imports ${own}`);
+    }
+  }
+});
+
+test('the service runs with the production packages alone', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'waypost-packaging-'));
+  let service: ChildProcess | undefined;
+  try {
+    cpSync(dirname(MAIN), join(home, 'dist/src'), { recursive: true });
+    cpSync(join(ROOT, 'package.json'), join(home, 'package.json'));
+    for (const [path, { dev, optional }] of Object.entries(LOCK.packages)) {
+      if (path === '' || dev === true) continue;
+      // an optional package of another platform is not there
+      if (optional === true && !existsSync(join(ROOT, path))) continue;
+      cpSync(join(ROOT, path), join(home, path), { recursive: true });
+    }
+    const sample = join(ROOT, 'data/sample.waypost');
+    const flags = ['--snapshot', sample, '--port', '0', '--time-zone', 'Europe/Helsinki'];
+    service = spawn(process.execPath, [join(home, PACKAGE.bin.waypost), 'serve', ...flags], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(createInterface({ input: service.stdout! }), 'line');
+    const { address } = JSON.parse(String(line)) as { address: string };
+    const port = Number(new URL(address).port);
+    const reply = await ask(port, '/rest/map_data_points/?coordinates=60.166,24.951,1000');
+    assert.is(reply.status, 200);
+    assert.is((await ask(port, '/metrics')).status, 200);
+    service.kill('SIGTERM');
+    const [code] = await once(service, 'close');
+    assert.is(code, 0);
+  } finally {
+    service?.kill('SIGKILL');
+    rmSync(home, { recursive: true });
+  }
+});
+
+test.run();

@@ -1,0 +1,103 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  chooseDriver,
+  chooseNearestWay,
+  chooseWay,
+  type Facts,
+  walkBudget,
+} from '../../src/query/plan.js';
+
+const MILLION = 1_000_000;
+
+function driver(facts: Partial<Facts>): string {
+  const none = { inRegion: false, region: undefined, createdAt: undefined, modifiedAt: undefined };
+  return chooseDriver({ total: MILLION, ...none, ...facts });
+}
+
+test('the filter that lets far fewer rows through is gone through', () => {
+  assert.is(driver({ inRegion: true, region: 100, createdAt: 500_000 }), 'region');
+  assert.is(driver({ inRegion: true, region: 500_000, createdAt: 100 }), 'createdAt');
+  assert.is(driver({ inRegion: true, region: 500_000, modifiedAt: 100 }), 'modifiedAt');
+  assert.is(driver({ createdAt: 100, modifiedAt: 500_000 }), 'createdAt');
+  assert.is(driver({ createdAt: 500_000, modifiedAt: 100 }), 'modifiedAt');
+  const all = { inRegion: true, region: 300, createdAt: 200_000, modifiedAt: 100_000 };
+  assert.is(driver(all), 'region');
+  assert.is(driver({ ...all, modifiedAt: 3 }), 'modifiedAt');
+});
+
+test('a filter without matches wins over every other', () => {
+  assert.is(driver({ inRegion: true, region: 0, createdAt: 10, modifiedAt: 10 }), 'region');
+  assert.is(driver({ inRegion: true, region: 10, createdAt: 0, modifiedAt: 10 }), 'createdAt');
+  assert.is(driver({ createdAt: MILLION, modifiedAt: 0 }), 'modifiedAt');
+});
+
+test('rows in memory order beat scattered ones when hardly any row is left out', () => {
+  assert.is(driver({ createdAt: 990_000, modifiedAt: 990_000 }), 'all');
+  const wide = { inRegion: true, region: 990_000, createdAt: 990_000, modifiedAt: 990_000 };
+  assert.is(driver(wide), 'region');
+});
+
+test('a region that was not looked for is never gone through', () => {
+  assert.is(driver({ inRegion: true, region: undefined, createdAt: 5 }), 'createdAt');
+  assert.is.not(driver({ inRegion: true, region: undefined, createdAt: MILLION }), 'region');
+});
+
+test('an empty dataset can be planned for', () => {
+  const facts = { total: 0, inRegion: true, region: 0, createdAt: 0, modifiedAt: 0 };
+  assert.ok(['all', 'region', 'createdAt', 'modifiedAt'].includes(driver(facts)));
+});
+
+test('first pages of many matches are walked to, pages of few matches are selected', () => {
+  for (const form of ['runs', 'window', 'rows'] as const) {
+    // rows in a list are told by bits alone
+    const walk = form === 'rows' ? 'mark' : 'walk';
+    assert.is(chooseWay(100, MILLION, MILLION, form), walk);
+    assert.is(chooseWay(100, 500_000, MILLION, form), walk);
+    assert.is(chooseWay(100, 100, MILLION, form), 'select');
+    assert.is(chooseWay(1, 1, MILLION, form), 'select');
+  }
+});
+
+test('deep pages are walked to by bits, and selected once that passes most of the order', () => {
+  for (const form of ['runs', 'window'] as const) {
+    assert.is(chooseWay(100, 50_000, MILLION, form), 'walk');
+    assert.is(chooseWay(450_000, 900_000, MILLION, form), 'mark');
+    assert.is(chooseWay(25_000, 50_000, MILLION, form), 'select');
+  }
+  // all of these could lie at the order's far end
+  assert.is(chooseWay(100, 10_000, MILLION, 'rows'), 'select');
+  assert.is(chooseWay(100, 300_000, MILLION, 'rows'), 'mark');
+});
+
+test('a walk may pass some times the rows that are expected', () => {
+  assert.is(walkBudget(100, 10_000, MILLION), 81_000);
+  assert.is(walkBudget(1, MILLION, MILLION), 1_008);
+});
+
+test('the further the page, the less a walk is worth: the choice goes one way only', () => {
+  for (const count of [10, 1_000, 30_000, 400_000]) {
+    for (const choose of [
+      (end: number) => chooseWay(end, count, MILLION, 'runs'),
+      (end: number) => chooseWay(end, count, MILLION, 'window'),
+      (end: number) => chooseWay(end, count, MILLION, 'rows'),
+      (end: number) => chooseNearestWay(end, count),
+    ]) {
+      const ends = Array.from({ length: 20 }, (_, i) => Math.ceil(((i + 1) * count) / 20));
+      const steps = ends.map((end) => ['walk', 'mark', 'select'].indexOf(choose(end)));
+      assert.equal(steps, steps.toSorted(), `${count} matches`);
+    }
+  }
+});
+
+test('the nearest few of many are searched outwards, the rest measured', () => {
+  assert.is(chooseNearestWay(100, 100_000), 'walk');
+  assert.is(chooseNearestWay(100, 100), 'select');
+  assert.is(chooseNearestWay(100, 1_000), 'select');
+  assert.is(chooseNearestWay(100, 2_000), 'walk');
+  assert.is(chooseNearestWay(90_000, 100_000), 'select');
+  assert.is(chooseNearestWay(20_000, 100_000), 'select');
+  assert.is(chooseNearestWay(240_000, MILLION), 'select');
+});
+
+test.run();

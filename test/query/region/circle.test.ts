@@ -1,0 +1,158 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../../../src/generate/random.js';
+import { FARTHEST, geodesic, LAMBERT_REACH } from '../../../src/model/geo.js';
+import type { Box, Circle } from '../../../src/query/query.js';
+import { circleRegion } from '../../../src/query/region/circle.js';
+import { INSIDE, OUTSIDE } from '../../../src/query/region/overlap.js';
+import { at, rectangleOf } from '../../support/place.js';
+import { edgeRectangles, pointsOf, type Rectangle, rectangle } from '../../support/rectangles.js';
+
+const SEED = 31;
+
+const RADII = [0, 1e-9, 1e-3, 1, 1000, 1e5, 5e6, 1e7, LAMBERT_REACH, 2e7, FARTHEST - 1e-3, 4e7];
+
+function randomCircle(random: Random): Circle {
+  const [lon, lat] = random.pick([
+    [random.between(-180, 180), random.between(-90, 90)],
+    [random.pick([-180, 180, 179.99999999, 0]), random.between(-90, 90)],
+    [random.between(-180, 180), random.pick([-90, 90, 89.99999999, 0])],
+    [random.pick([-180, 180]), random.pick([-90, 90])],
+  ] as const);
+  const radius = random.chance(0.2) ? random.pick(RADII) : 10 ** random.between(-4, 7.31);
+  return { lon, lat, radius };
+}
+
+function isWithin({ west, south, east, north }: Box, lon: number, lat: number): boolean {
+  return lon >= west && lon <= east && lat >= south && lat <= north;
+}
+
+/** Asserts what the circle says of a rectangle by asking the geodesic about points of it. */
+function assertOverlap(circle: Circle, area: Rectangle, random: Random, label: string): number {
+  const { lon, lat, radius } = circle;
+  const region = circleRegion(circle);
+  const overlap = region.overlap(...rectangleOf(area));
+  for (const point of pointsOf(area, random, 3)) {
+    const inside = geodesic(lon, lat, ...point) <= radius;
+    const about = `${label}: ${JSON.stringify(circle)}, point ${point}`;
+    if (region.contains(...at(...point)) !== inside)
+      assert.unreachable(`${about} should be ${inside}`);
+    if (inside && !isWithin(region.frame, ...point)) assert.unreachable(`${about}: out of frame`);
+    if (overlap === (inside ? OUTSIDE : INSIDE)) {
+      assert.unreachable(`${about} of ${area}: overlap ${overlap}, but contained: ${inside}`);
+    }
+  }
+  return overlap;
+}
+
+test('contains is the geodesic, and overlap never wrong: random circles and rectangles', () => {
+  const random = new Random(SEED, 'point');
+  const seen = [0, 0, 0];
+  for (let i = 0; i < 6_000; i++) {
+    random.restart(i + 1);
+    const circle = randomCircle(random);
+    const area = rectangle(random, [circle.lon, circle.lat]);
+    seen[assertOverlap(circle, area, random, `seed ${SEED}, ${i}`)]!++;
+  }
+  // each of the three answers comes up, so none is given for want of a better
+  assert.ok(
+    seen.every((times) => times > 500),
+    String(seen),
+  );
+});
+
+test('contains is the geodesic, and overlap never wrong: edge rectangles', () => {
+  const random = new Random(SEED, 'point');
+  for (let i = 0; i < 300; i++) {
+    random.restart(i + 1);
+    const circle = randomCircle(random);
+    for (const area of edgeRectangles([circle.lon, circle.lat])) {
+      assertOverlap(circle, area, random, `seed ${SEED}, edges, ${i}`);
+    }
+  }
+});
+
+test('a rim exactly on a point holds it, and a hair less does not', () => {
+  const random = new Random(SEED + 1, 'point');
+  for (let i = 0; i < 5_000; i++) {
+    const { lon, lat } = randomCircle(random);
+    const step = 10 ** random.between(-8, 2);
+    const point = [
+      Math.max(-180, Math.min(180, lon + random.between(-step, step))),
+      Math.max(-90, Math.min(90, lat + random.between(-step, step))),
+    ] as const;
+    const radius = geodesic(lon, lat, ...point);
+    const label = `seed ${SEED + 1}: ${lon} ${lat} to ${point}, ${radius} m`;
+    assert.ok(circleRegion({ lon, lat, radius }).contains(...at(...point)), label);
+    const less = radius * (1 - 2 ** -52);
+    if (less === radius) continue;
+    assert.not.ok(circleRegion({ lon, lat, radius: less }).contains(...at(...point)), label);
+  }
+});
+
+test('contains is the geodesic, and overlap never wrong: rectangles the size of the circle', () => {
+  const random = new Random(SEED + 3, 'point');
+  for (let i = 0; i < 6_000; i++) {
+    random.restart(i + 1);
+    const { lon, lat } = randomCircle(random);
+    const circle = { lon, lat: lat * 0.95, radius: 10 ** random.between(-0.5, 5) };
+    const size = (circle.radius / 111_000) * random.between(0, 2);
+    const area = rectangle(random, [lon, circle.lat], size);
+    assertOverlap(circle, area, random, `seed ${SEED + 3}, ${i}`);
+  }
+});
+
+test('small circles hold what the geodesic says, right up to the rim', () => {
+  const random = new Random(SEED + 2, 'point');
+  for (let i = 0; i < 60_000; i++) {
+    random.restart(i + 1);
+    const lat = random.pick([random.between(-85, 85), 84, -84, 83.99, 60.17, 0, 1e-5]);
+    const lon = random.pick([random.between(-180, 180), 179.9, -179.8, 24.94]);
+    const reach = 10 ** random.between(-0.5, 4.5);
+    const [north, east] = random.pick([
+      [random.between(-1, 1), random.between(-1, 1)],
+      [0, random.between(-1, 1)],
+      [random.between(-1, 1), 0],
+    ] as const);
+    const degrees = reach / 111_000;
+    const point = [
+      Math.max(-180, Math.min(180, lon + (east * degrees) / Math.cos((lat * Math.PI) / 180))),
+      lat + north * degrees,
+    ] as const;
+    const distance = geodesic(lon, lat, ...point);
+    const radius = distance * (1 + random.pick([-1, 1]) * 10 ** random.between(-14, -2));
+    const region = circleRegion({ lon, lat, radius });
+    const label = `seed ${SEED + 2}, ${i}: ${lon} ${lat} to ${point}, ${distance} of ${radius} m`;
+    assert.is(region.contains(...at(...point)), distance <= radius, label);
+    const overlap = region.overlap(...rectangleOf([...point, ...point]));
+    assert.is.not(overlap, distance <= radius ? OUTSIDE : INSIDE, label);
+  }
+});
+
+test('radius 0 holds the centre by every name it has, and nothing else', () => {
+  const holds = (lon: number, lat: number, point: readonly [number, number]): void => {
+    const region = circleRegion({ lon, lat, radius: 0 });
+    const label = `${lon} ${lat}, ${point}`;
+    assert.ok(region.contains(...at(...point)), label);
+    assert.is.not(region.overlap(...rectangleOf([...point, ...point])), OUTSIDE, label);
+  };
+  holds(24.94, 60.17, [24.94, 60.17]);
+  holds(180, 60, [-180, 60]);
+  holds(-180, -16.8, [180, -16.8]);
+  holds(10, 90, [50, 90]);
+  holds(-179.94387689, 90, [0, 90]);
+  holds(180, -90, [-17, -90]);
+  const region = circleRegion({ lon: 180, lat: 60, radius: 0 });
+  assert.not.ok(region.contains(...at(-179.99999999, 60)));
+  assert.not.ok(region.contains(...at(180, 60.00000001)));
+});
+
+test('as far as the antipode, a circle is the whole Earth', () => {
+  for (const radius of [FARTHEST, 20_037_508.34, 1e300, Number.MAX_VALUE]) {
+    const region = circleRegion({ lon: 24.94, lat: 60.17, radius });
+    assert.is(region.overlap(...rectangleOf([-180, -90, 180, 90])), INSIDE);
+    assert.ok(region.contains(...at(-155.06, -60.17)));
+  }
+});
+
+test.run();

@@ -1,0 +1,200 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { putTogether, takeApart } from '../support/forge.js';
+import { type Load, startLoad } from '../support/load.js';
+import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
+import { notification } from '../support/native.js';
+import { metricsOf, readyOf } from '../support/operating.js';
+import { makeFolder } from '../support/reloading.js';
+import { MAIN, type Service, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const NOBODY = 65_534;
+const SETTLE = ['--settle', '30ms'];
+const isRoot = process.getuid?.() === 0;
+const running: Service[] = [];
+let mark = 1;
+
+/** A service of a first snapshot in a folder of its own. */
+async function begin(
+  flags: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+  user?: number,
+): Promise<[service: Service, path: string]> {
+  const folder = makeFolder();
+  chmodSync(folder, 0o755);
+  const path = join(folder, 'points');
+  writeFileSync(path, markedLines(mark));
+  const all = ['--snapshot', path, ...SETTLE, ...flags];
+  const service = await startService(all, environment, user);
+  running.push(service);
+  return [service, path];
+}
+
+/** Waits until the service refuses what was done to its file, and checks that it says so everywhere. */
+async function refuses(service: Service, what: string, reason: RegExp): Promise<void> {
+  const wanted = async (): Promise<boolean> => reason.test((await readyOf(service)).reason ?? '');
+  await until(`${what} is refused`, wanted).catch(async (error: Error) => {
+    throw new Error(`${error.message}; ${(await service.get('/health/ready')).text}`);
+  });
+  const reply = await service.get('/health/ready');
+  const { stale, points, since } = await readyOf(service);
+  assert.equal([reply.status, stale, points], [200, true, countOf(mark)], what);
+  assert.ok(Math.abs(Date.now() - Date.parse(since!)) < 60_000, what);
+  const metrics = await metricsOf(service);
+  assert.is(metrics.value('waypost_stale'), 1, what);
+  assert.is(metrics.value('waypost_points'), countOf(mark), what);
+  assert.ok(metrics.value('waypost_reloads_total', { outcome: 'failed' }) >= 1, what);
+}
+
+/** Puts the next good file in place and waits until it is served, and nothing is stale. */
+async function recovers(service: Service, path: string, what: string): Promise<void> {
+  replaceFile(path, markedLines(++mark));
+  await until(`recovery from ${what}`, async () => {
+    const { points, stale } = await readyOf(service);
+    return points === countOf(mark) && !stale;
+  });
+  assert.is((await metricsOf(service)).value('waypost_stale'), 0, what);
+}
+
+const native = markedNative(900);
+const [header, ...rest] = takeApart(native);
+const version = putTogether([{ ...(header as object), version: 99 }, ...rest]);
+const twice = Buffer.concat([markedLines(900), markedLines(900)]);
+
+const BAD: Readonly<Record<string, readonly [content: Uint8Array | string, reason: RegExp]>> = {
+  'a writer that stopped half-way': [markedLines(900).subarray(0, 100_001), /line \d+/],
+  'a native file cut short': [native.subarray(0, native.length / 2), /incomplete/],
+  'a gzipped file cut short': [gzipSync(markedLines(900)).subarray(0, 9_000), /cut short/],
+  'a native file with a flipped bit': [flipped(native), /checksum|broken/],
+  garbage: [Buffer.from(Array.from({ length: 9_999 }, (_, i) => (i * 7919 + 13) % 251)), /./],
+  'zero bytes': ['', /empty/],
+  'a file of NUL bytes': [Buffer.alloc(50_000), /./],
+  'a wrong version': [version, /version 99/],
+  'ids that occur twice': [twice, /an earlier record's/],
+  'a record that breaks a rule': [`${JSON.stringify({ id: 1, lat: 91, lon: 0 })}\n`, /lat/],
+};
+
+function flipped(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[copy.length >> 1]! ^= 4;
+  return copy;
+}
+
+test('bad files of every kind leave the old data, under load, until the next good one', async () => {
+  const [service, path] = await begin();
+  const order = { port: service.port, connections: 2, fresh: false, marked: true };
+  const load: Load = await startLoad(order);
+  for (const [what, [content, reason]] of Object.entries(BAD)) {
+    writeFileSync(path, content);
+    await refuses(service, what, reason);
+    await recovers(service, path, what);
+  }
+  const { failures, failed, refused, dropped } = await load.end();
+  assert.equal([failures, failed, refused, dropped], [[], 0, 0, 0]);
+
+  const errors = service.logs.filter(({ level }) => level === 50).map(({ reason }) => reason);
+  assert.is(new Set(errors).size, errors.length, 'each is logged once');
+  assert.is(errors.length, Object.keys(BAD).length, errors.join('\n'));
+});
+
+test('a file and a folder without permission leave the old data', async () => {
+  const [service, path] = await begin([], {}, isRoot ? NOBODY : undefined);
+  replaceFile(path, markedLines(901));
+  chmodSync(path, 0o000);
+  await refuses(service, 'a file that may not be read', /no permission/);
+  await recovers(service, path, 'permissions');
+
+  const folder = join(path, '..');
+  chmodSync(folder, 0o000);
+  await refuses(service, 'a folder that may not be entered', /no permission/);
+  chmodSync(folder, 0o755);
+  await recovers(service, path, "a folder's permissions");
+});
+
+test('a disk that fills up leaves the old data', async () => {
+  const disk = makeFolder();
+  const hasTmpfs = isRoot && spawnSync('mount', tmpfs(disk)).status === 0;
+  // without a file system of its own, a limit on the size of files does the same to the writer
+  const limit = hasTmpfs ? 'true' : 'ulimit -f 400';
+  try {
+    chownSync(disk, process.getuid!(), process.getgid!());
+    const path = join(disk, 'points');
+    writeFileSync(path, markedLines(mark));
+    const service = await startService(['--snapshot', path, ...SETTLE]);
+    running.push(service);
+
+    const input = join(makeFolder(), 'large');
+    writeFileSync(input, markedLines(900, 9_000));
+    const command = `${limit} && exec "$0" "$@"`;
+    const pack = ['-c', command, process.execPath, MAIN, 'pack', input, path];
+    const packed = spawnSync('bash', pack, { encoding: 'utf8' });
+    assert.is(packed.status, 1, packed.stderr);
+    assert.match(packed.stderr, /the disk is full|larger than is allowed/);
+    assert.equal(readdirSync(disk), ['points'], 'nothing is left behind');
+    assert.is((await readyOf(service)).points, countOf(mark));
+
+    const copy = ['-c', `${limit}; cat "$0" > "$1"`, input, path];
+    assert.is.not(spawnSync('bash', copy).status, 0, 'a careless writer fails as well');
+    await refuses(service, 'what a full disk took', /line \d+/);
+    rmSync(path);
+    await recovers(service, path, 'a full disk');
+    await service.stop();
+  } finally {
+    if (hasTmpfs) execFileSync('umount', ['-l', disk]);
+  }
+});
+
+function tmpfs(folder: string): string[] {
+  return ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', folder];
+}
+
+test('a build that runs out of memory leaves the old data', async () => {
+  const notifications = join(makeFolder(), 'notifications');
+  const line = JSON.stringify(notification(1, 'x'.repeat(60)));
+  writeFileSync(notifications, `${line}\n`);
+  const heap = { NODE_OPTIONS: '--max-old-space-size=40' };
+  const [service, path] = await begin(['--notifications', notifications], heap);
+  const many = Array.from({ length: 200_000 }, (_, i) => line.replace('"id":1,', `"id":${i + 1},`));
+  replaceFile(notifications, many.join('\n'));
+  await refuses(service, 'too many notifications', /memory/);
+  replaceFile(notifications, `${line}\n`);
+  await recovers(service, path, 'running out of memory');
+});
+
+const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
+(hasProc ? test : test.skip)('a process killed in the middle of a build is replaced', async () => {
+  const [service, path] = await begin(['--workers', '2']);
+  const pids = (): number[] =>
+    service.logs.filter(({ msg }) => msg === 'serving').map(({ pid }) => pid as number);
+  const [victim] = pids();
+  const threads = (): number => readdirSync(`/proc/${victim}/task`).length;
+  // its numbers come once it is there
+  assert.ok((await metricsOf(service)).value('waypost_connections', { thread: '1' }) >= 0);
+  const idle = threads();
+
+  // large enough for its build to be caught at it
+  const large = markedLines(mark + 1, 120_000);
+  replaceFile(path, large);
+  await until('it builds', () => threads() > idle);
+  process.kill(victim!, 'SIGKILL');
+  await until('another serves the new file', async () => {
+    const ready = await readyOf(service).catch(() => undefined);
+    return ready?.points === 120_000 && !ready.stale;
+  });
+  const [, next] = pids();
+  assert.is.not(next, victim);
+  const died = service.logs.filter(({ msg }) => msg === 'process died');
+  assert.equal([died.length, died[0]?.['signal']], [1, 'SIGKILL']);
+  assert.ok(readFileSync(path).equals(large));
+});
+
+test.after(async () => {
+  await Promise.all(running.map((service) => service.stop()));
+});
+
+test.run();

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { countOf, markedLines, replaceFile } from '../support/marked.js';
+import { makeFolder } from '../support/reloading.js';
+import { MAIN, runCommand, type Service, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
+const path = join(makeFolder(), 'points');
+writeFileSync(path, markedLines(1));
+/** A service whose port is taken. */
+let other: Service;
+
+test.before(async () => {
+  other = await startService(['--snapshot', path]);
+});
+
+test('a process that dies again and again is tried again, and a signal ends that at once', async () => {
+  const fragile = join(makeFolder(), 'points');
+  writeFileSync(fragile, markedLines(1));
+  const { logs, pid, ended } = await startService(['--snapshot', fragile, '--workers', '2']);
+  const named = (name: string): Readonly<Record<string, unknown>>[] =>
+    logs.filter(({ msg }) => msg === name);
+  replaceFile(fragile, 'garbage\n');
+  process.kill(named('serving')[0]!['pid'] as number, 'SIGKILL');
+  await until('it died three times', () => named('process died').length === 3);
+  assert.equal(
+    named('process died').map(({ code, signal }) => [code, signal]),
+    [
+      [null, 'SIGKILL'],
+      [1, null],
+      [1, null],
+    ],
+  );
+  replaceFile(fragile, markedLines(2));
+  await until('it serves', () => named('serving').length === 2);
+  assert.is(named('serving')[1]!['points'], countOf(2));
+  process.kill(pid, 'SIGTERM');
+  assert.is(await ended, 0);
+});
+
+(hasProc ? test : test.skip)('a signal before it serves ends both processes', async () => {
+  const large = join(makeFolder(), 'points');
+  writeFileSync(large, markedLines(1, 200_000));
+  const args = [MAIN, 'serve', '--snapshot', large, '--port', '0', '--workers', '2'];
+  for (const moment of ['it starts', 'it loads'] as const) {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const ended = once(child, 'exit');
+    let below = '';
+    await until(moment, () => {
+      below ||= readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
+      return below !== '' && (moment === 'it starts' || openFiles(below).includes(large));
+    });
+    child.kill('SIGTERM');
+    assert.equal(await ended, [0, null], moment);
+    await until('the other is gone', () => !readdirSync('/proc').includes(below));
+  }
+});
+
+function openFiles(pid: string): string[] {
+  return readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+}
+
+test('a process whose supervisor was killed ends by itself', async () => {
+  const orphaned = await startService(['--snapshot', path, '--workers', '2']);
+  const { pid } = orphaned.logs.find(({ msg }) => msg === 'serving')! as { pid: number };
+  assert.is.not(pid, orphaned.pid);
+  process.kill(orphaned.pid, 'SIGKILL');
+  await orphaned.ended;
+  const isThere = (): boolean => {
+    try {
+      return process.kill(pid, 0) && !isZombie(pid);
+    } catch {
+      return false;
+    }
+  };
+  await until('it is gone', () => !isThere());
+});
+
+/** Dead, but nobody has asked for its exit code: where the first process of a container is none. */
+function isZombie(pid: number): boolean {
+  if (!readdirSync('/').includes('proc')) return false;
+  return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
+test('what cannot begin exits with 1 and one message', async () => {
+  const bad = join(makeFolder(), 'bad');
+  writeFileSync(bad, 'garbage\n');
+  const taken = String(other.port);
+  for (const workers of ['1', '2']) {
+    for (const [flags, message] of [
+      [['--snapshot', bad, '--port', '0'], /garbage|bad/],
+      [
+        ['--snapshot', path, '--port', taken, '--host', '127.0.0.1'],
+        /something else listens there/,
+      ],
+    ] as const) {
+      const outcome = await runCommand(['serve', ...flags, '--workers', workers]);
+      assert.is(outcome.code, 1);
+      assert.match(outcome.stderr, message);
+      assert.is(outcome.stderr.trim().split('\n').length, 1, outcome.stderr);
+      assert.is(outcome.stdout, '');
+    }
+  }
+});
+
+test.after(async () => {
+  await other.stop();
+});
+
+test.run();

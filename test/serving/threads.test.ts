@@ -1,0 +1,218 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildGeneration } from '../../src/live/reload/build.js';
+import { createCounts } from '../../src/serving/connections.js';
+import { startThreads } from '../../src/serving/threads.js';
+import type { ServeSettings } from '../../src/settings.js';
+import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
+import { startLoad } from '../support/load.js';
+import { countOf, markedLines, replaceFile } from '../support/marked.js';
+import { metricsOf } from '../support/operating.js';
+import { makeFolder } from '../support/reloading.js';
+import { type Service, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const WORKERS = 3;
+const SOCKET_THAT_IS_NONE = 9_999;
+const ADMIN = { Authorization: 'Bearer secret' };
+const path = join(makeFolder(), 'points');
+let mark = 1;
+writeFileSync(path, markedLines(mark));
+let service: Service;
+/** Connections that stay open, at least one to each thread. */
+let lines: Agent[] = [];
+
+test.before(async () => {
+  const flags = ['--snapshot', path, '--workers', String(WORKERS), '--settle', '30ms'];
+  service = await startService([...flags, '--admin-token', 'secret'], { NODE_ENV: 'production' });
+});
+
+/** Asks over every open connection at once: whichever threads have them. */
+function askAll(target: string, asked: Asked = {}): Promise<Reply[]> {
+  return Promise.all(lines.map((agent) => ask(service.port, target, { ...asked, agent })));
+}
+
+/** Opens connections until every thread has one, which it must within a few hundred. */
+async function reachAll(): Promise<void> {
+  for (const agent of lines) agent.destroy();
+  lines = [];
+  await until('every thread has a connection', async () => {
+    const more = Array.from({ length: 10 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    lines.push(...more);
+    assert.ok(lines.length < 500);
+    await askAll('/health/live');
+    const { samples } = await metricsOf(service);
+    const open = samples.filter((one) => one.name === 'waypost_connections');
+    return open.length === WORKERS && open.every(({ value }) => value > 0);
+  });
+}
+
+async function countsOfAll(): Promise<Set<number>> {
+  const replies = await askAll('/rest/map_data_points/?page_size=1');
+  return new Set(replies.map((reply) => reply.json<Envelope>().count));
+}
+
+async function allServe(points: number): Promise<void> {
+  await until(`all serve ${points} points`, async () => {
+    const counts = await countsOfAll();
+    return counts.size === 1 && counts.has(points);
+  });
+}
+
+test('all threads answer, and whichever is asked speaks for all', async () => {
+  await reachAll();
+  await allServe(countOf(mark));
+  const begun = service.logs.find(({ msg }) => msg === 'serving')!;
+  assert.equal([begun['workers'], begun['points']], [WORKERS, countOf(mark)]);
+  const name = 'waypost_http_request_duration_seconds_count';
+  const before = (await metricsOf(service)).value(name, { route: 'points' });
+  await askAll('/rest/map_data_points/?page_size=2');
+  const texts = await askAll('/metrics');
+  for (const { text } of texts) {
+    assert.match(text, new RegExp(`^${name}{route="points"} ${before + lines.length}$`, 'm'));
+    assert.match(text, new RegExp(`^waypost_points ${countOf(mark)}$`, 'm'));
+    assert.match(text, /^waypost_reloads_total{outcome="loaded"} 1$/m);
+  }
+  const { value } = await metricsOf(service);
+  const threads = Array.from({ length: WORKERS }, (_, thread) => String(thread));
+  const open = threads.map((thread) => value('waypost_connections', { thread }));
+  assert.ok(open.reduce((sum, one) => sum + one) >= lines.length, `${open}`);
+});
+
+test('all switch to a new snapshot, by event, by signal and by hand', async () => {
+  replaceFile(path, markedLines(++mark));
+  await allServe(countOf(mark));
+  replaceFile(path, markedLines(++mark));
+  process.kill(service.pid, 'SIGHUP');
+  await allServe(countOf(mark));
+  replaceFile(path, markedLines(++mark));
+  const replies = await askAll('/admin/reload', { method: 'POST', headers: ADMIN });
+  for (const reply of replies) {
+    assert.is(reply.status, 200);
+    assert.is(reply.json<{ points: number }>().points, countOf(mark));
+  }
+  assert.equal([...(await countsOfAll())], [countOf(mark)], 'all had switched before it answered');
+});
+
+test('a bad file is stale wherever one asks', async () => {
+  const stale = async (): Promise<boolean[]> =>
+    (await askAll('/health/ready')).map((reply) => reply.json<{ stale: boolean }>().stale);
+  replaceFile(path, 'garbage\n');
+  await until('all are stale', async () => (await stale()).every((one) => one));
+  assert.is((await metricsOf(service)).value('waypost_stale'), 1);
+  replaceFile(path, markedLines(++mark));
+  await until('none is stale', async () => !(await stale()).some((one) => one));
+  assert.is((await metricsOf(service)).value('waypost_stale'), 0);
+  assert.equal([...(await countsOfAll())], [countOf(mark)]);
+});
+
+const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
+(hasProc ? test : test.skip)('all threads give back the memory of old snapshots', async () => {
+  const { pid } = service.logs.find(({ msg }) => msg === 'serving')!;
+  // not by a request: enough of them, and garbage is collected without being asked for
+  const megabytes = (): number => {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+  };
+  const reload = async (points?: number): Promise<void> => {
+    replaceFile(path, markedLines(++mark, points));
+    const asked = { method: 'POST', headers: ADMIN };
+    const reply = await service.get('/admin/reload?accept', asked);
+    assert.is(reply.json<{ points: number }>().points, points ?? countOf(mark));
+  };
+  const points = 150_000;
+  await reload(points);
+  const before = megabytes();
+  for (let i = 0; i < 6; i++) await reload(points);
+  // each of them takes some 50 MB
+  await until(`from ${before} MB on it hardly grows`, () => megabytes() < before + 130, 5_000);
+  await reload();
+});
+
+test('a process killed under load is replaced at once, on the same port', async () => {
+  const { port } = service;
+  const load = await startLoad({ port, connections: 9, fresh: true, marked: true });
+  await until('load', () => load.result.answered > 500);
+  const serving = (): number[] =>
+    service.logs.filter(({ msg }) => msg === 'serving').map(({ pid }) => pid as number);
+  const [victim] = serving();
+  process.kill(victim!, 'SIGKILL');
+  await until('another serves', () => {
+    // which must not end the one that is being started
+    process.kill(service.pid, 'SIGHUP');
+    return serving().length === 2;
+  });
+  const { answered } = load.result;
+  await until('it answers', () => load.result.answered > answered + 500);
+  assert.is.not(serving()[1], victim);
+  const died = service.logs.filter(({ msg }) => msg === 'process died');
+  assert.equal([died.length, died[0]?.['pid'], died[0]?.['signal']], [1, victim, 'SIGKILL']);
+  const { failures } = await load.end();
+  for (const failure of failures) {
+    assert.match(failure, /ECONNRESET|ECONNREFUSED|socket hang up|EPIPE|aborted/);
+  }
+  await reachAll();
+  await allServe(countOf(mark));
+});
+
+test('a thread that cannot serve is heard of', async () => {
+  const some = {
+    ...{ allowedHosts: ['*'], corsOrigin: [], timeZone: 'UTC', logLevel: 'silent', workers: 2 },
+    ...{ answerCache: 0, maxHeaderSize: 1_000, maxConnections: 9, maxLoopDelay: 0 },
+    ...{ requestTimeout: 1_000, shutdownTimeout: 0 },
+  };
+  const result = await buildGeneration({ path, unless: undefined }, { maxInvalid: 0 });
+  const { parts } = result as Exclude<typeof result, 'unchanged'>;
+  const settings = some as unknown as ServeSettings;
+  let error: unknown;
+  const died = (reason: unknown): void => {
+    error = reason;
+  };
+  const main = { reload: async () => undefined, metrics: async () => '', died };
+  const shared = { settings, counts: createCounts(2), tokens: new Map() };
+  const threads = startThreads(shared, [SOCKET_THAT_IS_NONE], main);
+  await threads.serve(parts);
+  assert.match(String(error), /EBADF|EINVAL/);
+  await threads.close();
+});
+
+test('connections beyond the limit are closed, whichever threads have the others', async () => {
+  const flags = ['--workers', '2', '--max-connections', '8'];
+  const limited = await startService(['--snapshot', path, ...flags]);
+  try {
+    let closed = 0;
+    const sockets = Array.from({ length: 20 }, () => {
+      const socket = connect(limited.port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.on('close', () => closed++);
+      return socket;
+    });
+    await until('they are closed', () => closed >= 12);
+    const open = sockets.filter((socket) => !socket.destroyed);
+    assert.ok(open.length >= 7, `${open.length} of 8, one of which two threads may have refused`);
+    const answered = open.map((socket) => once(socket, 'data'));
+    for (const socket of open) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+    for (const [data] of await Promise.all(answered)) assert.match(String(data), /^HTTP\/1.1 200 /);
+    for (const socket of sockets) socket.destroy();
+    await until('there is room again', () =>
+      limited.get('/health/live').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+  } finally {
+    await limited.stop();
+  }
+});
+
+test.after(async () => {
+  for (const agent of lines) agent.destroy();
+  await service.stop();
+});
+
+test.run();

@@ -1,0 +1,148 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pack } from 'msgpackr';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { InputError } from '../../../src/errors.js';
+import { nativeDigest } from '../../../src/snapshot/native/read.js';
+import { frame, framesOf, uint32 } from '../../support/forge.js';
+import { readTwoPass, refused, withFolder, withSample } from '../../support/native.js';
+
+test('a file cut anywhere is refused, from its two ends alone', () =>
+  withSample(async (bytes, path) => {
+    for (let length = 0; length < bytes.length; length++) {
+      await refused(path, bytes.subarray(0, length), `cut at ${length}`);
+      assert.throws(
+        () => nativeDigest(path),
+        (error: unknown) => error instanceof InputError,
+      );
+    }
+  }));
+
+test('a file that lost any one byte is refused', () =>
+  withSample(async (bytes, path) => {
+    for (let at = 0; at < bytes.length; at++) {
+      const lost = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]);
+      await refused(path, lost, `without byte ${at}`);
+    }
+  }));
+
+test('2,000 flipped bits are refused', () =>
+  withSample(async (bytes, path) => {
+    const next = random(20231101);
+    for (let run = 0; run < 2000; run++) {
+      const bit = next(bytes.length * 8);
+      const damaged = Buffer.from(bytes);
+      damaged[bit >> 3]! ^= 1 << (bit & 7);
+      await refused(path, damaged, `bit ${bit} flipped`);
+    }
+  }));
+
+test('bytes behind the footer are refused', () =>
+  withSample(async (bytes, path) => {
+    const footer = framesOf(bytes).at(-1)!;
+    for (const more of [Buffer.of(0), Buffer.from('\n'), footer, bytes]) {
+      await refused(path, Buffer.concat([bytes, more]), `${more.length} bytes more`);
+    }
+  }));
+
+test('frames swapped, repeated or left out are refused', () =>
+  withSample(async (bytes, path) => {
+    const frames = framesOf(bytes);
+    const magic = bytes.subarray(0, 8);
+    for (let a = 0; a < frames.length; a++) {
+      const without = frames.filter((_, i) => i !== a);
+      await refused(path, Buffer.concat([magic, ...without]), `without frame ${a}`);
+      const twice = [...frames.slice(0, a + 1), ...frames.slice(a)];
+      await refused(path, Buffer.concat([magic, ...twice]), `frame ${a} twice`);
+      for (let b = a + 1; b < frames.length; b++) {
+        const swapped = [...frames];
+        [swapped[a], swapped[b]] = [frames[b]!, frames[a]!];
+        await refused(path, Buffer.concat([magic, ...swapped]), `frames ${a} and ${b} swapped`);
+      }
+    }
+  }));
+
+test('lengths that lie take no memory', () =>
+  withSample(async (bytes, path) => {
+    const [header, columns, records, ...rest] = framesOf(bytes);
+    const magic = bytes.subarray(0, 8);
+    const before = process.memoryUsage().rss;
+    for (const length of [2 ** 32 - 1, 2 ** 31, 2 ** 24, bytes.length, 0]) {
+      for (const [i, hostile] of [header, columns, records].entries()) {
+        const changed = Buffer.from(hostile!);
+        changed.writeUInt32BE(length, 1);
+        const frames = [header!, columns!, records!];
+        frames[i] = changed;
+        await refused(path, Buffer.concat([magic, ...frames, ...rest]), `frame ${i}: ${length}`);
+      }
+    }
+    assert.ok(process.memoryUsage().rss - before < 64 * 1024 * 1024);
+  }));
+
+test('objects that are no maps, or claim more than they have, are refused', () =>
+  withSample(async (bytes, path) => {
+    const frames = framesOf(bytes);
+    const before = process.memoryUsage().rss;
+    const objects = {
+      nothing: Buffer.alloc(0),
+      'a number': pack(1),
+      'a list': pack([1, 2]),
+      null: pack(null),
+      'a list of 2^32 - 1 items': Buffer.from('ddffffffff', 'hex'),
+      'a map of 2^32 - 1 items': Buffer.from('dfffffffff', 'hex'),
+      'text of 4 GB': Buffer.from('dbffffffff', 'hex'),
+      'bytes of 4 GB': Buffer.from('81a474797065c6ffffffff', 'hex'),
+      'an extension of 4 GB': Buffer.from('c9ffffffff01', 'hex'),
+      'the byte that is never used': Buffer.from('c1', 'hex'),
+      'lists a million deep': Buffer.alloc(1_000_000, 0x91),
+      'maps a million deep': Buffer.alloc(1_000_000, Buffer.from('81a161')),
+      'two objects': Buffer.concat([pack({ type: 'columns' }), pack(1)]),
+      'a record of another packer': pack(new Map([[new Date(), new Set([1])]])),
+      'a list in notifications that lies': Buffer.concat([
+        Buffer.from('82', 'hex'),
+        pack('type'),
+        pack('notifications'),
+        pack('items'),
+        Buffer.from('ddffffffff', 'hex'),
+      ]),
+    };
+    for (const [name, object] of Object.entries(objects)) {
+      for (const at of [0, 1, 5]) {
+        const changed = [...frames];
+        changed[at] = frame(object);
+        await refused(path, Buffer.concat([bytes.subarray(0, 8), ...changed]), name);
+      }
+    }
+    assert.ok(process.memoryUsage().rss - before < 128 * 1024 * 1024);
+  }));
+
+test('what is no native file is refused, by name', async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'x.waypost');
+    await refused(path, Buffer.alloc(0), 'empty', /no native snapshot/);
+    await refused(path, Buffer.from('{"id":1}\n'), 'text', /does not begin with "waypost"/);
+    await refused(path, Buffer.alloc(5000, 0xce), 'marks', /does not begin/);
+    const magic = Buffer.from('a7776179706f7374', 'hex');
+    await refused(path, magic, 'the magic alone');
+    await refused(path, Buffer.concat([magic, uint32(5)]), 'a length');
+    const missing = join(folder, 'missing.waypost');
+    assert.throws(() => readTwoPass(missing), /missing.waypost: cannot be read: there is no such/);
+    const inner = join(folder, 'inner');
+    mkdirSync(inner);
+    assert.throws(() => readTwoPass(inner), /inner: cannot be read: it is no regular file/);
+  });
+});
+
+/** Whole numbers below a limit, the same for the same seed (mulberry32). */
+function random(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * limit);
+  };
+}
+
+test.run();

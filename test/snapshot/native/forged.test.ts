@@ -1,0 +1,165 @@
+import { writeFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Piece, putTogether, takeApart } from '../../support/forge.js';
+import {
+  notification,
+  readOnePass,
+  readTwoPass,
+  refused,
+  withSample,
+} from '../../support/native.js';
+
+/** The sample's pieces, whose checksums will be computed from what they say then. */
+function unsealed(bytes: Buffer): Piece[] {
+  const pieces = takeApart(bytes);
+  set(COLUMNS, { records_crc: undefined })(pieces);
+  set(COLUMNS_2, { records_crc: undefined })(pieces);
+  set(FOOTER, { crc: undefined })(pieces);
+  return pieces;
+}
+
+test('the forger of the tests below makes good files, with shorter forms than ours', () =>
+  withSample(async (bytes, path) => {
+    const before = await readOnePass(path);
+    const forged = putTogether(unsealed(bytes));
+    assert.ok(forged.length < bytes.length);
+    writeFileSync(path, forged);
+    const after = await readOnePass(path);
+    assert.ok(Buffer.from(after[0][1]!.records).equals(before[0][1]!.records));
+    assert.equal(after[1].notifications, before[1].notifications);
+    assert.is(readTwoPass(path)[1].points, 3);
+  }));
+
+/** Index of each piece of the sample. */
+const [HEADER, COLUMNS, RECORDS, COLUMNS_2, RECORDS_2, NOTES, FOOTER] = [0, 1, 2, 3, 4, 5, 6];
+
+type Edit = (pieces: Piece[]) => void;
+const set =
+  (piece: number, fields: Record<string, unknown>): Edit =>
+  (pieces) => {
+    Object.assign(pieces[piece]!, fields);
+  };
+const column = (key: string, value: number): Edit => {
+  const bytes = Buffer.alloc(16);
+  bytes.writeDoubleLE(1, 0);
+  bytes.writeDoubleLE(value, 8);
+  return set(COLUMNS, { [key]: bytes });
+};
+const note = (fields: object): Edit => set(NOTES, { items: [{ ...notification(1), ...fields }] });
+const noteComment = (fields: object): Edit =>
+  note({ comment: { ...notification(1).comment, ...fields } });
+
+const WRONG: Record<string, [Edit, RegExp]> = {
+  'a later version': [set(HEADER, { version: 2 }), /version 2,.* version 1/],
+  'version 0': [set(HEADER, { version: 0 }), /version 0,.* version 1/],
+  'version as text': [set(HEADER, { version: '1' }), /version must be a whole number/],
+  'another type of header': [set(HEADER, { type: 'columns' }), /expected the header/],
+  'no origin': [set(HEADER, { origin: null }), /origin must be text/],
+  'no time': [set(HEADER, { created_at: 0 }), /created_at must be text/],
+  'a time without an offset': [set(HEADER, { created_at: '2023-05-01T12:00:00' }), /offset/],
+  'another count': [set(HEADER, { count: 4 }), /promises 4 points, the footer counts 3/],
+  'a wrong count on both ends': [
+    (pieces) => {
+      set(HEADER, { count: 4 })(pieces);
+      set(FOOTER, { points: 4 })(pieces);
+    },
+    /footer says points 4, the frames before it have 3/,
+  ],
+  'more points on both ends than the file has room for': [
+    (pieces) => {
+      set(HEADER, { count: 2 ** 32 - 1 })(pieces);
+      set(FOOTER, { points: 2 ** 32 - 1 })(pieces);
+    },
+    /4294967295 points cannot be in a file of \d+ bytes/,
+  ],
+  'wrong blocks in the footer': [set(FOOTER, { blocks: 3 }), /footer says blocks 3/],
+  'wrong notifications in the footer': [set(FOOTER, { notifications: 9 }), /notifications 9/],
+  'a wrong CRC in the footer': [set(FOOTER, { crc: 1 }), /footer says crc 1/],
+  'a footer of another type': [set(FOOTER, { type: 'header' }), /expected the footer/],
+  'an unknown frame': [set(NOTES, { type: 'photographs000' }), /photographs000/],
+  'a block number left out': [set(COLUMNS_2, { index: 2 }), /expected block 1, got block 2/],
+  'a block of no points': [set(COLUMNS, { count: 0 }), /1 to 65536 points, got 0/],
+  'a block of too many points': [set(COLUMNS, { count: 65_537 }), /1 to 65536 points/],
+  'a count that the columns do not have': [set(COLUMNS, { count: 3 }), /must be a bin of/],
+  'a huge count': [set(COLUMNS, { count: 2 ** 31 }), /1 to 65536 points/],
+  'a negative count': [set(COLUMNS, { count: -1 }), /count must be a whole number/],
+  'a column as list': [set(COLUMNS, { lat: [1, 2] }), /lat must be a bin/],
+  'no column': [set(COLUMNS, { lon: undefined }), /lon must be a bin/],
+  'id 0': [column('id', 0), /point 1 of the block: id/],
+  'half an id': [column('id', 1.5), /id must be/],
+  'an id above 2^53': [column('id', 2 ** 53), /id must be/],
+  'an id that is no number': [column('id', Number.NaN), /id must be/],
+  'lat beyond the pole': [column('lat', 90.000001), /lat must lie within ±90, got 90.000001/],
+  'lat that is no number': [column('lat', Number.NaN), /lat must/],
+  'endless lon': [column('lon', Number.NEGATIVE_INFINITY), /lon must lie within ±180/],
+  'lon beyond 180': [column('lon', -180.5), /lon must/],
+  'half a microsecond': [column('created_at', 0.5), /whole microseconds/],
+  'no time of change': [column('modified_at', Number.NaN), /whole microseconds/],
+  'an empty record': [set(COLUMNS, { length: bytes32(0, 9) }), /length must be 2 to 262142/],
+  'a record too long': [set(COLUMNS, { length: bytes32(262_144, 9) }), /got 262144/],
+  'lengths that do not add up': [set(COLUMNS, { length: bytes32(9, 9) }), /adds up to 18/],
+  'records_size that is huge': [set(COLUMNS, { records_size: 2 ** 32 - 1 }), /at most 33554432/],
+  'records of another block': [
+    (pieces) => {
+      const [one, two] = [pieces[RECORDS]!, pieces[RECORDS_2]!];
+      set(COLUMNS, { records_crc: 5 })(pieces);
+      [pieces[RECORDS], pieces[RECORDS_2]] = [two, one];
+    },
+    /do not belong/,
+  ],
+  'records that are text': [
+    (pieces) => {
+      pieces[RECORDS] = String(pieces[RECORDS]);
+    },
+    /one bin object/,
+  ],
+  'records that are no objects': [
+    (pieces) => {
+      (pieces[RECORDS] as Buffer)[0] = 0x5b;
+    },
+    /record 0 of the block is no JSON object/,
+  ],
+  'lengths that cut records elsewhere': [
+    (pieces) => {
+      const size = (pieces[RECORDS] as Buffer).length;
+      set(COLUMNS, { length: bytes32(9, size - 9) })(pieces);
+    },
+    /record 0 of the block is no JSON object/,
+  ],
+  'columns after notifications': [
+    (pieces) => {
+      pieces.splice(FOOTER, 0, ...pieces.slice(COLUMNS, COLUMNS + 2));
+    },
+    /type columns has no place here/,
+  ],
+  'items that are no list': [set(NOTES, { items: {} }), /items must be a list/],
+  'a notification that is text': [
+    set(NOTES, { items: ['hello'] }),
+    /notification 0.*must be a map/,
+  ],
+  'a notification without id': [note({ id: undefined }), /id must be a whole number/],
+  'a notification of a negative user': [note({ user: -7 }), /user must be a whole number/],
+  'a notification neither seen nor not': [note({ seen: 1 }), /seen must be/],
+  'a notification without comment': [note({ comment: null }), /comment must be a map/],
+  'a comment that is a number': [noteComment({ comment: 5 }), /comment.comment must be text/],
+  'a comment with a NUL': [noteComment({ comment: 'a\0b' }), /without NUL/],
+  'notification 0': [note({ id: 0 }), /id must be a whole number from 1/],
+  'a comment without a time': [noteComment({ created_at: 'today' }), /comment.created_at/],
+  'a comment on half a point': [noteComment({ map_data_point: 0.5 }), /map_data_point must be/],
+};
+
+for (const [name, [edit, why]] of Object.entries(WRONG)) {
+  test(`refused though every checksum is right: ${name}`, () =>
+    withSample(async (bytes, path) => {
+      const pieces = unsealed(bytes);
+      edit(pieces);
+      await refused(path, putTogether(pieces), name, why);
+    }));
+}
+
+function bytes32(...values: number[]): Buffer {
+  return Buffer.from(Uint32Array.from(values).buffer);
+}
+
+test.run();

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LineSplitter } from '../../../src/snapshot/rows/lines.js';
+import { readNdjson } from '../../../src/snapshot/rows/ndjson.js';
+import { MAX_RAW_BYTES } from '../../../src/snapshot/rows/row.js';
+import { outcomes, rowsOf } from '../../support/rows.js';
+
+test('a line that is no JSON, too long or no UTF-8 is a problem of its own', async () => {
+  const bytes = Buffer.concat([
+    Buffer.from('{"a":1}\n{"a":\n\n[1]\r\n'),
+    Buffer.from('{"a":"\xe9"}\n', 'latin1'),
+    Buffer.from(`"${'x'.repeat(MAX_RAW_BYTES - 2)}"\n"${'x'.repeat(MAX_RAW_BYTES - 1)}"\n`),
+    Buffer.from('  \t\r\n{"a":2}'),
+  ]);
+  for (const size of [1_000_000, 65_536, 4096]) {
+    const rows = await rowsOf(readNdjson, bytes, size);
+    assert.equal(outcomes(rows), [
+      '1: ok',
+      '2: record: is not valid JSON: Unexpected end of JSON input',
+      '4: ok',
+      '5: record: is not valid UTF-8',
+      '6: ok',
+      `7: record: is longer than ${MAX_RAW_BYTES} bytes`,
+      '9: ok',
+    ]);
+    assert.equal(rows[0]!.problem ?? rows[0]!.value, { a: 1 });
+  }
+});
+
+test('an overlong last line is reported, too', async () => {
+  const rows = await rowsOf(readNdjson, `1\n${'x'.repeat(MAX_RAW_BYTES + 1)}`);
+  assert.equal(outcomes(rows), ['1: ok', `2: record: is longer than ${MAX_RAW_BYTES} bytes`]);
+});
+
+test('a line nested as deep as it can be breaks nothing', async () => {
+  const depth = MAX_RAW_BYTES / 2 - 1;
+  const rows = await rowsOf(readNdjson, `${'['.repeat(depth)}${']'.repeat(depth)}\n1`);
+  assert.is(rows.length, 2);
+});
+
+test('lines are the same however the bytes come', () => {
+  const bytes = fc.array(fc.constantFrom(...Buffer.from('ab,\n\r"')), { maxLength: 60 });
+  fc.assert(
+    fc.property(bytes, fc.integer({ min: 1, max: 9 }), fc.boolean(), (content, size, quotes) => {
+      const whole = split(Buffer.from(content), 100, quotes);
+      assert.equal(split(Buffer.from(content), size, quotes), whole);
+      if (quotes) return;
+      const lines = Buffer.from(content).toString().split('\n');
+      if (lines.at(-1) === '') lines.pop();
+      assert.equal(
+        whole,
+        lines.map((line, index) => [index + 1, line.replace(/\r$/, '')]),
+      );
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('quoted line ends end no record, but count', () => {
+  const content = '1,"a\nb"\n2,"a""\n""b",c\n3,a"b\n4,"a"b\n5,"",""\n6,"open\n7\n';
+  assert.equal(split(Buffer.from(content), 100, true), [
+    [1, '1,"a\nb"'],
+    [3, '2,"a""\n""b",c'],
+    [5, '3,a"b'],
+    [6, '4,"a"b'],
+    [7, '5,"",""'],
+    [8, '6,"open\n7\n'],
+  ]);
+});
+
+/** Place and text of every line. */
+function split(bytes: Buffer, size: number, quotes: boolean): [number, string][] {
+  const splitter = new LineSplitter();
+  if (quotes) splitter.separator = ','.charCodeAt(0);
+  const lines: [number, string][] = [];
+  const push = (line = splitter.next()): boolean => {
+    if (line === undefined) return false;
+    lines.push([line.place, Buffer.from(line.bytes!).toString()]);
+    return true;
+  };
+  for (let from = 0; from < bytes.length; from += size) {
+    splitter.add(bytes.subarray(from, from + size));
+    while (push());
+  }
+  push(splitter.last());
+  return lines;
+}
+
+test.run();

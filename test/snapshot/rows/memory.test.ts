@@ -1,0 +1,102 @@
+import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MAX_BLOCK_POINTS } from '../../../src/snapshot/block.js';
+import { openSnapshot } from '../../../src/snapshot/open.js';
+import { withFolder } from '../../support/native.js';
+
+const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
+
+test('blocks are full by points', async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'points');
+    const count = 2 * MAX_BLOCK_POINTS + 1;
+    const fd = openSync(path, 'w');
+    for (let id = 1; id <= count; id++) writeSync(fd, `${JSON.stringify({ ...VALID, id })}\n`);
+    closeSync(fd);
+    assert.equal(await countsOf(path), [MAX_BLOCK_POINTS, MAX_BLOCK_POINTS, 1]);
+  });
+});
+
+test('blocks are full by bytes', async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'points');
+    const comment = 'é'.repeat(125_000);
+    const lines = Array.from({ length: 150 }, (_, id) =>
+      JSON.stringify({ ...VALID, id: id + 1, comment }),
+    );
+    writeFileSync(path, lines.join('\n'));
+    assert.equal(await countsOf(path), [67, 67, 16]);
+  });
+});
+
+/** What drain-worker.ts finds; a worker whose heap is full ends with an error. */
+function drain(name: string): Promise<{ count: number; largestBatch: number }> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('../../support/drain-worker.js', import.meta.url), {
+      workerData: name,
+      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 16 },
+    });
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+}
+
+for (const [name, rest] of [
+  ['ndjson', 0],
+  ['json', 1],
+  ['json envelope', 1],
+  ['geojson', 1],
+  ['csv', 0],
+  ['msgpack', 0],
+  ['msgpack array', 0],
+] as const) {
+  test(`${name}: 400,000 records pass through a heap that holds few of them`, async () => {
+    const { count, largestBatch } = await drain(name);
+    assert.is(count, 400_000 + rest);
+    // a batch is what came in a chunk
+    assert.ok(largestBatch <= 201, `${largestBatch} at once`);
+  });
+}
+
+test('what is beside the list of a JSON document takes no memory, but has its limit', async () => {
+  try {
+    await drain('json with much beside its list');
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, /^record 1, behind byte 0, is longer than/);
+  }
+});
+
+test('a file that gunzips to far more than its size is read in pieces', async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'points.gz');
+    const line = (id: number): Buffer => gzipSync(`${JSON.stringify({ ...VALID, id })}\n`);
+    // gzip files may be put together: two records, 400 MB of blank lines between them
+    const blank = gzipSync(`${' '.repeat(99_999)}\n`.repeat(40));
+    writeFileSync(path, Buffer.concat([line(1), ...Array(100).fill(blank), line(2)]));
+    assert.ok(statSync(path).size < 1e6);
+    assert.equal(await countsOf(path), [2]);
+  });
+});
+
+/** The number of points in each block, none of them over the limit of bytes. */
+async function countsOf(path: string): Promise<number[]> {
+  const counts: number[] = [];
+  const reader = await openSnapshot(path, {});
+  for await (const block of reader.blocks()) {
+    assert.ok(block.records.length <= 16 * 1024 * 1024);
+    assert.is(
+      block.length.reduce((sum, bytes) => sum + bytes, 0),
+      block.records.length,
+    );
+    counts.push(block.count);
+  }
+  reader.close();
+  return counts;
+}
+
+test.run();
