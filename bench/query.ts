@@ -1,7 +1,7 @@
 import { buildDataset } from '../src/dataset/build.js';
 import { assembleDataset } from '../src/dataset/dataset.js';
 import { createEngine, type Engine } from '../src/query/engine.js';
-import { openSnapshot } from '../src/snapshot/open.js';
+import { openSnapshot } from '../src/snapshot/files/open.js';
 import { type Case, makeCases } from './query/cases.js';
 import { checkCase } from './query/check.js';
 import { type Contender, measure, pageOf, queryOf } from './query/measure.js';

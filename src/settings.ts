@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { InputError } from './errors.js';
 import { isHostPattern } from './model/authority.js';
+import { isWhole } from './model/whole.js';
 
 /** A setting of `waypost serve`: one row makes the flag, the environment variable and the help. */
 export interface Setting {
@@ -26,6 +27,8 @@ export interface ServeSettings {
   readonly maxInvalid: number;
   /** Share of the points: 0.5 for half of them. */
   readonly maxShrink: number;
+  readonly acceptPage?: boolean;
+  readonly allowEmpty?: boolean;
   readonly watch: 'events' | 'poll' | 'off';
   /** Times are in milliseconds. */
   readonly pollInterval: number;
@@ -57,7 +60,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
   {
     flag: '--snapshot <file>',
     environment: 'WAYPOST_SNAPSHOT',
-    help: 'snapshot to serve: native, NDJSON, JSON, GeoJSON, CSV or MessagePack, all but native also gzipped',
+    help: 'snapshot file to serve, or a folder whose newest whole file is served: native, NDJSON, JSON, GeoJSON, CSV or MessagePack, all but native also gzipped',
     required: true,
   },
   {
@@ -108,6 +111,16 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     fallback: '50',
     help: 'hold back a new snapshot that lost more than this share of the points; 100 takes any',
     parse: (text) => wholeNumber(text, 0, 100) / 100,
+  },
+  {
+    flag: '--accept-page',
+    environment: 'WAYPOST_ACCEPT_PAGE',
+    help: 'serve a page of a longer list as if it were all of it',
+  },
+  {
+    flag: '--allow-empty',
+    environment: 'WAYPOST_ALLOW_EMPTY',
+    help: 'serve a snapshot without points',
   },
   {
     flag: '--watch <mode>',
@@ -243,8 +256,8 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
 
 /** A whole number between two bounds, both included. */
 export function wholeNumber(text: string, least: number, most: number): number {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
+  if (isWhole(value, least, most)) return value;
   const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`;
   throw new InputError(`expected a whole number, ${least} ${upTo}`);
 }

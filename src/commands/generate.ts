@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
@@ -7,10 +7,12 @@ import { pointBlocks, toLines } from '../generate/blocks.js';
 import { EXPORTED_AT } from '../generate/clock.js';
 import { MAX_POINTS, MAX_SEED } from '../generate/limits.js';
 import { PointSource } from '../generate/points.js';
+import { isWhole } from '../model/whole.js';
+import { counted, countPoints, megabytes, startProgress } from '../progress.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
 import type { PointBlock } from '../snapshot/block.js';
 import { NativeWriter } from '../snapshot/native/write.js';
-import { counted, countPoints, megabytes, startProgress } from './progress.js';
+import { writeAll } from '../snapshot/write-all.js';
 import { sortWithProgress } from './sort.js';
 
 export interface GenerateOptions {
@@ -105,11 +107,6 @@ async function* lines(blocks: AsyncIterable<PointBlock>): AsyncGenerator<Buffer,
   for await (const block of blocks) yield toLines(block);
 }
 
-function writeAll(fd: number, bytes: Uint8Array): void {
-  let done = 0;
-  while (done < bytes.length) done += writeSync(fd, bytes, done);
-}
-
 /**
  * The same blocks; `onBlock` hears how many points have come. Making and writing them is synchronous:
  * without a turn of the event loop before each, no signal would be heard.
@@ -138,6 +135,6 @@ function formOf(out: string): Form {
 }
 
 function requireWhole(name: string, value: number, low: number, high: number): void {
-  if (Number.isSafeInteger(value) && value >= low && value <= high) return;
+  if (isWhole(value, low, high)) return;
   throw new InputError(`${name} must be a whole number from ${low} to ${high}, got ${value}`);
 }

@@ -2,14 +2,15 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { InputError } from '../errors.js';
+import type { Notification } from '../model/notification.js';
+import { counted, megabytes, startProgress, whole } from '../progress.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
+import { readNotifications } from '../snapshot/files/notifications.js';
+import { openSnapshot } from '../snapshot/files/open.js';
 import { RecordAudit } from '../snapshot/native/audit.js';
 import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
-import { readNotifications } from '../snapshot/notifications.js';
-import { openSnapshot } from '../snapshot/open.js';
 import { problemTexts } from '../snapshot/problem-texts.js';
-import type { LoadReport, Notification, SnapshotReader } from '../snapshot/snapshot.js';
-import { counted, megabytes, startProgress, whole } from './progress.js';
+import type { LoadReport, SnapshotReader } from '../snapshot/snapshot.js';
 import { sortWithProgress } from './sort.js';
 
 export interface PackOptions {

@@ -1,6 +1,6 @@
+import { countPoints, startProgress } from '../progress.js';
 import { sortNative } from '../snapshot/native/sort.js';
 import type { NativeTotals } from '../snapshot/native/write.js';
-import { countPoints, startProgress } from './progress.js';
 
 /** Sorts a finished native file as {@link sortNative} does, under a progress bar of its own. */
 export async function sortWithProgress(

@@ -1,7 +1,7 @@
 import { formatUtc } from '../model/timestamp.js';
-import { type Span, type VerifyReport, verifySnapshot } from '../snapshot/verify.js';
+import { counted, startProgress, whole } from '../progress.js';
+import { type Span, type VerifyReport, verifySnapshot } from '../snapshot/files/verify.js';
 import { unknownKeyLines } from './pack.js';
-import { counted, startProgress, whole } from './progress.js';
 
 export interface VerifyOptions {
   /** How many invalid records a good file may have; 0 where absent. */

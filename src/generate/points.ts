@@ -1,5 +1,5 @@
+import type { Notification } from '../model/notification.js';
 import type { Point } from '../model/point.js';
-import type { Notification } from '../snapshot/snapshot.js';
 import { createdAt, helsinkiTime, isIn2023, later, modifiedAt } from './clock.js';
 import { comment, reply } from './comments.js';
 import { place } from './places.js';

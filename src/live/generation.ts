@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { assembleDataset, type DatasetParts } from '../dataset/dataset.js';
+import type { Notification } from '../model/notification.js';
 import { createEngine, type Engine } from '../query/engine.js';
-import type { Notification } from '../snapshot/snapshot.js';
 
 /** Raise it when the same points are rendered into other bytes, so that no client keeps the old ones. */
 const RENDERING = 1;

@@ -1,5 +1,6 @@
 import { toEightDigits } from './decimal.js';
 import { parseTimestamp, type Timestamp } from './timestamp.js';
+import { isWhole } from './whole.js';
 
 /** A geolocated note, valid in every field. */
 export interface Point {
@@ -107,13 +108,13 @@ function isAbsent(value: unknown): boolean {
 
 function readId(value: unknown, fail: Fail): number | undefined {
   if (isAbsent(value)) return fail('id', 'is required');
-  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
+  if (isWhole(value, 1)) return value;
   return fail('id', `must be a whole number from 1 to 2^53 - 1, got ${show(value)}`);
 }
 
 function readUser(value: unknown, fail: Fail): number | undefined {
   if (isAbsent(value)) return undefined;
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  if (isWhole(value, 0)) return value;
   return fail('created_by', `must be a whole number, 0 or more, got ${show(value)}`);
 }
 

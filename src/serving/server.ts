@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { startProgress } from '../commands/progress.js';
 import { readTokens } from '../http/request/token.js';
 import { buildGeneration } from '../live/reload/build.js';
 import { type Outcome, type Reloader, startReloader } from '../live/reload/reload.js';
 import type { Service } from '../live/service.js';
 import { watchPath } from '../live/source/watch.js';
+import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
 import type { LoadReport } from '../snapshot/snapshot.js';
 import { createCounts } from './connections.js';

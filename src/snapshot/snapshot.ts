@@ -1,21 +1,10 @@
+import type { Notification } from '../model/notification.js';
 import type { ColumnBlock, PointBlock } from './block.js';
 
 export type SnapshotFormat = 'native' | 'ndjson' | 'json' | 'geojson' | 'csv' | 'msgpack';
 
-/** One note's comment that a user has been told of, as `GET /rest/notifications/` serves it. */
-export interface Notification {
-  readonly id: number;
-  /** Whom it tells. */
-  readonly user: number;
-  readonly seen: boolean;
-  readonly comment: {
-    readonly id: number;
-    readonly user: number;
-    readonly created_at: string;
-    readonly comment: string;
-    readonly map_data_point: number;
-  };
-}
+/** The text `waypost` as MessagePack: the first eight bytes of every native file. */
+export const MAGIC: Uint8Array = Uint8Array.of(0xa7, 0x77, 0x61, 0x79, 0x70, 0x6f, 0x73, 0x74);
 
 /** A record that broke a rule. */
 export interface RecordProblem {
@@ -36,6 +25,8 @@ export interface LoadReport {
   /** Keys that records may not have, dropped, with how often each was seen. */
   readonly unknownKeys: Readonly<Record<string, number>>;
   readonly notifications: readonly Notification[];
+  /** Why the file is a page of a longer list, as the API answers it; undefined where it is all of one. */
+  readonly page: string | undefined;
   /** Changes whenever the content does: hexadecimal, the same for the same bytes. */
   readonly digest: string;
   /** When the export was made, in milliseconds since the epoch: what the file says, else its mtime. */

@@ -7,10 +7,10 @@ import { generateSnapshot } from '../../src/commands/generate.js';
 import { InputError } from '../../src/errors.js';
 import { pointBlocks } from '../../src/generate/blocks.js';
 import { PointSource } from '../../src/generate/points.js';
+import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
 import { openNative } from '../../src/snapshot/native/read.js';
-import type { Notification } from '../../src/snapshot/snapshot.js';
 import { isKdSorted } from '../support/kd-order.js';
 import { readOnePass, withFolder } from '../support/native.js';
 

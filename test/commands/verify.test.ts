@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { verify } from '../../src/commands/verify.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
-import { verifySnapshot } from '../../src/snapshot/verify.js';
+import { verifySnapshot } from '../../src/snapshot/files/verify.js';
 import { blockOf, notification, point, withFolder, writeNative } from '../support/native.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));

@@ -21,7 +21,7 @@ import { generateSnapshot } from '../../src/commands/generate.js';
 import { buildDataset } from '../../src/dataset/build.js';
 import { assembleDataset } from '../../src/dataset/dataset.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
-import { openSnapshot } from '../../src/snapshot/open.js';
+import { openSnapshot } from '../../src/snapshot/files/open.js';
 import { startService } from '../support/service.js';
 
 const POINTS = 5_000;

@@ -22,6 +22,7 @@ export function readerOf(notes: readonly Note[], blockPoints = 4_096): SnapshotR
       problems: [],
       unknownKeys: {},
       notifications: [],
+      page: undefined,
       digest: 'test',
       createdAt: 0,
     }),

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { InputError } from '../../src/errors.js';
+import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
 import { openNative } from '../../src/snapshot/native/read.js';
 import { type NativeTotals, NativeWriter } from '../../src/snapshot/native/write.js';
-import type { LoadReport, Notification } from '../../src/snapshot/snapshot.js';
+import type { LoadReport } from '../../src/snapshot/snapshot.js';
 
 export const CREATED_AT: number = Date.UTC(2023, 4, 1, 12);
 

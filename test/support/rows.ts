@@ -4,7 +4,7 @@ import { pack } from 'msgpackr';
 import * as assert from 'uvu/assert';
 import { InputError } from '../../src/errors.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
-import { openSnapshot } from '../../src/snapshot/open.js';
+import { openSnapshot } from '../../src/snapshot/files/open.js';
 import type { Row, RowParser } from '../../src/snapshot/rows/row.js';
 import type { LoadReport, ReadOptions } from '../../src/snapshot/snapshot.js';
 
@@ -26,7 +26,7 @@ export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Bu
   json: (records) => text(JSON.stringify(records)),
   'json, indented, with a BOM': (records) => text(`\ufeff${JSON.stringify(records, null, 2)}\n`),
   envelope: (records) =>
-    text(JSON.stringify({ count: 9, next: null, previous: null, results: records })),
+    text(JSON.stringify({ count: records.length, next: null, previous: null, results: records })),
   'envelope, indented': (records) =>
     text(JSON.stringify({ results: records, meta: { results: [1] } }, null, 2)),
   geojson: (records) =>

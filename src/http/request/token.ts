@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { InputError } from '../../errors.js';
+import { isWhole } from '../../model/whole.js';
 import { HttpError } from '../errors.js';
 
 const SCHEME = /^(?:token|bearer) +(\S+)$/i;
@@ -34,12 +35,12 @@ export function readTokens(path: string | undefined): Map<string, number> {
   if (path === undefined) return users;
   for (const [token, user] of Object.entries(readObject(path))) {
     if (!/^\S+$/.test(token)) throw new InputError(`${path}: a token may not have white space.`);
-    if (!Number.isSafeInteger(user) || (user as number) < 0) {
+    if (!isWhole(user, 0)) {
       throw new InputError(
         `${path}: the user id of a token must be a whole number, got ${JSON.stringify(user)}.`,
       );
     }
-    users.set(tokenKey(token), user as number);
+    users.set(tokenKey(token), user);
   }
   return users;
 }

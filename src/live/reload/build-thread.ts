@@ -5,9 +5,9 @@ import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { buildDataset } from '../../dataset/build.js';
 import { InputError } from '../../errors.js';
-import { contentDigest } from '../../snapshot/digest.js';
-import { openSnapshot } from '../../snapshot/open.js';
-import type { Notification } from '../../snapshot/snapshot.js';
+import type { Notification } from '../../model/notification.js';
+import { contentDigest } from '../../snapshot/files/digest.js';
+import { openSnapshot } from '../../snapshot/files/open.js';
 import type { GenerationParts } from '../generation.js';
 
 /** What a build is made from. */
@@ -69,7 +69,7 @@ async function build(request: BuildRequest): Promise<void> {
 
 /** Notifications of a file of their own, which most snapshots do without, and without its parsers. */
 async function readExtra(path: string): Promise<readonly Notification[]> {
-  const { readNotifications } = await import('../../snapshot/notifications.js');
+  const { readNotifications } = await import('../../snapshot/files/notifications.js');
   return readNotifications(path);
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Point, readPoint, renderPoint } from '../../model/point.js';
 import type { PointBlock } from '../block.js';
-import { IdSet } from '../rows/id-set.js';
+import { IdSet } from '../id-set.js';
 
 /**
  * Checks what reading a native file takes on trust: that every record is valid, is written exactly as

@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { writeAt } from './write.js';
+import { writeAll } from '../write-all.js';
 
 /** Memory of all buckets together, in which bytes wait to be written in large pieces. */
 const BUFFER_BYTES = 32 * 1024 * 1024;
@@ -68,7 +68,7 @@ export class BucketFile {
   }
 
   #write(bucket: number, bytes: Uint8Array): void {
-    writeAt(this.#fd, bytes, this.#position[bucket]!);
+    writeAll(this.#fd, bytes, this.#position[bucket]!);
     this.#position[bucket]! += bytes.length;
   }
 }

@@ -1,9 +1,11 @@
 // without the streams of the whole package, which take longer to load than a small file
 import { Unpackr } from 'msgpackr/unpack';
 import type { InputError } from '../../errors.js';
+import { type Notification, readNotification } from '../../model/notification.js';
+import type { Problem } from '../../model/point.js';
 import { parseTimestamp } from '../../model/timestamp.js';
+import { isWhole } from '../../model/whole.js';
 import { type ColumnBlock, MAX_BLOCK_POINTS, MAX_RECORD_BYTES } from '../block.js';
-import type { Notification } from '../snapshot.js';
 import {
   FORMAT_VERSION,
   type FooterObject,
@@ -142,32 +144,16 @@ export function readNotifications(fields: Fields, fail: Fail): readonly Notifica
     throw fail(`items must be a list of at most ${MAX_FRAME_NOTIFICATIONS} notifications`);
   }
   return items.map((item: unknown, index) =>
-    readNotification(item, (reason) => fail(`notification ${index} of the frame: ${reason}`)),
+    checkNotification(item, (reason) => fail(`notification ${index} of the frame: ${reason}`)),
   );
 }
 
-function readNotification(item: unknown, fail: Fail): Notification {
-  const fields = asFields(item, 'it', fail);
-  const comment = asFields(fields['comment'], 'comment', fail);
-  const { created_at, comment: text } = comment;
-  if (typeof fields['seen'] !== 'boolean') throw fail('seen must be true or false');
-  if (typeof text !== 'string' || text.includes('\0')) {
-    throw fail('comment.comment must be text without NUL characters');
-  }
-  const time = typeof created_at === 'string' ? parseTimestamp(created_at) : 'must be text';
-  if (typeof time === 'string') throw fail(`comment.created_at ${time}`);
-  return {
-    id: wholeNumber(fields, 'id', fail, 1),
-    user: wholeNumber(fields, 'user', fail),
-    seen: fields['seen'],
-    comment: {
-      id: wholeNumber(comment, 'id', fail, 1),
-      user: wholeNumber(comment, 'user', fail),
-      created_at: time.text,
-      comment: text,
-      map_data_point: wholeNumber(comment, 'map_data_point', fail, 1),
-    },
-  };
+function checkNotification(item: unknown, fail: Fail): Notification {
+  asFields(asFields(item, 'it', fail)['comment'], 'comment', fail);
+  const result = readNotification(item, { complete: true });
+  if ('id' in result) return result;
+  const [{ field, reason }] = result as readonly [Problem];
+  throw fail(`${field} ${reason}`);
 }
 
 /** Copies the bytes of a column; returns where they begin in the memory they are a view of. */
@@ -190,7 +176,7 @@ function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void
   const wrong = (i: number, what: string): InputError => fail(`point ${i} of the block: ${what}`);
   let total = 0;
   for (let i = 0; i < block.count; i++) {
-    if (!Number.isSafeInteger(id[i]) || id[i]! < 1) {
+    if (!isWhole(id[i], 1)) {
       throw wrong(i, `id must be a whole number from 1 to 2^53 - 1, got ${id[i]}`);
     }
     // written so that NaN fails, too
@@ -217,10 +203,8 @@ function asFields(value: unknown, name: string, fail: Fail): Fields {
   return value as Fields;
 }
 
-function wholeNumber(fields: Fields, key: string, fail: Fail, least: 0 | 1 = 0): number {
+function wholeNumber(fields: Fields, key: string, fail: Fail): number {
   const value = fields[key];
-  if (!Number.isSafeInteger(value) || (value as number) < least) {
-    throw fail(`${key} must be a whole number from ${least} to 2^53 - 1, got ${String(value)}`);
-  }
-  return value as number;
+  if (isWhole(value, 0)) return value;
+  throw fail(`${key} must be a whole number from 0 to 2^53 - 1, got ${String(value)}`);
 }

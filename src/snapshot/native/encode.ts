@@ -1,6 +1,6 @@
 import { Packr } from 'msgpackr';
+import type { Notification } from '../../model/notification.js';
 import type { PointBlock } from '../block.js';
-import type { Notification } from '../snapshot.js';
 import {
   ARRAY32_MARK,
   BIN32_MARK,

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../../errors.js';
+import { MAGIC } from '../snapshot.js';
 import { decodeMap, type Header, readFooter, readHeader } from './decode.js';
 import {
   FOOTER_FRAME_BYTES,
   type FooterObject,
   LEAST_POINT_BYTES,
-  MAGIC,
   MAX_HEADER_BYTES,
 } from './format.js';
 import { type Frame, FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';

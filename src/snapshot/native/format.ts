@@ -5,9 +5,6 @@ import { MAX_BLOCK_POINTS } from '../block.js';
 /** What docs/snapshot-format.md specifies, as names that the writer and the reader share. */
 export const FORMAT_VERSION = 1;
 
-/** The text `waypost` as MessagePack: the first eight bytes of every file. */
-export const MAGIC: Uint8Array = Uint8Array.of(0xa7, 0x77, 0x61, 0x79, 0x70, 0x6f, 0x73, 0x74);
-
 /** The first byte of a uint32 in MessagePack; its four bytes follow, big-endian. */
 export const UINT32_MARK = 0xce;
 export const UINT32_BYTES = 5;

@@ -1,11 +1,12 @@
 import { crc32 } from 'node:zlib';
+import type { Notification } from '../../model/notification.js';
 import { type ColumnBlock, MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
-import type {
-  LoadReport,
-  Notification,
-  Progress,
-  ReadOptions,
-  TwoPassReader,
+import {
+  type LoadReport,
+  MAGIC,
+  type Progress,
+  type ReadOptions,
+  type TwoPassReader,
 } from '../snapshot.js';
 import {
   allocateColumns,
@@ -17,7 +18,6 @@ import {
 import { checkBinHead, checkBinSize, recordSteps } from './decode-records.js';
 import { type Ends, readEnds } from './ends.js';
 import {
-  MAGIC,
   MAX_COLUMNS_BYTES,
   MAX_NOTIFICATIONS_BYTES,
   MAX_RECORDS_BYTES,
@@ -50,19 +50,6 @@ export function readNative(file: FrameFile, options: ReadOptions): NativeReader 
   } catch (error) {
     file.close();
     throw error;
-  }
-}
-
-/**
- * The digest of a file's report, from its two ends alone: it tells that a file is another one than
- * before, not that its points are whole. Throws an InputError when one of the ends is broken.
- */
-export function nativeDigest(path: string): string {
-  const file = FrameFile.open(path);
-  try {
-    return readEnds(file).digest;
-  } finally {
-    file.close();
   }
 }
 
@@ -142,6 +129,7 @@ class Reader implements NativeReader {
       problems: [],
       unknownKeys: {},
       notifications: this.#notifications,
+      page: undefined,
       digest: this.#ends.digest,
       createdAt: this.#ends.header.createdAt,
     };

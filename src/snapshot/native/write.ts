@@ -1,7 +1,8 @@
-import { writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import type { Notification } from '../../model/notification.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
-import type { Notification } from '../snapshot.js';
+import { MAGIC } from '../snapshot.js';
+import { writeAll } from '../write-all.js';
 import {
   binMark,
   columnsObject,
@@ -13,7 +14,6 @@ import {
   wellFormed,
 } from './encode.js';
 import {
-  MAGIC,
   MAX_FRAME_NOTIFICATIONS,
   MAX_NOTIFICATIONS_BYTES,
   MAX_RECORDS_SIZE,
@@ -167,15 +167,7 @@ export class NativeWriter {
   }
 
   #put(bytes: Uint8Array): void {
-    writeAt(this.#fd, bytes, this.#position);
+    writeAll(this.#fd, bytes, this.#position);
     this.#position += bytes.length;
-  }
-}
-
-/** Writes all of the bytes, where the system may take only some at a time. */
-export function writeAt(fd: number, bytes: Uint8Array, position: number): void {
-  let done = 0;
-  while (done < bytes.length) {
-    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
   }
 }

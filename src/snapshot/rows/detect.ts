@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../errors.js';
-import { MAGIC } from '../native/format.js';
-import type { SnapshotFormat } from '../snapshot.js';
+import { MAGIC, type SnapshotFormat } from '../snapshot.js';
 import { readHeader } from './csv.js';
 import { outlineOf } from './outline.js';
 import { isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';

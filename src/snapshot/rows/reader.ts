@@ -1,10 +1,10 @@
 import { InputError } from '../../errors.js';
 import { readPoint, renderPoint } from '../../model/point.js';
 import { MAX_RECORD_BYTES, type PointBlock } from '../block.js';
+import { IdSet } from '../id-set.js';
 import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
 import { BlockBuilder } from './block-builder.js';
 import { readCsv } from './csv.js';
-import { IdSet } from './id-set.js';
 import { readJson } from './json.js';
 import { readMsgpack } from './msgpack.js';
 import { readNdjson } from './ndjson.js';
@@ -82,6 +82,7 @@ class RowsReader implements SnapshotReader {
       problems: this.#problems.first,
       unknownKeys: this.#unknownKeys.counts(),
       notifications: [],
+      page: undefined,
       digest: this.#source.digest(),
       createdAt: this.#source.modifiedAt,
     };

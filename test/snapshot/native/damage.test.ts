@@ -4,7 +4,7 @@ import { pack } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InputError } from '../../../src/errors.js';
-import { nativeDigest } from '../../../src/snapshot/native/read.js';
+import { openNative } from '../../../src/snapshot/native/read.js';
 import { frame, framesOf, uint32 } from '../../support/forge.js';
 import { readTwoPass, refused, withFolder, withSample } from '../../support/native.js';
 
@@ -13,7 +13,7 @@ test('a file cut anywhere is refused, from its two ends alone', () =>
     for (let length = 0; length < bytes.length; length++) {
       await refused(path, bytes.subarray(0, length), `cut at ${length}`);
       assert.throws(
-        () => nativeDigest(path),
+        () => openNative(path, {}),
         (error: unknown) => error instanceof InputError,
       );
     }

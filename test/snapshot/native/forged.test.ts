@@ -143,7 +143,10 @@ const WRONG: Record<string, [Edit, RegExp]> = {
   'a notification neither seen nor not': [note({ seen: 1 }), /seen must be/],
   'a notification without comment': [note({ comment: null }), /comment must be a map/],
   'a comment that is a number': [noteComment({ comment: 5 }), /comment.comment must be text/],
-  'a comment with a NUL': [noteComment({ comment: 'a\0b' }), /without NUL/],
+  'a comment with a NUL': [
+    noteComment({ comment: 'a\0b' }),
+    /comment.comment must not contain a NUL/,
+  ],
   'notification 0': [note({ id: 0 }), /id must be a whole number from 1/],
   'a comment without a time': [noteComment({ created_at: 'today' }), /comment.created_at/],
   'a comment on half a point': [noteComment({ map_data_point: 0.5 }), /map_data_point must be/],

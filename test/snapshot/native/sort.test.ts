@@ -4,13 +4,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { renderPoint } from '../../../src/model/point.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../../../src/snapshot/block.js';
+import { verifySnapshot } from '../../../src/snapshot/files/verify.js';
 import {
   MAX_SORTED_POINTS,
   type SortOptions,
   sortNative,
 } from '../../../src/snapshot/native/sort.js';
 import type { NativeTotals } from '../../../src/snapshot/native/write.js';
-import { verifySnapshot } from '../../../src/snapshot/verify.js';
 import { isKdSorted, kdSorted } from '../../support/kd-order.js';
 import {
   blockOf,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openSnapshot } from '../../../src/snapshot/open.js';
+import { openSnapshot } from '../../../src/snapshot/files/open.js';
 import { detectFormat } from '../../../src/snapshot/rows/detect.js';
 import { withFolder } from '../../support/native.js';
 import { refusal } from '../../support/rows.js';

@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
 import type { PointBlock } from '../../../src/snapshot/block.js';
-import { openSnapshot } from '../../../src/snapshot/open.js';
+import { openSnapshot } from '../../../src/snapshot/files/open.js';
 import { sniff } from '../../../src/snapshot/rows/detect.js';
 import { PARSERS } from '../../../src/snapshot/rows/reader.js';
 import { blockOf, withFolder } from '../../support/native.js';
@@ -53,6 +53,7 @@ for (const [name, write] of Object.entries(WRITERS)) {
           problems: [],
           unknownKeys: {},
           notifications: [],
+          page: undefined,
           digest: createHash('sha256').update(bytes).digest('hex'),
           createdAt: 1_700_000_000_000,
         });

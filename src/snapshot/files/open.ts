@@ -1,6 +1,6 @@
-import { isNative } from './native/ends.js';
-import { openNative } from './native/read.js';
-import type { ReadOptions, SnapshotFormat, SnapshotReader, TwoPassReader } from './snapshot.js';
+import { isNative } from '../native/ends.js';
+import { openNative } from '../native/read.js';
+import type { ReadOptions, SnapshotFormat, SnapshotReader, TwoPassReader } from '../snapshot.js';
 
 /**
  * Opens a snapshot file of any format, found by its content. A native one can also be read in two
@@ -12,7 +12,7 @@ export async function openSnapshot(
 ): Promise<SnapshotReader | TwoPassReader> {
   const format = await formatOf(path);
   if (format === 'native') return openNative(path, options);
-  const { openRows } = await import('./rows/reader.js');
+  const { openRows } = await import('../rows/reader.js');
   return openRows(path, format, options);
 }
 
@@ -22,6 +22,6 @@ export async function openSnapshot(
  */
 export async function formatOf(path: string): Promise<SnapshotFormat> {
   if (isNative(path)) return 'native';
-  const { detectFormat } = await import('./rows/detect.js');
+  const { detectFormat } = await import('../rows/detect.js');
   return detectFormat(path);
 }

@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import type { Progress } from '../snapshot/snapshot.js';
+import type { Progress } from './snapshot/snapshot.js';
 
 /** A bar that shows how much is done, how fast, and how long the rest will take. */
 export interface ProgressBar {

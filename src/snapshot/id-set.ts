@@ -23,10 +23,6 @@ export class IdSet {
     return true;
   }
 
-  has(id: number): boolean {
-    return this.#slots[this.#find(id)] === id;
-  }
-
   /** The slot that holds the id, else the free one where it belongs. */
   #find(id: number): number {
     const mask = this.#slots.length - 1;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readNotifications } from '../../src/snapshot/notifications.js';
-import { withFolder } from '../support/native.js';
-import { type Fields, refusal } from '../support/rows.js';
+import { readNotifications } from '../../../src/snapshot/files/notifications.js';
+import { withFolder } from '../../support/native.js';
+import { type Fields, refusal } from '../../support/rows.js';
 
 const COMMENT = {
   id: 3,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { openNative } from './native/read.js';
+import { openNative } from '../native/read.js';
 import { formatOf } from './open.js';
 
 /**

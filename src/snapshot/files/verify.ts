@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
-import { InputError } from '../errors.js';
-import type { Degrees, Microseconds } from '../model/units.js';
-import type { PointBlock } from './block.js';
-import { RecordAudit } from './native/audit.js';
-import type { NativeReader } from './native/read.js';
+import { InputError } from '../../errors.js';
+import type { Degrees, Microseconds } from '../../model/units.js';
+import type { PointBlock } from '../block.js';
+import { IdSet } from '../id-set.js';
+import { RecordAudit } from '../native/audit.js';
+import type { NativeReader } from '../native/read.js';
+import { problemTexts } from '../problem-texts.js';
+import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
 import { openSnapshot } from './open.js';
-import { problemTexts } from './problem-texts.js';
-import { IdSet } from './rows/id-set.js';
-import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from './snapshot.js';
 
 const MAX_REASONS = 10;
 

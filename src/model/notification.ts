@@ -1,0 +1,75 @@
+import type { Problem } from './point.js';
+import { parseTimestamp } from './timestamp.js';
+import { isWhole } from './whole.js';
+
+/** One note's comment that a user has been told of, as `GET /rest/notifications/` serves it. */
+export interface Notification {
+  readonly id: number;
+  /** Whom it tells. */
+  readonly user: number;
+  readonly seen: boolean;
+  readonly comment: {
+    readonly id: number;
+    readonly user: number;
+    readonly created_at: string;
+    readonly comment: string;
+    readonly map_data_point: number;
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The one validator of a notification, whatever file it comes from. Returns the notification, or every
+ * problem found. A `complete` record has every field; in others `seen` may be absent, which means false.
+ */
+export function readNotification(
+  record: unknown,
+  { complete }: { readonly complete: boolean },
+): Notification | readonly Problem[] {
+  const problems: Problem[] = [];
+  const fail = (field: string, reason: string): void => void problems.push({ field, reason });
+  const checkWhole = (field: string, value: unknown, least: 0 | 1): void => {
+    if (isWhole(value, least)) return;
+    const isAbsent = value === undefined && !complete;
+    fail(field, isAbsent ? 'is required' : `must be a whole number from ${least} to 2^53 - 1`);
+  };
+  if (!isObject(record)) return [{ field: 'record', reason: 'must be an object' }];
+  const { id, user, comment } = record;
+  const seen = record['seen'] === undefined && !complete ? false : record['seen'];
+  checkWhole('id', id, 1);
+  checkWhole('user', user, 0);
+  if (typeof seen !== 'boolean') fail('seen', 'must be true or false');
+  if (!isObject(comment)) {
+    fail('comment', 'must be an object');
+    return problems;
+  }
+  const { comment: text, created_at: time } = comment;
+  checkWhole('comment.id', comment['id'], 1);
+  checkWhole('comment.user', comment['user'], 0);
+  checkWhole('comment.map_data_point', comment['map_data_point'], 1);
+  if (typeof text !== 'string') fail('comment.comment', 'must be text');
+  else if (text.includes('\0')) fail('comment.comment', 'must not contain a NUL character');
+  const createdAt = typeof time === 'string' ? parseTimestamp(time) : 'must be text';
+  if (typeof createdAt === 'string') {
+    fail('comment.created_at', createdAt);
+    return problems;
+  }
+  if (problems.length > 0) return problems;
+  return {
+    id: id as number,
+    user: user as number,
+    seen: seen as boolean,
+    comment: {
+      id: comment['id'] as number,
+      user: comment['user'] as number,
+      created_at: createdAt.text,
+      comment: text as string,
+      map_data_point: comment['map_data_point'] as number,
+    },
+  };
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
