@@ -8,6 +8,7 @@ import { HttpError, NotFound } from './errors.js';
 import type { Limits } from './limits.js';
 import { refuseBrokenRequest, serverOptions } from './limits.js';
 import { addOperations } from './operations.js';
+import { checkFraming } from './request/framing.js';
 import { userOf } from './request/token.js';
 import { pathOf } from './routes/addresses.js';
 import { addResource, createResources, type Resource, wrongMethod } from './routes/resources.js';
@@ -64,8 +65,13 @@ export function createApp(
   }
 
   app.decorateRequest('startedAt', 0);
-  app.addHook('onRequest', (request, _reply, done) => {
+  // Node itself would answer 417, without a body
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
+  app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
+    checkFraming(request.raw, reply.raw);
     const { authorization, host } = request.raw.headers;
     if (host === undefined && request.raw.httpVersion !== '1.0') {
       throw new HttpError(400, { detail: 'The Host header is missing.' });

@@ -1,0 +1,202 @@
+import { connect } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Envelope, exchange, statusOf } from '../support/client.js';
+import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+
+const LIST = '/rest/map_data_points/';
+const ONE = `${LIST}?page_size=1`;
+/** What a client may take to send a request. */
+const TIMEOUT_MS = 1_000;
+/** A request that ends a connection, so that all answers are there. */
+const LAST = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+let service: Service;
+
+test.before(async () => {
+  const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
+  service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+});
+test.after(() => service.stop());
+
+function head(target: string, headers = '', method = 'GET', version = '1.1'): string {
+  return `${method} ${target} HTTP/${version}\r\nHost: a\r\n${headers}\r\n`;
+}
+
+/** Statuses of all final answers in what came back. */
+function statuses(answer: string): number[] {
+  return Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status)).filter(
+    (status) => status !== 100,
+  );
+}
+
+/** Sends a request, then an ordinary one over the same connection; returns the status of the first. */
+async function askAndGoOn(what: string, bytes: string): Promise<number> {
+  const found = statuses(await exchange(service.port, bytes + LAST));
+  assert.equal(found.slice(1), [200], `${what}: the connection serves the next request`);
+  return found[0]!;
+}
+
+const LONG_VALUES: Readonly<Record<string, readonly [status: number, bytes: string]>> = {
+  'If-None-Match with 1,200 tags': [
+    200,
+    head(ONE, `If-None-Match: ${'"abcdefgh", '.repeat(1_200)}"x"\r\n`),
+  ],
+  'If-None-Match with an open quote': [200, head(ONE, `If-None-Match: "${'a'.repeat(15_000)}\r\n`)],
+  'If-None-Match of commas': [200, head(ONE, `If-None-Match: ${', '.repeat(7_500)}\r\n`)],
+  'Accept with 1,500 members': [
+    406,
+    head(ONE, `Accept: ${Array.from({ length: 1_500 }, (_, i) => `a/b${i}`)}\r\n`),
+  ],
+  'Accept of semicolons': [200, head(ONE, `Accept: text/html${'; '.repeat(7_500)}\r\n`)],
+  'Accept of open quotes': [200, head(ONE, `Accept: text/html${';a="'.repeat(3_700)}\r\n`)],
+  'Accept of blanks': [406, head(ONE, `Accept: ${' '.repeat(15_000)}/\r\n`)],
+  'Authorization of blanks': [401, head(ONE, `Authorization: Token ${' '.repeat(15_000)}x y\r\n`)],
+  '600 tokens': [401, head(ONE, 'Authorization: Token a\r\n'.repeat(600))],
+  '1,900 headers': [
+    200,
+    head(ONE, Array.from({ length: 1_900 }, (_, i) => `${i.toString(36)}:\r\n`).join('')),
+  ],
+  'a range of 3,000 parts': [200, head(ONE, `Range: bytes=${'0-1,'.repeat(3_000)}0-1\r\n`)],
+  'a page of twelve digits': [404, head(`${LIST}?page=999999999999`)],
+  'a page of 15,000 digits': [404, head(`${LIST}?page=${'9'.repeat(15_000)}`)],
+  'an id of 15,000 digits': [404, head(`${LIST}${'1'.repeat(15_000)}/`)],
+  'an ordering 700 times': [200, head(`${LIST}?${'ordering=created_at&'.repeat(700)}`)],
+  'ampersands alone': [200, head(`${LIST}?${'&'.repeat(15_000)}`)],
+  'escapes that are none': [200, head(`${LIST}?a=${'%zz'.repeat(5_000)}`)],
+  'escapes in a path': [404, head(`${LIST}${'%2f'.repeat(5_000)}`)],
+  'a time of blanks': [400, head(`${LIST}?created_at_after=${'+'.repeat(15_000)}`)],
+  'a number between blanks': [400, head(`${LIST}?coordinates=1${'+'.repeat(14_000)}1,1,1`)],
+  'a radius beyond all numbers': [400, head(`${LIST}?coordinates=1,1,1e9999999999`)],
+  'a box beyond all maps': [200, head(`${LIST}?page_size=1&bbox=-1e308,-90,1e308,90`)],
+};
+
+test('long and repeated values are answered like short ones', async () => {
+  for (const [what, [status, bytes]] of Object.entries(LONG_VALUES)) {
+    assert.is(await askAndGoOn(what, bytes), status, what);
+  }
+});
+
+test('an error does not repeat a long value', async () => {
+  for (const name of ['coordinates', 'bbox', 'ordering', 'page_size', 'created_at_after']) {
+    const { status, body } = await service.get(`${LIST}?${name}=${'1x'.repeat(7_000)}`);
+    assert.is(status, 400);
+    assert.ok(body.length < 1_000, `${name}: ${body.length} bytes`);
+  }
+});
+
+test('names of object properties are parameters like any other', async () => {
+  const { status, text } = await service.get(`${LIST}?page_size=1&__proto__=1&constructor=2`);
+  assert.is(status, 200);
+  const { next } = JSON.parse(text) as Envelope;
+  assert.match(next!, /\?__proto__=1&constructor=2&page=2&page_size=1$/);
+});
+
+test('methods that would open a tunnel or echo the request do neither', async () => {
+  const trace = await exchange(service.port, head(LIST, 'X-Secret: 1\r\n', 'TRACE') + LAST);
+  assert.equal(statuses(trace), [405, 200]);
+  assert.not.match(trace, /secret/i);
+  assert.equal(statuses(await exchange(service.port, head('example.org:80', '', 'CONNECT'))), []);
+  assert.is(statusOf(await exchange(service.port, head(LIST, '', 'FOO'))), 400);
+  assert.is(await askAndGoOn('PROPFIND', head(LIST, '', 'PROPFIND')), 405);
+});
+
+test('a request for another protocol is answered in this one, and nothing behind it gets lost', async () => {
+  for (const headers of [
+    'Connection: Upgrade\r\nUpgrade: websocket\r\n',
+    'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n',
+  ]) {
+    const answer = await exchange(service.port, head(ONE, headers) + LAST);
+    // the parser drops what follows in the same packet: whoever sent it must learn that it was not taken
+    assert.equal(statuses(answer), [200]);
+    assert.match(answer, /\r\nConnection: close\r\n/i);
+  }
+});
+
+test('old clients are served', async () => {
+  const old = await exchange(service.port, `GET ${ONE} HTTP/1.0\r\n\r\n`);
+  assert.is(statusOf(old), 200);
+  assert.match(old, /\r\nConnection: close\r\n/i);
+});
+
+const BODY = '0\r\n\r\n';
+const SMUGGLED = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** Requests that two parsers may read in two ways. */
+const AMBIGUOUS: Readonly<Record<string, string>> = {
+  'a length and chunks': head(ONE, 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n') + BODY,
+  'chunks and a length': head(ONE, 'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n') + BODY,
+  'an unknown coding': head(ONE, 'Transfer-Encoding: xchunked\r\n') + BODY,
+  'an unknown coding of a POST': head(LIST, 'Transfer-Encoding: gzip\r\n', 'POST') + BODY,
+  'a coding behind chunks': head(ONE, 'Transfer-Encoding: chunked, identity\r\n') + BODY,
+  'a blank before the colon': head(ONE, 'Transfer-Encoding : chunked\r\n') + BODY,
+  'two lengths': head(ONE, 'Content-Length: 0\r\nContent-Length: 38\r\n'),
+  'a length with a sign': head(ONE, 'Content-Length: +5\r\n'),
+  'a length of 23 digits': head(ONE, `Content-Length: ${'9'.repeat(23)}\r\n`),
+  'a header over two lines': head(ONE, 'X: a\r\n b\r\n'),
+  'lines without a carriage return': `GET ${ONE} HTTP/1.1\nHost: a\n\n`,
+  'a NUL in a header': head(ONE, 'X: a\0b\r\n'),
+  'a blank in the target': head(`${ONE}&a= b`),
+  'another version': head(ONE, '', 'GET', '1.2'),
+};
+
+test('what may be read in two ways gets one 400, and nothing behind it is taken for a request', async () => {
+  for (const [what, bytes] of Object.entries(AMBIGUOUS)) {
+    assert.equal(statuses(await exchange(service.port, bytes + SMUGGLED)), [400], what);
+  }
+});
+
+test('an expectation that cannot be met is refused in the shape of all errors', async () => {
+  const bytes = head(ONE, 'Expect: 200-ok\r\n');
+  const answer = await exchange(service.port, bytes + LAST);
+  assert.equal(statuses(answer), [417, 200]);
+  assert.match(answer, /\r\nContent-Type: application\/json\r\n/i);
+  assert.match(answer, /\{"detail":".+"\}/);
+});
+
+/** Requests whose body never ends; each must end by the time a request may take. */
+const ENDLESS: Readonly<Record<string, string>> = {
+  'a length that is a lie': `${head(ONE, 'Content-Length: 5000\r\n')}hello`,
+  'the length of a POST that is a lie': `${head(LIST, 'Content-Length: 5000\r\n', 'POST')}{}`,
+  'a length beyond all memory': `${head(LIST, `Content-Length: ${'9'.repeat(14)}\r\n`, 'POST')}{}`,
+  'chunks that go on': head(ONE, 'Transfer-Encoding: chunked\r\n'),
+  'chunks of a POST that go on': head(LIST, 'Transfer-Encoding: chunked\r\n', 'POST'),
+  'a body that waits to be asked for': head(
+    LIST,
+    'Expect: 100-continue\r\nContent-Length: 9\r\n',
+    'POST',
+  ),
+};
+
+test('bodies that never end are cut off, also while bytes arrive', async () => {
+  const cut = Object.entries(ENDLESS).map(async ([what, bytes]) => {
+    const began = performance.now();
+    const answer = await drip(bytes, what.includes('chunks') ? '1\r\nx\r\n' : '');
+    const [first, second, ...more] = statuses(answer);
+    assert.ok(first === 200 || first === 503 || first === 405, `${what}: ${first}`);
+    assert.equal([second, more], [408, []], what);
+    assert.ok(performance.now() - began < 10 * TIMEOUT_MS, what);
+  });
+  await Promise.all(cut);
+});
+
+/** Sends bytes and then more of them again and again; returns what came until the service hung up. */
+function drip(bytes: string, more: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(service.port, '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      answer += text;
+    });
+    // it may still send when the service hangs up
+    socket.on('error', () => {});
+    socket.write(bytes);
+    const timer = more === '' ? undefined : setInterval(() => socket.write(more), 50);
+    socket.on('close', () => {
+      clearInterval(timer);
+      resolve(answer);
+    });
+  });
+}
+
+test.run();
