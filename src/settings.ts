@@ -43,6 +43,8 @@ export interface ServeSettings {
   readonly maxHeaderSize: number;
   readonly maxConnections: number;
   readonly requestTimeout: number;
+  readonly answerTimeout: number;
+  readonly maxUnsent: number;
   readonly maxLoopDelay: number;
   readonly shutdownTimeout: number;
   /** Share of the requests that are logged. */
@@ -207,6 +209,20 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     parse: duration,
   },
   {
+    flag: '--answer-timeout <time>',
+    environment: 'WAYPOST_ANSWER_TIMEOUT',
+    fallback: '30s',
+    help: 'how long a client may take nothing of its answer before it is cut off',
+    parse: (text) => atLeast(duration(text), 1, 'expected a time above 0, such as 30s'),
+  },
+  {
+    flag: '--max-unsent <size>',
+    environment: 'WAYPOST_MAX_UNSENT',
+    fallback: '256MiB',
+    help: 'memory for answers that clients have not taken yet; beyond it the slowest are cut off',
+    parse: (text) => atLeast(byteSize(text), 1, 'expected a size above 0, such as 256MiB'),
+  },
+  {
     flag: '--max-loop-delay <time>',
     environment: 'WAYPOST_MAX_LOOP_DELAY',
     fallback: '1s',
@@ -275,6 +291,11 @@ export function duration(text: string): number {
   if (text === '0') return 0;
   if (digits === undefined) throw new InputError('expected a time such as 500ms, 10s or 2m');
   return Number(digits) * (unit === 'm' ? 60_000 : unit === 's' ? 1000 : 1);
+}
+
+function atLeast(value: number, least: number, rule: string): number {
+  if (value >= least) return value;
+  throw new InputError(rule);
 }
 
 function autoWorkers(): number {

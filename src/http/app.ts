@@ -3,15 +3,17 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Service } from '../live/service.js';
 import { varyOf } from './answer/answer.js';
 import { corsHeaders } from './answer/cors.js';
+import type { Backlog } from './backlog.js';
 import type { Context } from './context.js';
 import { HttpError, NotFound } from './errors.js';
 import type { Limits } from './limits.js';
-import { refuseBrokenRequest, serverOptions } from './limits.js';
+import { refuseBrokenRequest } from './limits.js';
 import { addOperations } from './operations.js';
 import { checkFraming } from './request/framing.js';
 import { userOf } from './request/token.js';
 import { pathOf } from './routes/addresses.js';
 import { addResource, createResources, type Resource, wrongMethod } from './routes/resources.js';
+import { createHttpServer } from './server.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,6 +22,8 @@ declare module 'fastify' {
   }
 }
 
+/** A body of this size fits all that is read; larger ones get 413. */
+const BODY_LIMIT = 1024 * 1024;
 /** Seconds after which a client that was turned away may try again. */
 const RETRY_AFTER = '1';
 
@@ -28,12 +32,14 @@ export function createApp(
   context: Context,
   service: Service,
   limits: Limits,
+  backlog: Backlog,
   adminToken: string | undefined,
 ): FastifyInstance {
   const observeOther = context.stats.route('other');
   let lastId = 0;
   const app = fastify({
-    ...serverOptions(limits),
+    bodyLimit: BODY_LIMIT,
+    serverFactory: (handle) => createHttpServer(handle, limits, backlog),
     // with a logger, Fastify makes another one and two listeners for every request
     logger: false,
     genReqId: ({ headers }) =>

@@ -11,39 +11,6 @@ export interface Limits {
   readonly maxLoopDelay: number;
 }
 
-/** A body of this size fits all that is read; larger ones get 413. */
-const BODY_LIMIT = 1024 * 1024;
-
-/** How the limits read as options of the HTTP server. */
-export function serverOptions({ maxHeaderSize, requestTimeout }: Limits): {
-  bodyLimit: number;
-  requestTimeout: number;
-  connectionTimeout: number;
-  http: {
-    maxHeaderSize: number;
-    headersTimeout: number;
-    connectionsCheckingInterval: number;
-    requireHostHeader: boolean;
-  };
-} {
-  return {
-    bodyLimit: BODY_LIMIT,
-    requestTimeout,
-    // of a socket on which nothing moves; longer than an idle connection is kept
-    connectionTimeout: Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000),
-    http: {
-      maxHeaderSize,
-      headersTimeout: requestTimeout,
-      connectionsCheckingInterval: Math.max(500, Math.min(requestTimeout / 4, 5_000)),
-      // it is refused all the same, in the shape of all errors
-      requireHostHeader: false,
-    },
-  };
-}
-
-/** How long Fastify keeps an idle connection. */
-const KEEP_ALIVE_MS = 72_000;
-
 const STATUS: Record<string, [line: string, detail: string]> = {
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',

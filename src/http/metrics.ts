@@ -10,6 +10,7 @@ import {
 } from 'prom-client';
 import type { Outcome } from '../live/reload/reload.js';
 import type { Service } from '../live/service.js';
+import type { Backlog } from './backlog.js';
 import { LATENCY_BOUNDS, type RequestStats } from './request-stats.js';
 
 /** The numbers of the process as a whole; docs/operations.md lists every one. */
@@ -83,15 +84,18 @@ export function createServiceMetrics(service: Service): ServiceMetrics {
   };
 }
 
-/**
- * Registers what one thread counts: `stats`, its open `connections`, which tell whether the threads share them
- * evenly, and the lag of its event loop.
- */
-export function createRequestMetrics(
-  stats: RequestStats,
-  thread: number,
-  connections: { readonly size: number },
-): Registry {
+/** What one thread counts. */
+export interface ThreadNumbers {
+  readonly thread: number;
+  readonly stats: RequestStats;
+  /** The open ones, which tell whether the threads share them evenly. */
+  readonly connections: { readonly size: number };
+  readonly backlog: Pick<Backlog, 'bytes' | 'stalled' | 'crowded'>;
+}
+
+/** Registers what one thread counts, and the lag of its event loop. */
+export function createRequestMetrics(numbers: ThreadNumbers): Registry {
+  const { stats, thread, connections, backlog } = numbers;
   const registry = new Registry();
   const registers = [registry];
   new Counter({
@@ -127,6 +131,26 @@ export function createRequestMetrics(
     registers,
     collect() {
       this.set({ thread }, connections.size);
+    },
+  });
+  new Gauge({
+    name: 'waypost_unsent_bytes',
+    help: 'Bytes of answers that clients have not taken yet.',
+    labelNames: ['thread'],
+    registers,
+    collect() {
+      this.set({ thread }, backlog.bytes);
+    },
+  });
+  new Counter({
+    name: 'waypost_clients_cut_off_total',
+    help: 'Clients cut off because they did not take their answers, by why.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      this.inc({ reason: 'stalled' }, backlog.stalled);
+      this.inc({ reason: 'crowded' }, backlog.crowded);
     },
   });
   const lag = monitorEventLoopDelay({ resolution: LAG_STEP_MS });

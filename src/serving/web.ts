@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { InputError } from '../errors.js';
 import { createApp } from '../http/app.js';
+import { createBacklog } from '../http/backlog.js';
 import { createRequestMetrics } from '../http/metrics.js';
 import { createRequestStats } from '../http/request-stats.js';
 import type { Service } from '../live/service.js';
@@ -34,6 +35,11 @@ export async function createWeb(
 ): Promise<Web> {
   const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog, workers } = settings;
   const stats = createRequestStats();
+  const backlog = createBacklog({
+    // as with the cache below, each thread has its own
+    maxUnsent: settings.maxUnsent / workers,
+    answerTimeout: settings.answerTimeout,
+  });
   let isClosing = false;
   const app = createApp(
     {
@@ -45,18 +51,18 @@ export async function createWeb(
       corsOrigin,
       tokens,
       thread,
-      // each thread has its own
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       accessLog,
       closing: () => isClosing,
     },
     service,
     settings,
+    backlog,
     settings.adminToken,
   );
   const connections = holdConnections(app.server, settings.maxConnections, counts, thread);
   return {
-    registry: createRequestMetrics(stats, thread, connections),
+    registry: createRequestMetrics({ stats, thread, connections, backlog }),
     async listen(place) {
       if ('fd' in place) {
         // not Fastify's own, which would look up localhost and listen there as well

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createBacklog } from '../../src/http/backlog.js';
 import { createRequestMetrics, createServiceMetrics } from '../../src/http/metrics.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
 import { createRequestStats } from '../../src/http/request-stats.js';
@@ -100,7 +101,12 @@ test('the operations page lists every metric with its type and labels', () => {
   // the service is asked only when metrics are collected
   const registries = [
     createServiceMetrics({} as Service).registry,
-    createRequestMetrics(createRequestStats(), 0, { size: 0 }),
+    createRequestMetrics({
+      thread: 0,
+      stats: createRequestStats(),
+      connections: { size: 0 },
+      backlog: createBacklog({ maxUnsent: 0, answerTimeout: 0 }),
+    }),
   ];
   const registered = registries.flatMap(
     (one) => one.getMetricsAsArray() as unknown as Registered[],

@@ -1,0 +1,152 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** What is kept of answers that clients have not taken. */
+export interface BacklogLimits {
+  /** Bytes of all such answers of one thread. */
+  readonly maxUnsent: number;
+  /** Milliseconds in which a client must take something of its answer. */
+  readonly answerTimeout: number;
+}
+
+/** Answers that are made and that the system has not taken yet, because their clients read slowly. */
+export interface Backlog {
+  /** The class of responses that note themselves here; for Node's HTTP server. */
+  readonly Response: typeof ServerResponse;
+  /** What the answers hold at this moment. */
+  readonly bytes: number;
+  /** Clients that were cut off because they took nothing for too long. */
+  readonly stalled: number;
+  /** Clients that were cut off because all answers together were too large. */
+  readonly crowded: number;
+}
+
+/** The answers of one connection. */
+interface Entry {
+  readonly socket: Socket;
+  readonly responses: Set<ServerResponse>;
+  /** Bytes that the system took from this connection by the last look. */
+  taken: number;
+  /** When a look first found that many. */
+  movedAt: number;
+}
+
+/** Answers are counted each time that this share of the bound was added. */
+const STEP = 1 / 8;
+/** When a count finds more than the bound less a step, clients are cut off until this share is left. */
+const REST = 3 / 4;
+const LONGEST_LOOK_MS = 1_000;
+
+/**
+ * Makes a backlog. A client that takes nothing of its answer for `answerTimeout` is cut off. When all answers
+ * hold about `maxUnsent` bytes, those are who took nothing for longest. An answer that the system takes at
+ * once, as it does nearly always, costs one look at its length.
+ */
+export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Backlog {
+  const entries = new Map<Socket, Entry>();
+  let added = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const cut = { stalled: 0, crowded: 0 };
+
+  function add(response: ServerResponse): void {
+    const { socket } = response.req;
+    // what is written to a closed connection goes nowhere
+    if (socket.destroyed) return;
+    const entry = entries.get(socket) ?? open(socket);
+    entry.responses.add(response);
+    response.once('close', () => {
+      entry.responses.delete(response);
+      if (entry.responses.size === 0) entries.delete(socket);
+    });
+    added += response.writableLength;
+    if (added > maxUnsent * STEP) makeRoom(entry);
+  }
+
+  function open(socket: Socket): Entry {
+    const entry = { socket, responses: new Set<ServerResponse>(), taken: 0, movedAt: 0 };
+    look(entry);
+    entries.set(socket, entry);
+    socket.once('close', () => {
+      if (entries.get(socket) === entry) entries.delete(socket);
+    });
+    timer ??= setInterval(lookAtAll, Math.min(LONGEST_LOOK_MS, answerTimeout / 4)).unref();
+    return entry;
+  }
+
+  function lookAtAll(): void {
+    const now = performance.now();
+    for (const entry of entries.values()) {
+      look(entry);
+      if (now - entry.movedAt > answerTimeout) cutOff(entry, 'stalled');
+    }
+    if (entries.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  /** Cuts clients off while all answers hold too much, but not the one whose answer was just added. */
+  function makeRoom(newest: Entry): void {
+    added = 0;
+    let bytes = total();
+    if (bytes <= maxUnsent * (1 - STEP)) return;
+    for (const entry of entries.values()) look(entry);
+    const longestFirst = [...entries.values()].sort((a, b) => a.movedAt - b.movedAt);
+    for (const entry of longestFirst) {
+      if (bytes <= maxUnsent * REST) return;
+      if (entry === newest) continue;
+      bytes -= bytesOf(entry);
+      cutOff(entry, 'crowded');
+    }
+  }
+
+  function cutOff({ socket }: Entry, why: keyof typeof cut): void {
+    cut[why]++;
+    entries.delete(socket);
+    socket.destroy();
+  }
+
+  function total(): number {
+    let bytes = 0;
+    for (const entry of entries.values()) bytes += bytesOf(entry);
+    return bytes;
+  }
+
+  class Response extends ServerResponse<IncomingMessage> {
+    override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+      super.end(chunk as string, encoding as BufferEncoding, callback as () => void);
+      if (this.writableLength > 0) add(this);
+      return this;
+    }
+  }
+
+  return {
+    Response: Response as typeof ServerResponse,
+    get bytes() {
+      return total();
+    },
+    get stalled() {
+      return cut.stalled;
+    },
+    get crowded() {
+      return cut.crowded;
+    },
+  };
+}
+
+function bytesOf({ responses }: Entry): number {
+  let bytes = 0;
+  for (const response of responses) bytes += response.writableLength;
+  return bytes;
+}
+
+/** Notes whether the system took something since the last look. */
+function look(entry: Entry): void {
+  // Node counts a write when it is handed over, its handle what is left of it
+  const { bytesWritten, _handle: handle } = entry.socket as Socket & {
+    readonly _handle: { readonly writeQueueSize: number } | null;
+  };
+  const taken = bytesWritten - (handle?.writeQueueSize ?? 0);
+  if (taken === entry.taken) return;
+  entry.taken = taken;
+  entry.movedAt = performance.now();
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Works on a request. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Requests of one connection that are worked on at the same time. */
+const MOST_UNANSWERED = 2;
+/** Milliseconds of one turn of the event loop that go to requests which waited. */
+const TURN_MS = 5;
+
+/** A connection whose client sent requests before it had the answers to earlier ones. */
+interface Line {
+  readonly socket: Socket;
+  readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
+  /** Requests that are being worked on, or whose answers the system has not taken yet. */
+  unanswered: number;
+  /** Whether the line stands among those that may begin a request in the next turn. */
+  isReady: boolean;
+  /** Whether nothing is read from the connection. */
+  isHeld: boolean;
+}
+
+/**
+ * Puts a gate in front of `handle`. A request that arrives alone passes at once. Of requests that arrive before
+ * the earlier ones of their connection are answered, at most two are worked on at a time, and each waits for
+ * another turn of the event loop, so that other connections get theirs. While requests wait, nothing more is
+ * read from their connection. When the connection closes, the requests that wait are dropped.
+ */
+export function createGate(handle: Handler): Handler {
+  const lines = new Map<Socket, Line>();
+  const ready: Line[] = [];
+  let isTurnComing = false;
+
+  function open(socket: Socket): Line {
+    const line: Line = { socket, waiting: [], unanswered: 1, isReady: false, isHeld: false };
+    lines.set(socket, line);
+    // Node resumes a connection whenever it is done with one of its requests
+    socket.on('resume', () => {
+      if (line.isHeld) socket.pause();
+    });
+    socket.once('close', () => lines.delete(socket));
+    // where Node keeps the response whose turn it is: that of the request which passed at once
+    const { _httpMessage: first } = socket as Socket & { readonly _httpMessage: ServerResponse };
+    first.once('close', () => finish(line));
+    return line;
+  }
+
+  /** Lets the line begin a request in the next turn, if it may. */
+  function invite(line: Line): void {
+    const { waiting, unanswered, isReady } = line;
+    if (isReady || waiting.length === 0 || unanswered >= MOST_UNANSWERED) return;
+    line.isReady = true;
+    ready.push(line);
+    expectTurn();
+  }
+
+  function expectTurn(): void {
+    if (isTurnComing || ready.length === 0) return;
+    isTurnComing = true;
+    setImmediate(turn);
+  }
+
+  function turn(): void {
+    isTurnComing = false;
+    const until = performance.now() + TURN_MS;
+    // lines that are invited meanwhile wait for the next turn
+    let left = ready.length;
+    do {
+      const line = ready.shift()!;
+      line.isReady = false;
+      begin(line);
+    } while (--left > 0 && performance.now() < until);
+    expectTurn();
+  }
+
+  function begin(line: Line): void {
+    // whoever sent the requests is gone
+    if (line.socket.destroyed) return;
+    const { request, response } = line.waiting.shift()!;
+    line.unanswered++;
+    response.once('close', () => finish(line));
+    // the rest of a body must be read; no other request can stand in front of it
+    if (!request.complete) letGo(line);
+    handle(request, response);
+    invite(line);
+  }
+
+  function finish(line: Line): void {
+    line.unanswered--;
+    if (line.waiting.length === 0 && line.unanswered === 0) letGo(line);
+    else invite(line);
+  }
+
+  return (request, response) => {
+    // Node gives a response its socket once the earlier ones of the connection are sent
+    if (response.socket !== null) {
+      handle(request, response);
+      return;
+    }
+    const { socket } = request;
+    const line = lines.get(socket) ?? open(socket);
+    line.waiting.push({ request, response });
+    line.isHeld = true;
+    socket.pause();
+    invite(line);
+  };
+}
+
+function letGo(line: Line): void {
+  line.isHeld = false;
+  line.socket.resume();
+}

@@ -1,0 +1,29 @@
+import { createServer, type Server } from 'node:http';
+import type { Backlog } from './backlog.js';
+import { createGate, type Handler } from './gate.js';
+import type { Limits } from './limits.js';
+
+/** How long an idle connection is kept, in milliseconds: longer than proxies do. */
+const KEEP_ALIVE_MS = 72_000;
+
+/** Makes Node's HTTP server, not yet listening, with what a thread lets its clients do. */
+export function createHttpServer(
+  handle: Handler,
+  { maxHeaderSize, requestTimeout }: Limits,
+  { Response }: Backlog,
+): Server {
+  const options = {
+    maxHeaderSize,
+    requestTimeout,
+    headersTimeout: requestTimeout,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: Math.max(500, Math.min(requestTimeout / 4, 5_000)),
+    // it is refused all the same, in the shape of all errors
+    requireHostHeader: false,
+    ServerResponse: Response,
+  };
+  const server = createServer(options, createGate(handle));
+  // of a connection on which nothing moves; longer than an idle one is kept
+  server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000));
+  return server;
+}

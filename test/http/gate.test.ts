@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createGate, type Handler } from '../../src/http/gate.js';
+import { until } from '../support/wait.js';
+
+/** What a handler was given and has not answered yet. */
+interface Begun {
+  readonly path: string;
+  readonly response: ServerResponse;
+}
+
+/** A server behind a gate, on which every request is answered by hand. */
+interface Gated {
+  readonly server: Server;
+  readonly begun: Begun[];
+  connect(): Promise<Client>;
+}
+
+/** A connection and what came back over it. */
+interface Client {
+  readonly socket: Socket;
+  received(): string;
+}
+
+const open: { close(): unknown }[] = [];
+
+async function startGated(handle?: Handler): Promise<Gated> {
+  const begun: Begun[] = [];
+  const note = (request: IncomingMessage, response: ServerResponse): void => {
+    begun.push({ path: request.url!, response });
+  };
+  const server = createServer(createGate(handle ?? note));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push({ close: () => server.closeAllConnections() }, server);
+  return {
+    server,
+    begun,
+    async connect() {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      await once(socket, 'connect');
+      let text = '';
+      socket.setEncoding('latin1');
+      socket.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      socket.on('error', () => {});
+      open.push({ close: () => socket.destroy() });
+      return { socket, received: () => text };
+    },
+  };
+}
+
+function requests(name: string, count: number): string {
+  return Array.from(
+    { length: count },
+    (_, i) => `GET /${name}${i} HTTP/1.1\r\nHost: a\r\n\r\n`,
+  ).join('');
+}
+
+const pathsOf = ({ begun }: Gated): string[] => begun.map(({ path }) => path);
+
+test('of the requests of one packet two are worked on, the next when one is answered', async () => {
+  const gated = await startGated();
+  const { socket, received } = await gated.connect();
+  socket.write(requests('a', 5));
+  await until('two are begun', () => gated.begun.length === 2);
+  for (let i = 0; i < 10; i++) await turn();
+  assert.equal(pathsOf(gated), ['/a0', '/a1']);
+  gated.begun[0]!.response.end('first');
+  await until('a third is begun', () => gated.begun.length === 3);
+  for (let i = 0; i < 10; i++) await turn();
+  assert.is(gated.begun.length, 3);
+  // out of order: the answer to the second is held back by Node
+  gated.begun[2]!.response.end('third');
+  for (let i = 0; i < 10; i++) await turn();
+  assert.is(gated.begun.length, 3, 'what cannot be sent yet counts');
+  gated.begun[1]!.response.end('second');
+  for (const index of [3, 4]) {
+    await until('another is begun', () => gated.begun.length > index);
+    gated.begun[index]!.response.end('more');
+  }
+  await until('all are answered', () => received().split('HTTP/1.1 200').length === 6);
+  assert.ok(received().indexOf('second') < received().indexOf('third'));
+  socket.write(requests('b', 1));
+  await until('the connection goes on', () => gated.begun.length === 6);
+});
+
+test('another connection is answered between the requests of one packet', async () => {
+  const order: string[] = [];
+  let sendOther = (): void => {};
+  const gated = await startGated((request, response) => {
+    order.push(request.url!);
+    // both sockets of this process: the other's request arrives while this one is worked on
+    if (request.url === '/a0') sendOther();
+    response.end('x');
+  });
+  const [many, other] = [await gated.connect(), await gated.connect()];
+  sendOther = () => void other.socket.write(requests('other', 1));
+  many.socket.write(requests('a', 500));
+  await until('all are answered', () => order.length === 501);
+  assert.ok(order.indexOf('/other0') < 50, `as number ${order.indexOf('/other0')}`);
+});
+
+test('nothing is begun for a connection that was closed', async () => {
+  const gated = await startGated();
+  const { socket } = await gated.connect();
+  let serverSide: Socket | undefined;
+  gated.server.on('request', (request: IncomingMessage) => {
+    serverSide = request.socket;
+  });
+  socket.write(requests('a', 600));
+  await until('two are begun', () => gated.begun.length === 2);
+  socket.resetAndDestroy();
+  gated.begun[0]!.response.end('x'.repeat(100_000));
+  await until('the close is seen', () => serverSide?.destroyed);
+  const { length } = gated.begun;
+  for (const { response } of gated.begun) response.end();
+  for (let i = 0; i < 10; i++) await turn();
+  assert.is(gated.begun.length, length);
+  assert.ok(length <= 3, `${length} of 600`);
+});
+
+test('what is sent while requests wait is read later, and all of it is answered', async () => {
+  const gated = await startGated(
+    (_request, response) => void setImmediate(() => response.end('x')),
+  );
+  const { socket, received } = await gated.connect();
+  let most = 0;
+  gated.server.on('request', (request: IncomingMessage) => {
+    most = Math.max(most, request.socket.bytesRead);
+  });
+  const many = requests('a', 20_000);
+  socket.write(many);
+  await until('some are answered', () => received().length > 1_000);
+  assert.ok(most < many.length / 2, `${most} of ${many.length} read`);
+  await until('all are answered', () => received().split('HTTP/1.1 200').length === 20_001);
+});
+
+test('a request that waits gets the rest of its body', async () => {
+  const bodies: string[] = [];
+  const gated = await startGated(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    bodies.push(body);
+    response.end('x');
+  });
+  const { socket } = await gated.connect();
+  const post = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n';
+  socket.write(`${requests('a', 3)}${post}12345`);
+  await until('those before it are answered', () => bodies.length === 3);
+  socket.write(`67890${requests('b', 2)}`);
+  await until('all are answered', () => bodies.length === 6);
+  assert.equal(bodies, ['', '', '', '1234567890', '', '']);
+});
+
+test('a client that closes its side at once gets all its answers', async () => {
+  const gated = await startGated(
+    (_request, response) => void setImmediate(() => response.end('x')),
+  );
+  const { socket, received } = await gated.connect();
+  socket.end(requests('a', 20));
+  await once(socket, 'end');
+  assert.is(received().split('HTTP/1.1 200').length, 21);
+});
+
+test.after(() => {
+  for (const one of open) one.close();
+});
+
+test.run();
