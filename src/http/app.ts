@@ -1,6 +1,5 @@
 import underPressure from '@fastify/under-pressure';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { Service } from '../live/service.js';
 import { varyOf } from './answer/answer.js';
 import { corsHeaders } from './answer/cors.js';
 import type { Backlog } from './backlog.js';
@@ -8,7 +7,7 @@ import type { Context } from './context.js';
 import { HttpError, NotFound } from './errors.js';
 import type { Limits } from './limits.js';
 import { refuseBrokenRequest } from './limits.js';
-import { addOperations } from './operations.js';
+import { addOperations, type Service } from './operations.js';
 import { checkFraming } from './request/framing.js';
 import { userOf } from './request/token.js';
 import { pathOf } from './routes/addresses.js';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Current } from '../live/generation.js';
+import type { Current } from '../live/current.js';
 import type { TimeZone } from '../model/time-zone.js';
 import type { RequestStats } from './request-stats.js';
 

@@ -4,82 +4,91 @@ import {
   Counter,
   collectDefaultMetrics,
   Gauge,
-  Histogram,
   type Metric,
   Registry,
 } from 'prom-client';
-import type { Outcome } from '../live/reload/reload.js';
-import type { Service } from '../live/service.js';
+import type { Current } from '../live/current.js';
+import { BUILD_BOUNDS, type ReloadStats } from '../live/reload/stats.js';
 import type { Backlog } from './backlog.js';
 import { LATENCY_BOUNDS, type RequestStats } from './request-stats.js';
 
-/** The numbers of the process as a whole; docs/operations.md lists every one. */
-export interface ServiceMetrics {
-  readonly registry: Registry;
-  /** Counts a look at a snapshot file. */
-  reloaded(outcome: Outcome, seconds: number): void;
-}
+/** The metrics of one thread, as they travel. */
+export type MetricsJson = readonly object[];
 
-/** How many seconds a build may take; 10 million points take some 20. */
-const BUILD_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120];
+/** All metrics of the service; docs/operations.md lists every one. */
+export interface ServiceMetrics {
+  /** The numbers of the process. */
+  readonly registry: Registry;
+  /** Reads the numbers of threads, too, whenever the text is asked for. */
+  add(read: () => Promise<readonly MetricsJson[]>): void;
+  /** In Prometheus's text format: the numbers of the process, and those of its threads added up. */
+  text(): Promise<string>;
+}
 
 /** How often the lag of the event loop is looked at. */
 const LAG_STEP_MS = 10;
 
-/** Registers what the threads have in common; `service` is asked whenever they are read. */
-export function createServiceMetrics(service: Service): ServiceMetrics {
+/** Registers what the threads have in common; `current` and `stats` are read whenever the text is asked for. */
+export function createServiceMetrics(current: Current, stats: ReloadStats): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
+  const readers: (() => Promise<readonly MetricsJson[]>)[] = [];
   collectDefaultMetrics({ register: registry });
 
-  const gauge = (name: string, help: string, read: (service: Service) => number): void => {
+  const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
       name,
       help,
       registers,
       collect() {
-        this.set(read(service));
+        this.set(read());
       },
     });
   };
-  gauge('waypost_points', 'Points that are served.', ({ current }) => current.generation.count);
+  gauge('waypost_points', 'Points that are served.', () => current.generation.count);
   gauge(
     'waypost_snapshot_timestamp_seconds',
     'When the export that is served was made.',
-    ({ current }) => current.generation.exportedAt / 1000,
+    () => current.generation.exportedAt / 1000,
   );
   gauge(
     'waypost_snapshot_age_seconds',
     'Time since the export that is served was made.',
-    ({ current }) => (Date.now() - current.generation.exportedAt) / 1000,
+    () => (Date.now() - current.generation.exportedAt) / 1000,
   );
   gauge(
     'waypost_snapshot_loaded_timestamp_seconds',
     'When the snapshot that is served was loaded.',
-    ({ current }) => current.generation.loadedAt / 1000,
+    () => current.generation.loadedAt / 1000,
   );
-  gauge('waypost_stale', '1 while the newest snapshot is not the one served.', ({ stale }) =>
-    stale === undefined ? 0 : 1,
+  gauge('waypost_stale', '1 while the newest snapshot is not the one served.', () =>
+    current.stale === undefined ? 0 : 1,
   );
 
-  const reloads = new Counter({
+  new Counter({
     name: 'waypost_reloads_total',
     help: 'Looks at a snapshot file by what came of them.',
     labelNames: ['outcome'],
     registers,
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(stats.outcomes)) this.inc({ outcome }, count);
+    },
   });
-  for (const outcome of ['loaded', 'unchanged', 'failed', 'held_back']) reloads.inc({ outcome }, 0);
-  const builds = new Histogram({
-    name: 'waypost_build_seconds',
-    help: 'Time from opening a snapshot file to serving it.',
-    buckets: BUILD_BOUNDS,
-    registers,
-  });
+  const builds = countedHistogram(
+    'waypost_build_seconds',
+    'Time from opening a snapshot file to serving it.',
+    { labelNames: [], bounds: BUILD_BOUNDS },
+    () => [{ labels: {}, buckets: stats.buckets, seconds: stats.seconds }],
+  );
+  registry.registerMetric(builds);
   return {
     registry,
-    reloaded(outcome, seconds) {
-      reloads.inc({ outcome });
-      if (outcome === 'loaded') builds.observe(seconds);
+    add: (read) => void readers.push(read),
+    async text() {
+      const threads = await Promise.all(readers.map((read) => read()));
+      const sums = AggregatorRegistry.aggregate(threads.flat() as object[]);
+      return `${await registry.metrics()}${await sums.metrics()}`;
     },
   };
 }
@@ -123,7 +132,13 @@ export function createRequestMetrics(numbers: ThreadNumbers): Registry {
   };
   cache('waypost_answer_cache_hits_total', 'Answers sent from the cache.', () => stats.cacheHits);
   cache('waypost_answer_cache_misses_total', 'Answers not in the cache.', () => stats.cacheMisses);
-  registry.registerMetric(latencyHistogram(stats) as unknown as Metric);
+  const latencies = countedHistogram(
+    'waypost_http_request_duration_seconds',
+    'Time from the head of a request to its answer being handed to the socket.',
+    { labelNames: ['route'], bounds: LATENCY_BOUNDS },
+    () => stats.latencies.map(({ route, ...rest }) => ({ labels: { route }, ...rest })),
+  );
+  registry.registerMetric(latencies);
   new Gauge({
     name: 'waypost_connections',
     help: 'Open connections.',
@@ -169,43 +184,41 @@ export function createRequestMetrics(numbers: ThreadNumbers): Registry {
   return registry;
 }
 
-/** Everything as text: the numbers of the process, and those of its threads added up. */
-export async function joinMetrics(
-  registry: Registry,
-  threads: readonly (readonly object[])[],
-): Promise<string> {
-  const sums = AggregatorRegistry.aggregate([...threads] as object[]);
-  return `${await registry.metrics()}${await sums.metrics()}`;
+/** What was counted of one set of labels. */
+interface Counted {
+  readonly labels: Readonly<Record<string, string>>;
+  /** One a bound, and one more for what was beyond the last. */
+  readonly buckets: ArrayLike<number>;
+  readonly seconds: number;
 }
 
 /** A histogram whose buckets are counted elsewhere; the library's own can only be observed into. */
-function latencyHistogram(stats: RequestStats): object {
-  const name = 'waypost_http_request_duration_seconds';
-  const about = {
-    name,
-    help: 'Time from the head of a request to its answer being handed to the socket.',
-    type: 'histogram',
-    aggregator: 'sum',
-  };
-  return {
+function countedHistogram(
+  name: string,
+  help: string,
+  { labelNames, bounds }: { labelNames: readonly string[]; bounds: readonly number[] },
+  read: () => readonly Counted[],
+): Metric {
+  const about = { name, help, type: 'histogram', aggregator: 'sum' };
+  const histogram = {
     ...about,
-    labelNames: ['route', 'le'],
+    labelNames: [...labelNames, 'le'],
     reset() {},
     async get() {
-      const values = stats.latencies.flatMap(({ route, buckets, seconds, count }) => {
+      const values = read().flatMap(({ labels, buckets, seconds }) => {
         let sum = 0;
-        const steps = [...LATENCY_BOUNDS, '+Inf'].map((le, index) => {
+        const steps = [...bounds, '+Inf'].map((le, index) => {
           sum += buckets[index]!;
-          return { metricName: `${name}_bucket`, labels: { le, route }, value: sum };
+          return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: sum };
         });
-        const labels = { route };
         return [
           ...steps,
           { metricName: `${name}_sum`, labels, value: seconds },
-          { metricName: `${name}_count`, labels, value: count },
+          { metricName: `${name}_count`, labels, value: sum },
         ];
       });
       return { ...about, values };
     },
   };
+  return histogram as unknown as Metric;
 }

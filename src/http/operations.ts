@@ -1,10 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Service } from '../live/service.js';
+import type { Current } from '../live/current.js';
 import { HttpError } from './errors.js';
 import { parseQueryString } from './request/query-string.js';
 import { tokenKey } from './request/token.js';
 import { queryOf } from './routes/addresses.js';
+
+/** The running service as its operators see it, from whichever thread. */
+export interface Service {
+  readonly current: Current;
+  /** Looks for a new snapshot; `accept` takes one that shrank. Resolves when it is served, or will not be. */
+  reload(accept: boolean): Promise<void>;
+  /** All metrics of all threads, in Prometheus's text format. */
+  metrics(): Promise<string>;
+}
 
 /** Adds what operators ask for: health, metrics and, with a token, the reload by hand. */
 export function addOperations(
@@ -19,7 +28,7 @@ export function addOperations(
   app.route({
     ...read,
     url: '/health/ready',
-    handler: (_request, reply) => sendReadiness(reply, service),
+    handler: (_request, reply) => sendReadiness(reply, service.current),
   });
   app.route({
     ...read,
@@ -33,19 +42,18 @@ export function addOperations(
     app.post('/admin/reload', { config }, async (request, reply) => {
       requireToken(request, adminToken);
       await service.reload(flagOf(request, 'accept'));
-      return sendReadiness(reply, service);
+      return sendReadiness(reply, service.current);
     });
   }
 }
 
-function sendReadiness(reply: FastifyReply, service: Service): void {
-  reply.header('Cache-Control', 'no-store').send(readiness(service));
+function sendReadiness(reply: FastifyReply, current: Current): void {
+  reply.header('Cache-Control', 'no-store').send(readiness(current));
 }
 
 /** Once there is a service at all, it serves: ready, stale or not. */
-function readiness(service: Service): object {
-  const { stale } = service;
-  const { count, tag, exportedAt, loadedAt } = service.current.generation;
+function readiness({ generation, stale }: Current): object {
+  const { count, tag, exportedAt, loadedAt } = generation;
   return {
     status: 'ready',
     points: count,

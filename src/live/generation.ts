@@ -33,11 +33,6 @@ export interface Generation {
   readonly lastModified: string;
 }
 
-/** The generation that requests are answered from; a request takes it once and keeps to it. */
-export interface Current {
-  readonly generation: Generation;
-}
-
 /** Prepares a snapshot for serving, in a few milliseconds; each thread that serves does so for itself. */
 export function createGeneration(parts: GenerationParts): Generation {
   const { extra, digest, loadedAt } = parts;

@@ -1,11 +1,8 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { Standing } from '../live/current.js';
 import type { GenerationParts } from '../live/generation.js';
-import type { Stale } from '../live/reload/reload.js';
 import type { ServeSettings } from '../settings.js';
 import type { ConnectionCounts } from './connections.js';
-
-/** The metrics of one thread, as they travel. */
-export type MetricsJson = readonly object[];
 
 /** What a thread that serves begins with. */
 export interface ThreadStart {
@@ -22,7 +19,7 @@ export interface ThreadStart {
 /** What the main thread says to one that serves; `reply` takes the answer. */
 export type ToThread =
   | { readonly kind: 'serve'; readonly parts: GenerationParts; readonly reply: MessagePort }
-  | { readonly kind: 'stale'; readonly stale: Stale | undefined }
+  | { readonly kind: 'standing'; readonly standing: Standing }
   | { readonly kind: 'metrics'; readonly reply: MessagePort }
   | { readonly kind: 'close' };
 

@@ -1,16 +1,18 @@
 import type { Logger } from 'pino';
+import type { ServiceMetrics } from '../http/metrics.js';
+import type { Service } from '../http/operations.js';
 import { readTokens } from '../http/request/token.js';
+import { Cell } from '../live/current.js';
 import { buildGeneration } from '../live/reload/build.js';
-import { type Outcome, type Reloader, startReloader } from '../live/reload/reload.js';
-import type { Service } from '../live/service.js';
+import { createReloader } from '../live/reload/reload.js';
+import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
 import { watchPath } from '../live/source/watch.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
-import type { LoadReport } from '../snapshot/snapshot.js';
 import { createCounts } from './connections.js';
 import { listening, type Place } from './listen.js';
-import { startThreads, type Threads } from './threads.js';
-import type { Web } from './web.js';
+import { startThreads } from './threads.js';
+import type { Web, WebStart } from './web.js';
 
 /** The process that serves. */
 export interface RunningServer {
@@ -34,100 +36,75 @@ export async function startServer(
   sockets: readonly number[],
 ): Promise<RunningServer> {
   const started = performance.now();
-  const early: [Outcome, number][] = [];
-  let onOutcome = (outcome: Outcome, seconds: number): void => void early.push([outcome, seconds]);
+  const current = new Cell();
+  const stats = createReloadStats();
+  const bar = startProgress('Loading');
+  const reloader = createReloader({
+    current,
+    path: settings.snapshot,
+    companion: settings.notifications,
+    settleMs: settings.settle,
+    maxShrink: settings.maxShrink,
+    build: (task, onProgress) =>
+      buildGeneration(task, settings, (bytesRead, bytesTotal) => {
+        bar.update(bytesRead, bytesTotal);
+        onProgress(bytesRead, bytesTotal);
+      }),
+    stats,
+    logger,
+  });
   const shared = {
     settings,
     counts: createCounts(settings.workers),
     tokens: readTokens(settings.tokens),
   };
-  let threads: Threads | undefined;
-  const bar = startProgress('Loading');
-  const loading = startReloader({
-    path: settings.snapshot,
-    companion: settings.notifications,
-    settleMs: settings.settle,
-    maxShrink: settings.maxShrink,
-    build: (task) => buildGeneration(task, settings, bar.update),
-    onOutcome: (outcome, seconds) => onOutcome(outcome, seconds),
-    async onLoaded({ parts }) {
-      reportLoad(parts.dataset.report, logger);
-      await threads?.serve(parts);
-    },
-    onLooked: ({ stale }) => threads?.tellStale(stale),
-    logger,
-  }).finally(() => bar.stop());
-  let reloader: Reloader;
-  const service: Service = {
-    current: {
-      get generation() {
-        return reloader.current.generation;
-      },
-    },
-    get stale() {
-      return reloader.stale;
-    },
-    reload: (accept) => reloader.look(accept),
-    metrics: () => allMetrics(),
-  };
   // the web server is made while another thread builds
-  const [loaded, { web, reloaded, allMetrics }] = await Promise.all([loading, makeWeb()]);
-  reloader = loaded;
-  onOutcome = reloaded;
-  for (const [outcome, seconds] of early) onOutcome(outcome, seconds);
-  const { host, port } = settings;
+  const [{ web, service, metrics }] = await Promise.all([
+    makeWeb({ ...shared, thread: 0 }, { current, reload: reloader.look }, stats, logger),
+    reloader.load().finally(() => bar.stop()),
+  ]);
   const [socket, ...others] = sockets;
+  const { host, port } = settings;
   const place: Place = socket === undefined ? { host, port } : { fd: socket };
   const address = await listening(host, port, () => web.listen(place));
   const loadMs = Math.round(performance.now() - started);
-  if (others.length > 0) startOthers(others);
+  // the other threads join while this one answers already
+  const threads = startThreads(shared, others, service, (error) => {
+    // its socket is closed: all begin anew
+    logger.fatal({ err: error }, 'a thread died');
+    process.exit(1);
+  });
+  metrics.add(threads.metrics);
+  void current.follow(threads);
   const unwatch = watch(settings, () => void reloader.look());
   return {
-    begun: { points: service.current.generation.count, loadMs, address },
+    begun: { points: current.generation.count, loadMs, address },
     look: reloader.look,
     async close() {
       reloader.close();
       // nothing is to be waited for but the requests
       void unwatch();
-      await Promise.all([web.close(), threads?.close()]);
+      await Promise.all([web.close(), threads.close()]);
     },
   };
+}
 
-  async function makeWeb(): Promise<{
-    web: Web;
-    reloaded: (outcome: Outcome, seconds: number) => void;
-    allMetrics: () => Promise<string>;
-  }> {
-    const [{ createWeb }, { createServiceMetrics, joinMetrics }] = await Promise.all([
-      import('./web.js'),
-      import('../http/metrics.js'),
-    ]);
-    const web = await createWeb({ ...shared, thread: 0 }, service, logger);
-    const { registry, reloaded } = createServiceMetrics(service);
-    const allMetrics = async (): Promise<string> => {
-      const own = await web.registry.getMetricsAsJSON();
-      return joinMetrics(registry, [own, ...((await threads?.metrics()) ?? [])]);
-    };
-    return { web, reloaded, allMetrics };
-  }
-
-  /** They join while this thread answers already. */
-  function startOthers(fds: readonly number[]): void {
-    threads = startThreads(shared, fds, {
-      async reload(accept) {
-        await reloader.look(accept);
-        return reloader.stale;
-      },
-      metrics: service.metrics,
-      died(error) {
-        // its socket is closed: all begin anew
-        logger.fatal({ err: error }, 'a thread died');
-        process.exit(1);
-      },
-    });
-    void threads.serve(service.current.generation.parts);
-    threads.tellStale(service.stale);
-  }
+/** Makes this thread's web server, and the metrics of all threads. */
+async function makeWeb(
+  start: WebStart,
+  live: Pick<Service, 'current' | 'reload'>,
+  stats: ReloadStats,
+  logger: Logger,
+): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
+  const [{ createWeb }, { createServiceMetrics }] = await Promise.all([
+    import('./web.js'),
+    import('../http/metrics.js'),
+  ]);
+  const metrics = createServiceMetrics(live.current, stats);
+  const service: Service = { ...live, metrics: metrics.text };
+  const web = await createWeb(start, service, logger);
+  metrics.add(async () => [await web.metrics()]);
+  return { web, service, metrics };
 }
 
 /** Watches all files that a generation is made from; returns what ends it. */
@@ -138,9 +115,4 @@ function watch(settings: ServeSettings, onChange: () => void): () => Promise<voi
   return async () => {
     await Promise.all(ends.map((end) => end()));
   };
-}
-
-function reportLoad({ invalid, problems, unknownKeys }: LoadReport, logger: Logger): void {
-  if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
-  if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
 }

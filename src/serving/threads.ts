@@ -1,16 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type MessagePort, Worker } from 'node:worker_threads';
-import type { GenerationParts } from '../live/generation.js';
-import type { Stale } from '../live/reload/reload.js';
-import {
-  answer,
-  ask,
-  type MetricsJson,
-  type ThreadStart,
-  type ToMain,
-  type ToThread,
-} from './messages.js';
+import type { MetricsJson } from '../http/metrics.js';
+import type { Service } from '../http/operations.js';
+import type { Follower } from '../live/current.js';
+import { answer, ask, type ThreadStart, type ToMain, type ToThread } from './messages.js';
 
 /** A thread that takes so long to take over a snapshot is stuck. */
 const SERVE_PATIENCE_MS = 60_000;
@@ -18,40 +12,37 @@ const SERVE_PATIENCE_MS = 60_000;
 const METRICS_PATIENCE_MS = 3_000;
 
 /** The threads that serve beside the main one, from the same memory. */
-export interface Threads {
-  /** Has all serve these points; resolves when they do. */
-  serve(parts: GenerationParts): Promise<void>;
-  /** Tells all why the newest file is not served, or that it is. */
-  tellStale(stale: Stale | undefined): void;
+export interface Threads extends Follower {
   /** The metrics of each; a thread that is stuck keeps only its own. */
   metrics(): Promise<MetricsJson[]>;
   /** Ends all, each after what it has under way. */
   close(): Promise<void>;
 }
 
-/** What threads ask of the main one. */
-export interface MainThread {
-  /** Resolves with why the newest file is not served, if so. */
-  reload(accept: boolean): Promise<Stale | undefined>;
-  metrics(): Promise<string>;
-  /** A thread died or is stuck, with its connections. */
-  died(error: unknown): void;
-}
-
-/** Starts a thread for each of the listening sockets `fds`. They serve once they have been given points. */
+/**
+ * Starts a thread for each of the listening sockets `fds`. They serve once they have been given points, ask
+ * `service` for what the main thread knows, and `died` hears of one that died or is stuck, with its connections.
+ */
 export function startThreads(
   shared: Omit<ThreadStart, 'thread' | 'fd'>,
   fds: readonly number[],
-  main: MainThread,
+  service: Service,
+  died: (error: unknown) => void,
 ): Threads {
   const threads = fds.map((fd, index) => {
     const start: ThreadStart = { ...shared, thread: index + 1, fd };
     const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: start });
     thread.on('message', (message: ToMain) => {
       const { kind, reply } = message;
-      void answer(reply, () => (kind === 'reload' ? main.reload(message.accept) : main.metrics()));
+      void answer(reply, async () => {
+        if (kind === 'metrics') return service.metrics();
+        await service.reload(message.accept);
+        // the answer may overtake what is told
+        const { stale, building } = service.current;
+        return { stale, building };
+      });
     });
-    thread.on('error', main.died);
+    thread.on('error', died);
     return thread;
   });
   const askAll = <Value>(
@@ -62,17 +53,17 @@ export function startThreads(
       threads.map((thread) => Promise.race([ask<ToThread, Value>(thread, question), patience])),
     );
   return {
-    async serve(parts) {
+    async serve({ parts }) {
       const patience = delay(SERVE_PATIENCE_MS, undefined, { ref: false });
       try {
         const all = await askAll<true>((reply) => ({ kind: 'serve', parts, reply }), patience);
         if (all.includes(undefined)) throw new Error('a thread does not answer');
       } catch (error) {
-        main.died(error);
+        died(error);
       }
     },
-    tellStale(stale) {
-      for (const thread of threads) thread.postMessage({ kind: 'stale', stale });
+    hear(standing) {
+      for (const thread of threads) thread.postMessage({ kind: 'standing', standing });
     },
     async metrics() {
       const patience = delay(METRICS_PATIENCE_MS, undefined, { ref: false });

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
 import { InputError } from '../errors.js';
 import { createApp } from '../http/app.js';
 import { createBacklog } from '../http/backlog.js';
-import { createRequestMetrics } from '../http/metrics.js';
+import { createRequestMetrics, type MetricsJson } from '../http/metrics.js';
+import type { Service } from '../http/operations.js';
 import { createRequestStats } from '../http/request-stats.js';
-import type { Service } from '../live/service.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { holdConnections } from './connections.js';
 import { addressText, type Place } from './listen.js';
@@ -17,7 +16,7 @@ import { drain } from './shutdown.js';
 /** The web server of one thread. */
 export interface Web {
   /** What this thread counts. */
-  readonly registry: Registry;
+  metrics(): Promise<MetricsJson>;
   /** Takes requests from now on; resolves with its URL. */
   listen(place: Place): Promise<string>;
   /** Finishes what is under way. */
@@ -61,8 +60,9 @@ export async function createWeb(
     settings.adminToken,
   );
   const connections = holdConnections(app.server, settings.maxConnections, counts, thread);
+  const registry = createRequestMetrics({ stats, thread, connections, backlog });
   return {
-    registry: createRequestMetrics({ stats, thread, connections, backlog }),
+    metrics: () => registry.getMetricsAsJSON(),
     async listen(place) {
       if ('fd' in place) {
         // not Fastify's own, which would look up localhost and listen there as well

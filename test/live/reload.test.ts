@@ -17,17 +17,17 @@ function firstFile(content: string | Uint8Array = markedLines(1)): string {
 test('a new file is served, of whatever format, and heard of before', async () => {
   const path = firstFile();
   const points: number[] = [];
-  const { reloader, served, outcomes } = await startReloading(path, {
+  const { reloader, current, served, outcomes } = await startReloading(path, {
     onLoaded({ count }) {
       points.push(count);
     },
   });
   assert.equal(served(), [1, countOf(1)]);
-  const { tag } = reloader.current.generation;
+  const { tag } = current.generation;
   replaceFile(path, markedNative(2));
   await reloader.look();
   assert.equal(served(), [2, countOf(2)]);
-  assert.is.not(reloader.current.generation.tag, tag);
+  assert.is.not(current.generation.tag, tag);
   assert.equal(outcomes, ['loaded', 'loaded']);
   assert.equal(points, [countOf(1), countOf(2)]);
   reloader.close();
@@ -35,13 +35,13 @@ test('a new file is served, of whatever format, and heard of before', async () =
 
 test('a file that was touched, or written again as it was, is no new one', async () => {
   const path = firstFile();
-  const { reloader, outcomes, builds } = await startReloading(path);
-  const { generation } = reloader.current;
+  const { reloader, current, outcomes, builds } = await startReloading(path);
+  const { generation } = current;
   utimesSync(path, 1_000, 1_000);
   await reloader.look();
   replaceFile(path, markedLines(1));
   await reloader.look();
-  assert.is(reloader.current.generation, generation);
+  assert.is(current.generation, generation);
   assert.equal(outcomes, ['loaded', 'unchanged', 'unchanged']);
 
   // what is known to be the same is not even read
@@ -52,7 +52,7 @@ test('a file that was touched, or written again as it was, is no new one', async
 
 test('a bad file leaves the old data, is logged once, and the next good one clears it', async () => {
   const path = firstFile();
-  const { reloader, served, outcomes, errors, builds, logs } = await startReloading(path);
+  const { reloader, current, served, outcomes, errors, builds, logs } = await startReloading(path);
   const before = Date.now();
   replaceFile(path, markedNative(2).subarray(0, 5_000));
   for (let looks = 0; looks < 3; looks++) await reloader.look();
@@ -60,39 +60,39 @@ test('a bad file leaves the old data, is logged once, and the next good one clea
   assert.equal(outcomes, ['loaded', 'failed']);
   assert.is(builds.begun, 2, 'a file that failed is not tried again as long as it stays the same');
   assert.is(errors().length, 1);
-  assert.match(reloader.stale!.reason, path);
-  assert.ok(reloader.stale!.since >= before && reloader.stale!.since <= Date.now());
+  assert.match(current.stale!.reason, path);
+  assert.ok(current.stale!.since >= before && current.stale!.since <= Date.now());
 
-  const { since } = reloader.stale!;
+  const { since } = current.stale!;
   replaceFile(path, 'garbage\n');
   await reloader.look();
   assert.is(errors().length, 2, 'another failure is another line');
-  assert.is(reloader.stale!.since, since, 'it has been stale since the first');
+  assert.is(current.stale!.since, since, 'it has been stale since the first');
 
   replaceFile(path, markedLines(3));
   await reloader.look();
   assert.equal(served(), [3, countOf(3)]);
-  assert.is(reloader.stale, undefined);
+  assert.is(current.stale, undefined);
   assert.ok(logs.some(({ msg }) => msg === 'the newest snapshot is served'));
   reloader.close();
 });
 
 test('the old content put back clears a failure', async () => {
   const path = firstFile();
-  const { reloader, outcomes } = await startReloading(path);
+  const { reloader, current, outcomes } = await startReloading(path);
   replaceFile(path, 'garbage\n');
   await reloader.look();
-  assert.ok(reloader.stale);
+  assert.ok(current.stale);
   replaceFile(path, markedLines(1));
   await reloader.look();
-  assert.is(reloader.stale, undefined);
+  assert.is(current.stale, undefined);
   assert.equal(outcomes, ['loaded', 'failed', 'unchanged']);
   reloader.close();
 });
 
 test('a snapshot that lost too many points is held back until accepted', async () => {
   const path = firstFile();
-  const { reloader, served, outcomes, errors } = await startReloading(path);
+  const { reloader, current, served, outcomes, errors } = await startReloading(path);
   replaceFile(path, markedLines(2, 1_001));
   await reloader.look();
   assert.equal(served(), [2, 1_001], 'a loss of just half passes');
@@ -100,12 +100,12 @@ test('a snapshot that lost too many points is held back until accepted', async (
   for (let looks = 0; looks < 2; looks++) await reloader.look();
   assert.equal(served(), [2, 1_001]);
   assert.equal(outcomes, ['loaded', 'loaded', 'held_back']);
-  assert.match(reloader.stale!.reason, /500 points where 1001 are served.* more than 50 %/);
+  assert.match(current.stale!.reason, /500 points where 1001 are served.* more than 50 %/);
   assert.is(errors().length, 1);
 
   await reloader.look(true);
   assert.equal(served(), [3, 500]);
-  assert.is(reloader.stale, undefined);
+  assert.is(current.stale, undefined);
   reloader.close();
 });
 

@@ -6,7 +6,8 @@ import { createBacklog } from '../../src/http/backlog.js';
 import { createRequestMetrics, createServiceMetrics } from '../../src/http/metrics.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
 import { createRequestStats } from '../../src/http/request-stats.js';
-import type { Service } from '../../src/live/service.js';
+import { Cell } from '../../src/live/current.js';
+import { createReloadStats } from '../../src/live/reload/stats.js';
 import { SERVE_SETTINGS } from '../../src/settings.js';
 import type { Envelope } from '../support/client.js';
 import { documents, headings, read, rows, section, sourceFiles } from '../support/documents.js';
@@ -100,7 +101,7 @@ test('no relative link leads nowhere', () => {
 test('the operations page lists every metric with its type and labels', () => {
   // the service is asked only when metrics are collected
   const registries = [
-    createServiceMetrics({} as Service).registry,
+    createServiceMetrics(new Cell(), createReloadStats()).registry,
     createRequestMetrics({
       thread: 0,
       stats: createRequestStats(),

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Cell } from '../../src/live/current.js';
 import { buildGeneration } from '../../src/live/reload/build.js';
 import { createCounts } from '../../src/serving/connections.js';
 import { startThreads } from '../../src/serving/threads.js';
@@ -167,16 +168,16 @@ test('a thread that cannot serve is heard of', async () => {
     ...{ requestTimeout: 1_000, shutdownTimeout: 0 },
   };
   const result = await buildGeneration({ path, unless: undefined }, { maxInvalid: 0 });
-  const { parts } = result as Exclude<typeof result, 'unchanged'>;
+  const generation = result as Exclude<typeof result, 'unchanged'>;
   const settings = some as unknown as ServeSettings;
   let error: unknown;
   const died = (reason: unknown): void => {
     error = reason;
   };
-  const main = { reload: async () => undefined, metrics: async () => '', died };
+  const service = { current: new Cell(), reload: async () => {}, metrics: async () => '' };
   const shared = { settings, counts: createCounts(2), tokens: new Map() };
-  const threads = startThreads(shared, [SOCKET_THAT_IS_NONE], main);
-  await threads.serve(parts);
+  const threads = startThreads(shared, [SOCKET_THAT_IS_NONE], service, died);
+  await threads.serve(generation);
   assert.match(String(error), /EBADF|EINVAL/);
   await threads.close();
 });

@@ -1,22 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { InputError } from '../../errors.js';
-import type { Current, Generation } from '../generation.js';
+import type { Progress } from '../../snapshot/snapshot.js';
+import type { Cell, Stale } from '../current.js';
+import type { Generation } from '../generation.js';
 import { awaitStill, type Candidate, candidateAt, findCandidates } from '../source/candidates.js';
 import type { BuildResult, BuildTask } from './build.js';
 import { reclaimMemory } from './reclaim.js';
-
-/** What came of looking at a file. */
-export type Outcome = 'loaded' | 'unchanged' | 'failed' | 'held_back';
-
-/** Why the newest file is not the one that is served. */
-export interface Stale {
-  readonly reason: string;
-  /** Milliseconds since the epoch. */
-  readonly since: number;
-}
+import type { ReloadStats } from './stats.js';
 
 export interface ReloadOptions {
+  /** Where the generations go; nobody else writes to it. */
+  readonly current: Cell;
   /** A snapshot file, or a folder whose newest whole file is served. */
   readonly path: string;
   /** A file that is read with every snapshot. */
@@ -25,20 +20,19 @@ export interface ReloadOptions {
   readonly settleMs: number;
   /** A snapshot that lost more than this share of the points is held back: 0.5 for half of them. */
   readonly maxShrink: number;
-  readonly build: (task: BuildTask) => Promise<BuildResult>;
+  readonly build: (task: BuildTask, onProgress: Progress) => Promise<BuildResult>;
   /** Hears what came of each file looked at. */
-  readonly onOutcome: (outcome: Outcome, seconds: number) => void;
-  /** Hears of each generation, which is served once that is over. */
-  readonly onLoaded: (generation: Generation) => void | Promise<void>;
-  /** Hears when a look is over, whatever came of it. */
-  readonly onLooked: (reloader: Reloader) => void;
+  readonly stats: Pick<ReloadStats, 'count'>;
   readonly logger: Logger;
 }
 
 /** Keeps the current generation that of the newest good file. */
 export interface Reloader {
-  readonly current: Current;
-  readonly stale: Stale | undefined;
+  /**
+   * Loads the newest good file. Throws an InputError when there is none. A file that fails is logged once
+   * and an older one is served.
+   */
+  load(): Promise<void>;
   /**
    * Looks whether there is something newer and loads it; while it does, more calls make it look once
    * more. `accept` takes a snapshot that shrank, too, and tries again what failed before.
@@ -47,12 +41,9 @@ export interface Reloader {
   close(): void;
 }
 
-/**
- * Loads the newest good file, then keeps looking when told to. A file that fails is logged once and the
- * old data stays. Throws an InputError when there is no good file to begin with.
- */
-export async function startReloader(options: ReloadOptions): Promise<Reloader> {
-  const { path, companion, settleMs, maxShrink, build, onOutcome, logger } = options;
+/** Makes a reloader, which does nothing until it is told to. */
+export function createReloader(options: ReloadOptions): Reloader {
+  const { current, path, companion, settleMs, maxShrink, build, stats, logger } = options;
   const closing = new AbortController();
   // by the key of what was tried: the file and its companion, as they were
   const refused = new Map<string, string>();
@@ -64,7 +55,7 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
   let hasGarbage = false;
 
   function fail(reason: string, outcome: 'failed' | 'held_back', seconds: number): void {
-    onOutcome(outcome, seconds);
+    stats.count(outcome, seconds);
     if (stale?.reason === reason) return;
     if (served !== undefined) logger.error({ reason }, 'snapshot refused, the old one stays');
     stale = { reason, since: stale?.since ?? Date.now() };
@@ -140,13 +131,13 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       seconds = () => (performance.now() - started) / 1000;
       const old = served?.generation;
       const task = { path: still.path, unless: old?.parts.digest, signal: closing.signal };
-      const result = await build(task);
+      const result = await watched(still.path, (onProgress) => build(task, onProgress));
       hasGarbage = result !== 'unchanged';
       // what it holds then is neither the old file nor the new one
       if ((await wasWritten(still)) || (await wasWritten(beside))) return changed();
       if (result === 'unchanged') {
         served = { generation: old!, key };
-        onOutcome('unchanged', seconds());
+        stats.count('unchanged', seconds());
         return undefined;
       }
       const { count } = result;
@@ -154,10 +145,11 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
         const reason = `${still.path}: it has ${count} points where ${old.count} are served, a loss of more than ${maxShrink * 100} %; a reload that accepts it takes it all the same`;
         return refuse(reason, 'held_back');
       }
-      await options.onLoaded(result);
+      reportLoad(result, logger);
+      await current.publish(result);
       served = { generation: result, key };
       if (old === undefined) hasGarbage = false;
-      onOutcome('loaded', seconds());
+      stats.count('loaded', seconds());
       if (old !== undefined) {
         logger.info({ path: still.path, points: count, seconds: seconds() }, 'snapshot loaded');
       }
@@ -180,34 +172,51 @@ export async function startReloader(options: ReloadOptions): Promise<Reloader> {
       // not earlier: there were references left to what is not served, or not any more
       if (hasGarbage) reclaimMemory();
       hasGarbage = false;
-      if (served !== undefined) options.onLooked(reloader);
+      current.tell({ stale });
     } while (again && !closing.signal.aborted);
   }
 
-  const current: Current = {
-    get generation() {
-      return served!.generation;
-    },
-  };
-  const reloader: Reloader = {
-    current,
-    get stale() {
-      return stale;
-    },
-    look(accept = false) {
-      accepts ||= accept;
-      again = true;
-      running ??= run().finally(() => {
-        running = undefined;
+  /** Builds while the cell says so. */
+  async function watched(
+    path: string,
+    work: (onProgress: Progress) => Promise<BuildResult>,
+  ): Promise<BuildResult> {
+    const since = Date.now();
+    current.tell({ building: { path, since, bytesRead: 0, bytesTotal: 0 } });
+    try {
+      return await work((bytesRead, bytesTotal) => {
+        current.tell({ building: { path, since, bytesRead, bytesTotal } });
       });
-      return running;
+    } finally {
+      current.tell({ building: undefined });
+    }
+  }
+
+  function look(accept = false): Promise<void> {
+    accepts ||= accept;
+    again = true;
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  return {
+    async load() {
+      await look();
+      if (served === undefined) throw new InputError(stale?.reason ?? `${path}: nothing to serve`);
+      if (stale !== undefined)
+        logger.error({ ...stale }, 'snapshot refused, an older one is served');
     },
+    look,
     close: () => closing.abort(),
   };
-  await reloader.look();
-  if (served === undefined) throw new InputError(stale?.reason ?? `${path}: nothing to serve`);
-  if (stale !== undefined) logger.error({ ...stale }, 'snapshot refused, an older one is served');
-  return reloader;
+}
+
+function reportLoad({ parts }: Generation, logger: Logger): void {
+  const { invalid, problems, unknownKeys } = parts.dataset.report;
+  if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
+  if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
 }
 
 /** Throws also when there is a folder with no file in it. */

@@ -1,0 +1,85 @@
+import type { Generation } from './generation.js';
+
+/** Why the newest snapshot is not the one that is served. */
+export interface Stale {
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** A snapshot that is being built. */
+export interface Building {
+  readonly path: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly bytesRead: number;
+  /** 0 until the first bytes have been read. */
+  readonly bytesTotal: number;
+}
+
+/** How what is served compares with the snapshots that there are. */
+export interface Standing {
+  readonly stale: Stale | undefined;
+  readonly building: Building | undefined;
+}
+
+/**
+ * What is served, as everybody but its one writer sees it. A request takes the generation once and keeps to it.
+ */
+export interface Current extends Standing {
+  /** Throws before the first generation: nobody listens until then. */
+  readonly generation: Generation;
+}
+
+/** Somebody else who has to serve what the cell holds, such as another thread. */
+export interface Follower {
+  /** Resolves when the follower serves the generation. */
+  serve(generation: Generation): Promise<void>;
+  hear(standing: Standing): void;
+}
+
+/**
+ * The one cell that is served. Each thread has one, made before anything that reads it; the main thread's is
+ * written by the reloader, those of the others follow it.
+ */
+export class Cell implements Current {
+  #generation: Generation | undefined;
+  #standing: Standing = { stale: undefined, building: undefined };
+  readonly #followers: Follower[] = [];
+
+  get generation(): Generation {
+    if (this.#generation === undefined) throw new Error('No generation is served yet.');
+    return this.#generation;
+  }
+
+  get isEmpty(): boolean {
+    return this.#generation === undefined;
+  }
+
+  get stale(): Stale | undefined {
+    return this.#standing.stale;
+  }
+
+  get building(): Building | undefined {
+    return this.#standing.building;
+  }
+
+  /** Has all followers serve the generation, then this thread; resolves when all of them do. */
+  async publish(generation: Generation): Promise<void> {
+    await Promise.all(this.#followers.map((one) => one.serve(generation)));
+    this.#generation = generation;
+  }
+
+  /** Replaces what is given of the standing. */
+  tell(change: Partial<Standing>): void {
+    this.#standing = { ...this.#standing, ...change };
+    for (const one of this.#followers) one.hear(this.#standing);
+  }
+
+  /** From now on the follower serves what this cell holds; resolves when it does. */
+  async follow(follower: Follower): Promise<void> {
+    this.#followers.push(follower);
+    follower.hear(this.#standing);
+    if (this.#generation !== undefined) await follower.serve(this.#generation);
+  }
+}
