@@ -5,7 +5,7 @@ PORT ?= 8080
 SAMPLE_POINTS := 5000
 SAMPLE_SEED := 1
 
-.PHONY: help serve test build check bench data clean
+.PHONY: help serve test soak build check bench data clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +16,9 @@ serve: build ## install, build and serve the sample data (SNAPSHOT=file, PORT=80
 
 test: build ## install, build and run every test
 	node dist/test/run.js
+
+soak: build ## install, build and run for minutes what a fault shows in late
+	node dist/test/run.js --soak
 
 build: node_modules/.package-lock.json ## install what is missing and compile
 	node_modules/.bin/tsc

@@ -1,91 +1,84 @@
-import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { type Outcome, runAll } from './runner/pool.js';
+import { sourceLines } from './runner/stack-lines.js';
 
-/** A file that runs longer hangs: a handle leaked, or an awaited event never came. */
-const LIMIT_MS = 600_000;
+/** A file that runs longer hangs: an awaited event never came. */
+const LIMIT_MS = { test: 600_000, soak: 1_200_000 } as const;
 
-interface Outcome {
-  readonly file: string;
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly seconds: number;
-  /** What the file printed, shown when it failed. */
-  readonly output: string;
-}
+/** A file with this comment and a reason behind it shares its process with no other. */
+const OWN_PROCESS = /^\/\/ own process: \S/m;
+
+const FOLDER: string = import.meta.dirname;
+/** Seconds of each file in earlier runs, so that the longest begin first. */
+const SECONDS_FILE = join(FOLDER, 'seconds.json');
 
 /**
- * Runs every compiled `*.test.js`, or those whose name contains one of the arguments, each in a process of
- * its own. A file that counts no test has failed: uvu passes it when `test.run()` is missing.
+ * Runs every compiled `*.test.js`, or those whose path contains one of the arguments; with `--soak` every
+ * `*.soak.js`, one after the other. A file that ran no test has failed: uvu passes it when `test.run()` is
+ * missing.
  */
-async function main(wanted: readonly string[]): Promise<void> {
-  const folder = import.meta.dirname;
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.js'))
+async function main(args: readonly string[]): Promise<void> {
+  const kind = args.includes('--soak') ? 'soak' : 'test';
+  const wanted = args.filter((arg) => arg !== '--soak');
+  const seconds = readSeconds();
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(`.${kind}.js`))
     .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
-    .sort();
+    .sort((a, b) => lengthOf(b, seconds) - lengthOf(a, seconds));
+  const started = performance.now();
   const outcomes: Outcome[] = [];
-  const queue = [...files];
-  const work = async (): Promise<void> => {
-    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-      const outcome = await runFile(folder, file);
-      outcomes.push(outcome);
-      report(outcome);
-    }
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  const width = kind === 'soak' ? 1 : availableParallelism();
+  const ownProcess = (name: string): boolean => kind === 'soak' || OWN_PROCESS.test(textOf(name));
+  await runAll(
+    files.map((name) => ({
+      path: join(FOLDER, name),
+      needsOwnProcess: ownProcess(name),
+      done(outcome: Outcome): void {
+        outcomes.push(outcome);
+        seconds[name] = outcome.seconds;
+        report(name, outcome);
+      },
+    })),
+    width,
+    LIMIT_MS[kind],
+  );
+  writeFileSync(SECONDS_FILE, JSON.stringify(seconds));
 
-  const total = (key: 'passed' | 'failed' | 'skipped'): number =>
+  const total = (key: 'passed' | 'failed' | 'skipped' | 'cpuSeconds'): number =>
     outcomes.reduce((sum, outcome) => sum + outcome[key], 0);
+  const took = ((performance.now() - started) / 1000).toFixed(1);
+  const cpu = total('cpuSeconds').toFixed(1);
+  console.log(`\n${outcomes.length} files, ${took} s, ${cpu} s of CPU`);
   const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : '';
-  console.log(`\n${total('passed')} passed, ${total('failed')} failed${skipped}`);
+  console.log(`${total('passed')} passed, ${total('failed')} failed${skipped}`);
   if (total('failed') > 0 || total('passed') === 0) process.exitCode = 1;
 }
 
-async function runFile(folder: string, file: string): Promise<Outcome> {
-  const started = performance.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', join(folder, file)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  const keep = (chunk: Buffer): void => {
-    output += chunk.toString();
-  };
-  child.stdout.on('data', keep);
-  child.stderr.on('data', keep);
-  const timer = setTimeout(() => {
-    output += `\nended after ${LIMIT_MS / 1000} s\n`;
-    child.kill('SIGKILL');
-  }, LIMIT_MS);
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  clearTimeout(timer);
-
-  const count = (label: string): number =>
-    Number(new RegExp(`^\\s*${label}:\\s+(\\d+)`, 'm').exec(plain(output))?.[1] ?? 0);
-  const total = count('Total');
-  const passed = count('Passed');
-  const broken = code !== 0 || total === 0 ? 1 : 0;
-  return {
-    file,
-    passed,
-    failed: Math.max(total - passed, broken),
-    skipped: count('Skipped'),
-    seconds: (performance.now() - started) / 1000,
-    output: total === 0 ? `${output}\nno test ran: is test.run() missing?` : output,
-  };
+function textOf(name: string): string {
+  return readFileSync(join(FOLDER, name), 'utf8');
 }
 
-function report({ file, passed, failed, skipped, seconds, output }: Outcome): void {
-  const note = skipped > 0 ? `, ${skipped} skipped` : '';
-  console.log(`${failed > 0 ? 'FAIL' : 'ok  '} ${file} (${passed}${note}) ${seconds.toFixed(1)} s`);
-  if (failed > 0 || skipped > 0) console.log(output);
+function readSeconds(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(SECONDS_FILE, 'utf8'));
+  } catch {
+    return {};
+  }
 }
 
-/** Without the colours. */
-function plain(text: string): string {
-  return text.replaceAll(/\u001b\[\d+m/g, '');
+/** Where nothing is known, files that start processes of their own count as long. */
+function lengthOf(name: string, seconds: Readonly<Record<string, number>>): number {
+  return seconds[name] ?? (textOf(name).includes('support/service.js') ? 5 : 1);
+}
+
+function report(name: string, outcome: Outcome): void {
+  const { passed, failed, skipped, seconds, cpuSeconds, output } = outcome;
+  const counts = skipped > 0 ? `${passed}, ${skipped} skipped` : passed;
+  const times = `${seconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s`;
+  console.log(`${failed > 0 ? 'FAIL' : 'ok  '} ${name} (${counts}) ${times}`);
+  if (failed > 0) console.log(sourceLines(output));
 }
 
 await main(process.argv.slice(2));

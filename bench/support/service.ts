@@ -12,8 +12,6 @@ export interface Server {
   readonly pid: number;
   /** Milliseconds from starting the process to its first word that it listens. */
   readonly startMs: number;
-  /** Stops reading what the process logs, so that the pipe fills up. */
-  pauseLog(): void;
   /** Ends it and waits until it is gone. */
   stop(): Promise<void>;
 }
@@ -40,9 +38,8 @@ export async function startServer(script: string, args: readonly string[]): Prom
     stderr = (stderr + chunk).slice(-10_000);
   });
   const ended = once(child, 'close').then(release);
-  const lines = createInterface({ input: child.stdout! });
   const url = await new Promise<string>((resolve, reject) => {
-    lines.on('line', (line) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
       const address = addressIn(line);
       if (address !== undefined) resolve(address);
     });
@@ -53,9 +50,7 @@ export async function startServer(script: string, args: readonly string[]): Prom
     url,
     pid: child.pid!,
     startMs: performance.now() - started,
-    pauseLog: () => lines.pause(),
     async stop() {
-      lines.resume();
       child.kill('SIGTERM');
       await ended;
     },

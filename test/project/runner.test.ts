@@ -1,0 +1,93 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Outcome, runAll } from '../runner/pool.js';
+import { sourceLines } from '../runner/stack-lines.js';
+
+// beside the tests, so that they find uvu
+const folder = mkdtempSync(join(import.meta.dirname, 'runner-'));
+test.after(() => rmSync(folder, { recursive: true }));
+
+const HEAD = `import { test } from 'uvu';`;
+const GOOD = `${HEAD} test('a', () => {}); test.skip('b'); test.run();`;
+const LIMIT_MS = 20_000;
+
+/** Runs files of these texts in turn, all in one process as far as they let it; the outcomes in order. */
+async function outcomesOf(texts: readonly string[], limitMs = LIMIT_MS): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const tasks = texts.map((text, index) => {
+    const path = join(folder, `${index}-${Math.random()}.js`);
+    writeFileSync(path, text);
+    const done = (outcome: Outcome): void => void outcomes.push(outcome);
+    return { path, needsOwnProcess: false, done };
+  });
+  await runAll(tasks, 1, limitMs);
+  return outcomes;
+}
+
+/** Passed, failed and skipped. */
+function counts({ passed, failed, skipped }: Outcome): number[] {
+  return [passed, failed, skipped];
+}
+
+test('each file has its own counts, and a good one runs after whatever happened before', async () => {
+  const bad: readonly [text: string, counts: number[], output: RegExp][] = [
+    [`${HEAD} test('c', () => { throw new Error('broken'); }); test.run();`, [0, 1, 0], /broken/],
+    [`${HEAD} test('c', () => {});`, [0, 1, 0], /test\.run\(\) missing/],
+    ['import "nowhere";', [0, 1, 0], /nowhere/],
+    ['process.exit(3);', [0, 1, 0], /exit code 3/],
+    [
+      `${HEAD} test('c', () => new Promise(() => { setImmediate(() => uncaught()); })); test.run();`,
+      [0, 1, 0],
+      /uncaught is not defined/,
+    ],
+    [
+      `${HEAD} test('c', () => { setInterval(() => {}, 1e6); }); test.run();`,
+      [1, 1, 0],
+      /not closed after the last test: Timeout/,
+    ],
+    [
+      `${HEAD} test('c', () => {}); test.after(() => { throw new Error('after'); }); test.run();`,
+      [0, 1, 0],
+      /after/,
+    ],
+  ];
+  const outcomes = await outcomesOf(bad.flatMap(([text]) => [GOOD, text]).concat(GOOD));
+  for (const [index, [text, wanted, output]] of bad.entries()) {
+    assert.equal(counts(outcomes[2 * index]!), [1, 0, 1], text);
+    assert.equal(counts(outcomes[2 * index + 1]!), wanted, text);
+    assert.match(outcomes[2 * index + 1]!.output, output);
+  }
+  assert.equal(counts(outcomes.at(-1)!), [1, 0, 1]);
+});
+
+test('files share a process while they pass', async () => {
+  const tell = `${HEAD} console.log('process', process.pid); test('a', () => {}); test.run();`;
+  const fail = `${tell} throw new Error('broken');`;
+  const outcomes = await outcomesOf([tell, tell, fail, tell]);
+  const [a, b, c, d] = outcomes.map(({ output }) => /process \d+/.exec(output)?.[0]);
+  assert.equal([a === b, b === c, c === d], [true, true, false]);
+});
+
+test('a file that never ends is ended', async () => {
+  const [hanging, next] = await outcomesOf([`${HEAD} for (;;) {}`, GOOD], 1_000);
+  assert.equal(counts(hanging!), [0, 1, 0]);
+  assert.match(hanging!.output, /ended after 1 s/);
+  assert.equal(counts(next!), [1, 0, 1]);
+});
+
+test('what a file does when its process exits is done', async () => {
+  const made = join(folder, 'made');
+  const text = `${GOOD} process.once('exit', () => fs.writeFileSync(${JSON.stringify(made)}, ''));`;
+  await outcomesOf([`import fs from 'node:fs'; ${text}`]);
+  assert.ok(existsSync(made));
+});
+
+test('stacks name the places in the sources', () => {
+  const { stack } = new Error('here');
+  assert.match(sourceLines(stack!), /test\/project\/runner\.test\.ts:\d+:\d+/);
+  assert.is(sourceLines('at x (/nowhere/a.js:1:2)'), 'at x (/nowhere/a.js:1:2)');
+});
+
+test.run();

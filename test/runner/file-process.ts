@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { END_MARK, EXIT, type FileResult } from './protocol.js';
+
+/** A test of uvu that waits to run: its errors (true for none), and how many passed, were skipped, are in all. */
+type Queued = () => Promise<[errors: string | true, passed: number, skipped: number, all: number]>;
+
+/** uvu's globals: `run()` adds to the queue, and starts nothing by itself while `UVU_DEFER` is set. */
+const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_QUEUE: (Queued | null)[][] };
+
+/** How long a file's last handles may take to close once its tests are done. */
+const CLOSING_MS = 2_000;
+const LOOK_MS = 5;
+const CLOCK_TICKS = 100;
+
+/** Runs the tests of a compiled file in this process; what fails goes to standard output. */
+async function runFile(path: string): Promise<FileResult> {
+  const resources = activeResources();
+  const cpu = cpuSeconds();
+  const queue: (Queued | null)[] = [null];
+  uvu.UVU_QUEUE = [queue];
+  let [passed, failed, skipped, all] = [0, 0, 0, 0];
+  try {
+    await import(pathToFileURL(path).href);
+    for (const run of queue) {
+      if (run === null) continue;
+      const [errors, ...counts] = await run();
+      passed += counts[0];
+      skipped += counts[1];
+      all += counts[2];
+      if (errors !== true) console.log(errors);
+    }
+    failed = all - passed;
+    if (all + skipped === 0) throw new Error('no test ran: is test.run() missing?');
+    const left = await leftResources(resources);
+    if (left.length > 0) throw new Error(`not closed after the last test: ${left.join(', ')}`);
+  } catch (error) {
+    failed = Math.max(failed, 1);
+    console.log(error);
+  }
+  const memory = process.memoryUsage.rss();
+  return { passed, failed, skipped, cpuSeconds: cpuSeconds() - cpu, memory };
+}
+
+/** Kinds of handles that keep the process alive, and how many there are of each. */
+function activeResources(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo()) {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Waits until no more handles are open than before; returns the kinds of those that stay open. */
+async function leftResources(before: ReadonlyMap<string, number>): Promise<string[]> {
+  const deadline = performance.now() + CLOSING_MS;
+  for (;;) {
+    const left = [...activeResources()].filter(([kind, count]) => count > (before.get(kind) ?? 0));
+    if (left.length === 0 || performance.now() > deadline) return left.map(([kind]) => kind);
+    await delay(LOOK_MS);
+  }
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6 + childSeconds();
+}
+
+/** CPU time of the children that ended. */
+function childSeconds(): number {
+  try {
+    const fields = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return (Number(fields[13]) + Number(fields[14])) / CLOCK_TICKS;
+  } catch {
+    return 0;
+  }
+}
+
+uvu.UVU_DEFER = 1;
+// opened here, so that no file opens them
+for (const stream of [process.stdout, process.stderr]) stream.write('');
+// each file adds its own
+process.setMaxListeners(0);
+// the runner is gone
+process.on('disconnect', () => process.exit());
+process.on('message', async (path: string) => {
+  if (path === EXIT) process.exit();
+  const result = await runFile(path);
+  process.stdout.write(END_MARK);
+  process.stderr.write(END_MARK);
+  process.send!(result);
+});

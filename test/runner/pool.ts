@@ -1,0 +1,118 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { END_MARK, EXIT, type FileResult } from './protocol.js';
+
+/** What came of a file, and what it printed. */
+export interface Outcome extends FileResult {
+  readonly seconds: number;
+  readonly output: string;
+}
+
+/** A process that runs test files, one after the other. */
+interface FileProcess {
+  run(path: string, limitMs: number): Promise<Outcome>;
+  /** Resolves once it is gone. */
+  end(): Promise<void>;
+}
+
+/** A process that holds more is replaced: what a file leaves in memory must not add up. */
+const MAX_MEMORY = 700e6;
+/** How long the exit of a process may take. */
+const EXIT_MS = 5_000;
+
+/** A file to run. */
+export interface Task {
+  readonly path: string;
+  /** Whether it may not share its process with others. */
+  readonly needsOwnProcess: boolean;
+  done(outcome: Outcome): void;
+}
+
+/**
+ * Runs files from the front of the queue, `width` at once. Files share processes, so that the start of Node and
+ * what they import is paid once. A process is replaced after a file that failed, and when it has grown.
+ */
+export async function runAll(
+  tasks: readonly Task[],
+  width: number,
+  limitMs: number,
+): Promise<void> {
+  const queue = [...tasks];
+  const work = async (): Promise<void> => {
+    let shared: FileProcess | undefined;
+    for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
+      const used = task.needsOwnProcess ? startProcess() : (shared ?? startProcess());
+      const outcome = await used.run(task.path, limitMs);
+      const isReusable = outcome.failed === 0 && outcome.memory < MAX_MEMORY;
+      if (task.needsOwnProcess) await used.end();
+      else if (isReusable) shared = used;
+      else {
+        await used.end();
+        shared = undefined;
+      }
+      task.done(outcome);
+    }
+    await shared?.end();
+  };
+  await Promise.all(Array.from({ length: width }, work));
+}
+
+const NOTHING: FileResult = { passed: 0, failed: 1, skipped: 0, cpuSeconds: 0, memory: Infinity };
+
+function startProcess(): FileProcess {
+  const child = fork(join(import.meta.dirname, 'file-process.js'), { silent: true });
+  const closed = once(child, 'close').then(() => {});
+  return {
+    async run(path, limitMs) {
+      const started = performance.now();
+      const outputs = [child.stdout!, child.stderr!].map((stream) => readOutput(stream, closed));
+      const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
+      const isLate = (): boolean => performance.now() - started >= limitMs;
+      child.send(path);
+      const result = await Promise.race([resultOf(child), closed]);
+      const printed = (await Promise.all(outputs)).join('');
+      clearTimeout(timer);
+      const seconds = (performance.now() - started) / 1000;
+      if (result !== undefined) return { ...result, seconds, output: printed };
+      const why = isLate() ? `ended after ${limitMs / 1000} s` : describeEnd(child);
+      return { ...NOTHING, seconds, output: `${printed}\n${why}` };
+    },
+    async end() {
+      // the process exits by itself, so that what its files registered for its exit is done
+      if (child.connected) child.send(EXIT);
+      const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_MS);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function resultOf(child: ChildProcess): Promise<FileResult> {
+  const [result] = await once(child, 'message');
+  return result as FileResult;
+}
+
+/** What a stream brings up to the mark, or the end of the process. */
+function readOutput(stream: Readable, closed: Promise<void>): Promise<string> {
+  let text = '';
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      stream.off('data', take);
+      // without a listener it would stand still, and the process could not be seen to close
+      stream.resume();
+      resolve(text.replace(END_MARK, ''));
+    };
+    const take = (chunk: Buffer): void => {
+      text += chunk;
+      if (text.endsWith(END_MARK)) settle();
+    };
+    stream.on('data', take);
+    void closed.then(settle);
+  });
+}
+
+function describeEnd({ exitCode, signalCode }: ChildProcess): string {
+  return `the process ended in the middle: ${signalCode ?? `exit code ${exitCode}`}`;
+}
