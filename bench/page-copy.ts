@@ -1,4 +1,4 @@
-import { copyPage, fetchPage } from '../src/dataset/record-page.js';
+import { createPageCopier, fetchPage } from '../src/dataset/record-page.js';
 import { allocateRecords, type Records, recordBytes } from '../src/dataset/records.js';
 import { Random } from '../src/generate/random.js';
 
@@ -22,10 +22,11 @@ function main(): void {
   const pageAt = (first: number, stretch: number): Uint32Array =>
     Uint32Array.from({ length: PAGE }, () => first + random.int(stretch));
 
+  const copier = createPageCopier();
   const ways = {
     'copied one by one': (page: Uint32Array): void => copyOneByOne(records, page, target),
     'fetched, then copied': (page: Uint32Array): void => {
-      copyPage(fetchPage(records, page, PAGE), target, 0);
+      copier.copy(fetchPage(records, page, PAGE), target, 0);
     },
   };
   for (const [where, stretch] of [

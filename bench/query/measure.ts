@@ -1,5 +1,7 @@
-import { pointsEnvelope } from '../../src/http/formats/json.js';
+import { createPageCopier, fetchPage } from '../../src/dataset/record-page.js';
+import { JSON_FORMAT } from '../../src/http/formats/json.js';
 import { pageLinks } from '../../src/http/formats/links.js';
+import { PointRecords } from '../../src/http/formats/records.js';
 import type { Engine } from '../../src/query/engine.js';
 import type { Filters, Ordering } from '../../src/query/query.js';
 import { type Spread, spreadOf } from '../support/stats.js';
@@ -22,13 +24,19 @@ export function queryOf(engine: Engine, ordering: Ordering): Contender {
 
 /** The same, with the page's JSON: all that happens between a parsed request and the socket. */
 export function pageOf(engine: Engine, ordering: Ordering): Contender {
-  const { records } = engine.dataset;
+  const copier = createPageCopier();
+  const exchange = { target: '', headers: () => [], allocate: Buffer.allocUnsafeSlow };
   return {
     name: 'Waypost, with JSON',
     run(filters) {
       const page = engine.run({ filters, ordering, page: 1, pageSize: 100 })!;
       const links = pageLinks(LINK_BASE, [], page.page, page.pageCount);
-      return pointsEnvelope(page.count, links, records, page.rows, page.length);
+      const fetched = fetchPage(engine.dataset.records, page.rows, page.length);
+      const records = new PointRecords(fetched, copier);
+      return JSON_FORMAT.encode(
+        { title: '', list: { count: page.count, links }, records },
+        exchange,
+      );
     },
   };
 }

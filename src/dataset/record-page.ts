@@ -7,12 +7,8 @@ const COMMA = 0x2c;
 /** Bytes that are copied at a time. */
 const STRIDE = 32;
 
-/**
- * Where pages are put together, before they go to their places in one piece: those are cold, of a page that was sent a
- * while ago, and records in words go beyond their ends. Has room for the longest record.
- */
-const stage = new Uint8Array(MAX_RECORD_BYTES + 64 * 1024);
-const stageWords = new DataView(stage.buffer);
+/** Room for the longest record, and for a page of ordinary ones. */
+const STAGE_BYTES = MAX_RECORD_BYTES + 64 * 1024;
 
 /** The records of a page, found and on their way to the processor. */
 export interface FetchedPage {
@@ -53,19 +49,6 @@ export function fetchPage(records: Records, rows: ArrayLike<Row>, count: number)
   return page;
 }
 
-/** Copies a page to `target` at `at`, commas between its records; returns where it ends. */
-export function copyPage(page: FetchedPage, target: Uint8Array, at: number): number {
-  const { records, rows, count, places } = page;
-  let position = at;
-  for (let from = 0; from < count; ) {
-    const to = endOfRun(page, from);
-    const words = records.words[rows[from]! >>> records.chunkBits]!;
-    position = copyRun(words, places, from, to, target, position);
-    from = to;
-  }
-  return position;
-}
-
 /** The end of the records from `from` on that lie in one chunk. */
 function endOfRun({ records: { chunkBits }, rows, count }: FetchedPage, from: number): number {
   const chunk = rows[from]! >>> chunkBits;
@@ -87,50 +70,93 @@ function fetchLines(chunk: Uint8Array, places: Int32Array, from: number, to: num
   if (mixed > 255) throw new Error('Expected bytes.');
 }
 
-/**
- * Copies records `from` to `to - 1` of the page, all of one chunk, a comma before each but the page's first; returns
- * where they end. By words of eight bytes: the copies that come with arrays go byte by byte where memory is
- * shared, and need a view of each record. A record's last words bring bytes of the next with them, which
- * the next one overwrites.
- */
-function copyRun(
-  words: DataView,
-  places: Int32Array,
-  from: number,
-  to: number,
-  target: Uint8Array,
-  at: number,
-): number {
-  let position = at;
-  let end = 0;
-  for (let i = from; i < to; i++) {
-    const recordAt = places[2 * i]!;
-    const recordEnd = places[2 * i + 1]!;
-    if (end + 1 + recordEnd - recordAt + STRIDE > stage.length) {
-      position = unload(end, target, position);
-      end = 0;
-    }
-    if (i > 0) stage[end++] = COMMA;
-    const move = end - recordAt;
-    // floats, since integers of this size are objects: no UTF-8 text has the bytes of one that is not a number. The
-    // farthest goes first, so that one check of bounds stands for four
-    for (let word = recordAt; word < recordEnd; word += STRIDE) {
-      const fourth = words.getFloat64(word + 24, true);
-      const third = words.getFloat64(word + 16, true);
-      const second = words.getFloat64(word + 8, true);
-      const first = words.getFloat64(word, true);
-      stageWords.setFloat64(word + move + 24, fourth, true);
-      stageWords.setFloat64(word + move + 16, third, true);
-      stageWords.setFloat64(word + move + 8, second, true);
-      stageWords.setFloat64(word + move, first, true);
-    }
-    end = recordEnd + move;
-  }
-  return unload(end, target, position);
+/** The bytes of record `index` of a page. */
+export function fetchedRecord({ records, rows, places }: FetchedPage, index: number): Uint8Array {
+  const chunk = records.chunks[rows[index]! >>> records.chunkBits]!;
+  return chunk.subarray(places[2 * index], places[2 * index + 1]);
 }
 
-/** Copies the first `end` bytes of the stage; returns where they end in `target`. */
-function unload(end: number, target: Uint8Array, at: number): number {
-  target.set(stage.subarray(0, end), at);
-  return at + end;
+/** Bytes of the longest record of a page. */
+export function longestRecord({ places, count }: FetchedPage): number {
+  let longest = 0;
+  for (let i = 0; i < count; i++) longest = Math.max(longest, places[2 * i + 1]! - places[2 * i]!);
+  return longest;
+}
+
+/** Copies pages. */
+export interface PageCopier {
+  /** Copies a page to `target` at `at`, commas between its records; returns where the page ends. */
+  copy(page: FetchedPage, target: Uint8Array, at: number): number;
+}
+
+/**
+ * Makes a copier with memory of its own, the stage. Pages are put together in the stage and go to their targets in one
+ * piece: a target is cold, since its memory is that of a page that was sent a while ago, and records that are
+ * copied in words go beyond their ends.
+ */
+export function createPageCopier(): PageCopier {
+  const stage = new Uint8Array(STAGE_BYTES);
+  const stageWords = new DataView(stage.buffer);
+
+  /**
+   * Copies records `from` to `to - 1` of the page, all of one chunk, a comma before each but the page's first;
+   * returns where they end. By words of eight bytes: the copies that come with arrays go byte by byte where memory
+   * is shared, and need a view of each record. A record's last words bring bytes of the next with them, which
+   * the next one overwrites.
+   */
+  function copyRun(
+    words: DataView,
+    places: Int32Array,
+    from: number,
+    to: number,
+    target: Uint8Array,
+    at: number,
+  ): number {
+    let position = at;
+    let end = 0;
+    for (let i = from; i < to; i++) {
+      const recordAt = places[2 * i]!;
+      const recordEnd = places[2 * i + 1]!;
+      if (end + 1 + recordEnd - recordAt + STRIDE > STAGE_BYTES) {
+        position = unload(end, target, position);
+        end = 0;
+      }
+      if (i > 0) stage[end++] = COMMA;
+      const move = end - recordAt;
+      // floats, since integers of this size are objects: no UTF-8 text has the bytes of one that is not a number.
+      // The farthest goes first, so that one check of bounds stands for four
+      for (let word = recordAt; word < recordEnd; word += STRIDE) {
+        const fourth = words.getFloat64(word + 24, true);
+        const third = words.getFloat64(word + 16, true);
+        const second = words.getFloat64(word + 8, true);
+        const first = words.getFloat64(word, true);
+        stageWords.setFloat64(word + move + 24, fourth, true);
+        stageWords.setFloat64(word + move + 16, third, true);
+        stageWords.setFloat64(word + move + 8, second, true);
+        stageWords.setFloat64(word + move, first, true);
+      }
+      end = recordEnd + move;
+    }
+    return unload(end, target, position);
+  }
+
+  /** Copies the first `end` bytes of the stage; returns where they end in `target`. */
+  function unload(end: number, target: Uint8Array, at: number): number {
+    target.set(stage.subarray(0, end), at);
+    return at + end;
+  }
+
+  return {
+    copy(page, target, at) {
+      const { records, rows, count, places } = page;
+      let position = at;
+      for (let from = 0; from < count; ) {
+        const to = endOfRun(page, from);
+        const words = records.words[rows[from]! >>> records.chunkBits]!;
+        position = copyRun(words, places, from, to, target, position);
+        from = to;
+      }
+      return position;
+    },
+  };
 }

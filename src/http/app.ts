@@ -1,7 +1,7 @@
 import underPressure from '@fastify/under-pressure';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { varyOf } from './answer/answer.js';
 import { corsHeaders } from './answer/cors.js';
+import { varyOf } from './answer/sender.js';
 import type { Backlog } from './backlog.js';
 import type { Context } from './context.js';
 import { HttpError, NotFound } from './errors.js';
@@ -9,8 +9,9 @@ import type { Limits } from './limits.js';
 import { refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { checkFraming } from './request/framing.js';
+import { checkHostHeader } from './request/origin.js';
+import { originForm, pathOf } from './request/target.js';
 import { userOf } from './request/token.js';
-import { pathOf } from './routes/addresses.js';
 import { addResource, createResources, type Resource, wrongMethod } from './routes/resources.js';
 import { createHttpServer } from './server.js';
 
@@ -43,6 +44,7 @@ export function createApp(
     logger: false,
     genReqId: ({ headers }) =>
       idOf(headers['x-request-id']) ?? `${process.pid}-${context.thread}-${++lastId}`,
+    rewriteUrl: originForm,
     // the handlers read the query themselves, from the raw target
     routerOptions: { querystringParser: () => ({}) },
     frameworkErrors: (_error, request, reply) => {
@@ -77,10 +79,8 @@ export function createApp(
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     checkFraming(request.raw, reply.raw);
-    const { authorization, host } = request.raw.headers;
-    if (host === undefined && request.raw.httpVersion !== '1.0') {
-      throw new HttpError(400, { detail: 'The Host header is missing.' });
-    }
+    checkHostHeader(request.raw);
+    const { authorization } = request.raw.headers;
     if (authorization !== undefined && !request.raw.url!.startsWith('/admin/')) {
       userOf(authorization, context.tokens);
     }

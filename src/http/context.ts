@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Current } from '../live/current.js';
 import type { TimeZone } from '../model/time-zone.js';
+import type { OriginSettings } from './request/origin.js';
 import type { RequestStats } from './request-stats.js';
 
 /** What every route is made with. */
@@ -23,13 +24,4 @@ export interface Context {
   readonly accessLog: number;
   /** True once no new connections are taken: answers then ask clients to close theirs. */
   readonly closing: () => boolean;
-}
-
-/** How the links in answers begin. */
-export interface OriginSettings {
-  /** Scheme, authority and path prefix; from the request when undefined. */
-  readonly publicUrl: string | undefined;
-  /** Whether X-Forwarded-Proto and X-Forwarded-Host are believed. */
-  readonly trustProxy: boolean;
-  readonly allowedHosts: readonly string[];
 }

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Current } from '../live/current.js';
 import { HttpError } from './errors.js';
 import { parseQueryString } from './request/query-string.js';
+import { queryOf } from './request/target.js';
 import { tokenKey } from './request/token.js';
-import { queryOf } from './routes/addresses.js';
 
 /** The running service as its operators see it, from whichever thread. */
 export interface Service {

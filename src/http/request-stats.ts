@@ -1,10 +1,9 @@
-import type { Representation } from './request/negotiation.js';
-
 /** Requests that ended the same way. */
 export interface RequestCount {
   readonly route: string;
   readonly status: number;
-  readonly representation: Representation | 'none';
+  /** Name of a format, or `none`. */
+  readonly representation: string;
   count: number;
 }
 
@@ -23,11 +22,7 @@ export const LATENCY_BOUNDS: readonly number[] = [
 ];
 
 /** Counts a request that took `seconds`. */
-export type Observe = (
-  status: number,
-  representation: Representation | 'none',
-  seconds: number,
-) => void;
+export type Observe = (status: number, representation: string, seconds: number) => void;
 
 /**
  * Counts of requests, plain numbers in memory: on the hot path a metrics library's labels cost more than

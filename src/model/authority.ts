@@ -4,24 +4,18 @@ import { isIPv6 } from 'node:net';
 const MAX_LENGTH = 260;
 const SHAPE = /^(?:([\w-]{1,63}(?:\.[\w-]{1,63})*\.?)|\[([0-9A-Fa-f:.]{2,45})\])(?::(\d{1,5}))?$/;
 
-/** The last good one: nearly all requests to a service name the same host. */
-let lastAuthority = '';
-
 /**
  * Whether `host` (a Host header) can stand in a URL as it is: a name or an IPv4 address, or an IPv6
  * address in brackets, each with an optional port. Names have letters, digits, `-` and `_` only: the
  * rest of what RFC 3986 lets through (`'`, `(`, `%22`, …) no real name has, and it invites injection.
  */
 export function isAuthority(host: string): boolean {
-  if (host === lastAuthority) return host !== '';
   if (host.length > MAX_LENGTH) return false;
   const parts = SHAPE.exec(host);
   if (parts === null) return false;
   const [, , ipv6, port] = parts;
   if (ipv6 !== undefined && !isIPv6(ipv6)) return false;
-  if (port !== undefined && Number(port) > 65_535) return false;
-  lastAuthority = host;
-  return true;
+  return port === undefined || Number(port) <= 65_535;
 }
 
 /** Whether `entry` can stand on a list of allowed hosts; what cannot would match nothing. */

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { copyPage, fetchPage } from '../../src/dataset/record-page.js';
+import { createPageCopier, fetchPage } from '../../src/dataset/record-page.js';
 import {
   allocateRecords,
   putRecords,
@@ -13,6 +13,8 @@ import { Permutation, Random } from '../../src/generate/random.js';
 import { MAX_RECORD_BYTES } from '../../src/snapshot/block.js';
 
 const SEED = 61;
+
+const copier = createPageCopier();
 
 /** Small chunks, so that two of the borders where they meet lie within the rows here. */
 const CHUNK_BITS = 14;
@@ -44,7 +46,7 @@ function copy(rows: ArrayLike<number>, count: number, at: number): string {
   const page = fetchPage(records, rows, count);
   const { size } = page;
   const target = new Uint8Array(at + size + 10).fill(0x21);
-  const end = copyPage(page, target, at);
+  const end = copier.copy(page, target, at);
   assert.is(end, at + size);
   assert.ok(target.subarray(0, at).every((byte) => byte === 0x21));
   assert.ok(target.subarray(end).every((byte) => byte === 0x21));
@@ -123,13 +125,13 @@ test('records are bytes, not characters, and none are none', () => {
   const made = recordsOf(['"Ääkkönen"', '"🗺"', '""']);
   const page = fetchPage(made, [2, 1, 0], 3);
   const target = Buffer.alloc(page.size);
-  assert.is(copyPage(page, target, 0), page.size);
+  assert.is(copier.copy(page, target, 0), page.size);
   assert.is(target.toString('utf8', 0, page.size), '"","🗺","Ääkkönen"');
   const none = allocateRecords(new Uint32Array(0));
   assert.equal([none.chunks.length, none.ends.length], [0, 0]);
   const empty = fetchPage(none, [], 0);
   assert.is(empty.size, 0);
-  assert.is(copyPage(empty, new Uint8Array(0), 0), 0);
+  assert.is(copier.copy(empty, new Uint8Array(0), 0), 0);
 });
 
 test('records of any size are copied, whatever bytes they have', () => {
@@ -149,7 +151,7 @@ test('records of any size are copied, whatever bytes they have', () => {
     const picked = Array.from({ length: random.int(12) }, () => random.int(2 * sizes.length));
     const page = fetchPage(made, picked.map(rowOf), picked.length);
     const target = Buffer.alloc(page.size);
-    assert.is(copyPage(page, target, 0), page.size);
+    assert.is(copier.copy(page, target, 0), page.size);
     const wanted = picked.map((i) => large[i % sizes.length]).join(',');
     const found = target.toString('utf8', 0, page.size);
     assert.ok(found === wanted, `seed ${SEED}, round ${round}: ${picked}`);

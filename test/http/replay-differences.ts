@@ -198,6 +198,9 @@ export const DIFFERENCES: readonly Difference[] = [
   ...differ('every-error-is-json', 'type text/html → application/json', [
     'unknown path | GET /rest/nope/',
   ]),
+  ...differ('an-unknown-format-is-told-which-there-are', 'body', [
+    'format=xml | GET ?format=xml&ordering=created_at&page_size=2',
+  ]),
   ...differ('answers-can-be-revalidated', 'status 200 → 304', ['ims | GET ?page_size=1']),
 ];
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Answer } from './answer.js';
+import type { Answer } from './sender.js';
 
 /** What a cached answer costs beside its body: its entry, its key and its headers. */
 const OVERHEAD = 1_024;
@@ -13,8 +13,11 @@ const SEEN_SLOTS = 8_192;
 export interface AnswerCache {
   /** `tag` names the generation: the cache must not hold on to its memory. */
   get(tag: string, key: string): Answer | undefined;
-  /** Whether an answer that {@link get} did not have is worth keeping; the first time it is not. */
-  wants(key: string): boolean;
+  /**
+   * Whether an answer that {@link get} did not have is worth keeping, by the hash of its address: the first time it
+   * is not.
+   */
+  wants(hash: number): boolean;
   keep(key: string, answer: Answer): void;
 }
 
@@ -26,7 +29,7 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     sizeCalculation: (answer, key) => answer.body.length + key.length + OVERHEAD,
   });
   // only their hashes: strings that live for thousands of requests are what garbage collection costs
-  const seen = new Int32Array(SEEN_SLOTS);
+  const seen = new Uint32Array(SEEN_SLOTS);
   let owner: string | undefined;
   return {
     get(tag, key) {
@@ -37,8 +40,7 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
       }
       return answers.get(key);
     },
-    wants(key) {
-      const hash = hashOf(key);
+    wants(hash) {
       const slot = hash & (SEEN_SLOTS - 1);
       if (seen[slot] === hash) return true;
       seen[slot] = hash;
@@ -46,11 +48,4 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     },
     keep: (key, answer) => void answers.set(key, answer),
   };
-}
-
-/** FNV-1a. */
-function hashOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
-  return hash;
 }

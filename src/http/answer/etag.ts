@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** One member of the list, with the commas and blanks before it. */
 const MEMBER = /[\t ,]*(?:W\/)?("[^"]*")[\t ]*(?=,|$)/y;
 
@@ -6,11 +8,45 @@ const MEMBER = /[\t ,]*(?:W\/)?("[^"]*")[\t ]*(?=,|$)/y;
  * RFC 9110 asks for it here. What follows a malformed member does not count.
  */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
-  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
+  if (ifNoneMatch === etag || isAny(ifNoneMatch)) return true;
   const opaque = etag.startsWith('W/') ? etag.slice(2) : etag;
   MEMBER.lastIndex = 0;
   for (let member = MEMBER.exec(ifNoneMatch); member; member = MEMBER.exec(ifNoneMatch)) {
     if (member[1] === opaque) return true;
   }
   return false;
+}
+
+/** Whether the header stands for any answer there is. */
+export function isAny(ifNoneMatch: string): boolean {
+  return ifNoneMatch.trim() === '*';
+}
+
+/** Two hashes of 32 bits. */
+export interface Hash {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The hash of whatever decides about all answers alike, such as settings. */
+export function hashSettings(settings: unknown): Hash {
+  const digest = createHash('sha256').update(JSON.stringify(settings)).digest();
+  return { low: digest.readInt32LE(0), high: digest.readInt32LE(4) };
+}
+
+/**
+ * Hashes the address of an answer, beginning with `seed`. Two addresses of one service having the same hash is as good as
+ * impossible by chance; somebody who makes it so on purpose misleads nobody but himself.
+ */
+export function hashAddress(address: string, seed: Hash): Hash {
+  let { low, high } = seed;
+  for (let i = 0; i < address.length; i++) {
+    const unit = address.charCodeAt(i);
+    low = Math.imul(low ^ unit, 0x9e3779b1);
+    high = Math.imul(high ^ unit, 0x5f356495);
+  }
+  // the last units have reached the upper bits only
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  return { low: low >>> 0, high: high >>> 0 };
 }

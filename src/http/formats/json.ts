@@ -1,37 +1,37 @@
-import { copyPage, fetchPage } from '../../dataset/record-page.js';
-import type { Records } from '../../dataset/records.js';
-import type { PageLinks } from './links.js';
+import type { Format, ListFacts } from './format.js';
 
-const TAIL = ']}';
+/** JSON: the records are copied as the bytes they are kept as, and only the words around them written. */
+export const JSON_FORMAT: Format = {
+  name: 'json',
+  parameter: 'json',
+  mediaType: 'application/json',
+  contentType: 'application/json',
+  headers: [],
+  maxBytes: Number.POSITIVE_INFINITY,
+  encode({ list, records }, { allocate }) {
+    const before = beforeRecords(list);
+    const after = afterRecords(list);
+    const buffer = allocate(before.length + records.size + after.length);
+    buffer.write(before, 0, 'latin1');
+    const end = records.copy(buffer, before.length);
+    buffer.write(after, end, 'latin1');
+    return buffer;
+  },
+};
 
 /**
- * The JSON of a page of points. The records are copied as the bytes they are kept as; only the few words
- * around them are written here, to memory from `allocate`. Links must be ASCII without quotes or backslashes, as pageLinks makes them.
+ * The JSON of a page up to its first record. Links must be ASCII without quotes or backslashes, as `pageLinks`
+ * makes them.
  */
-export function pointsEnvelope(
-  count: number,
-  links: PageLinks,
-  records: Records,
-  rows: Uint32Array,
-  length: number,
-  allocate: (bytes: number) => Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow,
-): Buffer<ArrayBuffer> {
-  const head = envelopeHead(count, links);
-  const page = fetchPage(records, rows, length);
-  const buffer = allocate(head.length + page.size + TAIL.length);
-  buffer.write(head, 0, 'latin1');
-  const end = copyPage(page, buffer, head.length);
-  buffer.write(TAIL, end, 'latin1');
-  return buffer;
-}
-
-/** The JSON of a page whose records are JSON texts. */
-export function envelope(count: number, links: PageLinks, records: readonly string[]): Buffer {
-  return Buffer.from(envelopeHead(count, links) + records.join(',') + TAIL);
-}
-
-function envelopeHead(count: number, { next, previous }: PageLinks): string {
+export function beforeRecords(list: ListFacts | undefined): string {
+  if (list === undefined) return '';
+  const { next, previous } = list.links;
   const nextJson = next === null ? 'null' : `"${next}"`;
   const previousJson = previous === null ? 'null' : `"${previous}"`;
-  return `{"count":${count},"next":${nextJson},"previous":${previousJson},"results":[`;
+  return `{"count":${list.count},"next":${nextJson},"previous":${previousJson},"results":[`;
+}
+
+/** The JSON of a page from behind its last record. */
+export function afterRecords(list: ListFacts | undefined): string {
+  return list === undefined ? '' : ']}';
 }

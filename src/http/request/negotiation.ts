@@ -1,12 +1,27 @@
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { HttpError } from '../errors.js';
-import type { Format } from './params.js';
+import { HttpError, NotFound } from '../errors.js';
 
-export type Representation = 'json' | 'html';
+/** What can be asked for. */
+export interface Offer {
+  /** Value of the `format` parameter. */
+  readonly parameter: string;
+  readonly mediaType: string;
+}
 
-/** In the service's own order of preference. */
-const OFFERED = ['application/json', 'text/html'];
+/** Finds out which of several offers a request asks for. */
+export interface Negotiation<Offered extends Offer> {
+  /**
+   * The offer that the `format` parameter names; undefined where the parameter is absent or empty. Throws
+   * NotFound for a name that is none.
+   */
+  named(name: string | undefined): Offered | undefined;
+  /**
+   * The offer that the Accept header prefers; no header and an empty one accept everything. Throws a 406
+   * HttpError when nothing offered is accepted.
+   */
+  accepted(accept: string | undefined): Offered;
+}
 
 /** Any parameter of a media range but its weight, its value quoted or not. */
 const PARAMETER = /;(?![\t ]*q[\t ]*=)[^;,="]*(?:="(?:[^"\\]|\\.)*"|=[^;,"]*)?/gi;
@@ -14,32 +29,46 @@ const PARAMETER = /;(?![\t ]*q[\t ]*=)[^;,="]*(?:="(?:[^"\\]|\\.)*"|=[^;,"]*)?/g
 // clients send few different values, over and over; long ones are nobody's habit
 const MAX_KNOWN = 64;
 const MAX_KNOWN_LENGTH = 256;
-const known = new LRUCache<string, Representation | 'none'>({ max: MAX_KNOWN });
 
-/**
- * What to answer with, by the `format` parameter where there is one, else by the Accept header; no
- * header and an empty one accept everything. Throws a 406 HttpError when nothing offered is accepted.
- */
-export function chooseRepresentation(
-  accept: string | undefined,
-  format: Format | undefined,
-): Representation {
-  if (format !== undefined) return format === 'api' ? 'html' : 'json';
-  if (!accept || accept === '*/*' || accept === 'application/json') return 'json';
-  let chosen = known.get(accept);
-  if (chosen === undefined) {
-    chosen = negotiate(accept);
-    if (accept.length <= MAX_KNOWN_LENGTH) known.set(accept, chosen);
-  }
-  if (chosen !== 'none') return chosen;
-  throw new HttpError(406, { detail: 'Could not satisfy the request Accept header.' });
+/** Negotiates between `offers`, at least one, in the service's own order of preference. */
+export function createNegotiation<Offered extends Offer>(
+  offers: readonly Offered[],
+): Negotiation<Offered> {
+  const first = offers[0]!;
+  const known = new LRUCache<string, Offered | typeof NONE>({ max: MAX_KNOWN });
+  return {
+    named(name) {
+      if (!name) return undefined;
+      const offer = offers.find(({ parameter }) => parameter === name);
+      if (offer !== undefined) return offer;
+      const shown = JSON.stringify(name.slice(0, 60));
+      const names = offers.map(({ parameter }) => parameter).join(', ');
+      throw new NotFound(`There is no format ${shown} here; the formats are ${names}.`);
+    },
+
+    accepted(accept) {
+      if (!accept || accept === '*/*' || accept === first.mediaType) return first;
+      let chosen = known.get(accept);
+      if (chosen === undefined) {
+        chosen = negotiate(accept, offers);
+        if (accept.length <= MAX_KNOWN_LENGTH) known.set(accept, chosen);
+      }
+      if (chosen !== NONE) return chosen;
+      throw new HttpError(406, { detail: 'Could not satisfy the request Accept header.' });
+    },
+  };
 }
 
-function negotiate(header: string): Representation | 'none' {
-  if (header.trim() === '') return 'json';
+const NONE = Symbol('no offer is accepted');
+
+function negotiate<Offered extends Offer>(
+  header: string,
+  offers: readonly Offered[],
+): Offered | typeof NONE {
+  if (header.trim() === '') return offers[0]!;
   // `application/json; charset=utf-8` means JSON, but the package would take the charset as a demand
   const accept = header.replace(PARAMETER, '');
-  const type = new Negotiator({ headers: { accept } }).mediaType(OFFERED);
-  if (type === undefined) return 'none';
-  return type === 'text/html' ? 'html' : 'json';
+  const types = offers.map(({ mediaType }) => mediaType);
+  const type = new Negotiator({ headers: { accept } }).mediaType(types);
+  return offers.find(({ mediaType }) => mediaType === type) ?? NONE;
 }

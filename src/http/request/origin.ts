@@ -1,28 +1,66 @@
 import type { IncomingMessage } from 'node:http';
 import { hostAllowed, isAuthority } from '../../model/authority.js';
-import type { OriginSettings } from '../context.js';
 import { HttpError } from '../errors.js';
 
+/** How the links in answers begin. */
+export interface OriginSettings {
+  /** Scheme, authority and path prefix; from the request when undefined. */
+  readonly publicUrl: string | undefined;
+  /** Whether X-Forwarded-Proto and X-Forwarded-Host are believed. */
+  readonly trustProxy: boolean;
+  readonly allowedHosts: readonly string[];
+}
+
 /**
- * Scheme and authority that links in the answer begin with: the configured public URL, else what the
+ * Scheme and authority that links in the answer to a request begin with: the configured public URL, else what the
  * request was sent to, or says that it was sent to where a proxy is trusted. Throws a 400 HttpError when
  * that is no host name, or none that is allowed.
  */
-export function originOf(request: IncomingMessage, settings: OriginSettings): string {
+export type OriginOf = (request: IncomingMessage) => string;
+
+/** Makes the reader of origins. */
+export function createOriginOf(settings: OriginSettings): OriginOf {
   const { publicUrl, trustProxy, allowedHosts } = settings;
-  if (publicUrl !== undefined && allowedHosts[0] === '*') return publicUrl;
-  const { headers } = request;
-  const forwarded = trustProxy ? first(headers['x-forwarded-host']) : undefined;
-  const host = forwarded ?? headers.host ?? localAddress(request);
+  if (publicUrl !== undefined && allowedHosts[0] === '*') return () => publicUrl;
+  // nearly all requests to a service name the same host
+  let lastGood: string | undefined;
+  return (request) => {
+    const { headers } = request;
+    const forwarded = trustProxy ? first(headers['x-forwarded-host']) : undefined;
+    const host = forwarded ?? headers.host ?? localAddress(request);
+    if (host !== lastGood) {
+      checkAuthority(host, allowedHosts);
+      lastGood = host;
+    }
+    if (publicUrl !== undefined) return publicUrl;
+    const isSecure = trustProxy && first(headers['x-forwarded-proto'])?.toLowerCase() === 'https';
+    return `${isSecure ? 'https' : 'http'}://${host}`;
+  };
+}
+
+/**
+ * Refuses a request of HTTP/1.1 without a Host header, and any with two: what stands in front of the service may
+ * have looked at the other one. Throws a 400 HttpError.
+ */
+export function checkHostHeader({ rawHeaders, httpVersion }: IncomingMessage): void {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) hosts++;
+  }
+  if (hosts === 1) return;
+  if (hosts > 1) throw new HttpError(400, { detail: 'There is more than one Host header.' });
+  if (httpVersion === '1.0') return;
+  throw new HttpError(400, { detail: 'The Host header is missing.' });
+}
+
+function checkAuthority(host: string, allowedHosts: readonly string[]): void {
   if (!isAuthority(host)) {
     throw badHost(host, 'must be a host name or address with an optional port');
   }
   if (allowedHosts[0] !== '*' && !hostAllowed(host, allowedHosts)) {
     throw badHost(host, 'is not one that this service answers to');
   }
-  if (publicUrl !== undefined) return publicUrl;
-  const isSecure = trustProxy && first(headers['x-forwarded-proto'])?.toLowerCase() === 'https';
-  return `${isSecure ? 'https' : 'http'}://${host}`;
 }
 
 /** What the client itself sent, where each proxy appended its own. */

@@ -2,7 +2,7 @@ import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import type { Circle, Filters, Ordering, Query, TimeWindow } from '../../query/query.js';
-import { invalidPage, NotFound, ParameterErrors, type ParameterProblem } from '../errors.js';
+import { invalidPage, ParameterErrors, type ParameterProblem } from '../errors.js';
 import { parseBbox } from './bbox.js';
 import { parseDecimal, parseWhole } from './numbers.js';
 import { last, type Pair } from './query-string.js';
@@ -15,21 +15,12 @@ export interface Parameter {
   readonly example: string;
 }
 
-export type Format = 'json' | 'api';
-
-/** Which page of a list is asked for, and how it is to be shown. */
+/** Which page of a list is asked for. */
 export interface PageRequest {
   /** From 1. */
   readonly page: number | 'last';
   /** 1 to {@link MAX_PAGE_SIZE}. */
   readonly pageSize: number;
-  readonly format: Format | undefined;
-}
-
-/** What a request for the list of points asks for. */
-export interface PointsRequest {
-  readonly query: Query;
-  readonly format: Format | undefined;
 }
 
 export const DEFAULT_PAGE_SIZE = 100;
@@ -79,11 +70,9 @@ export const PAGE_PARAMETERS: readonly Parameter[] = PAGE;
 
 /**
  * Reads the parameters of the list of points; `zone` is where times without an offset stand. Throws
- * NotFound for an unknown format, else ParameterErrors with all that is wrong, else NotFound for a
- * page that cannot exist.
+ * ParameterErrors with all that is wrong, else NotFound for a page that cannot exist.
  */
-export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): PointsRequest {
-  const format = readFormat(pairs);
+export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): Query {
   const problems: ParameterProblem[] = [];
   const filters: { -readonly [name in keyof Filters]: Filters[name] } = {};
 
@@ -107,24 +96,15 @@ export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): Points
   const pageSize = readPageSize(pairs, problems);
 
   if (problems.length > 0) throw new ParameterErrors(problems);
-  return { query: { filters, ordering, page: readPage(pairs), pageSize }, format };
+  return { filters, ordering, page: readPage(pairs), pageSize };
 }
 
 /** Reads the parameters of a list that has pages and nothing else; throws as the list of points does. */
 export function parsePageQuery(pairs: readonly Pair[]): PageRequest {
-  const format = readFormat(pairs);
   const problems: ParameterProblem[] = [];
   const pageSize = readPageSize(pairs, problems);
   if (problems.length > 0) throw new ParameterErrors(problems);
-  return { page: readPage(pairs), pageSize, format };
-}
-
-/** The `format` parameter; throws NotFound for an unknown one. */
-export function readFormat(pairs: readonly Pair[]): Format | undefined {
-  const text = last(pairs, 'format');
-  if (!text) return undefined;
-  if (text === 'json' || text === 'api') return text;
-  throw new NotFound();
+  return { page: readPage(pairs), pageSize };
 }
 
 function readPage(pairs: readonly Pair[]): number | 'last' {

@@ -5,15 +5,3 @@ export const NOTIFICATIONS_PATH = '/rest/notifications/';
 
 export const ALLOW_POINTS = 'GET, POST, HEAD, OPTIONS';
 export const ALLOW_READ = 'GET, HEAD, OPTIONS';
-
-/** What stands after the `?` of a request target. */
-export function queryOf(target: string): string {
-  const mark = target.indexOf('?');
-  return mark < 0 ? '' : target.slice(mark + 1);
-}
-
-/** What stands before it. */
-export function pathOf(target: string): string {
-  const mark = target.indexOf('?');
-  return mark < 0 ? target : target.slice(0, mark);
-}

@@ -1,10 +1,9 @@
 import { MAX_TAG_LENGTH } from '../../model/point.js';
 
-/** What OPTIONS tells of a resource. */
+/** What OPTIONS tells of a resource, besides the formats that it has. */
 export interface Description {
   readonly name: string;
   readonly description: string;
-  readonly renders: readonly string[];
   readonly parses: readonly string[];
   readonly actions?: { readonly POST: Readonly<Record<string, Field>> };
 }
@@ -18,34 +17,29 @@ interface Field {
   readonly child?: Field;
 }
 
-const RENDERS = ['application/json', 'text/html'];
 const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
 export const ROOT_DESCRIPTION: Description = {
   name: 'Waypost',
   description: 'The resources of this service.',
-  renders: RENDERS,
   parses: PARSES,
 };
 
 export const POINT_DESCRIPTION: Description = {
   name: 'Map Data Point Instance',
   description: 'One geolocated note.',
-  renders: RENDERS,
   parses: PARSES,
 };
 
 export const NOTIFICATIONS_DESCRIPTION: Description = {
   name: 'Map Data Point Comment Notifications List',
   description: 'Comments that the user of the token has not seen yet.',
-  renders: RENDERS,
   parses: PARSES,
 };
 
 export const POINTS_DESCRIPTION: Description = {
   name: 'Map Data Points List',
   description: 'Geolocated notes, filtered by time, box and radius.',
-  renders: RENDERS,
   parses: PARSES,
   actions: {
     POST: {

@@ -1,16 +1,12 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import { preflightHeaders } from '../answer/cors.js';
+import { createPipeline } from '../answer/pipeline.js';
 import type { Context } from '../context.js';
 import { HttpError } from '../errors.js';
-import {
-  ALLOW_POINTS,
-  ALLOW_READ,
-  NOTIFICATIONS_PATH,
-  POINTS_PATH,
-  pathOf,
-  queryOf,
-  ROOT_PATH,
-} from './addresses.js';
+import type { Format } from '../formats/format.js';
+import { createOriginOf } from '../request/origin.js';
+import { pathOf, queryOf } from '../request/target.js';
+import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH } from './addresses.js';
 import {
   type Description,
   NOTIFICATIONS_DESCRIPTION,
@@ -18,14 +14,16 @@ import {
   POINTS_DESCRIPTION,
   ROOT_DESCRIPTION,
 } from './describe.js';
-import { listNotifications } from './notifications.js';
-import { listPoints, refusePost, showPoint } from './points.js';
-import { showResources } from './root.js';
+import { notificationsView } from './notifications.js';
+import { pointView } from './point.js';
+import { pointsView, refusePost } from './points.js';
+import { rootView } from './root.js';
 
 /** An address of the REST interface and all it does. */
 export interface Resource {
   readonly path: string;
   readonly allow: string;
+  readonly formats: readonly Format[];
   readonly description: Description;
   readonly get: RouteHandlerMethod;
   readonly post?: RouteHandlerMethod;
@@ -33,40 +31,35 @@ export interface Resource {
 
 /** The REST interface, address by address. */
 export function createResources(context: Context): Resource[] {
+  const serve = createPipeline(context);
+  const points = pointsView(context);
+  const point = pointView();
+  const notifications = notificationsView();
+  const root = rootView();
   return [
     {
       path: POINTS_PATH,
-      allow: ALLOW_POINTS,
+      ...points,
       description: POINTS_DESCRIPTION,
-      get: listPoints(context),
+      get: serve(points),
       post: refusePost,
     },
-    {
-      path: `${POINTS_PATH}:id/`,
-      allow: ALLOW_READ,
-      description: POINT_DESCRIPTION,
-      get: showPoint(context),
-    },
+    { path: `${POINTS_PATH}:id/`, ...point, description: POINT_DESCRIPTION, get: serve(point) },
     {
       path: NOTIFICATIONS_PATH,
-      allow: ALLOW_READ,
+      ...notifications,
       description: NOTIFICATIONS_DESCRIPTION,
-      get: listNotifications(context),
+      get: serve(notifications),
     },
-    {
-      path: ROOT_PATH,
-      allow: ALLOW_READ,
-      description: ROOT_DESCRIPTION,
-      get: showResources(context),
-    },
+    { path: ROOT_PATH, ...root, description: ROOT_DESCRIPTION, get: serve(root) },
   ];
 }
 
 /** Adds the routes of a resource, one for every method, and the redirect to it. */
 export function addResource(app: FastifyInstance, resource: Resource, context: Context): void {
-  const { path, allow, description, get, post } = resource;
+  const { path, allow, get, post } = resource;
   app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
-  app.route({ method: 'OPTIONS', url: path, handler: describe(description, allow) });
+  app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
   if (post !== undefined) app.route({ method: 'POST', url: path, handler: post });
   app.route({
     method: app.supportedMethods.filter((method) => !allow.includes(method)),
@@ -78,10 +71,13 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
 
   // the address without its slash leads there; 308 keeps a body and its method
   const prefix = context.origin.publicUrl ?? '';
+  const originOf = createOriginOf(context.origin);
   app.route({
     method: app.supportedMethods,
     url: path.slice(0, -1),
     handler: (request, reply) => {
+      // no link needs it, but hosts that are not allowed are led nowhere
+      originOf(request.raw);
       const target = request.raw.url!;
       const query = queryOf(target);
       const location = `${prefix}${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
@@ -96,8 +92,10 @@ export function wrongMethod(method: string, allow: string): HttpError {
   return new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
 }
 
-function describe(description: Description, allow: string): RouteHandlerMethod {
-  const body = JSON.stringify(description);
+function describe({ description, formats, allow }: Resource): RouteHandlerMethod {
+  const { name, description: text, ...others } = description;
+  const renders = formats.map(({ mediaType }) => mediaType);
+  const body = JSON.stringify({ name, description: text, renders, ...others });
   const preflight = preflightHeaders(allow);
   return (_request, reply) => {
     for (let i = 0; i < preflight.length; i += 2) reply.header(preflight[i]!, preflight[i + 1]!);

@@ -2,13 +2,27 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HttpError } from '../../../src/http/errors.js';
-import { chooseRepresentation } from '../../../src/http/request/negotiation.js';
+import { FORMATS } from '../../../src/http/formats/table.js';
+import { createNegotiation } from '../../../src/http/request/negotiation.js';
+
+const { accepted, named } = createNegotiation(FORMATS);
+
+/** The error that a call ends in. */
+function refusal(call: () => unknown): HttpError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof HttpError) return error;
+    throw error;
+  }
+  throw new Error('It was not refused.');
+}
 
 /** Asks twice: the second answer comes from memory. */
 function choose(accept: string | undefined): string | number {
   const ask = (): string | number => {
     try {
-      return chooseRepresentation(accept, undefined);
+      return accepted(accept).name;
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
       assert.equal(error.body, { detail: 'Could not satisfy the request Accept header.' });
@@ -61,11 +75,22 @@ test('406 where nothing satisfies', () => {
   }
 });
 
-test('the format parameter wins over the header', () => {
-  assert.is(chooseRepresentation('text/html', 'json'), 'json');
-  assert.is(chooseRepresentation('application/json', 'api'), 'html');
-  assert.is(chooseRepresentation('application/xml', 'json'), 'json');
-  assert.is(chooseRepresentation('garbage', 'api'), 'html');
+test('the format parameter names a format, or none where it is empty', () => {
+  assert.is(named('json')?.name, 'json');
+  assert.is(named('api')?.name, 'html');
+  assert.is(named(''), undefined);
+  assert.is(named(undefined), undefined);
+});
+
+test('an unknown format is not found, and the error names those that there are', () => {
+  for (const text of ['xml', 'JSON', 'html', ' json', 'geojson', '__proto__']) {
+    const error = refusal(() => named(text));
+    assert.is(error.status, 404);
+    const detail = `There is no format "${text}" here; the formats are json, api.`;
+    assert.equal(error.body, { detail });
+  }
+  const { detail } = refusal(() => named('x'.repeat(10_000))).body as { detail: string };
+  assert.ok(detail.length < 200);
 });
 
 test('any header gets an answer or a 406, long ones included', () => {

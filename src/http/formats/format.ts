@@ -1,0 +1,62 @@
+import type { PageLinks } from './links.js';
+
+/** What an address answers with, before it has a form. */
+export interface Page {
+  /** Names the page to people. */
+  readonly title: string;
+  /** What a list says around its records; undefined where one record stands alone. */
+  readonly list: ListFacts | undefined;
+  readonly records: PageRecords;
+}
+
+/** What a list says around the records of a page. */
+export interface ListFacts {
+  /** Matches on all pages. */
+  readonly count: number;
+  readonly links: PageLinks;
+}
+
+/** The records of a page, each as JSON in UTF-8. */
+export interface PageRecords {
+  readonly count: number;
+  /** Bytes of all records with a comma between each two. */
+  readonly size: number;
+  /** Bytes of the longest record. */
+  longest(): number;
+  /** The bytes of record `index`; stays valid, and must not be written to. */
+  at(index: number): Uint8Array;
+  /** Copies all records to `target` from `at` on, with the commas; returns where they end. */
+  copy(target: Uint8Array, at: number): number;
+}
+
+/** What a format may need to know of the request and its answer. */
+export interface Exchange {
+  /** The request's path and query. */
+  readonly target: string;
+  /** Headers of the answer, names and values in turn; an empty value is not known yet. */
+  readonly headers: () => readonly string[];
+  /** Memory of so many bytes, whatever is in it, for a body that is encoded at once. */
+  readonly allocate: (bytes: number) => Buffer<ArrayBuffer>;
+}
+
+/** Work that yields where other requests may have their turn, and returns what came of it. */
+export type Pieces<Result> = Generator<void, Result, void>;
+
+/** A representation of pages. A new one is a file in this folder and a row of {@link FORMATS}. */
+export interface Format {
+  /** In entity tags and metrics: letters and digits. */
+  readonly name: string;
+  /** Value of the `format` parameter that asks for it. */
+  readonly parameter: string;
+  /** What an Accept header asks for it by. */
+  readonly mediaType: string;
+  readonly contentType: string;
+  /** Headers of its own, names and values in turn. */
+  readonly headers: readonly string[];
+  /** The most that the records of a page may have as JSON, in bytes; what the service allows may be less. */
+  readonly maxBytes: number;
+  /**
+   * The body: at once, in memory from `allocate`, or in pieces where that may take more than a millisecond.
+   */
+  encode(page: Page, exchange: Exchange): Buffer<ArrayBuffer> | Pieces<Buffer<ArrayBuffer>>;
+}
