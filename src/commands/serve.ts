@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createLogger } from '../serving/logger.js';
+import { createLog } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
 import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
 import type { ServeSettings } from '../settings.js';
@@ -10,7 +10,8 @@ import type { ServeSettings } from '../settings.js';
  * InputError when the snapshot or a setting cannot be used.
  */
 export async function serve(settings: ServeSettings): Promise<void> {
-  const logger = createLogger(settings.logLevel);
+  const log = createLog(settings.logLevel);
+  const { logger } = log;
   const sockets = givenSockets();
   const isSupervised = sockets.length > 0;
   if (settings.workers > 1 && !isSupervised) {
@@ -23,7 +24,7 @@ export async function serve(settings: ServeSettings): Promise<void> {
   const workers = isSupervised ? sockets.length : 1;
   // a supervisor gets by without all this
   const { startServer } = await import('../serving/server.js');
-  const server = await startServer({ ...settings, workers }, logger, sockets);
+  const server = await startServer({ ...settings, workers }, log, sockets);
   if (isSupervised) reportServing();
   logger.info({ ...server.begun, workers }, 'serving');
   obey(server);

@@ -1,4 +1,4 @@
-import underPressure from '@fastify/under-pressure';
+import { randomUUID } from 'node:crypto';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { corsHeaders } from './answer/cors.js';
 import { varyOf } from './answer/sender.js';
@@ -8,6 +8,7 @@ import { HttpError, NotFound } from './errors.js';
 import type { Limits } from './limits.js';
 import { refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
+import { watchLoop } from './pressure.js';
 import { checkFraming } from './request/framing.js';
 import { checkHostHeader } from './request/origin.js';
 import { originForm, pathOf } from './request/target.js';
@@ -19,6 +20,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** When its head had been read, by `performance.now()`. */
     startedAt: number;
+  }
+  interface FastifyContextConfig {
+    /** Whether requests are answered while others are turned away. */
+    answersUnderLoad?: boolean;
   }
 }
 
@@ -36,14 +41,13 @@ export function createApp(
   adminToken: string | undefined,
 ): FastifyInstance {
   const observeOther = context.stats.route('other');
-  let lastId = 0;
+  const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
     bodyLimit: BODY_LIMIT,
     serverFactory: (handle) => createHttpServer(handle, limits, backlog),
     // with a logger, Fastify makes another one and two listeners for every request
     logger: false,
-    genReqId: ({ headers }) =>
-      idOf(headers['x-request-id']) ?? `${process.pid}-${context.thread}-${++lastId}`,
+    genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? randomUUID(),
     rewriteUrl: originForm,
     // the handlers read the query themselves, from the raw target
     routerOptions: { querystringParser: () => ({}) },
@@ -61,15 +65,6 @@ export function createApp(
     payload.resume();
     done(null);
   });
-  if (limits.maxLoopDelay > 0) {
-    app.register(underPressure, {
-      maxEventLoopDelay: limits.maxLoopDelay,
-      pressureHandler: () => {
-        const detail = 'The service is overloaded; try again in a moment.';
-        throw new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
-      },
-    });
-  }
 
   app.decorateRequest('startedAt', 0);
   // Node itself would answer 417, without a body
@@ -84,6 +79,7 @@ export function createApp(
     if (authorization !== undefined && !request.raw.url!.startsWith('/admin/')) {
       userOf(authorization, context.tokens);
     }
+    if (isBehind() && request.routeOptions.config.answersUnderLoad !== true) throw overloaded();
     done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
@@ -139,6 +135,11 @@ function asHttpError(error: Error & { statusCode?: number }): HttpError {
   const { statusCode = 500 } = error;
   if (statusCode < 500) return new HttpError(statusCode, { detail: error.message });
   return new HttpError(500, { detail: 'Internal server error.' });
+}
+
+function overloaded(): HttpError {
+  const detail = 'The service is overloaded; try again in a moment.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
 }
 
 function findResource(resources: readonly Resource[], target: string): Resource | undefined {

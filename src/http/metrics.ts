@@ -100,11 +100,12 @@ export interface ThreadNumbers {
   /** The open ones, which tell whether the threads share them evenly. */
   readonly connections: { readonly size: number };
   readonly backlog: Pick<Backlog, 'bytes' | 'stalled' | 'crowded'>;
+  readonly log: { readonly dropped: number };
 }
 
 /** Registers what one thread counts, and the lag of its event loop. */
 export function createRequestMetrics(numbers: ThreadNumbers): Registry {
-  const { stats, thread, connections, backlog } = numbers;
+  const { stats, thread, connections, backlog, log } = numbers;
   const registry = new Registry();
   const registers = [registry];
   new Counter({
@@ -119,7 +120,7 @@ export function createRequestMetrics(numbers: ThreadNumbers): Registry {
       }
     },
   });
-  const cache = (name: string, help: string, read: () => number): void => {
+  const count = (name: string, help: string, read: () => number): void => {
     new Counter({
       name,
       help,
@@ -130,8 +131,8 @@ export function createRequestMetrics(numbers: ThreadNumbers): Registry {
       },
     });
   };
-  cache('waypost_answer_cache_hits_total', 'Answers sent from the cache.', () => stats.cacheHits);
-  cache('waypost_answer_cache_misses_total', 'Answers not in the cache.', () => stats.cacheMisses);
+  count('waypost_answer_cache_hits_total', 'Answers sent from the cache.', () => stats.cacheHits);
+  count('waypost_answer_cache_misses_total', 'Answers not in the cache.', () => stats.cacheMisses);
   const latencies = countedHistogram(
     'waypost_http_request_duration_seconds',
     'Time from the head of a request to its answer being handed to the socket.',
@@ -168,6 +169,11 @@ export function createRequestMetrics(numbers: ThreadNumbers): Registry {
       this.inc({ reason: 'crowded' }, backlog.crowded);
     },
   });
+  count(
+    'waypost_log_lines_dropped_total',
+    'Log lines lost because nobody read them or the disk was full.',
+    () => log.dropped,
+  );
   const lag = monitorEventLoopDelay({ resolution: LAG_STEP_MS });
   lag.enable();
   new Gauge({

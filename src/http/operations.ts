@@ -21,8 +21,7 @@ export function addOperations(
   service: Service,
   adminToken: string | undefined,
 ): void {
-  // these answer under load, too
-  const config = { pressureHandler: () => {} };
+  const config = { answersUnderLoad: true };
   const read = { method: ['GET', 'HEAD'], config };
   app.route({ ...read, url: '/health/live', handler: () => ({ status: 'live' }) });
   app.route({

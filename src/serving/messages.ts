@@ -12,6 +12,8 @@ export interface ThreadStart {
   readonly counts: ConnectionCounts;
   /** Read by the main thread: later the file may say something else. */
   readonly tokens: ReadonlyMap<string, number>;
+  /** Where log lines go. */
+  readonly logDescriptor: number;
   /** The listening socket that is this thread's own. */
   readonly fd: number;
 }

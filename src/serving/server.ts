@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { readTokens } from '../http/request/token.js';
@@ -11,6 +10,7 @@ import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
 import { createCounts } from './connections.js';
 import { listening, type Place } from './listen.js';
+import type { Log } from './log.js';
 import { startThreads } from './threads.js';
 import type { Web, WebStart } from './web.js';
 
@@ -32,9 +32,10 @@ export interface RunningServer {
  */
 export async function startServer(
   settings: ServeSettings,
-  logger: Logger,
+  log: Log,
   sockets: readonly number[],
 ): Promise<RunningServer> {
+  const { logger } = log;
   const started = performance.now();
   const current = new Cell();
   const stats = createReloadStats();
@@ -57,10 +58,11 @@ export async function startServer(
     settings,
     counts: createCounts(settings.workers),
     tokens: readTokens(settings.tokens),
+    logDescriptor: log.descriptor,
   };
   // the web server is made while another thread builds
   const [{ web, service, metrics }] = await Promise.all([
-    makeWeb({ ...shared, thread: 0 }, { current, reload: reloader.look }, stats, logger),
+    makeWeb({ ...shared, thread: 0 }, { current, reload: reloader.look }, stats, log),
     reloader.load().finally(() => bar.stop()),
   ]);
   const [socket, ...others] = sockets;
@@ -94,7 +96,7 @@ async function makeWeb(
   start: WebStart,
   live: Pick<Service, 'current' | 'reload'>,
   stats: ReloadStats,
-  logger: Logger,
+  log: Log,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
   const [{ createWeb }, { createServiceMetrics }] = await Promise.all([
     import('./web.js'),
@@ -102,7 +104,7 @@ async function makeWeb(
   ]);
   const metrics = createServiceMetrics(live.current, stats);
   const service: Service = { ...live, metrics: metrics.text };
-  const web = await createWeb(start, service, logger);
+  const web = await createWeb(start, service, log);
   metrics.add(async () => [await web.metrics()]);
   return { web, service, metrics };
 }

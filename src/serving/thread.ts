@@ -3,7 +3,7 @@ import type { Service } from '../http/operations.js';
 import { Cell } from '../live/current.js';
 import { createGeneration, type GenerationParts } from '../live/generation.js';
 import { reclaimMemory } from '../live/reload/reclaim.js';
-import { createLogger } from './logger.js';
+import { createLog } from './log.js';
 import { answer, ask, type ThreadStart, type ToMain, type ToThread } from './messages.js';
 import { createWeb } from './web.js';
 
@@ -14,7 +14,7 @@ const COLLECT_STEP_MS = 250;
 
 const start = workerData as ThreadStart;
 const main = parentPort!;
-const logger = createLogger(start.settings.logLevel);
+const log = createLog(start.settings.logLevel, start.logDescriptor);
 const current = new Cell();
 const service: Service = {
   current,
@@ -23,7 +23,7 @@ const service: Service = {
   },
   metrics: () => ask(main, (reply): ToMain => ({ kind: 'metrics', reply })),
 };
-const web = await createWeb(start, service, logger);
+const web = await createWeb(start, service, log);
 
 main.on('message', async (message: ToThread) => {
   switch (message.kind) {

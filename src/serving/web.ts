@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { Logger } from 'pino';
 import { InputError } from '../errors.js';
 import { createApp } from '../http/app.js';
 import { createBacklog } from '../http/backlog.js';
@@ -10,6 +9,7 @@ import { createRequestStats } from '../http/request-stats.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { holdConnections } from './connections.js';
 import { addressText, type Place } from './listen.js';
+import type { Log } from './log.js';
 import type { ThreadStart } from './messages.js';
 import { drain } from './shutdown.js';
 
@@ -30,7 +30,7 @@ export type WebStart = Omit<ThreadStart, 'fd'>;
 export async function createWeb(
   { settings, thread, counts, tokens }: WebStart,
   service: Service,
-  logger: Logger,
+  log: Log,
 ): Promise<Web> {
   const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog, workers } = settings;
   const stats = createRequestStats();
@@ -43,7 +43,7 @@ export async function createWeb(
   const app = createApp(
     {
       current: service.current,
-      logger,
+      logger: log.logger,
       stats,
       zone: await openZone(settings.timeZone),
       origin: { publicUrl, trustProxy, allowedHosts },
@@ -60,7 +60,7 @@ export async function createWeb(
     settings.adminToken,
   );
   const connections = holdConnections(app.server, settings.maxConnections, counts, thread);
-  const registry = createRequestMetrics({ stats, thread, connections, backlog });
+  const registry = createRequestMetrics({ stats, thread, connections, backlog, log });
   return {
     metrics: () => registry.getMetricsAsJSON(),
     async listen(place) {

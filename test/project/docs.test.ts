@@ -107,6 +107,7 @@ test('the operations page lists every metric with its type and labels', () => {
       stats: createRequestStats(),
       connections: { size: 0 },
       backlog: createBacklog({ maxUnsent: 0, answerTimeout: 0 }),
+      log: { dropped: 0 },
     }),
   ];
   const registered = registries.flatMap(

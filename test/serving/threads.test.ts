@@ -175,7 +175,7 @@ test('a thread that cannot serve is heard of', async () => {
     error = reason;
   };
   const service = { current: new Cell(), reload: async () => {}, metrics: async () => '' };
-  const shared = { settings, counts: createCounts(2), tokens: new Map() };
+  const shared = { settings, counts: createCounts(2), tokens: new Map(), logDescriptor: 1 };
   const threads = startThreads(shared, [SOCKET_THAT_IS_NONE], service, died);
   await threads.serve(generation);
   assert.match(String(error), /EBADF|EINVAL/);

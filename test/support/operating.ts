@@ -34,7 +34,7 @@ const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 const SUFFIX = /_(?:bucket|sum|count)$/;
 
-export async function metricsOf(service: Service): Promise<Metrics> {
+export async function metricsOf(service: Pick<Service, 'get'>): Promise<Metrics> {
   const { text } = await service.get('/metrics');
   const types = new Map<string, string>();
   const helped = new Set<string>();

@@ -1,0 +1,117 @@
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { type Logger, pino } from 'pino';
+
+/** A log that never makes its writer wait. */
+export interface Log {
+  readonly logger: Logger;
+  /** Lines that were lost, because nobody read them or the disk was full. */
+  readonly dropped: number;
+  /** Where the lines go; all threads of a process can use the same. */
+  readonly descriptor: number;
+}
+
+const STDOUT = 1;
+/** Bytes of lines that are kept while their reader is behind. */
+const MOST_WAITING = 1024 * 1024;
+const RETRY_MS = 20;
+/** What a reader that is behind is given for the last lines of a process. */
+const LAST_MS = 200;
+
+/**
+ * Makes a log of one JSON object a line on standard output. A line is written at once, so that a process which
+ * ends has said its last words. While the reader is behind, lines wait in memory; those for which
+ * there is no room, and those that cannot be written, are dropped and counted.
+ */
+export function createLog(level: string, descriptor: number = openStdout()): Log {
+  const lines = createLines(descriptor);
+  return {
+    logger: pino({ level }, { write: lines.write }),
+    descriptor,
+    get dropped() {
+      return lines.dropped;
+    },
+  };
+}
+
+/**
+ * A descriptor of standard output whose writes fail instead of waiting for a reader. It is opened again where the
+ * system allows that, so that writes of others who have it stay as they are.
+ */
+function openStdout(): number {
+  const status = fstatSync(STDOUT);
+  if (status.isFile()) return STDOUT;
+  try {
+    const { O_WRONLY, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants;
+    return openSync(`/proc/self/fd/${STDOUT}`, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY);
+  } catch {
+    // sockets cannot be opened again, and not every system has the folder; Node's own handle makes it not wait
+    if (status.isSocket() || status.isFIFO()) new Socket({ fd: STDOUT, readable: false }).unref();
+    return STDOUT;
+  }
+}
+
+interface Lines {
+  write(line: string): void;
+  readonly dropped: number;
+}
+
+function createLines(descriptor: number): Lines {
+  /** What could not be written yet; the first may have begun to be. */
+  const waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  let dropped = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Writes what it can, and returns the rest. */
+  function put(line: Buffer): Buffer {
+    try {
+      return line.subarray(writeSync(descriptor, line));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return line;
+      dropped++;
+      return line.subarray(line.length);
+    }
+  }
+
+  /** Writes what waits; says whether nothing does any more. */
+  function flush(): boolean {
+    while (waiting.length > 0) {
+      const [first] = waiting;
+      const rest = put(first!);
+      waitingBytes -= first!.length - rest.length;
+      if (rest.length > 0) {
+        waiting[0] = rest;
+        return false;
+      }
+      waiting.shift();
+    }
+    clearInterval(timer);
+    timer = undefined;
+    return true;
+  }
+
+  process.once('exit', () => {
+    const until = performance.now() + LAST_MS;
+    const never = new Int32Array(new SharedArrayBuffer(4));
+    while (!flush() && performance.now() < until) Atomics.wait(never, 0, 0, RETRY_MS);
+  });
+
+  return {
+    write(line) {
+      let rest: Buffer = Buffer.from(line);
+      if (waiting.length === 0) rest = put(rest);
+      if (rest.length === 0) return;
+      if (waitingBytes + rest.length > MOST_WAITING) {
+        dropped++;
+        return;
+      }
+      waiting.push(rest);
+      waitingBytes += rest.length;
+      timer ??= setInterval(flush, RETRY_MS).unref();
+    },
+    get dropped() {
+      return dropped;
+    },
+  };
+}
