@@ -1,30 +1,40 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pieces } from '../formats/format.js';
 
+/** Who waits for a result. */
+export interface Waiter<Result> {
+  /** Whether the client has gone, so that no result is needed any more. */
+  isGone(): boolean;
+  done(result: Result): void;
+  failed(error: unknown): void;
+}
+
+/** A result that takes more than a turn of the event loop. */
+export class Later<Result> {
+  /** Begins the work, or goes on with it. */
+  readonly start: (waiter: Waiter<Result>) => void;
+
+  constructor(start: (waiter: Waiter<Result>) => void) {
+    this.start = start;
+  }
+}
+
 /**
- * Does the work of a request piece by piece, the first at once and the others each in a turn of the event loop of its
- * own, so that other requests are answered in between. `done` takes the result. The work ends when the
- * client has gone, and its errors are answered as those of the handler are.
+ * Does work piece by piece, the first at once and the others each in a turn of the event loop of its own, so that other
+ * requests are answered in between. What the first piece throws is the caller's.
  */
-export function doInPieces<Result>(
-  work: Pieces<Result>,
-  { raw: { socket } }: FastifyRequest,
-  reply: FastifyReply,
-  done: (result: Result) => void,
-): void {
-  function next(): boolean {
-    const { done: isDone, value } = work.next();
-    if (isDone) done(value);
+export function doInPieces<Result>(work: Pieces<Result>, waiter: Waiter<Result>): void {
+  function next(): void {
+    const { done, value } = work.next();
+    if (done) waiter.done(value);
     else setImmediate(goOn);
-    return isDone === true;
   }
 
   function goOn(): void {
-    if (socket.destroyed) return;
+    if (waiter.isGone()) return;
     try {
       next();
     } catch (error) {
-      reply.send(error);
+      waiter.failed(error);
     }
   }
 

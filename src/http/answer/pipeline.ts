@@ -11,7 +11,7 @@ import { createAnswerCache } from './answer-cache.js';
 import { hashAddress, hashSettings } from './etag.js';
 import { createOutbox } from './outbox.js';
 import { createPageBuffers } from './page-buffers.js';
-import { doInPieces } from './pieces.js';
+import { doInPieces, Later, type Waiter } from './pieces.js';
 import { type AnswerHead, createSender, type Facts, headersOf, type Sender } from './sender.js';
 
 /** A request as handlers see it. */
@@ -30,8 +30,8 @@ export interface View<Wanted> extends Facts {
   readonly formats: readonly Format[];
   /** Reads what is wanted. Throws an HttpError for what cannot be used. */
   read(asked: Asked): Wanted;
-  /** Looks it up. Throws NotFound where there is nothing. */
-  find(wanted: Wanted, asked: Asked, generation: Generation): Page;
+  /** Looks it up, at once or later. Throws NotFound where there is nothing. */
+  find(wanted: Wanted, asked: Asked, generation: Generation): Page | Later<Page>;
 }
 
 /** An answer that is being made. */
@@ -111,21 +111,26 @@ export function createPipeline(context: Context): Pipeline {
       const head = sender.head(generation, format, `${low}${high}${owner}`);
       if (sender.sendNotModified(request, reply, head, false)) return;
 
-      const page = view.find(wanted, asked, generation);
-      if (sender.sendNotModified(request, reply, head, true)) return;
       const isKept = !isPersonal && answers.wants(low);
-      makeBody(page, { request, reply, sender, head, key: isKept ? key : undefined });
+      const job = { request, reply, sender, head, key: isKept ? key : undefined };
+      const found = view.find(wanted, asked, generation);
+      if (found instanceof Later) found.start(waiterOf(job, (page) => makeBody(page, job)));
+      else makeBody(found, job);
     };
   };
 
   function makeBody(page: Page, job: Job): void {
-    const { request, reply, head, key } = job;
+    const { request, reply, sender, head, key } = job;
+    if (sender.sendNotModified(request, reply, head, true)) return;
     const { format } = head;
     const allocate = key === undefined ? buffers.take : Buffer.allocUnsafeSlow;
     const exchange = { target: request.raw.url!, headers: () => headersOf(head), allocate };
     const made = format.encode(page, exchange);
     if (!Buffer.isBuffer(made)) {
-      doInPieces(made, request, reply, (body) => finish(job, body, undefined));
+      doInPieces(
+        made,
+        waiterOf(job, (body) => finish(job, body, undefined)),
+      );
     } else {
       finish(job, made, key === undefined ? () => buffers.give(made) : undefined);
     }
@@ -138,6 +143,15 @@ export function createPipeline(context: Context): Pipeline {
     if (key !== undefined) answers.keep(key, { format, etag, common, body });
     outbox({ job, body, onSent });
   }
+}
+
+/** Lets a job wait for a result; errors are answered as those of the handler are. */
+function waiterOf<Result>({ request, reply }: Job, done: (result: Result) => void): Waiter<Result> {
+  return {
+    isGone: () => request.raw.socket.destroyed,
+    done,
+    failed: (error) => void reply.send(error),
+  };
 }
 
 function sendAnswer({ job, body, onSent }: Waiting): void {
