@@ -198,7 +198,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--max-connections <number>',
     environment: 'WAYPOST_MAX_CONNECTIONS',
     fallback: '20000',
-    help: 'connections that are held at once; further ones are closed',
+    help: 'connections that are held at once; a further one takes the place of an idle one, or is closed',
     parse: (text) => wholeNumber(text, 1, 1_000_000),
   },
   {

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Open connections of each thread that serves, by its number, in memory that all share. */
@@ -14,10 +14,23 @@ const MORE = 8;
 const TIMES = 1.25;
 /** Milliseconds that the others are given to take a new connection. */
 const PAUSE_MS = 0.2;
+/** A connection over which nothing was asked for so long may be closed when there is no room for a new one. */
+const IDLE_MS = 1_000;
+/** Connections that are looked at for each new one, once this share of the limit is open. */
+const LOOKS = 16;
+const CROWDED = 3 / 4;
+
+/** What the last look at a connection found. */
+interface Look {
+  readonly at: number;
+  readonly bytesRead: number;
+}
 
 /**
- * Keeps count of a server's open connections, which it returns, and closes at once what goes beyond
- * `limit` for all threads together, for which Node's own `maxConnections` does not care.
+ * Keeps count of a server's open connections, which it returns. Node's own `maxConnections` would not count those of
+ * other threads. At `limit` for all threads together, a new connection takes the place of the one over which nothing
+ * was asked for longest, or is closed when each was asked something within `idleMs`: whoever opens connections and
+ * leaves them must not keep the others out.
  *
  * Whichever thread wakes up first takes all connections that wait, so that one may get nearly all of a burst, and keep
  * them for hours while others idle. So a thread that has enough pauses before it takes the next one.
@@ -27,21 +40,53 @@ export function holdConnections(
   limit: number,
   counts: ConnectionCounts,
   thread: number,
+  idleMs: number = IDLE_MS,
 ): ReadonlySet<Socket> {
+  // in the order of their looks
   const open = new Set<Socket>();
+  const looks = new Map<Socket, Look>();
   const never = createCounts(1);
   server.on('connection', (socket: Socket) => {
-    if (counts.reduce((sum, one) => sum + one, 0) >= limit) {
-      socket.destroy();
-      return;
+    const all = counts.reduce((sum, one) => sum + one, 0);
+    if (all >= limit * CROWDED) {
+      const idle = findIdle();
+      if (all >= limit && idle === undefined) {
+        socket.destroy();
+        return;
+      }
+      if (all >= limit) idle!.destroy();
     }
     open.add(socket);
+    looks.set(socket, { at: performance.now(), bytesRead: 0 });
     Atomics.add(counts, thread, 1);
     socket.once('close', () => {
       open.delete(socket);
+      looks.delete(socket);
       Atomics.sub(counts, thread, 1);
     });
     if (open.size > Math.min(...counts) * TIMES + MORE) Atomics.wait(never, 0, 0, PAUSE_MS);
   });
   return open;
+
+  /** A connection over which nothing came since a look that is `idleMs` old, and nothing is being answered. */
+  function findIdle(): Socket | undefined {
+    const now = performance.now();
+    let left = LOOKS;
+    for (const socket of open) {
+      const { at, bytesRead } = looks.get(socket)!;
+      if (now - at < idleMs || left-- === 0) return undefined;
+      if (socket.bytesRead === bytesRead && !isAnswering(socket) && !socket.destroyed)
+        return socket;
+      looks.set(socket, { at: now, bytesRead: socket.bytesRead });
+      open.delete(socket);
+      open.add(socket);
+    }
+    return undefined;
+  }
+}
+
+/** Whether an answer is being made or sent, by where Node keeps it. */
+function isAnswering(socket: Socket): boolean {
+  const { _httpMessage: pending } = socket as Socket & { readonly _httpMessage?: ServerResponse };
+  return pending !== undefined && pending !== null;
 }
