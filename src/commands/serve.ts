@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { connectionLimit } from '../serving/descriptors.js';
 import { createLog } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
 import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
@@ -22,9 +23,10 @@ export async function serve(settings: ServeSettings): Promise<void> {
   if (isSupervised) whenOrphaned(() => void close('none: its supervisor ended'));
   // as many as there were cores when the supervisor counted them
   const workers = isSupervised ? sockets.length : 1;
+  const maxConnections = connectionLimit({ ...settings, workers }, logger);
   // a supervisor gets by without all this
   const { startServer } = await import('../serving/server.js');
-  const server = await startServer({ ...settings, workers }, log, sockets);
+  const server = await startServer({ ...settings, workers, maxConnections }, log, sockets);
   if (isSupervised) reportServing();
   logger.info({ ...server.begun, workers }, 'serving');
   obey(server);

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { InputError } from '../errors.js';
+import type { ServeSettings } from '../settings.js';
+
+/** What Node, the first thread, a build and its modules, files and events, and operators' connections take. */
+const RESERVE = 48;
+/** What each thread takes: its event loop and its listening sockets. */
+const RESERVE_OF_THREAD = 8;
+
+/**
+ * How many connections can be held at once: those of the settings, as far as the process may open as many files.
+ * Without a descriptor no snapshot could be opened any more. Throws an InputError when there is no room
+ * for any connection.
+ */
+export function connectionLimit(
+  { maxConnections: wanted, workers }: Pick<ServeSettings, 'maxConnections' | 'workers'>,
+  logger: Logger,
+): number {
+  const openFiles = descriptorLimit();
+  const reserve = RESERVE + workers * RESERVE_OF_THREAD;
+  if (openFiles < reserve + 1) {
+    throw new InputError(
+      `The limit of ${openFiles} open files is too low: with ${workers} workers it must be above ${reserve}. Raise it (ulimit -n).`,
+    );
+  }
+  const connections = Math.min(wanted, openFiles - reserve);
+  if (connections < wanted) {
+    logger.warn({ wanted, connections, openFiles }, 'open files allow fewer connections');
+  }
+  return connections;
+}
+
+/** How many files this process may have open; without a bound where the system does not say. */
+function descriptorLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    const [, soft] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    return Infinity;
+  }
+}
