@@ -4,7 +4,7 @@ import { corsHeaders } from './answer/cors.js';
 import { varyOf } from './answer/sender.js';
 import type { Backlog } from './backlog.js';
 import type { Context } from './context.js';
-import { HttpError, NotFound } from './errors.js';
+import { HttpError, NotFound, RETRY_AFTER } from './errors.js';
 import type { Limits } from './limits.js';
 import { refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
@@ -29,9 +29,6 @@ declare module 'fastify' {
 
 /** A body of this size fits all that is read; larger ones get 413. */
 const BODY_LIMIT = 1024 * 1024;
-/** Seconds after which a client that was turned away may try again. */
-const RETRY_AFTER = '1';
-
 /** Builds the HTTP service, not yet listening; closing it is up to the caller. */
 export function createApp(
   context: Context,

@@ -16,6 +16,9 @@ export class HttpError extends Error {
   }
 }
 
+/** Seconds after which a client that was turned away may try again. */
+export const RETRY_AFTER = '1';
+
 /** There is nothing at this address. */
 export class NotFound extends HttpError {
   override readonly name = 'NotFound';
@@ -48,4 +51,10 @@ export class ParameterErrors extends HttpError {
 /** The error of a page that does not exist, be it past the end or no number at all. */
 export function invalidPage(): NotFound {
   return new NotFound('Invalid page.');
+}
+
+/** The error when more queries wait that take long than the thread will work on. */
+export function tooManyQueries(): HttpError {
+  const detail = 'Too many queries are waiting that take long; try again in a moment.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
 }

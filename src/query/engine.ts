@@ -1,11 +1,13 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
-import { findMatches } from './match.js';
+import { findMatches, type Matches } from './match.js';
 import { takeNearest } from './page/nearest.js';
 import { takeOrdered } from './page/ordered.js';
 import type { Driver, Way } from './plan.js';
 import type { Ordering, Query } from './query.js';
-import { createScratch } from './scratch.js';
+import { createScratch, type Scratch } from './scratch.js';
+import { Memory, Suspended } from './suspended.js';
+import { andThen, drain, isWork, PIECE, type Step } from './work.js';
 
 /** Overrides of the planner, for tests that every way gives the same page. */
 export interface Hints {
@@ -26,35 +28,77 @@ export interface Page {
   readonly length: number;
 }
 
+/** A page; undefined when the page asked for lies past the end. */
+export type Answer = Page | undefined;
+
 /** Answers queries on one dataset. */
 export interface Engine {
   readonly dataset: Dataset;
-  /** Undefined when the page asked for lies past the end. */
-  run(query: Query, hints?: Hints): Page | undefined;
+  /** Works to the end without a pause. */
+  run(query: Query, hints?: Hints): Answer;
+  /** Works for one {@link PIECE} at most, which suffices for nearly every query. */
+  begin(query: Query, hints?: Hints): Answer | Suspended<Answer>;
 }
 
-/** Makes an engine; its working memory is some 4 bytes a row. */
-export function createEngine(dataset: Dataset): Engine {
-  const scratch = createScratch(dataset.count);
+/**
+ * Makes an engine; its working memory is some 4 bytes a row, and as much again once a query was suspended. `piece` is
+ * the cost of a piece of work.
+ */
+export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
+  const memory = new Memory(() => createScratch(dataset.count, piece));
   return {
     dataset,
     run(query, hints = {}) {
-      const { filters, ordering } = query;
-      const matches = findMatches(dataset, scratch, filters, hints.driver);
-      const place = locate(query, matches.count);
-      if (place === undefined) return undefined;
-      if (place.from < place.to) {
-        if (ordering === 'distance') {
-          takeNearest(dataset, scratch, matches, filters, place, hints.way);
-        } else {
-          const [order, descending] = orderOf(dataset, ordering);
-          takeOrdered(dataset, scratch, matches, order, descending, place, hints.way);
-        }
+      const scratch = memory.take();
+      const answer = drain(answerOf(dataset, scratch, query, hints), scratch.meter);
+      memory.giveBack(scratch);
+      return answer;
+    },
+    begin(query, hints = {}) {
+      const scratch = memory.take();
+      const step = answerOf(dataset, scratch, query, hints);
+      if (!isWork(step)) {
+        memory.giveBack(scratch);
+        return step;
       }
-      const { page, pageCount, from, to } = place;
-      return { count: matches.count, page, pageCount, rows: scratch.page, length: to - from };
+      const { done, value } = step.next();
+      if (!done) {
+        const again = (own: Scratch): Step<Answer> => answerOf(dataset, own, query, hints);
+        return new Suspended(memory, again, scratch, step);
+      }
+      memory.giveBack(scratch);
+      return value;
     },
   };
+}
+
+/** The stages of a query: the matches, then the page. */
+function answerOf(dataset: Dataset, scratch: Scratch, query: Query, hints: Hints): Step<Answer> {
+  return andThen(findMatches(dataset, scratch, query.filters, hints.driver), (matches) =>
+    pageOf(dataset, scratch, query, matches, hints),
+  );
+}
+
+function pageOf(
+  dataset: Dataset,
+  scratch: Scratch,
+  query: Query,
+  matches: Matches,
+  hints: Hints,
+): Step<Answer> {
+  const { filters, ordering } = query;
+  const place = locate(query, matches.count);
+  if (place === undefined) return undefined;
+  const { page, pageCount, from, to } = place;
+  const answer = { count: matches.count, page, pageCount, rows: scratch.page, length: to - from };
+  if (from === to) return answer;
+  if (ordering === 'distance') {
+    const taking = takeNearest(dataset, scratch, matches, filters, place, hints.way);
+    return andThen(taking, () => answer);
+  }
+  const [order, descending] = orderOf(dataset, ordering);
+  const taking = takeOrdered(dataset, scratch, matches, order, descending, place, hints.way);
+  return andThen(taking, () => answer);
 }
 
 interface Place {

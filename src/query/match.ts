@@ -1,11 +1,13 @@
 import type { Dataset } from '../dataset/dataset.js';
 import { type Order, type RankRange, rankRange } from '../dataset/order.js';
-import { chooseDriver, type Driver } from './plan.js';
+import type { Row } from '../dataset/row.js';
+import { chooseDriver, type Driver, NEIGHBOUR, REGION_TEST, SCATTERED } from './plan.js';
 import type { Filters, TimeWindow } from './query.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 import { findRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
+import { andThen, inStretches, type Step } from './work.js';
 
 /** The rows that satisfy all filters, counted, in the form in which they were cheapest to find. */
 export type Matches = { readonly count: number } & (
@@ -27,7 +29,7 @@ export function findMatches(
   scratch: Scratch,
   filters: Filters,
   forced?: Driver,
-): Matches {
+): Step<Matches> {
   const region = regionOf(filters);
   const created = windowOf(dataset.byCreatedAt, filters.createdAt);
   const modified = windowOf(dataset.byModifiedAt, filters.modifiedAt);
@@ -38,25 +40,32 @@ export function findMatches(
     if (windows.length === 0) return { form: 'all', count: dataset.count };
     if (windows.length === 1) return { form: 'window', ...windows[0]! };
   } else if (windows.length === 0) {
-    findRuns(dataset, region, scratch.runs);
-    return { form: 'runs', region, runs: scratch.runs, count: scratch.runs.rows };
+    return andThen(findRuns(dataset, region, scratch.runs, scratch.meter), (runs) => ({
+      form: 'runs',
+      region,
+      runs,
+      count: runs.rows,
+    }));
   }
 
   // several need the rows of one tested against the others
   const narrow = windows.some((window) => window.count < NARROW_WINDOW);
   const needsRuns = region !== undefined && (forced === undefined ? !narrow : forced === 'region');
-  if (needsRuns) findRuns(dataset, region, scratch.runs);
-  const driver =
-    forced ??
-    chooseDriver({
-      total: dataset.count,
-      region: needsRuns ? scratch.runs.rows : undefined,
-      inRegion: region !== undefined,
-      createdAt: created?.count,
-      modifiedAt: modified?.count,
-    });
-  const count = testRows(dataset, scratch, driver, region, created, modified);
-  return { form: 'rows', ascending: driver === 'all' || driver === 'region', count };
+  const finding = needsRuns ? findRuns(dataset, region, scratch.runs, scratch.meter) : undefined;
+  return andThen(finding, (runs) => {
+    const driver =
+      forced ??
+      chooseDriver({
+        total: dataset.count,
+        region: runs?.rows,
+        inRegion: region !== undefined,
+        createdAt: created?.count,
+        modifiedAt: modified?.count,
+      });
+    const ascending = driver === 'all' || driver === 'region';
+    const testing = testRows(dataset, scratch, driver, region, created, modified);
+    return andThen(testing, (count) => ({ form: 'rows', ascending, count }));
+  });
 }
 
 interface Window {
@@ -81,83 +90,122 @@ function testRows(
   region: Region | undefined,
   created: Window | undefined,
   modified: Window | undefined,
-): number {
+): Step<number> {
   if (driver === 'createdAt' && created !== undefined) {
-    return testWindow(dataset, scratch.matches, created, region, modified);
+    return testWindow(dataset, scratch, created, region, modified);
   }
   if (driver === 'modifiedAt' && modified !== undefined) {
-    return testWindow(dataset, scratch.matches, modified, region, created);
+    return testWindow(dataset, scratch, modified, region, created);
   }
   if (driver === 'region') return testRuns(dataset, scratch, created, modified);
   scratch.runs.clear();
   scratch.runs.add(0, dataset.count);
-  const count = testRuns(dataset, scratch, created, modified);
-  return region === undefined ? count : testRegion(dataset, scratch.matches, count, region);
+  return andThen(testRuns(dataset, scratch, created, modified), (count) =>
+    region === undefined ? count : testRegion(dataset, scratch, count, region),
+  );
+}
+
+/** Rows of the runs whose ranks lie in the windows. */
+function testRuns(
+  dataset: Dataset,
+  { runs, matches, meter }: Scratch,
+  created: Window | undefined,
+  modified: Window | undefined,
+): Step<number> {
+  const windows: Windows = {
+    createdRanks: dataset.byCreatedAt.ranks,
+    modifiedRanks: dataset.byModifiedAt.ranks,
+    created: bounds(created, dataset.count),
+    modified: bounds(modified, dataset.count),
+  };
+  const state = { run: 0, row: runs.bounds[0]!, count: 0 };
+  const test = (from: number, to: number): void => {
+    testSomeRuns(windows, runs.bounds, matches, state, to - from);
+  };
+  return andThen(inStretches(meter, 0, runs.rows, NEIGHBOUR, test), () => state.count);
+}
+
+interface Windows {
+  readonly createdRanks: Int32Array;
+  readonly modifiedRanks: Int32Array;
+  readonly created: readonly [from: number, last: number];
+  readonly modified: readonly [from: number, last: number];
 }
 
 /**
- * Rows of the runs whose ranks lie in the windows. The sign bit of `(rank - from) | (to - 1 - rank)` says
- * "outside", so a row is kept or overwritten without a branch to mispredict.
+ * Tests the next `most` rows of the runs. The sign bit of `(rank - from) | (to - 1 - rank)` says "outside",
+ * so a row is kept or overwritten without a branch to mispredict.
  */
-function testRuns(
-  dataset: Dataset,
-  { runs, matches }: Scratch,
-  created: Window | undefined,
-  modified: Window | undefined,
-): number {
-  const createdRanks = dataset.byCreatedAt.ranks;
-  const modifiedRanks = dataset.byModifiedAt.ranks;
-  const [createdFrom, createdLast] = bounds(created, dataset.count);
-  const [modifiedFrom, modifiedLast] = bounds(modified, dataset.count);
-  let count = 0;
-  for (let run = 0; run < runs.length; run++) {
-    const to = runs.bounds[2 * run + 1]!;
-    for (let row = runs.bounds[2 * run]!; row < to; row++) {
+function testSomeRuns(
+  { createdRanks, modifiedRanks, created, modified }: Windows,
+  bounds: Int32Array,
+  matches: Int32Array,
+  state: { run: number; row: Row; count: number },
+  most: number,
+): void {
+  const [createdFrom, createdLast] = created;
+  const [modifiedFrom, modifiedLast] = modified;
+  let { run, row, count } = state;
+  for (let left = most; left > 0; ) {
+    const runEnd = bounds[2 * run + 1]!;
+    const end = Math.min(runEnd, row + left);
+    left -= end - row;
+    for (; row < end; row++) {
       const c = createdRanks[row]!;
       const m = modifiedRanks[row]!;
       matches[count] = row;
       count +=
         ~((c - createdFrom) | (createdLast - c) | (m - modifiedFrom) | (modifiedLast - m)) >>> 31;
     }
+    if (row === runEnd) row = bounds[2 * ++run]!;
   }
-  return count;
+  state.run = run;
+  state.row = row;
+  state.count = count;
 }
 
 function testWindow(
   { coords, count: total }: Dataset,
-  matches: Int32Array,
+  { matches, meter }: Scratch,
   window: Window,
   region: Region | undefined,
   other: Window | undefined,
-): number {
+): Step<number> {
   const { rows } = window.order;
   const otherRanks = other?.order.ranks;
   const [otherFrom, otherLast] = bounds(other, total);
+  const cost = SCATTERED + (region === undefined ? 0 : REGION_TEST);
   let count = 0;
-  for (let rank = window.range.from; rank < window.range.to; rank++) {
-    const row = rows[rank]!;
-    if (otherRanks !== undefined) {
-      const r = otherRanks[row]!;
-      if (r < otherFrom || r > otherLast) continue;
+  const test = (from: number, to: number): void => {
+    let at = count;
+    for (let rank = from; rank < to; rank++) {
+      const row = rows[rank]!;
+      if (otherRanks !== undefined) {
+        const r = otherRanks[row]!;
+        if (r < otherFrom || r > otherLast) continue;
+      }
+      if (region !== undefined && !region.contains(coords, row)) continue;
+      matches[at++] = row;
     }
-    if (region !== undefined && !region.contains(coords, row)) continue;
-    matches[count++] = row;
-  }
-  return count;
+    count = at;
+  };
+  return andThen(inStretches(meter, window.range.from, window.range.to, cost, test), () => count);
 }
 
 function testRegion(
   { coords }: Dataset,
-  matches: Int32Array,
+  { matches, meter }: Scratch,
   candidates: number,
   region: Region,
-): number {
+): Step<number> {
   let count = 0;
-  for (let i = 0; i < candidates; i++) {
-    const row = matches[i]!;
-    if (region.contains(coords, row)) matches[count++] = row;
-  }
-  return count;
+  const test = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) {
+      const row = matches[i]!;
+      if (region.contains(coords, row)) matches[count++] = row;
+    }
+  };
+  return andThen(inStretches(meter, 0, candidates, REGION_TEST, test), () => count);
 }
 
 /** First and last rank of a window; of all rows when there is none. */
@@ -166,17 +214,35 @@ function bounds(window: Window | undefined, total: number): [from: number, last:
 }
 
 /** The matches as single rows, at the front of the scratch memory's matches; of what has a filter. */
-export function listRows({ matches: list }: Scratch, matches: Matches): Int32Array {
+export function listRows({ matches: list, meter }: Scratch, matches: Matches): Step<Int32Array> {
+  const { count } = matches;
   if (matches.form === 'runs') {
-    const { bounds, length } = matches.runs;
-    let count = 0;
-    for (let run = 0; run < length; run++) {
-      const to = bounds[2 * run + 1]!;
-      for (let row = bounds[2 * run]!; row < to; row++) list[count++] = row;
-    }
-  } else if (matches.form === 'window') {
+    const { runs } = matches;
+    const state = { run: 0, count: 0 };
+    const listing = inStretches(meter, 0, count, NEIGHBOUR, (_from, to) =>
+      listSomeRuns(runs, list, state, to),
+    );
+    return andThen(listing, () => list.subarray(0, count));
+  }
+  if (matches.form === 'window') {
     const { from, to } = matches.range;
     list.set(matches.order.rows.subarray(from, to));
   }
-  return list.subarray(0, matches.count);
+  return list.subarray(0, count);
+}
+
+/** Lists the rows of the next runs until there are `wanted`, or a few more. */
+function listSomeRuns(
+  { bounds, length }: Runs,
+  list: Int32Array,
+  state: { run: number; count: number },
+  wanted: number,
+): void {
+  let { run, count } = state;
+  for (; count < wanted && run < length; run++) {
+    const to = bounds[2 * run + 1]!;
+    for (let row = bounds[2 * run]!; row < to; row++) list[count++] = row;
+  }
+  state.run = run;
+  state.count = count;
 }

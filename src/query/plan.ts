@@ -26,11 +26,11 @@ export type Way = 'walk' | 'mark' | 'select';
 export type Form = 'all' | 'window' | 'runs' | 'rows';
 
 // nanoseconds a row, rounded from bench/query: only their ratios matter
-const NEIGHBOUR = 2; // the next row in memory
-const SCATTERED = 9; // a row anywhere in memory
-const REGION_TEST = 12; // coordinates against a box or a circle
+export const NEIGHBOUR = 2; // the next row in memory
+export const SCATTERED = 9; // a row anywhere in memory
+export const REGION_TEST = 12; // coordinates against a box or a circle
 const SORTED = 40; // one of few ranks, sorted
-const MARKED = 2; // a bit set or tested, anywhere among those of all rows
+export const MARKED = 2; // a bit set or tested, anywhere among those of all rows
 const OUTWARDS = 25_000; // a search outwards from a centre, before its first result
 const NEAREST = 300; // one result of it
 const MEASURED = 20; // one of few distances, sorted into its bucket

@@ -2,6 +2,7 @@ import type { BoxNode } from '../dataset/box-index.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
 import { ACROSS, INSIDE, OUTSIDE, type Region } from './region/overlap.js';
+import type { Meter, Step } from './work.js';
 
 /**
  * Rows as ranges `[from, to)`, ascending, none in two: what a region search yields. One list is reused from
@@ -52,11 +53,12 @@ export class Runs {
 }
 
 /** Finds the rows in a region: whole nodes and blocks where they lie inside, single points at its border. */
-export function findRuns(dataset: Dataset, region: Region, runs: Runs): void {
+export function findRuns(dataset: Dataset, region: Region, runs: Runs, _meter: Meter): Step<Runs> {
   runs.clear();
   const { coords, blocks, boxIndex } = dataset;
   const { west, south, east, north } = region.frame;
   visit(boxIndex.root);
+  return runs;
 
   function visit(node: BoxNode): void {
     for (const child of node.children) {

@@ -1,10 +1,12 @@
 import { Runs } from './runs.js';
+import { createMeter, type Meter, PIECE } from './work.js';
 
 /**
- * Memory that queries reuse, one set a dataset. Queries run to their end without waiting, so no two ever
- * use it at once; what a query returns is valid until the next one starts.
+ * Memory that queries reuse. One query uses a set of it at a time, from its first piece of work to its last; what
+ * it returns is valid until the next query starts.
  */
 export interface Scratch {
+  readonly meter: Meter;
   readonly runs: Runs;
   /** Rows or ranks of the matches, as many as the dataset has rows. */
   readonly matches: Int32Array;
@@ -31,9 +33,10 @@ export const MAX_PAGE_ROWS = 1000;
 export const FEW = 1_024;
 export const BUCKETS = 256;
 
-export function createScratch(rows: number): Scratch {
+export function createScratch(rows: number, piece: number = PIECE): Scratch {
   const spans = Math.ceil(rows / BITS_PER_SPAN);
   return {
+    meter: createMeter(piece),
     runs: new Runs(),
     matches: new Int32Array(rows),
     bits: new Int32Array((spans * BITS_PER_SPAN) / 32),
@@ -46,4 +49,10 @@ export function createScratch(rows: number): Scratch {
     buckets: new Int32Array(BUCKETS),
     page: new Uint32Array(MAX_PAGE_ROWS),
   };
+}
+
+/** Makes the memory ready for the next query after one that did not come to its end. */
+export function wipe({ bits, spans }: Scratch): void {
+  bits.fill(0);
+  spans.fill(0);
 }

@@ -1,8 +1,13 @@
 import { createPageCopier, fetchPage } from '../../dataset/record-page.js';
+import type { Answer } from '../../query/engine.js';
 import type { Query } from '../../query/query.js';
+import { createQueue } from '../../query/queue.js';
+import { Suspended } from '../../query/suspended.js';
+import { Later } from '../answer/pieces.js';
 import type { View } from '../answer/pipeline.js';
 import type { Context } from '../context.js';
-import { HttpError, invalidPage } from '../errors.js';
+import { HttpError, invalidPage, tooManyQueries } from '../errors.js';
+import type { Page } from '../formats/format.js';
 import { pageLinks } from '../formats/links.js';
 import { PointRecords } from '../formats/records.js';
 import { FORMATS } from '../formats/table.js';
@@ -12,6 +17,7 @@ import { ALLOW_POINTS, POINTS_PATH } from './addresses.js';
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
 export function pointsView({ zone }: Context): View<Query> {
   const copier = createPageCopier();
+  const queue = createQueue();
   return {
     name: 'points',
     allow: ALLOW_POINTS,
@@ -19,16 +25,29 @@ export function pointsView({ zone }: Context): View<Query> {
     formats: FORMATS,
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
     find(query, { origin, pairs }, { engine }) {
-      const found = engine.run(query);
-      if (found === undefined) throw invalidPage();
-      const { count, page, pageCount, rows, length } = found;
-      const links = pageLinks(origin + POINTS_PATH, pairs, page, pageCount);
-      const fetched = fetchPage(engine.dataset.records, rows, length);
-      return {
-        title: 'Map data points',
-        list: { count, links },
-        records: new PointRecords(fetched, copier),
-      };
+      const begun = engine.begin(query);
+      return begun instanceof Suspended ? later(begun) : pageOf(begun);
+
+      function pageOf(answer: Answer): Page {
+        if (answer === undefined) throw invalidPage();
+        const { count, page, pageCount, rows, length } = answer;
+        const links = pageLinks(origin + POINTS_PATH, pairs, page, pageCount);
+        const fetched = fetchPage(engine.dataset.records, rows, length);
+        return {
+          title: 'Map data points',
+          list: { count, links },
+          records: new PointRecords(fetched, copier),
+        };
+      }
+
+      function later(suspended: Suspended<Answer>): Later<Page> {
+        return new Later((waiter) => {
+          const done = (answer: Answer): void => waiter.done(pageOf(answer));
+          if (queue.add({ ...waiter, query: suspended, done })) return;
+          suspended.drop();
+          throw tooManyQueries();
+        });
+      }
     },
   };
 }

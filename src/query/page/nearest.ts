@@ -8,6 +8,7 @@ import type { Filters } from '../query.js';
 import { Centre } from '../region/centre.js';
 import type { Region } from '../region/overlap.js';
 import { FEW, type Scratch } from '../scratch.js';
+import { andThen, drain, type Step } from '../work.js';
 import { leaveOutDistances, leaveOutGroups, type Measured } from './groups.js';
 import type { Places } from './ordered.js';
 import { selectFew, selectRanks } from './select.js';
@@ -40,7 +41,7 @@ export function takeNearest(
   filters: Filters,
   places: Places,
   forced?: Way,
-): void {
+): Step<void> {
   const { lon, lat } = filters.circle!;
   const centre = new Centre(lon, lat);
   if (matches.form === 'runs') {
@@ -51,11 +52,24 @@ export function takeNearest(
       const found = searchOutwards(dataset, scratch, centre, matches.region, places, matches.count);
       if (found !== undefined) {
         pick(dataset, scratch, found, places);
-        return;
+        return undefined;
       }
     }
   }
-  const rows = listRows(scratch, matches);
+  return andThen(listRows(scratch, matches), (rows) =>
+    pickOf(dataset, scratch, matches, centre, rows, places),
+  );
+}
+
+/** Picks the page out of all matches. */
+function pickOf(
+  dataset: Dataset,
+  scratch: Scratch,
+  matches: Matches,
+  centre: Centre,
+  rows: Int32Array,
+  places: Places,
+): void {
   const near =
     rows.length > NOT_MANY && isAscending(matches)
       ? leaveOutGroups(dataset.blocks, centre, rows, places)
@@ -165,6 +179,10 @@ function takeRanks(
   out: Uint32Array,
 ): void {
   scratch.matches.set(ranks);
-  selectRanks(scratch, ranks.length, byId.rows.length, skipped, skipped + length, out);
+  const { length: count } = ranks;
+  drain(
+    selectRanks(scratch, count, byId.rows.length, skipped, skipped + length, out),
+    scratch.meter,
+  );
   for (let i = 0; i < length; i++) out[i] = byId.rows[out[i]!]!;
 }

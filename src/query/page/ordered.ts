@@ -2,8 +2,9 @@ import type { Dataset } from '../../dataset/dataset.js';
 import type { Order } from '../../dataset/order.js';
 import type { Rank, Row } from '../../dataset/row.js';
 import { listRows, type Matches } from '../match.js';
-import { chooseWay, type Way, walkBudget } from '../plan.js';
+import { chooseWay, MARKED, REGION_TEST, SCATTERED, type Way, walkBudget } from '../plan.js';
 import { FEW, type Scratch } from '../scratch.js';
+import { andThen, inStretches, type Meter, type Step, type Work } from '../work.js';
 import { selectFew, selectRanks } from './select.js';
 
 /** Which matches make the page: places `from` to `to - 1` of the order, at least one. */
@@ -24,30 +25,50 @@ export function takeOrdered(
   descending: boolean,
   places: Places,
   forced?: Way,
-): void {
-  const { count } = matches;
+): Step<void> {
   const length = places.to - places.from;
   // descending pages are ascending ones counted from the end, turned round
-  const from = descending ? count - places.to : places.from;
+  const from = descending ? matches.count - places.to : places.from;
   const page = scratch.page.subarray(0, length);
+  const taking = takeAscending(dataset, scratch, matches, order, from, page, forced);
+  return descending ? andThen(taking, () => void page.reverse()) : taking;
+}
+
+/** Fills the page with the matches from place `from` of the order on. */
+function takeAscending(
+  dataset: Dataset,
+  scratch: Scratch,
+  matches: Matches,
+  order: Order,
+  from: number,
+  page: Uint32Array,
+  forced?: Way,
+): Step<void> {
+  const { count } = matches;
+  const { length } = page;
   const start = sliceStart(matches, order);
   if (start !== undefined) {
     page.set(order.rows.subarray(start + from, start + from + length));
-  } else {
-    const end = Math.min(from + length, count - from);
-    const way = forced ?? chooseWay(end, count, dataset.count, matches.form);
-    const course = courseOf(count, from, length, dataset.count);
-    if (way === 'mark' || (way === 'walk' && matches.form === 'rows')) {
-      const test = mark(scratch, matches);
-      walk(passMarked(scratch.bits, order, course), test, order, page, Infinity);
-      scratch.bits.fill(0);
-    } else {
-      const budget = forced === undefined ? walkBudget(end, count, dataset.count) : Infinity;
-      const isDone = way === 'walk' && walk(course, rowTest(dataset, matches), order, page, budget);
-      if (!isDone) select(scratch, matches, order, from, page);
-    }
+    return;
   }
-  if (descending) page.reverse();
+  const end = Math.min(from + length, count - from);
+  const way = forced ?? chooseWay(end, count, dataset.count, matches.form);
+  if (way === 'select') return select(scratch, matches, order, from, page);
+  const walk = new Walk(count, from, dataset.count, order, page);
+  if (way === 'mark' || (way === 'walk' && matches.form === 'rows')) {
+    return andThen(mark(scratch, matches), () =>
+      andThen(walk.pass(scratch.bits, scratch.meter), () =>
+        andThen(walk.run(bitTest(scratch.bits), MARKED, scratch.meter, Infinity), () => {
+          scratch.bits.fill(0);
+        }),
+      ),
+    );
+  }
+  const budget = forced === undefined ? walkBudget(end, count, dataset.count) : Infinity;
+  const [test, cost] = rowTest(dataset, matches);
+  return andThen(walk.run(test, cost, scratch.meter, budget), (isDone) =>
+    isDone ? undefined : select(scratch, matches, order, from, page),
+  );
 }
 
 /** Where the matches begin when they are a stretch of the order itself. */
@@ -56,84 +77,136 @@ function sliceStart(matches: Matches, order: Order): number | undefined {
   return matches.form === 'window' && matches.order === order ? matches.range.from : undefined;
 }
 
-/** The way along an order, from its nearer end, to a page of the matches. */
-interface Course {
-  readonly rank: Rank;
+/** Rows that are passed without a look at whether the page has begun. */
+const STRIDE = 64;
+
+/** A walk along an order, from its nearer end, to a page of the matches. */
+class Walk {
+  readonly #rows: Uint32Array;
+  readonly #page: Uint32Array;
   /** 1, or -1 towards the front. */
-  readonly step: number;
+  readonly #step: number;
+  #rank: Rank;
   /** Matches before the page. */
-  readonly toPass: number;
-}
+  #toPass: number;
+  #taken = 0;
 
-function courseOf(count: number, from: number, length: number, total: number): Course {
-  const behind = count - from - length;
-  return from <= behind
-    ? { rank: 0, step: 1, toPass: from }
-    : { rank: total - 1, step: -1, toPass: behind };
-}
-
-/** Tests rows along the order until the page is full. Returns false when that takes more than `budget` rows. */
-function walk(
-  { rank: first, step, toPass: before }: Course,
-  test: RowTest,
-  { rows }: Order,
-  page: Uint32Array,
-  budget: number,
-): boolean {
-  let rank = first;
-  let toPass = before;
-  let left = budget;
-  for (let taken = 0; taken < page.length; rank += step) {
-    if (left-- === 0) return false;
-    const row = rows[rank]!;
-    if (!test(row)) continue;
-    if (toPass > 0) toPass--;
-    else page[step > 0 ? taken++ : page.length - ++taken] = row;
+  constructor(count: number, from: number, total: number, order: Order, page: Uint32Array) {
+    const behind = count - from - page.length;
+    this.#rows = order.rows;
+    this.#page = page;
+    this.#step = from <= behind ? 1 : -1;
+    this.#rank = from <= behind ? 0 : total - 1;
+    this.#toPass = Math.min(from, behind);
   }
-  return true;
+
+  /**
+   * Tests rows, each at a cost, until the page is full. Returns false when that takes more than
+   * `budget` rows.
+   */
+  run(test: RowTest, cost: number, meter: Meter, budget: number): Step<boolean> {
+    const most = Math.ceil(meter.stretch / cost);
+    if (this.#test(test, Math.min(most, budget))) return true;
+    return budget <= most ? false : this.#goOn(test, cost, meter, budget - most, most);
+  }
+
+  *#goOn(test: RowTest, cost: number, meter: Meter, budget: number, most: number): Work<boolean> {
+    for (let left = budget; left > 0; left -= most) {
+      meter.left -= most * cost;
+      if (meter.left < 0) yield;
+      if (this.#test(test, Math.min(most, left))) return true;
+    }
+    return false;
+  }
+
+  /** Tests `most` rows at most; returns whether the page is full. */
+  #test(test: RowTest, most: number): boolean {
+    const rows = this.#rows;
+    const page = this.#page;
+    const step = this.#step;
+    let rank = this.#rank;
+    let toPass = this.#toPass;
+    let taken = this.#taken;
+    for (let left = most; left > 0 && taken < page.length; left--, rank += step) {
+      const row = rows[rank]!;
+      if (!test(row)) continue;
+      if (toPass > 0) toPass--;
+      else page[step > 0 ? taken++ : page.length - ++taken] = row;
+    }
+    this.#rank = rank;
+    this.#toPass = toPass;
+    this.#taken = taken;
+    return taken === page.length;
+  }
+
+  /**
+   * Goes on by bits to a stride before the page at most: matches are counted, every other branch would be
+   * mispredicted.
+   */
+  pass(bits: Int32Array, meter: Meter): Step<void> {
+    const most = Math.ceil(meter.stretch / MARKED);
+    return this.#pass(bits, most) ? undefined : this.#passOn(bits, meter, most);
+  }
+
+  *#passOn(bits: Int32Array, meter: Meter, most: number): Work<void> {
+    do {
+      meter.left -= meter.stretch;
+      if (meter.left < 0) yield;
+    } while (!this.#pass(bits, most));
+  }
+
+  /** Passes some `most` rows at most; returns whether the page is near. */
+  #pass(bits: Int32Array, most: number): boolean {
+    const rows = this.#rows;
+    const step = this.#step;
+    let rank = this.#rank;
+    let toPass = this.#toPass;
+    for (let left = most; left > 0 && toPass >= STRIDE; left -= STRIDE) {
+      for (const end = rank + step * STRIDE; rank !== end; rank += step) {
+        toPass -= bitOf(bits, rows[rank]!);
+      }
+    }
+    this.#rank = rank;
+    this.#toPass = toPass;
+    return toPass < STRIDE;
+  }
 }
 
 type RowTest = (row: Row) => boolean;
 
-function rowTest({ coords }: Dataset, matches: Matches): RowTest {
+/** How to tell a match, and what that costs. */
+function rowTest({ coords }: Dataset, matches: Matches): [RowTest, cost: number] {
   if (matches.form === 'runs') {
     const { region } = matches;
-    return (row) => region.contains(coords, row);
+    return [(row) => region.contains(coords, row), SCATTERED + REGION_TEST];
   }
   if (matches.form !== 'window') throw new Error(`Expected runs or a window, got ${matches.form}.`);
   const { ranks } = matches.order;
   const { from, to } = matches.range;
-  return (row) => ranks[row]! >= from && ranks[row]! < to;
+  return [(row) => ranks[row]! >= from && ranks[row]! < to, SCATTERED];
 }
 
 /** Sets the bit of each match, to tell it by: the bits of a million rows fit the cache, their ranks do not. */
-function mark(scratch: Scratch, matches: Matches): RowTest {
-  const { bits } = scratch;
-  const rows = listRows(scratch, matches);
-  for (let i = 0; i < rows.length; i++) {
+function mark(scratch: Scratch, matches: Matches): Step<void> {
+  const { bits, meter } = scratch;
+  return andThen(listRows(scratch, matches), (rows) =>
+    inStretches(meter, 0, rows.length, MARKED, (from, to) => markRows(bits, rows, from, to)),
+  );
+}
+
+function markRows(bits: Int32Array, rows: Int32Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) {
     const row = rows[i]!;
     bits[row >>> 5]! |= 1 << (row & 31);
   }
+}
+
+function bitTest(bits: Int32Array): RowTest {
   return (row) => bitOf(bits, row) === 1;
 }
 
 function bitOf(bits: Int32Array, row: Row): number {
   return (bits[row >>> 5]! >>> (row & 31)) & 1;
-}
-
-/** Rows that are passed without a look at whether the page has begun. */
-const STRIDE = 64;
-
-/** The rest of the course, a stride before the page at most: matches are counted, every other branch would be mispredicted. */
-function passMarked(bits: Int32Array, { rows }: Order, course: Course): Course {
-  const { step } = course;
-  let { rank, toPass } = course;
-  while (toPass >= STRIDE) {
-    for (const end = rank + step * STRIDE; rank !== end; rank += step) {
-      toPass -= bitOf(bits, rows[rank]!);
-    }
-  }
-  return { rank, step, toPass };
 }
 
 /** Picks the page's matches by their ranks of the order. */
@@ -143,16 +216,35 @@ function select(
   order: Order,
   from: number,
   page: Uint32Array,
-): void {
+): Step<void> {
+  return andThen(listRows(scratch, matches), (rows) => selectOf(scratch, rows, order, from, page));
+}
+
+function selectOf(
+  scratch: Scratch,
+  target: Int32Array,
+  order: Order,
+  from: number,
+  page: Uint32Array,
+): Step<void> {
   const to = from + page.length;
   const { ranks } = order;
-  const target = listRows(scratch, matches);
   if (target.length <= FEW) {
     const { keys } = scratch.few;
     for (let i = 0; i < target.length; i++) keys[i] = ranks[target[i]!]!;
     if (selectFew(scratch, target.length, ranks.length, ranks, from, to, page)) return;
   }
-  for (let i = 0; i < target.length; i++) target[i] = ranks[target[i]!]!;
-  selectRanks(scratch, target.length, order.rows.length, from, to, page);
-  for (let i = 0; i < page.length; i++) page[i] = order.rows[page[i]!]!;
+  const looking = inStretches(scratch.meter, 0, target.length, SCATTERED, (first, end) =>
+    lookUp(ranks, target, first, end),
+  );
+  return andThen(looking, () =>
+    andThen(selectRanks(scratch, target.length, order.rows.length, from, to, page), () => {
+      for (let i = 0; i < page.length; i++) page[i] = order.rows[page[i]!]!;
+    }),
+  );
+}
+
+/** Replaces rows by their ranks. */
+function lookUp(ranks: Int32Array, target: Int32Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) target[i] = ranks[target[i]!]!;
 }

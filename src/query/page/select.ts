@@ -1,4 +1,6 @@
+import { MARKED } from '../plan.js';
 import { BITS_PER_SPAN, BUCKETS, type Scratch, SPAN_SHIFT } from '../scratch.js';
+import { andThen, inStretches, type Step } from '../work.js';
 
 /** More than this in one bucket of a few: they are so close together that insertion would be slow. */
 const MOST_IN_BUCKET = 64;
@@ -79,13 +81,10 @@ export function selectRanks(
   from: number,
   to: number,
   out: Uint32Array,
-): void {
-  if (sortIsCheaper(count, domain)) {
-    const ranks = scratch.matches.subarray(0, count).sort();
-    for (let i = from; i < to; i++) out[i - from] = ranks[i]!;
-  } else {
-    selectByBits(scratch, count, from, to, out);
-  }
+): Step<void> {
+  if (!sortIsCheaper(count, domain)) return selectByBits(scratch, count, from, to, out);
+  const ranks = scratch.matches.subarray(0, count).sort();
+  for (let i = from; i < to; i++) out[i - from] = ranks[i]!;
 }
 
 /** Sorting costs some 40 ns a rank, marking 3 ns a rank and a walk over the bitmap. */
@@ -95,17 +94,28 @@ function sortIsCheaper(count: number, domain: number): boolean {
 
 /** Ranks are distinct and bounded: marking them in a bitmap sorts them without a comparison. */
 function selectByBits(
-  { matches, bits, spans }: Scratch,
+  scratch: Scratch,
   count: number,
   from: number,
   to: number,
   out: Uint32Array,
-): void {
-  for (let i = 0; i < count; i++) {
+): Step<void> {
+  const marking = inStretches(scratch.meter, 0, count, MARKED, (first, end) =>
+    markRanks(scratch, first, end),
+  );
+  return andThen(marking, () => readBits(scratch, from, to, out));
+}
+
+function markRanks({ matches, bits, spans }: Scratch, from: number, to: number): void {
+  for (let i = from; i < to; i++) {
     const rank = matches[i]!;
     bits[rank >>> 5]! |= 1 << (rank & 31);
     spans[rank >>> SPAN_SHIFT]!++;
   }
+}
+
+/** Writes the ranks at places `from` to `to - 1` of those that are marked, and clears the marks. */
+function readBits({ bits, spans }: Scratch, from: number, to: number, out: Uint32Array): void {
   let span = 0;
   let before = 0;
   while (before + spans[span]! <= from) before += spans[span++]!;

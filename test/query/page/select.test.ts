@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { Permutation, Random } from '../../../src/generate/random.js';
 import { selectFew, selectRanks } from '../../../src/query/page/select.js';
 import { BITS_PER_SPAN, createScratch, FEW, type Scratch } from '../../../src/query/scratch.js';
+import { drain } from '../../../src/query/work.js';
 import { assertSame } from '../../support/same.js';
 
 const SEED = 71;
@@ -18,7 +19,7 @@ function assertSelect(
 ): void {
   scratch.matches.set(ranks);
   const out = new Uint32Array(to - from + 2).fill(99);
-  selectRanks(scratch, ranks.length, domain, from, to, out);
+  drain(selectRanks(scratch, ranks.length, domain, from, to, out), scratch.meter);
   const expected = ranks.toSorted((a, b) => a - b).slice(from, to);
   assertSame(out, [...expected, 99, 99], label);
   assert.ok(

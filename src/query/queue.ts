@@ -1,0 +1,69 @@
+import type { Suspended } from './suspended.js';
+
+/** Queries that may wait behind the one that is under way. */
+const MOST_WAITING = 64;
+
+/** A suspended query, and who waits for it. */
+export interface Entry<T> {
+  readonly query: Suspended<T>;
+  /** Whether nobody waits any more. */
+  isGone(): boolean;
+  done(result: T): void;
+  failed(error: unknown): void;
+}
+
+/** The suspended queries of a thread. */
+export interface Queue {
+  /** Takes a query that will be worked on piece by piece; returns false when too many wait. */
+  add<T>(entry: Entry<T>): boolean;
+}
+
+/**
+ * Makes a queue. It works on one query to its end before the next, since two half-way would need twice the
+ * memory, and does one piece in each turn of the event loop, so that other requests are answered in
+ * between. Queries that nobody waits for are dropped.
+ */
+export function createQueue(mostWaiting: number = MOST_WAITING): Queue {
+  // entries differ in the type of their results alone, which only they themselves see
+  let entries: Entry<unknown>[] = [];
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled || entries.length === 0) return;
+    isScheduled = true;
+    setImmediate(work);
+  }
+
+  function work(): void {
+    isScheduled = false;
+    dropGone();
+    const [first] = entries;
+    if (first === undefined) return;
+    try {
+      const result = first.query.resume();
+      if (result !== first.query) {
+        entries.shift();
+        first.done(result);
+      }
+    } catch (error) {
+      if (entries[0] === first) entries.shift();
+      first.failed(error);
+    }
+    schedule();
+  }
+
+  function dropGone(): void {
+    for (const entry of entries) if (entry.isGone()) entry.query.drop();
+    entries = entries.filter((entry) => !entry.isGone());
+  }
+
+  return {
+    add(entry) {
+      if (entries.length > mostWaiting) dropGone();
+      if (entries.length > mostWaiting) return false;
+      entries.push(entry as Entry<unknown>);
+      schedule();
+      return true;
+    },
+  };
+}

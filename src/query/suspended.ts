@@ -1,0 +1,107 @@
+import { type Scratch, wipe } from './scratch.js';
+import { isWork, refill, type Step, type Work } from './work.js';
+
+/**
+ * The working memory of an engine: two sets at most. One suspended query keeps one of them, so that
+ * there is always one for the next query.
+ */
+export class Memory {
+  readonly #create: () => Scratch;
+  readonly #free: Scratch[];
+  #isKept = false;
+
+  constructor(create: () => Scratch) {
+    this.#create = create;
+    this.#free = [create()];
+  }
+
+  /** A set for one query, its meter full. */
+  take(): Scratch {
+    const scratch = this.#free.pop() ?? this.#create();
+    refill(scratch.meter);
+    return scratch;
+  }
+
+  giveBack(scratch: Scratch): void {
+    this.#free.push(scratch);
+  }
+
+  /** Whether a suspended query may keep the set that it has; false when another one keeps one. */
+  keep(): boolean {
+    if (this.#isKept) return false;
+    this.#isKept = true;
+    return true;
+  }
+
+  /** Takes back the set that a suspended query kept. */
+  release(scratch: Scratch): void {
+    this.#isKept = false;
+    this.#free.push(scratch);
+  }
+}
+
+/**
+ * A query that needs more than one piece of work. The first one of an engine keeps its working memory; each
+ * further one gives its own back, and starts anew at its first {@link resume}.
+ */
+export class Suspended<T> {
+  readonly #memory: Memory;
+  readonly #again: (scratch: Scratch) => Step<T>;
+  #own: { readonly scratch: Scratch; readonly work: Work<T> } | undefined;
+
+  constructor(
+    memory: Memory,
+    again: (scratch: Scratch) => Step<T>,
+    scratch: Scratch,
+    work: Work<T>,
+  ) {
+    this.#memory = memory;
+    this.#again = again;
+    if (memory.keep()) {
+      this.#own = { scratch, work };
+    } else {
+      wipe(scratch);
+      memory.giveBack(scratch);
+    }
+  }
+
+  /**
+   * Works for one more piece; returns the result once it is there, else this. Throws when another query of the
+   * engine is half-way: that one has to end, or to be dropped, before the next is resumed.
+   */
+  resume(): T | Suspended<T> {
+    const { scratch, work } = this.#own ?? this.#restart();
+    refill(scratch.meter);
+    try {
+      const { done, value } = work.next();
+      if (!done) return this;
+      this.#own = undefined;
+      this.#memory.release(scratch);
+      return value;
+    } catch (error) {
+      this.drop();
+      throw error;
+    }
+  }
+
+  /** Ends the query without a result and gives its working memory back. */
+  drop(): void {
+    if (this.#own === undefined) return;
+    const { scratch } = this.#own;
+    this.#own = undefined;
+    wipe(scratch);
+    this.#memory.release(scratch);
+  }
+
+  #restart(): { readonly scratch: Scratch; readonly work: Work<T> } {
+    if (!this.#memory.keep()) throw new Error('Expected no other query to be half-way.');
+    const scratch = this.#memory.take();
+    this.#own = { scratch, work: workOf(this.#again, scratch) };
+    return this.#own;
+  }
+}
+
+function* workOf<T>(again: (scratch: Scratch) => Step<T>, scratch: Scratch): Work<T> {
+  const step = again(scratch);
+  return isWork(step) ? yield* step : step;
+}

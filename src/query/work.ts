@@ -1,0 +1,90 @@
+/**
+ * Work that can pause: a generator that yields whenever its {@link Meter} has run out, and returns the result.
+ * Between two pieces the event loop serves other requests.
+ */
+export type Work<T> = Generator<void, T, void>;
+
+/** A result that is there already, or the work that leads to it: small work needs no generator. */
+export type Step<T> = T | Work<T>;
+
+/**
+ * What the current piece of work may still cost, in nanoseconds by the planner's costs, not by the clock. A loop
+ * subtracts what a stretch of rows costs and yields when `left` is below zero; whoever resumes the work
+ * calls {@link refill}.
+ */
+export interface Meter {
+  left: number;
+  /** Cost of a piece. */
+  readonly piece: number;
+  /** Cost of the stretch of work that a loop does between two looks at the meter, at most. */
+  readonly stretch: number;
+}
+
+/** Cost of a piece: a millisecond on the machine that the planner's costs were measured on. */
+export const PIECE = 1_000_000;
+
+export function createMeter(piece: number): Meter {
+  return { left: piece, piece, stretch: piece / 10 };
+}
+
+export function refill(meter: Meter): void {
+  meter.left = meter.piece;
+}
+
+/** Whether the result has yet to be worked for. */
+export function isWork<T>(step: Step<T>): step is Work<T> {
+  return typeof (step as Work<T> | undefined)?.next === 'function';
+}
+
+/** Hands the result of one step to the next. */
+export function andThen<A, B>(step: Step<A>, next: (result: A) => Step<B>): Step<B> {
+  return isWork(step) ? chain(step, next) : next(step);
+}
+
+function* chain<A, B>(work: Work<A>, next: (result: A) => Step<B>): Work<B> {
+  const step = next(yield* work);
+  return isWork(step) ? yield* step : step;
+}
+
+/**
+ * Does `work` on all of `from` to `to - 1`, each of which costs `cost`: at once where that is little, else in
+ * stretches.
+ */
+export function inStretches(
+  meter: Meter,
+  from: number,
+  to: number,
+  cost: number,
+  work: (from: number, to: number) => void,
+): Step<void> {
+  const whole = (to - from) * cost;
+  if (whole > meter.stretch) return stretches(meter, from, to, cost, work);
+  work(from, to);
+  meter.left -= whole;
+}
+
+function* stretches(
+  meter: Meter,
+  from: number,
+  to: number,
+  cost: number,
+  work: (from: number, to: number) => void,
+): Work<void> {
+  const size = Math.max(1, Math.floor(meter.stretch / cost));
+  for (let at = from; at < to; at += size) {
+    const end = Math.min(at + size, to);
+    work(at, end);
+    meter.left -= (end - at) * cost;
+    if (meter.left < 0) yield;
+  }
+}
+
+/** Works to the end without a pause; returns the result. */
+export function drain<T>(step: Step<T>, meter: Meter): T {
+  if (!isWork(step)) return step;
+  meter.left = Infinity;
+  for (;;) {
+    const { done, value } = step.next();
+    if (done) return value;
+  }
+}
