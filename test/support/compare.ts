@@ -79,7 +79,8 @@ function pageOf(page: Page | undefined): unknown {
   return page && { ...page, rows: [...page.rows.subarray(0, page.length)] };
 }
 
-function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hints[] {
+/** Every choice that a planner could make. */
+export function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hints[] {
   const drivers: Driver[] = ['all'];
   if (boxes !== undefined || circle !== undefined) drivers.push('region');
   if (createdAt !== undefined) drivers.push('createdAt');

@@ -31,9 +31,9 @@ export function readerOf(notes: readonly Note[], blockPoints = 4_096): SnapshotR
 }
 
 /** An engine over these notes, built as the service builds it. */
-export async function engineOf(notes: readonly Note[]): Promise<Engine> {
+export async function engineOf(notes: readonly Note[], piece?: number): Promise<Engine> {
   const parts = await buildDataset(readerOf(notes));
-  return createEngine(assembleDataset(parts));
+  return createEngine(assembleDataset(parts), piece);
 }
 
 /** Ids of the first `length` rows. */

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildDataset } from '../../src/dataset/build.js';
+import { createApp } from '../../src/http/app.js';
+import { createBacklog } from '../../src/http/backlog.js';
+import type { Context } from '../../src/http/context.js';
+import { createRequestStats } from '../../src/http/request-stats.js';
+import { createGeneration } from '../../src/live/generation.js';
+import { openTimeZone } from '../../src/model/time-zone.js';
+import { createEngine } from '../../src/query/engine.js';
+import { ask, type Envelope, type Reply } from '../support/client.js';
+import { readerOf } from '../support/engine.js';
+import { scatterNotes } from '../support/notes.js';
+import { until } from '../support/wait.js';
+
+const PATH = '/rest/map_data_points/';
+const SPAN = 'after=1980-01-01T00:00:00Z';
+const LONG = `${PATH}?created_at_${SPAN}&modified_at_${SPAN}&page_size=7`;
+const QUICK = `${PATH}?bbox=24.9,60.1,24.95,60.15&page_size=3`;
+
+const parts = await buildDataset(readerOf(scatterNotes(17, 3_000)));
+const whole = createGeneration({ dataset: parts, extra: [], digest: 'long', loadedAt: 0 });
+
+/** What the service has been doing, in order. */
+let events: string[] = [];
+
+/** A service whose pieces of work are so small that {@link LONG} needs hundreds of them. */
+function start(): ReturnType<typeof createApp> {
+  const engine = createEngine(whole.engine.dataset, 100);
+  const watched = {
+    ...engine,
+    begin: ((query) => {
+      const begun = engine.begin(query);
+      if (begun === undefined || !('resume' in begun)) return begun;
+      events.push('paused');
+      const { resume, drop } = begun;
+      begun.resume = () => {
+        events.push('piece');
+        return resume.call(begun);
+      };
+      begun.drop = () => {
+        events.push('dropped');
+        drop.call(begun);
+      };
+      return begun;
+    }) as typeof engine.begin,
+  };
+  const logger = pino({ level: 'silent' });
+  const context: Context = {
+    current: { generation: { ...whole, engine: watched }, stale: undefined } as Context['current'],
+    logger,
+    stats: createRequestStats(),
+    zone,
+    origin: { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] },
+    corsOrigin: ['*'],
+    tokens: new Map(),
+    thread: 0,
+    answerCacheBytes: 0,
+    accessLog: 0,
+    closing: () => false,
+  };
+  const limits = { maxHeaderSize: 16_384, requestTimeout: 10_000, maxLoopDelay: 0 };
+  const backlog = createBacklog({ maxUnsent: 1e8, answerTimeout: 10_000 });
+  return createApp(context, undefined as never, limits, backlog, undefined);
+}
+
+const zone = await openTimeZone('UTC');
+const app = start();
+await app.listen({ host: '127.0.0.1', port: 0 });
+const { port } = app.server.address() as AddressInfo;
+test.before.each(() => {
+  events = [];
+});
+test.after(() => app.close());
+
+/** Asks and notes when the answer is there. */
+async function note(name: string, path: string): Promise<Reply> {
+  const reply = await ask(port, path);
+  events.push(name);
+  return reply;
+}
+
+test('others are answered while a long query is under way', async () => {
+  const long = note('long', LONG);
+  await until('a piece of work', () => events.includes('piece'));
+  const quick = await Promise.all(Array.from({ length: 20 }, () => note('quick', QUICK)));
+  for (const { status } of quick) assert.is(status, 200);
+  const { status, json } = await long;
+  assert.is(status, 200);
+  const { count, results } = json<Envelope>();
+  assert.is(count, results.length === 7 ? count : 0);
+  assert.ok(count > 1_000, `${count} matches`);
+  assert.ok(events.indexOf('quick') < events.indexOf('long'), 'the quick ones came first');
+  assert.ok(events.filter((event) => event === 'piece').length > 50, 'in many pieces');
+});
+
+test('the answer is that of a query that does not pause, and so is a page past the end', async () => {
+  const query = {
+    filters: {
+      createdAt: { after: Date.UTC(1980, 0) * 1000, before: Infinity },
+      modifiedAt: { after: Date.UTC(1980, 0) * 1000, before: Infinity },
+    },
+    ordering: 'id' as const,
+    page: 1,
+    pageSize: 7,
+  };
+  const page = whole.engine.run(query)!;
+  const { byId } = whole.engine.dataset;
+  const ids = [...page.rows.subarray(0, page.length)].map((row) => byId.keys[byId.ranks[row]!]);
+  const { count, results } = (await ask(port, LONG)).json<Envelope>();
+  assert.is(count, page.count);
+  assert.equal(
+    results.map(({ id }) => id),
+    ids,
+  );
+  const past = await ask(port, `${LONG}&page=100000`);
+  assert.is(past.status, 404);
+  assert.equal(past.json(), { detail: 'Invalid page.' });
+});
+
+test('a query whose client has gone is dropped, and the next one is answered', async () => {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`GET ${LONG} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await until('a piece of work', () => events.includes('piece'));
+  socket.destroy();
+  await once(socket, 'close');
+  await until('it is dropped', () => events.includes('dropped'));
+  const pieces = events.filter((event) => event === 'piece').length;
+  assert.is((await ask(port, LONG)).status, 200);
+  const all = events.filter((event) => event === 'piece').length;
+  assert.ok(pieces < all - pieces, `${pieces} pieces for nobody, ${all - pieces} for the next`);
+});
+
+test('when too many long queries wait, a further one gets 503 and the time to try again', async () => {
+  const replies = await Promise.all(Array.from({ length: 90 }, () => ask(port, LONG)));
+  const refused = replies.filter(({ status }) => status === 503);
+  assert.ok(refused.length > 0, 'none was refused');
+  assert.ok(replies.filter(({ status }) => status === 200).length >= 65);
+  for (const { headers, json } of refused) {
+    assert.is(headers['retry-after'], '1');
+    assert.type(json<{ detail: string }>().detail, 'string');
+  }
+});
+
+test.run();
