@@ -16,8 +16,12 @@ export const MOST_STRETCH = 1.0045;
 /** No two points are further apart: half a meridian ellipse. */
 export const FARTHEST: Metres = 20_003_931.4587;
 
-const EQUATOR_RADIUS: Metres = 6_378_137;
-const FLATTENING = 1 / 298.257223563;
+export const EQUATOR_RADIUS: Metres = 6_378_137;
+export const FLATTENING: number = 1 / 298.257223563;
+export const ECCENTRICITY_SQUARED: number = FLATTENING * (2 - FLATTENING);
+
+/** Of a meridian at the poles, where it is flattest. */
+export const LARGEST_RADIUS: Metres = EQUATOR_RADIUS / (1 - FLATTENING);
 
 /** Squared sine of half the angle between two points: grows with distance, 0 to 1. */
 export function haversine(lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Degrees): number {
@@ -42,30 +46,3 @@ export function geodesic(lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Degr
   const { Geodesic } = geographiclib;
   return Geodesic.WGS84.Inverse(lat1, lon1, lat2, lon2, Geodesic.DISTANCE).s12!;
 }
-
-/**
- * The same by Lambert's formula, within {@link LAMBERT_ERROR} of it as a share of the distance, at a
- * twentieth of the cost. NaN or nonsense near the antipode: only for points up to {@link LAMBERT_REACH} apart.
- */
-export function lambert(lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Degrees): Metres {
-  // the formula works on reduced latitudes
-  const beta1 = Math.atan((1 - FLATTENING) * Math.tan(lat1 * RADIANS));
-  const beta2 = Math.atan((1 - FLATTENING) * Math.tan(lat2 * RADIANS));
-  const sinHalfLat = Math.sin((beta2 - beta1) / 2);
-  const sinHalfLon = Math.sin(((lon2 - lon1) * RADIANS) / 2);
-  const h = sinHalfLat * sinHalfLat + Math.cos(beta1) * Math.cos(beta2) * sinHalfLon * sinHalfLon;
-  if (h === 0) return 0;
-  const angle = 2 * Math.asin(Math.min(1, Math.sqrt(h)));
-  const sinMean = Math.sin((beta1 + beta2) / 2);
-  const p = sinMean * sinMean;
-  const q = sinHalfLat * sinHalfLat;
-  const x = ((angle - Math.sin(angle)) * p * (1 - q)) / (1 - h);
-  const y = ((angle + Math.sin(angle)) * (1 - p) * q) / h;
-  return EQUATOR_RADIUS * (angle - (FLATTENING / 2) * (x + y));
-}
-
-/** Bound of Lambert's error as a share of the distance; test/geo.test.ts checks it. */
-export const LAMBERT_ERROR = 3e-5;
-
-/** How far Lambert's formula is trusted: 160° of the great circle. */
-export const LAMBERT_REACH: Metres = (EARTH_RADIUS * Math.PI * 160) / 180;

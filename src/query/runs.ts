@@ -1,3 +1,4 @@
+import type { Blocks } from '../dataset/blocks.js';
 import type { BoxNode } from '../dataset/box-index.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
@@ -35,10 +36,13 @@ export class Runs {
     this.length++;
   }
 
-  /** Adds those of the rows `from` to `to - 1` that lie in a region. */
-  addWithin(region: Region, coords: Float64Array, from: Row, to: Row): void {
+  /** Adds those of a block's rows that lie in a region. */
+  addWithin(region: Region, coords: Float64Array, { starts, boxes }: Blocks, block: number): void {
+    const from = starts[block]!;
+    const to = starts[block + 1]!;
     this.#reserve(to - from);
-    const end = region.collect(coords, from, to, this.bounds, 2 * this.length) / 2;
+    const at = 2 * this.length;
+    const end = region.collect(coords, from, to, boxes, 4 * block, this.bounds, at) / 2;
     this.rows += end - this.length;
     this.length = end;
   }
@@ -79,10 +83,8 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, _meter: M
       if (boxes[at + 1]! > top || boxes[at + 3]! < bottom) continue;
       const overlap = region.overlap(boxes, at);
       if (overlap === OUTSIDE) continue;
-      const from = starts[block]!;
-      const to = starts[block + 1]!;
-      if (overlap === INSIDE) runs.add(from, to);
-      else runs.addWithin(region, coords, from, to);
+      if (overlap === INSIDE) runs.add(starts[block]!, starts[block + 1]!);
+      else runs.addWithin(region, coords, blocks, block);
     }
   }
 }

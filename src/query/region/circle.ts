@@ -1,18 +1,24 @@
 import {
   EARTH_RADIUS,
   FARTHEST,
-  geodesic,
   haversineOf,
-  LAMBERT_ERROR,
-  LAMBERT_REACH,
   LEAST_STRETCH,
-  lambert,
   MOST_STRETCH,
 } from '../../model/geo.js';
 import type { Metres } from '../../model/units.js';
 import type { Box, Circle } from '../query.js';
 import { Centre } from './centre.js';
-import { ACROSS, collectEach, INSIDE, OUTSIDE, type Region } from './overlap.js';
+import {
+  ACROSS,
+  collectEach,
+  INSIDE,
+  isPlace,
+  OUTSIDE,
+  type Overlap,
+  type Region,
+} from './overlap.js';
+import { Patch } from './patch.js';
+import { Rim } from './rim.js';
 import { isSmall, smallCircleRegion } from './small-circle.js';
 
 const RADIANS = Math.PI / 180;
@@ -33,43 +39,52 @@ const SLACK = 1e-12;
  */
 const NOISE: Metres = 1e-6;
 
-/**
- * A circle in metres on the WGS84 ellipsoid. The great circle decides for all but the points near the
- * rim, Lambert's formula for all but the nearest of these, and the geodesic for the rest.
- */
-export function circleRegion(circle: Circle): Region {
-  const { lat, lon, radius } = circle;
-  if (radius >= FARTHEST) return EVERYWHERE;
-  const frame = frameOf(circle);
-  if (isSmall(circle, frame)) return smallCircleRegion(circle, frame);
+/** A patch with no more error than this leaves next to nothing in doubt: one for a smaller box would save nothing. */
+const SHARP: Metres = 1e-5;
 
+/** A circle in metres on the WGS84 ellipsoid. `rim` settles what is near its edge. */
+export function circleRegion(circle: Circle, rim: Rim = new Rim(circle)): Region {
+  if (circle.radius >= FARTHEST) return EVERYWHERE;
+  const frame = frameOf(circle);
+  return isSmall(circle, frame)
+    ? smallCircleRegion(circle, frame, rim)
+    : largeCircleRegion(circle, frame, rim);
+}
+
+/**
+ * The great circle decides for all but the points near the rim, and a {@link Patch} around each box for all but the
+ * nearest of these.
+ */
+function largeCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): Region {
   // haversines below `inner` are surely inside, above `outer` surely outside
   const inner = haversineOf(Math.max(0, radius - NOISE) / MOST_STRETCH) * (1 - SLACK);
   const outer = haversineOf((radius + NOISE) / LEAST_STRETCH) * (1 + SLACK);
   const centre = new Centre(lon, lat);
   const { west, south, east, north } = frame;
   const crosses = west > east;
+  // around the last box that was small enough, and around the last block
+  const nearness = Math.sin(Math.min(Math.PI, radius / EARTH_RADIUS));
+  const wide = new Patch();
+  const close = new Patch();
 
   const contains: Region['contains'] = (coords, row) => {
-    const pointLon = coords[2 * row]!;
     const pointLat = coords[2 * row + 1]!;
     if (pointLat < south || pointLat > north) return false;
     const haversine = centre.to(coords, row);
     if (haversine > outer) return false;
-    if (haversine < inner) return true;
-    if (radius < LAMBERT_REACH) {
-      const distance = lambert(lon, lat, pointLon, pointLat);
-      const doubt = radius * LAMBERT_ERROR + NOISE;
-      if (distance > radius + doubt) return false;
-      if (distance < radius - doubt) return true;
-    }
-    return geodesic(lon, lat, pointLon, pointLat) <= radius;
+    return haversine < inner || rim.holds(coords, row);
+  };
+
+  const byPatch = (patch: Patch, boxes: Float64Array, at: number): Overlap => {
+    const beyond = patch.atMiddle(boxes, at);
+    const reach = patch.reachOf(boxes, at) + patch.error;
+    if (beyond > reach) return OUTSIDE;
+    return beyond < -reach ? INSIDE : ACROSS;
   };
 
   return {
     frame: crosses ? { ...frame, west: -180, east: 180 } : frame,
     contains,
-    collect: (...range) => collectEach(contains, ...range),
 
     overlap(boxes, at) {
       // most nodes lie nowhere near: four comparisons settle them
@@ -81,9 +96,24 @@ export function circleRegion(circle: Circle): Region {
       const beyondWest = maxX < west;
       const beyondEast = minX > east;
       if (crosses ? beyondWest && beyondEast : beyondWest || beyondEast) return OUTSIDE;
-      centre.bound(boxes, at);
-      if (centre.least > outer) return OUTSIDE;
-      return centre.most < inner ? INSIDE : ACROSS;
+      if (!wide.holds(boxes, at)) {
+        centre.bound(boxes, at);
+        if (centre.least > outer) return OUTSIDE;
+        if (centre.most < inner) return INSIDE;
+        wide.fit(rim.from, radius, boxes, at, nearness);
+      }
+      const overlap = wide.isValid ? byPatch(wide, boxes, at) : ACROSS;
+      if (overlap !== ACROSS || !isPlace(boxes, at)) return overlap;
+      return rim.holds(boxes, at / 2) ? INSIDE : OUTSIDE;
+    },
+
+    collect(coords, from, to, boxes, box, bounds, at) {
+      const isGood = wide.isAround(boxes, box) || (wide.holds(boxes, box) && wide.error < SHARP);
+      if (!isGood) close.fit(rim.from, radius, boxes, box, nearness);
+      const patch = isGood ? wide : close;
+      return patch.isValid
+        ? rim.collect(patch, coords, from, to, bounds, at)
+        : collectEach(contains, coords, from, to, boxes, box, bounds, at);
     },
   };
 }

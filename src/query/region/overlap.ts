@@ -24,9 +24,18 @@ export interface Region {
   contains(coords: Float64Array, row: Row): boolean;
   /**
    * The same for rows `from` to `to - 1`, many at a time: writes row, row + 1 for each that it holds to `bounds`
-   * at `at`, and returns where they end. Room for all of them is wanted.
+   * at `at`, and returns where they end. Room for all of them is wanted. All of the rows lie in the box at `box` of
+   * `boxes`, which was found to be ACROSS.
    */
-  collect(coords: Float64Array, from: Row, to: Row, bounds: Int32Array, at: number): number;
+  collect(
+    coords: Float64Array,
+    from: Row,
+    to: Row,
+    boxes: Float64Array,
+    box: number,
+    bounds: Int32Array,
+    at: number,
+  ): number;
 }
 
 /** Collects by a test of single rows, where that costs so much that a loop of its own would save nothing. */
@@ -35,6 +44,8 @@ export function collectEach(
   coords: Float64Array,
   from: Row,
   to: Row,
+  _boxes: Float64Array,
+  _box: number,
   bounds: Int32Array,
   at: number,
 ): number {
@@ -45,4 +56,9 @@ export function collectEach(
     bounds[end++] = row + 1;
   }
   return end;
+}
+
+/** Whether a box is a single place: the block of a pile, or one point. */
+export function isPlace(boxes: Float64Array, at: number): boolean {
+  return boxes[at] === boxes[at + 2] && boxes[at + 1] === boxes[at + 3];
 }

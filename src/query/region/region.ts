@@ -40,7 +40,7 @@ function boxRegion(box: Box): Region {
       return lon >= west && lon <= east && lat >= south && lat <= north;
     },
 
-    collect(coords, from, to, bounds, at) {
+    collect(coords, from, to, _boxes, _box, bounds, at) {
       // what a closure holds is loaded anew for every row
       const [left, bottom, right, top] = [west, south, east, north];
       let end = at;
@@ -94,6 +94,21 @@ function bothRegion(a: Region, b: Region): Region {
       return first === INSIDE ? second : second === OUTSIDE ? OUTSIDE : ACROSS;
     },
     contains,
-    collect: (...range) => collectEach(contains, ...range),
+
+    collect(coords, from, to, boxes, box, bounds, at) {
+      if (a.overlap(boxes, box) === INSIDE)
+        return b.collect(coords, from, to, boxes, box, bounds, at);
+      if (b.overlap(boxes, box) === INSIDE)
+        return a.collect(coords, from, to, boxes, box, bounds, at);
+      const found = b.collect(coords, from, to, boxes, box, bounds, at);
+      let end = at;
+      for (let i = at; i < found; i += 2) {
+        const row = bounds[i]!;
+        bounds[end] = row;
+        bounds[end + 1] = row + 1;
+        if (a.contains(coords, row)) end += 2;
+      }
+      return end;
+    },
   };
 }

@@ -1,11 +1,10 @@
-import { EARTH_RADIUS, geodesic } from '../../model/geo.js';
+import { EARTH_RADIUS, ECCENTRICITY_SQUARED, EQUATOR_RADIUS } from '../../model/geo.js';
 import type { Box, Circle } from '../query.js';
-import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
+import { ACROSS, INSIDE, isPlace, OUTSIDE, type Region } from './overlap.js';
+import { Patch } from './patch.js';
+import { Rim } from './rim.js';
 
 const RADIANS = Math.PI / 180;
-const EQUATOR_RADIUS = 6_378_137;
-const FLATTENING = 1 / 298.257223563;
-const ECCENTRICITY_SQUARED = FLATTENING * (2 - FLATTENING);
 
 /** Steps of latitude, in radians, between which the metric's slope is taken. */
 const STEP = 1e-3;
@@ -26,7 +25,11 @@ export function isSmall({ lat, radius }: Circle, frame: Box): boolean {
  * polynomial around the centre: exact to a few millionths and free of trigonometry. Only points closer to
  * the rim than its error are left to the geodesic.
  */
-export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Region {
+export function smallCircleRegion(
+  { lat, lon, radius }: Circle,
+  frame: Box,
+  rim: Rim = new Rim({ lat, lon, radius }),
+): Region {
   const { west, south, east, north } = frame;
   const centre = lat * RADIANS;
   const north0 = meridianMetric(centre);
@@ -45,7 +48,9 @@ export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Reg
   const northSpread = Math.abs(north1) * reach;
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
 
-  const collect: Region['collect'] = (coords, from, to, bounds, at) => {
+  const close = new Patch();
+
+  const collect: Region['collect'] = (coords, from, to, boxes, box, bounds, at) => {
     // what a closure holds is loaded anew for every row
     const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
     const [left, bottom, right, top] = [west, south, east, north];
@@ -65,16 +70,31 @@ export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Reg
       bounds[end + 1] = row + 1;
       if (square > most) continue;
       if (pointLon < left || pointLon > right || pointLat < bottom || pointLat > top) continue;
-      if (square < least || geodesic(lon, lat, pointLon, pointLat) <= radius) end += 2;
+      if (square < least) {
+        end += 2;
+        continue;
+      }
+      // where one is in doubt there may be more, but on a single place they are all one
+      if (!isPlace(boxes, box)) {
+        close.fit(rim.from, radius, boxes, box, radius / EARTH_RADIUS);
+        if (close.isValid) return rim.collect(close, coords, from, to, bounds, at);
+      }
+      if (rim.holds(coords, row)) end += 2;
     }
     return end;
   };
 
   const one = new Int32Array(2);
+  const place = new Float64Array(4);
   return {
     frame,
     collect,
-    contains: (coords, row) => collect(coords, row, row + 1, one, 0) > 0,
+
+    contains(coords, row) {
+      place[0] = place[2] = coords[2 * row]!;
+      place[1] = place[3] = coords[2 * row + 1]!;
+      return collect(coords, row, row + 1, place, 0, one, 0) > 0;
+    },
 
     overlap(boxes, at) {
       const minX = boxes[at]!;
@@ -93,7 +113,9 @@ export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box): Reg
         (north0 + northSpread) * farLat * farLat + (east0! + eastSpread) * farLon * farLon;
       // beyond the frame the bounds do not hold, but nothing there is inside
       const isFramed = minX >= west && maxX <= east && minY >= south && maxY <= north;
-      return isFramed && farthest < surely ? INSIDE : ACROSS;
+      if (isFramed && farthest < surely) return INSIDE;
+      if (!isPlace(boxes, at)) return ACROSS;
+      return rim.holds(boxes, at / 2) ? INSIDE : OUTSIDE;
     },
   };
 }

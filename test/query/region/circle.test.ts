@@ -1,16 +1,16 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/generate/random.js';
-import { FARTHEST, geodesic, LAMBERT_REACH } from '../../../src/model/geo.js';
+import { FARTHEST, geodesic } from '../../../src/model/geo.js';
 import type { Box, Circle } from '../../../src/query/query.js';
 import { circleRegion } from '../../../src/query/region/circle.js';
-import { INSIDE, OUTSIDE } from '../../../src/query/region/overlap.js';
+import { ACROSS, INSIDE, OUTSIDE } from '../../../src/query/region/overlap.js';
 import { at, rectangleOf } from '../../support/place.js';
 import { edgeRectangles, pointsOf, type Rectangle, rectangle } from '../../support/rectangles.js';
 
 const SEED = 31;
 
-const RADII = [0, 1e-9, 1e-3, 1, 1000, 1e5, 5e6, 1e7, LAMBERT_REACH, 2e7, FARTHEST - 1e-3, 4e7];
+const RADII = [0, 1e-9, 1e-3, 1, 1000, 1e5, 5e6, 1e7, 1.78e7, 2e7, FARTHEST - 1e-3, 4e7];
 
 function randomCircle(random: Random): Circle {
   const [lon, lat] = random.pick([
@@ -127,6 +127,33 @@ test('small circles hold what the geodesic says, right up to the rim', () => {
     const overlap = region.overlap(...rectangleOf([...point, ...point]));
     assert.is.not(overlap, distance <= radius ? OUTSIDE : INSIDE, label);
   }
+});
+
+test('what is collected from a box is what the geodesic says, right up to the rim', () => {
+  const random = new Random(SEED + 4, 'point');
+  let boxes = 0;
+  for (let i = 0; i < 1_500; i++) {
+    random.restart(i + 1);
+    const { lon, lat } = randomCircle(random);
+    const size = 10 ** random.between(-6, 1);
+    const area = rectangle(random, [lon, lat], size);
+    const places = [...pointsOf(area, random, 12)];
+    // the rim goes through one of them, or just by it
+    const radius =
+      geodesic(lon, lat, ...random.pick(places)) * random.pick([1, 1 - 2 ** -52, 1 + 1e-9]);
+    const region = circleRegion({ lon, lat, radius });
+    if (region.overlap(...rectangleOf(area)) !== ACROSS) continue;
+    boxes++;
+    const coords = Float64Array.from(places.flat());
+    const bounds = new Int32Array(2 * places.length);
+    const end = region.collect(coords, 0, places.length, ...rectangleOf(area), bounds, 0);
+    const found = Array.from(bounds.subarray(0, end)).filter((_, at) => at % 2 === 0);
+    const expected = [...places.keys()].filter(
+      (row) => geodesic(lon, lat, ...places[row]!) <= radius,
+    );
+    assert.equal(found, expected, `seed ${SEED + 4}, ${i}: ${lon} ${lat} ${radius}, ${area}`);
+  }
+  assert.ok(boxes > 1_000, String(boxes));
 });
 
 test('radius 0 holds the centre by every name it has, and nothing else', () => {

@@ -1,0 +1,169 @@
+import {
+  ECCENTRICITY_SQUARED,
+  EQUATOR_RADIUS,
+  FLATTENING,
+  LARGEST_RADIUS,
+} from '../../model/geo.js';
+import type { GeodesicFrom } from '../../model/geodesic-from.js';
+import type { Degrees, Metres } from '../../model/units.js';
+
+const RADIANS = Math.PI / 180;
+
+/** Beyond this the error of a patch grows too fast to be of use. */
+const MOST_REACH = 0.1;
+
+/** Share of the error's model that is allowed for: test/query/region/patch.test.ts finds less than 0.7. */
+const SAFETY = 1.5;
+/** Rounding, here and in the geodesic. */
+const ROUNDING: Metres = 1e-7;
+
+/**
+ * Distances from one place to the points of a small box, as a polynomial in longitude and latitude around the box's
+ * middle: Taylor's, exact to the second order; of the third order it takes the terms of the sphere.
+ */
+export class Patch {
+  /** Whether the polynomial holds for the box that was asked for last. */
+  isValid = false;
+  west: Degrees = 0;
+  south: Degrees = 0;
+  east: Degrees = 0;
+  north: Degrees = 0;
+  /** No value of the polynomial is further off than this within the box. */
+  error: Metres = 0;
+  // bound of the cosines of latitude within
+  #side = 1;
+
+  // where the polynomial begins, and its coefficients, for degrees; named for the powers of x and y
+  lon: Degrees = 0;
+  lat: Degrees = 0;
+  c00: Metres = 0;
+  c10 = 0;
+  c01 = 0;
+  c20 = 0;
+  c11 = 0;
+  c02 = 0;
+  c30 = 0;
+  c21 = 0;
+  c12 = 0;
+  c03 = 0;
+  readonly #middle = new Float64Array(2);
+
+  /** Whether all of a box lies in the patch. */
+  holds(boxes: Float64Array, at: number): boolean {
+    return (
+      this.isValid &&
+      boxes[at]! >= this.west &&
+      boxes[at + 1]! >= this.south &&
+      boxes[at + 2]! <= this.east &&
+      boxes[at + 3]! <= this.north
+    );
+  }
+
+  /** Whether this very box was the last to be fitted, well or not. */
+  isAround(boxes: Float64Array, at: number): boolean {
+    return (
+      boxes[at] === this.west &&
+      boxes[at + 1] === this.south &&
+      boxes[at + 2] === this.east &&
+      boxes[at + 3] === this.north
+    );
+  }
+
+  /**
+   * Fits the patch to a box, with the distances less `radius`. Leaves it invalid where that is no use. `nearness` is
+   * the sine of the arc that the radius is: where the box is too large for it, nothing is measured.
+   */
+  fit(
+    from: GeodesicFrom,
+    radius: Metres,
+    boxes: Float64Array,
+    at: number,
+    nearness: number = 1,
+  ): void {
+    this.isValid = false;
+    this.west = boxes[at]!;
+    this.south = boxes[at + 1]!;
+    this.east = boxes[at + 2]!;
+    this.north = boxes[at + 3]!;
+    const halfWidth = ((this.east - this.west) / 2) * RADIANS;
+    const halfHeight = ((this.north - this.south) / 2) * RADIANS;
+    if (halfWidth + halfHeight > MOST_REACH) return;
+    const middle = this.#middle;
+    const lat = (this.south + this.north) / 2;
+    middle[0] = (this.west + this.east) / 2;
+    middle[1] = lat;
+    const phi = lat * RADIANS;
+    const cos = Math.cos(phi);
+    // of the parallel nearest to the equator
+    this.#side = Math.min(1, cos + halfHeight);
+    const side = this.#side * halfWidth;
+    const extent = Math.sqrt(halfHeight * halfHeight + side * side);
+    // on the way to a box that reaches far beyond the rim, or far within
+    if (extent > 2 * MOST_REACH * nearness) return;
+    if (!from.measure(middle, 0)) return;
+    this.#expand(from, radius, extent + Math.abs(from.offset), halfWidth + halfHeight, cos);
+  }
+
+  #expand(from: GeodesicFrom, radius: Metres, extent: number, size: number, cos: number): void {
+    const sin = from.sinLat;
+    const w2 = 1 - ECCENTRICITY_SQUARED * sin * sin;
+    const meridian = (EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w2 * Math.sqrt(w2));
+    const normal = EQUATOR_RADIUS / Math.sqrt(w2);
+    const parallel = normal * cos;
+    const mean = Math.sqrt(meridian * normal);
+    const nearness = Math.min(1, from.reduced / mean);
+    const q = size + Math.abs(from.offset) + extent / nearness;
+    if (q > MOST_REACH) return;
+    // towards the antipode the ellipsoid is ever less like a sphere
+    const unlike = from.curvature > 0 ? FLATTENING : FLATTENING / nearness;
+    this.error = SAFETY * mean * extent * q * q * (unlike + q) + ROUNDING;
+
+    const { sinAzimuth: e, cosAzimuth: n, curvature } = from;
+    const cot = curvature * mean;
+    const y1 = n;
+    const x1 = cos * e;
+    const yy = cot * e * e;
+    const xy = -(sin * e + cot * cos * e * n);
+    const xx = cos * n * (sin + cot * cos * n);
+    const unit = RADIANS;
+    const square = RADIANS * RADIANS;
+    const cube = mean * square * RADIANS;
+    this.lon = this.#middle[0]! + from.offset / RADIANS;
+    this.lat = this.#middle[1]!;
+    this.c00 = from.distance - radius;
+    this.c10 = unit * parallel * e;
+    this.c01 = unit * meridian * n;
+    this.c20 = (square / 2) * parallel * (sin * n + curvature * parallel * n * n);
+    this.c11 = -square * meridian * (sin * e + curvature * parallel * e * n);
+    const bend = (3 * ECCENTRICITY_SQUARED * sin * cos * n) / w2;
+    this.c02 = (square / 2) * meridian * (bend + curvature * meridian * e * e);
+    this.c30 = (cube / 6) * (x1 * x1 * x1 - 3 * cot * xx * x1 - x1);
+    this.c21 =
+      (cube / 2) *
+      (y1 * x1 * x1 -
+        cot * (xx * y1 + 2 * xy * x1 + cos * sin * e * e) -
+        sin * (sin * n + cot * cos * n * n));
+    this.c12 = (cube / 2) * (y1 * y1 * x1 - cot * (yy * x1 + 2 * xy * y1) - x1);
+    this.c03 = (cube / 6) * (y1 * y1 * y1 - 3 * cot * yy * y1 - y1);
+    this.isValid = true;
+  }
+
+  /** No point of a box within the patch is further from the box's middle. */
+  reachOf(boxes: Float64Array, at: number): Metres {
+    const halfWidth = (boxes[at + 2]! - boxes[at]!) * this.#side;
+    const halfHeight = boxes[at + 3]! - boxes[at + 1]!;
+    const squares = halfWidth * halfWidth + halfHeight * halfHeight;
+    return ((LARGEST_RADIUS * RADIANS) / 2) * Math.sqrt(squares);
+  }
+
+  /** Distance less radius at the middle of a box within the patch. */
+  atMiddle(boxes: Float64Array, at: number): Metres {
+    const x = (boxes[at]! + boxes[at + 2]!) / 2 - this.lon;
+    const y = (boxes[at + 1]! + boxes[at + 3]!) / 2 - this.lat;
+    return (
+      this.c00 +
+      x * (this.c10 + x * (this.c20 + x * this.c30 + y * this.c21)) +
+      y * (this.c01 + y * (this.c02 + y * this.c03 + x * this.c12) + x * this.c11)
+    );
+  }
+}
