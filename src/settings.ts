@@ -40,6 +40,7 @@ export interface ServeSettings {
   readonly corsOrigin: readonly string[];
   /** Sizes are in bytes. */
   readonly answerCache: number;
+  readonly maxPageBytes: number;
   readonly maxHeaderSize: number;
   readonly maxConnections: number;
   readonly requestTimeout: number;
@@ -188,6 +189,13 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     parse: byteSize,
   },
   {
+    flag: '--max-page-bytes <size>',
+    environment: 'WAYPOST_MAX_PAGE_BYTES',
+    fallback: '8MiB',
+    help: 'most that the records of a page may have as JSON; a page of more gets 400',
+    parse: pageBytes,
+  },
+  {
     flag: '--max-header-size <size>',
     environment: 'WAYPOST_MAX_HEADER_SIZE',
     fallback: '16KiB',
@@ -283,6 +291,15 @@ export function byteSize(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,12})(KiB|MiB|GiB)?$/.exec(text) ?? [];
   if (digits === undefined) throw new InputError('expected a size such as 64MiB, or 0');
   return Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit);
+}
+
+/** A page of a single record must fit, and a record may have nearly 256 KiB. */
+const LEAST_PAGE_BYTES = 256 * 1024;
+
+function pageBytes(text: string): number {
+  const bytes = byteSize(text);
+  if (bytes >= LEAST_PAGE_BYTES) return bytes;
+  throw new InputError('expected 256KiB or more, since a single record may have that');
 }
 
 /** Milliseconds of a time such as `500ms`, `10s`, `2m`, or 0. */

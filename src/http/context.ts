@@ -20,6 +20,8 @@ export interface Context {
   readonly thread: number;
   /** Bounds the bytes that repeated answers are kept in. */
   readonly answerCacheBytes: number;
+  /** Bounds the bytes that the records of a page have as JSON. */
+  readonly maxPageBytes: number;
   /** Share of the requests that are logged. */
   readonly accessLog: number;
   /** True once no new connections are taken: answers then ask clients to close theirs. */

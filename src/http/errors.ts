@@ -48,6 +48,24 @@ export class ParameterErrors extends HttpError {
   }
 }
 
+/** What a page that is too large is refused by. */
+export interface PageSizes {
+  /** Records of the page. */
+  readonly count: number;
+  /** Bytes of these records, of the longest of them, and what a page may have at most. */
+  readonly size: number;
+  readonly longest: number;
+  readonly limit: number;
+}
+
+/** The error of a page whose records have more bytes than a page may have; the longest record fits one. */
+export function pageTooLarge({ count, size, longest, limit }: PageSizes): ParameterErrors {
+  // a comma stands between two records
+  const fitting = Math.floor((limit + 1) / (longest + 1));
+  const text = `The ${count} records of this page have ${size} bytes, and a page may have ${limit}. Expected a smaller page_size: any ${fitting} of these records fit. Example: page_size=${fitting}`;
+  return new ParameterErrors([{ parameter: 'page_size', text }]);
+}
+
 /** The error of a page that does not exist, be it past the end or no number at all. */
 export function invalidPage(): NotFound {
   return new NotFound('Invalid page.');

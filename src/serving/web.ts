@@ -51,6 +51,7 @@ export async function createWeb(
       tokens,
       thread,
       answerCacheBytes: Math.floor(settings.answerCache / workers),
+      maxPageBytes: settings.maxPageBytes,
       accessLog,
       closing: () => isClosing,
     },

@@ -57,6 +57,57 @@ test('HTTP/1.0 may do without a Host header, HTTP/1.1 may not', async () => {
   }
 });
 
+test('two Host headers are refused, even when they agree', async () => {
+  for (const second of ['Host: x', 'Host: evil.example', 'hOST: x', 'Host:']) {
+    for (const path of [PATH, '/rest/', '/rest', '/health/live', '/rest/nope/']) {
+      const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n${second}\r\nConnection: close\r\n\r\n`;
+      const answer = await exchange(service.port, request);
+      assert.is(statusOf(answer), 400, `${path} ${second}`);
+      assert.match(bodyOf(answer), 'more than one Host header');
+    }
+  }
+});
+
+/** Sends a target as it is. */
+function raw(from: Service, target: string, host = 'maps.example'): Promise<string> {
+  const head = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  return exchange(from.port, head);
+}
+
+test('a target that names the host counts in place of the Host header', async () => {
+  const answer = await raw(service, `http://other.example:8080${PATH}?page_size=1`);
+  const { next } = JSON.parse(bodyOf(answer)) as Envelope;
+  assert.is(next, `http://other.example:8080${PATH}?page=2&page_size=1`);
+  assert.is(statusOf(await raw(service, 'http://other.example/health/live')), 200);
+  for (const authority of ['', 'user@other.example', 'a..b', "x'y", 'x:99999']) {
+    const refused = await raw(service, `http://${authority}${PATH}`);
+    assert.is(statusOf(refused), 400, authority);
+  }
+  // without a header of its own it is no HTTP/1.1 all the same
+  const bare = `GET http://other.example${PATH} HTTP/1.1\r\nConnection: close\r\n\r\n`;
+  assert.is(statusOf(await exchange(service.port, bare)), 400);
+});
+
+test('a redirect leads to no other host', async () => {
+  for (const target of ['http://evil.example/rest', 'HTTP://evil.example/rest', '/rest']) {
+    const answer = await raw(service, target);
+    assert.is(statusOf(answer), 301, target);
+    assert.match(answer, '\r\nlocation: /rest/\r\n');
+    const under = await raw(published, target);
+    assert.match(under, '\r\nlocation: https://maps.example/notes/rest/\r\n');
+  }
+});
+
+test('hosts that are not allowed are led nowhere', async () => {
+  const targets = ['http://evil.example/rest', `http://evil.example${PATH}?page_size=1`];
+  for (const target of targets) assert.is(statusOf(await raw(strict, target)), 400, target);
+  for (const path of ['/rest', '/rest/map_data_points', '/rest/map_data_points/7']) {
+    assert.is(statusOf(await raw(strict, path, 'evil.example')), 400, path);
+    assert.is(statusOf(await raw(strict, path)), 301, path);
+  }
+  assert.is(statusOf(await raw(strict, `http://maps.example${PATH}`, 'evil.example')), 200);
+});
+
 test('what a proxy says is not believed unless that is wanted', async () => {
   const forwarded = {
     host: 'inside.example',

@@ -61,10 +61,49 @@ test('any other If-None-Match gets the whole answer', async () => {
 });
 
 test('errors are errors whatever the client has', async () => {
-  for (const path of [`${POINTS}?bbox=1`, `${POINTS}0/`, '/rest/nope/', `${POINTS}?format=xml`]) {
-    const { status } = await service.get(path, { headers: { 'If-None-Match': '*' } });
-    assert.ok(status === 400 || status === 404, path);
+  const bad = [`${POINTS}?bbox=1`, `${POINTS}0/`, '/rest/nope/', `${POINTS}?format=xml`];
+  const nowhere = [`${POINTS}?page=999999`, '/rest/notifications/?page=2', `${POINTS}999999/`];
+  const etag = await tagOf(POINTS);
+  for (const path of [...bad, ...nowhere]) {
+    for (const list of ['*', etag]) {
+      for (const accept of ['application/json', 'text/html']) {
+        const headers = { 'If-None-Match': list, accept };
+        const { status } = await service.get(path, { headers });
+        assert.ok(status === 400 || status === 404, `${path} ${list}`);
+      }
+    }
   }
+});
+
+test('every address has a tag of its own, parameters and host included', async () => {
+  const paths = [...PATHS, `${POINTS}?page=2`, `${POINTS}?page=3`, `${POINTS}?`, `${POINTS}8/`];
+  const tags: string[] = [];
+  for (const path of paths) {
+    for (const host of ['one.example', 'two.example']) tags.push(await tagOf(path, { host }));
+  }
+  assert.is(new Set(tags).size, tags.length);
+});
+
+test('settings that change answers change tags', async () => {
+  const host = 'same.example';
+  const own = await tagOf(POINTS, { host });
+  const settings = [
+    ['--time-zone', 'Europe/Helsinki'],
+    ['--public-url', 'http://same.example'],
+    ['--trust-proxy'],
+    ['--max-page-bytes', '4MiB'],
+  ];
+  await Promise.all(
+    settings.map(async (flags) => {
+      const other = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+      try {
+        const asked = { headers: { host, 'If-None-Match': own } };
+        assert.is((await other.get(POINTS, asked)).status, 200, flags.join(' '));
+      } finally {
+        await other.stop();
+      }
+    }),
+  );
 });
 
 test('the page for people has a tag of its own', async () => {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { Generation } from '../../live/generation.js';
 import type { Context } from '../context.js';
+import { pageTooLarge } from '../errors.js';
 import type { Format, Page } from '../formats/format.js';
 import { createNegotiation } from '../request/negotiation.js';
 import { createOriginOf } from '../request/origin.js';
@@ -68,11 +69,7 @@ export function createPipeline(context: Context): Pipeline {
     logger.error({ reqId: request.id, err: error, url: request.raw.url }, 'answer not sent');
     reply.raw.destroy();
   });
-  const seed = hashSettings({
-    zone: context.zone.name,
-    zoneRules: process.versions['tz'],
-    ...context.origin,
-  });
+  const seed = hashSettings(decidingSettings(context));
 
   return function serve(view) {
     const { formats, isPersonal } = view;
@@ -121,8 +118,9 @@ export function createPipeline(context: Context): Pipeline {
 
   function makeBody(page: Page, job: Job): void {
     const { request, reply, sender, head, key } = job;
-    if (sender.sendNotModified(request, reply, head, true)) return;
     const { format } = head;
+    checkSize(page, Math.min(context.maxPageBytes, format.maxBytes));
+    if (sender.sendNotModified(request, reply, head, true)) return;
     const allocate = key === undefined ? buffers.take : Buffer.allocUnsafeSlow;
     const exchange = { target: request.raw.url!, headers: () => headersOf(head), allocate };
     const made = format.encode(page, exchange);
@@ -143,6 +141,20 @@ export function createPipeline(context: Context): Pipeline {
     if (key !== undefined) answers.keep(key, { format, etag, common, body });
     outbox({ job, body, onSent });
   }
+}
+
+/** The settings that decide what an answer says, and so whether a client's copy of it is still good. */
+function decidingSettings({ zone, origin, maxPageBytes }: Context): object {
+  const { publicUrl, trustProxy } = origin;
+  const zoneRules = process.versions['tz'];
+  return { zone: zone.name, zoneRules, publicUrl, trustProxy, maxPageBytes };
+}
+
+/** Refuses a page whose records have more bytes than `limit`, before there is memory for them. */
+function checkSize({ records }: Page, limit: number): void {
+  const { count, size } = records;
+  if (size <= limit || count <= 1) return;
+  throw pageTooLarge({ count, size, longest: records.longest(), limit });
 }
 
 /** Lets a job wait for a result; errors are answered as those of the handler are. */
