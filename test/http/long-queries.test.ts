@@ -69,6 +69,7 @@ function start(): ReturnType<typeof createApp> {
     tokens: new Map(),
     thread: 0,
     answerCacheBytes: 0,
+    maxPageBytes: 8 * 1024 * 1024,
     accessLog: 0,
     closing: () => false,
   };
