@@ -12,6 +12,8 @@ export interface Server {
   readonly pid: number;
   /** Milliseconds from starting the process to its first word that it listens. */
   readonly startMs: number;
+  /** Stops reading what the process logs, so that the pipe fills up. */
+  pauseLog(): void;
   /** Ends it and waits until it is gone. */
   stop(): Promise<void>;
 }
@@ -38,8 +40,9 @@ export async function startServer(script: string, args: readonly string[]): Prom
     stderr = (stderr + chunk).slice(-10_000);
   });
   const ended = once(child, 'close').then(release);
+  const lines = createInterface({ input: child.stdout! });
   const url = await new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout! }).on('line', (line) => {
+    lines.on('line', (line) => {
       const address = addressIn(line);
       if (address !== undefined) resolve(address);
     });
@@ -50,7 +53,9 @@ export async function startServer(script: string, args: readonly string[]): Prom
     url,
     pid: child.pid!,
     startMs: performance.now() - started,
+    pauseLog: () => lines.pause(),
     async stop() {
+      lines.resume();
       child.kill('SIGTERM');
       await ended;
     },

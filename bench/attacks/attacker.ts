@@ -1,0 +1,44 @@
+import { setMaxListeners } from 'node:events';
+import { setPriority } from 'node:os';
+import { benchRandom } from '../places.js';
+import { attackOf } from './kinds.js';
+import { emptyTally } from './sockets.js';
+
+// entry of a process that attacks a service of this machine until it is told to stop
+
+/** What an attacker is told, as JSON in its first argument. */
+export interface AttackOrder {
+  readonly attack: string;
+  readonly port: number;
+  readonly folder: string;
+  readonly points: number;
+  readonly seed: number;
+  /** It ends by itself after so many seconds, whatever happens. */
+  readonly maxSeconds: number;
+}
+
+/** An attacker has a machine of its own: here it must not take the processor from those it waits for. */
+const LOW_PRIORITY = 10;
+const TALLY_MS = 200;
+
+async function main(order: AttackOrder): Promise<void> {
+  const { attack, port, folder, points, seed, maxSeconds } = order;
+  setPriority(LOW_PRIORITY);
+  const ending = new AbortController();
+  // each connection listens
+  setMaxListeners(0, ending.signal);
+  const end = (): void => ending.abort();
+  const tally = emptyTally();
+  const report = (): void => void process.send?.(tally);
+  const timer = setInterval(report, TALLY_MS);
+  setTimeout(() => process.exit(1), maxSeconds * 1000).unref();
+  process.once('message', end);
+  // whoever asked for it is gone
+  process.once('disconnect', end);
+  const random = benchRandom(seed, 300);
+  await attackOf(attack).run({ port, folder, points, random, tally, signal: ending.signal });
+  clearInterval(timer);
+  if (process.connected) process.send!(tally, () => process.exit(0));
+}
+
+await main(JSON.parse(process.argv[2]!) as AttackOrder);

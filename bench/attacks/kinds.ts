@@ -1,0 +1,316 @@
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Random } from '../../src/generate/random.js';
+import { LIST } from '../places.js';
+import { type Attacking, closed, flood, open, pause, repeat, requestBytes } from './sockets.js';
+
+/** What an attack works with. */
+export interface Target extends Attacking {
+  /** The folder that the service watches. */
+  readonly folder: string;
+  readonly random: Random;
+  /** Points that are served. */
+  readonly points: number;
+}
+
+/** One way to harm a service. It ends when its signal fires, and leaves nothing open. */
+export interface Attack {
+  readonly name: string;
+  readonly title: string;
+  /** Settings of the service that the attack is about. */
+  readonly flags?: readonly string[];
+  /** Whether nobody reads the service's log meanwhile. */
+  readonly isLogUnread?: boolean;
+  run(target: Target): Promise<void>;
+}
+
+/** Connections of an attacker who sends a request when the last one is answered. */
+const LOOPS = 4;
+/** Connections that a service of {@link FEW_CONNECTIONS} holds. */
+const MAX_CONNECTIONS = 1_000;
+const FEW_CONNECTIONS = ['--max-connections', String(MAX_CONNECTIONS)];
+const ORDERINGS = ['created_at', '-created_at', 'modified_at', '-modified_at'] as const;
+const YEARS = [2019, 2020, 2021, 2022, 2023] as const;
+const PACKET_BYTES = 65_536;
+const LARGE_PAGE = requestBytes(`${LIST}?page_size=1000`);
+
+/** A circle beyond 160 degrees of arc, in any order, at any page. */
+function circleQuery({ random, points }: Target): string {
+  const lat = random.between(-80, 80).toFixed(6);
+  const lon = random.between(-180, 180).toFixed(6);
+  const radius = random.between(17_800_000, 20_003_000).toFixed(2);
+  const ordering = random.chance(0.5) ? `&ordering=${random.pick(ORDERINGS)}` : '';
+  const window = random.chance(0.5)
+    ? `&modified_at_after=${random.pick(YEARS)}-03-01T00:00:00Z`
+    : '';
+  const page = 1 + random.int(Math.max(1, points / 500));
+  return `coordinates=${lat},${lon},${radius}${ordering}${window}&page=${page}`;
+}
+
+/** A page anywhere in a list of many matches: two time windows, an order of one, or the nearest of half the Earth. */
+function deepQuery({ random, points }: Target): string {
+  const field = random.chance(0.5) ? 'created_at' : 'modified_at';
+  const year = random.pick(YEARS);
+  const window = `${field}_after=${year}-01-01T00:00:00Z&${field}_before=${year + 2}-03-01T00:00:00Z`;
+  const page = `page_size=1000&page=${1 + random.int(Math.max(1, points / 4_000))}`;
+  const kind = random.int(3);
+  if (kind === 0) return `${window}&ordering=${random.pick(ORDERINGS)}&${page}`;
+  if (kind === 1) return `coordinates=60,25,9000000&${window}&${page}`;
+  return `ordering=${random.pick(ORDERINGS)}&${page}`;
+}
+
+/** As many requests as one packet of 64 kB holds. */
+function packetOf(next: () => Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let bytes = 0; ; ) {
+    const request = next();
+    bytes += request.length;
+    if (bytes > PACKET_BYTES) return Buffer.concat(parts);
+    parts.push(request);
+  }
+}
+
+/** Requests that are refused, each for another reason. */
+const REFUSED: readonly Buffer[] = [
+  requestBytes('/nothing/here/'),
+  requestBytes(`${LIST}0/`),
+  requestBytes(`${LIST}?page=999999999999`),
+  requestBytes(`${LIST}?format=xml`),
+  requestBytes(`${LIST}?bbox=1,2,3&coordinates=${'1'.repeat(10_000)},1,1&ordering=id&page_size=x`),
+  requestBytes(`${LIST}?created_at_after=${'+'.repeat(10_000)}`),
+  requestBytes(`${LIST}`, `Accept: ${Array.from({ length: 1_000 }, (_, i) => `a/${i}`)}\r\n`),
+  requestBytes(`${LIST}`, 'Authorization: Token unknown\r\n'),
+  requestBytes(`${LIST}`, '', 'DELETE'),
+  requestBytes('/rest/', '', 'TRACE'),
+  requestBytes('/admin/reload', '', 'POST'),
+];
+
+const circles: Attack = {
+  name: 'heavy-circles',
+  title: 'circles beyond 160°, any order and page',
+  run: (target) => flood(target, LOOPS, () => requestBytes(`${LIST}?${circleQuery(target)}`)),
+};
+
+const deepPages: Attack = {
+  name: 'deep-pages',
+  title: 'deep pages of 1,000 in windows, orders and circles',
+  run: (target) => flood(target, LOOPS, () => requestBytes(`${LIST}?${deepQuery(target)}`)),
+};
+
+const htmlPages: Attack = {
+  name: 'html-pages',
+  title: 'browsable pages of 1,000',
+  run: (target) =>
+    flood(target, LOOPS, () => {
+      const page = 1 + target.random.int(Math.max(1, target.points / 1_000));
+      return requestBytes(`${LIST}?page_size=1000&format=api&page=${page}`);
+    }),
+};
+
+const packets: Attack = {
+  name: 'packets',
+  title: '64 kB of heavy requests in one packet, five times a second, by clients that leave',
+  run: (target) =>
+    repeat(target, 1, async () => {
+      const socket = open(target);
+      const bytes = packetOf(() => requestBytes(`${LIST}?${circleQuery(target)}`));
+      target.tally.sent++;
+      socket.write(bytes, () => setTimeout(() => socket.destroy(), 20));
+      await closed(socket, target.signal);
+      await pause(180, target.signal);
+    }),
+};
+
+const unread: Attack = {
+  name: 'unread-pages',
+  title: '951 pages of 1,000 asked for over each of 40 connections that are not read, up to 200',
+  run: async (target) => {
+    const bytes = Buffer.concat(Array.from({ length: 951 }, () => LARGE_PAGE));
+    for (let wave = 0; wave < 5 && !target.signal.aborted; wave++) {
+      for (let i = 0; i < 40; i++) {
+        const socket = open(target);
+        socket.pause();
+        socket.write(bytes);
+        target.tally.sent++;
+        void closed(socket, target.signal);
+      }
+      await pause(1_000, target.signal);
+    }
+    await ended(target.signal);
+  },
+};
+
+const idle: Attack = {
+  name: 'idle',
+  title: `idle connections, up to a limit of ${MAX_CONNECTIONS} and beyond`,
+  flags: FEW_CONNECTIONS,
+  run: (target) =>
+    repeat(target, MAX_CONNECTIONS + 200, async () => {
+      const socket = open(target);
+      socket.write(requestBytes('/health/live'));
+      socket.resume();
+      await closed(socket, target.signal);
+      await pause(250, target.signal);
+    }),
+};
+
+const slowHeads: Attack = {
+  name: 'slow-heads',
+  title: '500 connections that send a byte of their request a second',
+  run: (target) =>
+    repeat(target, 500, async () => {
+      const socket = open(target);
+      const bytes = requestBytes(LIST, `X-Slow: ${'x'.repeat(200)}\r\n`);
+      let sent = 0;
+      socket.resume();
+      const timer = setInterval(() => socket.write(bytes.subarray(sent, ++sent)), 1_000);
+      await closed(socket, target.signal);
+      clearInterval(timer);
+    }),
+};
+
+const hugeHeads: Attack = {
+  name: 'huge-heads',
+  title: 'headers of a megabyte',
+  run: (target) => {
+    const bytes = requestBytes(LIST, `X-Large: ${'x'.repeat(1_000_000)}\r\n`);
+    return flood(target, LOOPS, () => bytes);
+  },
+};
+
+const churn: Attack = {
+  name: 'churn',
+  title: 'connections that are opened and closed, with a request and without',
+  run: (target) =>
+    repeat(target, 8, async (index) => {
+      const socket = open(target);
+      socket.resume();
+      const isEmpty = index % 4 === 0;
+      if (isEmpty) socket.once('connect', () => socket.resetAndDestroy());
+      else socket.write(requestBytes(`${LIST}?page_size=1`, 'Connection: close\r\n'));
+      await closed(socket, target.signal);
+    }),
+};
+
+const junk: Attack = {
+  name: 'junk',
+  title: 'bytes that are no HTTP',
+  run: (target) =>
+    repeat(target, 8, async () => {
+      const socket = open(target);
+      socket.resume();
+      const bytes = Buffer.from(Array.from({ length: 1_024 }, () => target.random.int(256)));
+      socket.write(bytes);
+      target.tally.sent++;
+      await closed(socket, target.signal);
+    }),
+};
+
+const stuckLog: Attack = {
+  name: 'stuck-log',
+  title: 'a log of every request whose reader stands still',
+  flags: ['--access-log', '100'],
+  isLogUnread: true,
+  run: (target) => {
+    const bytes = requestBytes(`${LIST}?page_size=1&x=${'x'.repeat(10_000)}`);
+    return flood(target, LOOPS, () => bytes);
+  },
+};
+
+const refused: Attack = {
+  name: 'refused',
+  title: 'requests that end with 400, 401, 404, 405 and 406',
+  run: (target) => flood(target, LOOPS, () => target.random.pick(REFUSED)),
+};
+
+const metrics: Attack = {
+  name: 'metrics',
+  title: '/metrics and /health/ready again and again',
+  run: (target) => {
+    const both = [requestBytes('/metrics'), requestBytes('/health/ready')];
+    return flood(target, LOOPS, () => target.random.pick(both));
+  },
+};
+
+const thrash: Attack = {
+  name: 'cache-thrash',
+  title: 'pages of 1,000 asked for three times each, which fill the answer cache',
+  run: (target) => {
+    let turn = 0;
+    return flood(target, LOOPS, () => {
+      const page = 1 + (Math.floor(turn++ / 3) % Math.max(1, Math.floor(target.points / 1_000)));
+      return requestBytes(`${LIST}?page_size=1000&page=${page}`);
+    });
+  },
+};
+
+/** Snapshots that are none, each broken in another way. */
+function junkFiles(): readonly (readonly [suffix: string, content: Buffer])[] {
+  const record = '{"id":1,"lat":60,"lon":24,"created_at":"2023-05-01T12:00:00Z"}\n';
+  const blanks = `id,lat,lon,created_at,tags\n1,60,24,2023-05-01T12:00:00Z,"{a,${' '.repeat(200_000)}{}"\n`;
+  const manyColumns = Array.from({ length: 20_000 }, (_, i) => `c${i}`).join(',');
+  return [
+    ['ndjson', Buffer.from(record.repeat(2_000))],
+    ['json', Buffer.from('['.repeat(100_000))],
+    ['csv', Buffer.from(blanks)],
+    ['csv', Buffer.from(`${manyColumns}\n${'1,'.repeat(20_000)}\n`)],
+    ['ndjson.gz', gzipSync(Buffer.alloc(20_000_000, 0x0a))],
+    ['ndjson.gz', gzipSync(Buffer.from(record.repeat(50_000))).subarray(0, 2_000)],
+    ['waypost', Buffer.from('WAYPOST\0and then nothing that fits')],
+    ['msgpack', Buffer.alloc(100_000, 0x91)],
+  ];
+}
+
+const reloads: Attack = {
+  name: 'junk-snapshots',
+  title: 'ten new snapshots a second that are none',
+  async run({ folder, signal, tally }) {
+    const files = junkFiles();
+    for (let turn = 0; !signal.aborted; turn++) {
+      const [suffix, content] = files[turn % files.length]!;
+      const path = join(folder, `junk-${turn % 50}.${suffix}`);
+      writeFileSync(path, content);
+      // always the newest
+      const time = Date.now() / 1000 + turn;
+      utimesSync(path, time, time);
+      tally.sent++;
+      await pause(100, signal);
+    }
+  },
+};
+
+/** Resolves when an attack is to end. */
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Every attack there is, in the order of the table. */
+export const ATTACKS: readonly Attack[] = [
+  circles,
+  deepPages,
+  htmlPages,
+  packets,
+  unread,
+  idle,
+  slowHeads,
+  hugeHeads,
+  churn,
+  junk,
+  stuckLog,
+  refused,
+  metrics,
+  thrash,
+  reloads,
+];
+
+/** The attack of a name; throws with the names there are. */
+export function attackOf(name: string): Attack {
+  const found = ATTACKS.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const all = ATTACKS.map((one) => one.name).join(', ');
+  throw new Error(`No attack is called ${JSON.stringify(name)}; there are ${all}.`);
+}

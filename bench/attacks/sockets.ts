@@ -1,0 +1,134 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What an attacker did and what came of it. */
+export interface Tally {
+  opened: number;
+  /** Connections that could not be opened, or were reset. */
+  refused: number;
+  sent: number;
+  /** Answers by status. */
+  readonly answers: Record<string, number>;
+}
+
+/** A tally of nothing. */
+export function emptyTally(): Tally {
+  return { opened: 0, refused: 0, sent: 0, answers: {} };
+}
+
+/** Whom to attack, until when, and where to count. */
+export interface Attacking {
+  readonly port: number;
+  readonly signal: AbortSignal;
+  readonly tally: Tally;
+}
+
+const HEAD_END = '\r\n\r\n';
+/** A pause after a connection that failed, so that a dead service is not hammered. */
+const PAUSE_MS = 20;
+
+/** A request as bytes; `headers` are whole lines. */
+export function requestBytes(target: string, headers = '', method = 'GET'): Buffer {
+  return Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`, 'latin1');
+}
+
+/** Opens a connection that swallows its errors. */
+export function open({ port, tally }: Attacking): Socket {
+  const socket = connect(port, '127.0.0.1');
+  tally.opened++;
+  socket.on('error', () => {
+    tally.refused++;
+  });
+  return socket;
+}
+
+/** Resolves when a connection has been closed, by whichever side; the end of the attack closes it. */
+export function closed(socket: Socket, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed || signal.aborted) {
+      socket.destroy();
+      resolve();
+      return;
+    }
+    const destroy = (): void => void socket.destroy();
+    signal.addEventListener('abort', destroy, { once: true });
+    socket.once('close', () => {
+      signal.removeEventListener('abort', destroy);
+      resolve();
+    });
+  });
+}
+
+/** Runs `connections` loops side by side until the attack ends; each turn is one `step`. */
+export async function repeat(
+  { signal }: Attacking,
+  connections: number,
+  step: (index: number) => Promise<void>,
+): Promise<void> {
+  const loop = async (_: unknown, index: number): Promise<void> => {
+    while (!signal.aborted) await step(index);
+  };
+  await Promise.all(Array.from({ length: connections }, loop));
+}
+
+/** Waits, unless the attack ends. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await delay(milliseconds, undefined, { signal }).catch(() => {});
+}
+
+/**
+ * Closed loop over `connections` connections: each sends the bytes that `next` makes once the answers to its last ones
+ * are there, and opens anew when the service hangs up.
+ */
+export async function flood(
+  attacking: Attacking,
+  connections: number,
+  next: () => Buffer,
+): Promise<void> {
+  const { signal, tally } = attacking;
+  await repeat(attacking, connections, async () => {
+    const socket = open(attacking);
+    const send = (): void => {
+      tally.sent++;
+      socket.write(next());
+    };
+    const read = answerReader((status) => {
+      tally.answers[status] = (tally.answers[status] ?? 0) + 1;
+      if (!signal.aborted) send();
+    });
+    socket.on('data', read);
+    send();
+    const began = performance.now();
+    await closed(socket, signal);
+    if (performance.now() - began < PAUSE_MS) await pause(PAUSE_MS, signal);
+  });
+}
+
+/** Reads answers with a Content-Length off a stream and tells the status of each once it is whole. */
+export function answerReader(onAnswer: (status: string) => void): (chunk: Buffer) => void {
+  let head = '';
+  let status = '';
+  let missing = 0;
+  return (chunk) => {
+    let at = 0;
+    while (at < chunk.length) {
+      if (missing > 0) {
+        const taken = Math.min(missing, chunk.length - at);
+        at += taken;
+        missing -= taken;
+        if (missing > 0) return;
+        onAnswer(status);
+        continue;
+      }
+      const before = head.length;
+      head += chunk.toString('latin1', at);
+      const end = head.indexOf(HEAD_END);
+      if (end < 0) return;
+      at += end + HEAD_END.length - before;
+      status = head.slice(9, 12);
+      missing = Number(/\r\ncontent-length: *(\d+)/i.exec(head.slice(0, end + 2))?.[1] ?? 0);
+      head = '';
+      if (missing === 0) onAnswer(status);
+    }
+  };
+}

@@ -1,0 +1,45 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { dieTogether } from '../support/service.js';
+import type { AttackOrder } from './attacker.js';
+import { emptyTally, type Tally } from './sockets.js';
+
+/** An attack that is under way, in a process of its own. */
+export interface RunningAttack {
+  /** What it did so far. */
+  readonly tally: Tally;
+  /** Ends it; resolves with all it did. */
+  end(): Promise<Tally>;
+}
+
+/** An attacker that does not end when it is told to is killed after so long. */
+const PATIENCE_MS = 3_000;
+
+/** Starts an attack; resolves once its process runs. It dies with this process at the latest. */
+export async function startAttack(order: AttackOrder): Promise<RunningAttack> {
+  const script = join(import.meta.dirname, 'attacker.js');
+  const child = fork(script, [JSON.stringify(order)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const release = dieTogether(child);
+  const gone = once(child, 'close').then(release);
+  let tally = emptyTally();
+  child.on('message', (message) => {
+    tally = message as Tally;
+  });
+  const begun = await Promise.race([once(child, 'message'), gone]);
+  if (begun === undefined) throw new Error(`The attack ${order.attack} ended at once.`);
+  return {
+    get tally() {
+      return tally;
+    },
+    async end() {
+      if (child.connected) child.send('end');
+      const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+      await gone;
+      clearTimeout(timer);
+      return tally;
+    },
+  };
+}
