@@ -15,7 +15,7 @@ const TIMES = 1.25;
 /** Milliseconds that the others are given to take a new connection. */
 const PAUSE_MS = 0.2;
 /** A connection over which nothing was asked for so long may be closed when there is no room for a new one. */
-const IDLE_MS = 1_000;
+const IDLE_MS = 100;
 /** Connections that are looked at for each new one, once this share of the limit is open. */
 const LOOKS = 16;
 const CROWDED = 3 / 4;
