@@ -1,0 +1,126 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ATTACKS, type Attack } from '../../bench/attacks/kinds.js';
+import { type RunningAttack, startAttack } from '../../bench/attacks/start.js';
+import { benchRandom } from '../../bench/places.js';
+import type { Random } from '../../src/generate/random.js';
+import { type Load, startLoad } from '../support/load.js';
+import { BASE_COUNT, countOf } from '../support/marked.js';
+import { until } from '../support/wait.js';
+import { type Arena, openArena } from './arena.js';
+import { FAULTS, type Fault } from './faults.js';
+
+/** Set it to repeat a run. */
+const SEED = Number(process.env['SOAK_SEED'] ?? Date.now() % 1_000_000);
+/** Attacks beside each fault. */
+const AT_ONCE = 3;
+const WARMUP_MS = 800;
+const LONGEST_SECONDS = 120;
+/** Memory of the end beside that after every attack was there once. */
+const MOST_GROWTH = 1.3;
+const random = benchRandom(SEED, 400);
+let arena: Arena;
+let loads: Load[] = [];
+
+console.log(`seed ${SEED}: repeat with SOAK_SEED=${SEED}`);
+
+function begin({ name }: Attack): Promise<RunningAttack> {
+  const { port, folder } = arena;
+  const order = { attack: name, port, folder, points: BASE_COUNT, seed: SEED };
+  return startAttack({ ...order, maxSeconds: LONGEST_SECONDS });
+}
+
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const left = items.slice();
+  return items.map(() => left.splice(random.int(left.length), 1)[0]!);
+}
+
+/** Ordinary clients: some that keep their connections, some that open one a request. */
+async function startClients(): Promise<void> {
+  const { port } = arena;
+  const kinds = [false, true].map((fresh) =>
+    startLoad({ port, connections: 2, fresh, marked: true }),
+  );
+  loads = await Promise.all(kinds);
+}
+
+/** Ends the ordinary clients and checks that nothing went wrong for them but what the fault excuses. */
+async function endClients(
+  what: string,
+  { excuses, mayDrop = false }: Partial<Fault> = {},
+): Promise<void> {
+  for (const load of loads) {
+    const { answered, failures, refused, dropped } = await load.end();
+    const faults = failures.filter((text) => !(excuses?.test(text) ?? false));
+    assert.equal([faults, refused], [[], 0], `${what}, seed ${SEED}`);
+    if (!mayDrop) assert.is(dropped, 0, `${what}, seed ${SEED}: connections were dropped`);
+    assert.ok(answered > 20, `${what}, seed ${SEED}: ${answered} answers`);
+  }
+  loads = [];
+}
+
+test.before(async () => {
+  arena = await openArena();
+  if (arena.withoutDisk !== undefined)
+    console.log(`the log goes to /dev/full: ${arena.withoutDisk}`);
+});
+
+test('ordinary clients notice neither attacks nor faults, and memory stays flat', async () => {
+  await startClients();
+  for (const attack of shuffled(ATTACKS, random)) {
+    const running = await begin(attack);
+    await delay(WARMUP_MS);
+    const { opened, sent } = await running.end();
+    assert.ok(opened + sent > 0, `${attack.name} did nothing`);
+  }
+  await arena.putNext();
+  await arena.served('after every attack');
+  await endClients('every attack');
+  const warm = arena.memory();
+
+  const attacks = shuffled(ATTACKS, random);
+  for (const [turn, fault] of shuffled(FAULTS, random).entries()) {
+    if (fault.skipped !== undefined) {
+      console.log(`skipped: ${fault.name}: ${fault.skipped}`);
+      continue;
+    }
+    await startClients();
+    const chosen = attacks.slice(turn * AT_ONCE, (turn + 1) * AT_ONCE);
+    const what = `${fault.name} beside ${chosen.map(({ name }) => name).join(', ')}`;
+    const began = performance.now();
+    const running = await Promise.all(chosen.map(begin));
+    await fault.run(arena);
+    await Promise.all(running.map((attack) => attack.end()));
+    await endClients(what, fault);
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    console.log(`${what}: ${seconds} s, ${Math.round(arena.memory() / 1e6)} MB`);
+  }
+
+  removeJunk();
+  const mark = await arena.putNext();
+  await arena.served('at the end');
+  await until('nothing is stale', async () => !(await arena.ready()).stale);
+  assert.is((await arena.ready()).points, countOf(mark));
+  const most = warm * MOST_GROWTH;
+  await until(
+    `memory is below ${Math.round(most / 1e6)} MB, seed ${SEED}`,
+    () => arena.memory() < most,
+  );
+});
+
+/** Removes what the attack with snapshots left. */
+function removeJunk(): void {
+  for (const name of readdirSync(arena.folder)) {
+    if (name.startsWith('junk-')) rmSync(join(arena.folder, name));
+  }
+}
+
+test.after(async () => {
+  for (const load of loads) await load.end();
+  assert.is(await arena.stop(), 0, `seed ${SEED}: the exit code`);
+});
+
+test.run();
