@@ -1,15 +1,17 @@
 import { geodesic } from '../../src/model/geo.js';
-import type { Box, Circle, Filters, Ordering } from '../../src/query/query.js';
+import type { Circle, Filters, Ordering, TimeWindow } from '../../src/query/query.js';
 import type { Note } from './notes.js';
 
-/** All matches of some filters, in order; `distances` (metres) only where they were ordered by it. */
+/** All matches of some filters, in order. */
 export interface Expected {
+  readonly count: number;
+  /** Matches number `from` to `to`, without `to`. */
+  slice(from: number, to: number): Note[];
+  /** All of them. */
   readonly notes: readonly Note[];
+  /** Metres, only where they were ordered by it. */
   readonly distances: ReadonlyMap<Note, number> | undefined;
 }
-
-const ALL_TIME = { after: -Infinity, before: Infinity };
-const WORLD: readonly Box[] = [{ west: -180, south: -90, east: 180, north: 90 }];
 
 /**
  * Answers queries by looking at every note, with no index and no code of the service but the geodesic:
@@ -23,9 +25,10 @@ export class Oracle {
   readonly #lat: Float64Array;
   readonly #created: Float64Array;
   readonly #modified: Float64Array;
-  readonly #vectors: readonly Vector[];
+  /** Places on the unit sphere: three coordinates each. */
+  readonly #vectors: Float64Array;
   /** Places in the columns, in each order there is. */
-  readonly #sorted: Readonly<Record<Exclude<Ordering, 'distance'>, readonly number[]>>;
+  readonly #sorted: Readonly<Record<Exclude<Ordering, 'distance'>, Uint32Array>>;
 
   constructor(notes: readonly Note[]) {
     this.#notes = notes.toSorted((a, b) => a.id - b.id);
@@ -33,9 +36,9 @@ export class Oracle {
     this.#lat = Float64Array.from(this.#notes, (note) => note.lat);
     this.#created = Float64Array.from(this.#notes, (note) => note.created);
     this.#modified = Float64Array.from(this.#notes, (note) => note.modified);
-    this.#vectors = this.#notes.map((note) => vectorOf(note.lon, note.lat));
+    this.#vectors = Float64Array.from(this.#notes.flatMap((note) => vectorOf(note.lon, note.lat)));
 
-    const byId = this.#notes.map((_, i) => i);
+    const byId = Uint32Array.from(this.#notes, (_, i) => i);
     // sorting is stable: equal times stay in the order of their ids
     const created = byId.toSorted((a, b) => this.#created[a]! - this.#created[b]!);
     const modified = byId.toSorted((a, b) => this.#modified[a]! - this.#modified[b]!);
@@ -49,40 +52,62 @@ export class Oracle {
   }
 
   find(filters: Filters, ordering: Ordering): Expected {
-    const matches = this.#matches(filters);
-    const sorted = this.#sorted[ordering === 'distance' ? 'id' : ordering];
-    const found = sorted.filter((i) => matches[i] === 1);
-    if (ordering !== 'distance') {
-      return { notes: found.map((i) => this.#notes[i]!), distances: undefined };
-    }
-    const centre = vectorOf(filters.circle!.lon, filters.circle!.lat);
-    const metres = new Float64Array(this.#notes.length);
-    for (const i of found) metres[i] = arc(centre, this.#vectors[i]!);
+    const found = this.#select(filters, ordering === 'distance' ? 'id' : ordering);
+    const metres = ordering === 'distance' ? this.#metres(filters.circle!, found) : undefined;
     // stable again: one distance, ascending ids
-    found.sort((a, b) => metres[a]! - metres[b]!);
-    const notes = found.map((i) => this.#notes[i]!);
-    return { notes, distances: new Map(found.map((i) => [this.#notes[i]!, metres[i]!])) };
+    if (metres !== undefined) found.sort((a, b) => metres[a]! - metres[b]!);
+    const notesOf = (places: Uint32Array): Note[] => Array.from(places, (i) => this.#notes[i]!);
+    // most questions are about one page: notes and distances are looked up when they are asked for
+    return {
+      count: found.length,
+      slice: (from, to) => notesOf(found.subarray(from, to)),
+      get notes() {
+        return notesOf(found);
+      },
+      get distances() {
+        if (metres === undefined) return undefined;
+        const places = Array.from(found);
+        return new Map(notesOf(found).map((note, at) => [note, metres[places[at]!]!]));
+      },
+    };
   }
 
-  /** 1 for each note that satisfies all filters. */
-  #matches({
-    boxes = WORLD,
-    circle,
-    createdAt = ALL_TIME,
-    modifiedAt = ALL_TIME,
-  }: Filters): Uint8Array {
-    const matches = new Uint8Array(this.#notes.length);
-    for (const { west, south, east, north } of boxes) {
+  /** Places of the notes that satisfy all filters, in an order that is not that of distance. */
+  #select(filters: Filters, ordering: Exclude<Ordering, 'distance'>): Uint32Array {
+    const matches = this.#matches(filters);
+    const sorted = this.#sorted[ordering];
+    const found = new Uint32Array(sorted.length + 1);
+    let count = 0;
+    for (let at = 0; at < sorted.length; at++) {
+      const i = sorted[at]!;
+      // written in any case: a branch would cost more
+      found[count] = i;
+      count += matches[i]!;
+    }
+    return found.slice(0, count);
+  }
+
+  /** Metres from the centre by place, for those that are asked about. */
+  #metres({ lon, lat }: Circle, places: Uint32Array): Float64Array {
+    const centre = vectorOf(lon, lat);
+    const metres = new Float64Array(this.#notes.length);
+    for (const i of places) metres[i] = arc(squaredDistance(centre, this.#vectors, i));
+    return metres;
+  }
+
+  /** 1 for each note that satisfies all filters, without branches, which nobody could foresee. */
+  #matches({ boxes, circle, createdAt, modifiedAt }: Filters): Uint8Array {
+    const [lons, lats] = [this.#lon, this.#lat];
+    const matches = new Uint8Array(lons.length).fill(boxes === undefined ? 1 : 0);
+    for (const { west, south, east, north } of boxes ?? []) {
       for (let i = 0; i < matches.length; i++) {
-        const [lon, lat] = [this.#lon[i]!, this.#lat[i]!];
-        if (lon >= west && lon <= east && lat >= south && lat <= north) matches[i] = 1;
+        const lon = lons[i]!;
+        const lat = lats[i]!;
+        matches[i]! |= +(lon >= west) & +(lon <= east) & +(lat >= south) & +(lat <= north);
       }
     }
-    for (let i = 0; i < matches.length; i++) {
-      const [created, modified] = [this.#created[i]!, this.#modified[i]!];
-      if (created < createdAt.after || created > createdAt.before) matches[i] = 0;
-      if (modified < modifiedAt.after || modified > modifiedAt.before) matches[i] = 0;
-    }
+    if (createdAt !== undefined) dropOutside(createdAt, this.#created, matches);
+    if (modifiedAt !== undefined) dropOutside(modifiedAt, this.#modified, matches);
     if (circle !== undefined) this.#dropOutside(circle, matches);
     return matches;
   }
@@ -96,9 +121,10 @@ export class Oracle {
     const centre = vectorOf(lon, lat);
     const surelyIn = squaredChord(radius / 1.005 - 0.001);
     const surelyOut = squaredChord(radius / 0.994 + 0.001);
+    const vectors = this.#vectors;
     for (let i = 0; i < matches.length; i++) {
       if (matches[i] === 0) continue;
-      const chord = squaredDistance(centre, this.#vectors[i]!);
+      const chord = squaredDistance(centre, vectors, i);
       if (chord < surelyIn) continue;
       if (chord > surelyOut || geodesic(lon, lat, this.#lon[i]!, this.#lat[i]!) > radius) {
         matches[i] = 0;
@@ -107,7 +133,18 @@ export class Oracle {
   }
 }
 
-type Vector = readonly [x: number, y: number, z: number];
+function dropOutside(
+  { after, before }: TimeWindow,
+  times: Float64Array,
+  matches: Uint8Array,
+): void {
+  for (let i = 0; i < matches.length; i++) {
+    const time = times[i]!;
+    matches[i]! &= +(time >= after) & +(time <= before);
+  }
+}
+
+type Vector = [x: number, y: number, z: number];
 
 const MEAN_RADIUS = (2 * 6_378_137 + 6_378_137 * (1 - 1 / 298.257223563)) / 3;
 
@@ -116,13 +153,17 @@ function vectorOf(lon: number, lat: number): Vector {
   return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)];
 }
 
-function squaredDistance(a: Vector, b: Vector): number {
-  return (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2;
+/** Square of the straight line to the vector number `i`. */
+function squaredDistance(centre: Vector, vectors: Float64Array, i: number): number {
+  const dx = centre[0] - vectors[3 * i]!;
+  const dy = centre[1] - vectors[3 * i + 1]!;
+  const dz = centre[2] - vectors[3 * i + 2]!;
+  return dx * dx + dy * dy + dz * dz;
 }
 
-/** Great-circle distance in metres between unit vectors. */
-function arc(a: Vector, b: Vector): number {
-  return 2 * MEAN_RADIUS * Math.asin(Math.min(1, Math.sqrt(squaredDistance(a, b)) / 2));
+/** Great-circle distance in metres between unit vectors, from the square of the straight line between them. */
+function arc(squared: number): number {
+  return 2 * MEAN_RADIUS * Math.asin(Math.min(1, Math.sqrt(squared) / 2));
 }
 
 /** Square of the straight line under an arc: less than none for a negative arc, more than any past half a turn. */
