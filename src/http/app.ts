@@ -13,7 +13,13 @@ import { checkFraming } from './request/framing.js';
 import { checkHostHeader } from './request/origin.js';
 import { originForm, pathOf } from './request/target.js';
 import { userOf } from './request/token.js';
-import { addResource, createResources, type Resource, wrongMethod } from './routes/resources.js';
+import {
+  addFrontDoor,
+  addResource,
+  createResources,
+  type Resource,
+  wrongMethod,
+} from './routes/resources.js';
 import { createHttpServer } from './server.js';
 
 declare module 'fastify' {
@@ -101,6 +107,7 @@ export function createApp(
   });
   addOperations(app, service, adminToken);
   for (const resource of resources) addResource(app, resource, context);
+  addFrontDoor(app, context);
   return app;
 }
 

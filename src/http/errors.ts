@@ -71,6 +71,13 @@ export function invalidPage(): NotFound {
   return new NotFound('Invalid page.');
 }
 
+/** The error when an If-Match header asks for a snapshot that is not the one served. */
+export function otherSnapshot(ifMatch: string, snapshot: string): HttpError {
+  const got = JSON.stringify(ifMatch.slice(0, 60));
+  const detail = `The data has changed: If-Match asks for ${got}, and the snapshot served is ${JSON.stringify(snapshot)}. Begin again with the first page.`;
+  return new HttpError(412, { detail }, { 'Waypost-Snapshot': snapshot });
+}
+
 /** The error when more queries wait that take long than the thread will work on. */
 export function tooManyQueries(): HttpError {
   const detail = 'Too many queries are waiting that take long; try again in a moment.';

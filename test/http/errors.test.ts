@@ -16,7 +16,6 @@ function raw(line: string, headers = 'Host: x'): Promise<string> {
 
 test('an address that is none gets 404', async () => {
   const paths = [
-    '/',
     '/rest/nope/',
     '/REST/',
     '/rest/map_data_points/1/2/',
@@ -35,6 +34,32 @@ test('an address that is none gets 404', async () => {
       const reply = await service.get(path, { method });
       assert.is(reply.status, 404, `${method} ${path}`);
       assert.equal(reply.json(), { detail: 'Not found.' });
+    }
+  }
+});
+
+test('the root of the host leads to the list of resources', async () => {
+  for (const method of ['GET', 'HEAD']) {
+    const { status, headers } = await service.get('/', { method });
+    assert.is(status, 302);
+    assert.is(headers.location, '/rest/');
+  }
+  for (const method of ['POST', 'DELETE', 'OPTIONS']) {
+    const reply = await service.get('/', { method });
+    assert.is(reply.status, 404, method);
+    assert.equal(reply.json(), { detail: 'Not found.' });
+  }
+});
+
+test('an unknown format is named with those that there are, before other mistakes', async () => {
+  for (const format of ['geojson', 'xml', 'JSON', '%3Cb%3E']) {
+    const paths = [POINTS, `${POINTS}1/`, '/rest/', '/rest/notifications/'];
+    for (const path of [...paths, `${POINTS}?bbox=1&page=0`]) {
+      const url = `${path}${path.includes('?') ? '&' : '?'}format=${format}`;
+      const reply = await service.get(url);
+      assert.is(reply.status, 404, url);
+      const detail = `There is no format "${decodeURIComponent(format)}" here; the formats are json, api.`;
+      assert.equal(reply.json(), { detail });
     }
   }
 });

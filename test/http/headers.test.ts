@@ -35,7 +35,6 @@ const BAD = [
   `${POINTS}0/`,
   `${POINTS}%`,
   '/rest/nope/',
-  '/',
 ];
 
 test('every good answer has the headers that clients and caches need', async () => {
@@ -43,7 +42,9 @@ test('every good answer has the headers that clients and caches need', async () 
     const { status, headers, body } = await service.get(path);
     assert.is(status, 200, path);
     const isPersonal = path.includes('notifications');
-    const { date, etag, 'keep-alive': _, ...others } = headers;
+    const { date, etag, 'waypost-snapshot': snapshot, 'keep-alive': _, ...others } = headers;
+    assert.match(snapshot as string, /^"[0-9a-f]{16}"$/);
+    assert.ok(etag!.startsWith((snapshot as string).slice(0, -1)));
     assert.match(etag!, /^"[\w-]+"$/);
     assert.ok(Date.parse(date!) > 0);
     assert.equal(others, {
@@ -55,7 +56,8 @@ test('every good answer has the headers that clients and caches need', async () 
       'cache-control': isPersonal ? 'private, no-cache' : 'no-cache',
       'x-content-type-options': 'nosniff',
       'access-control-allow-origin': '*',
-      'access-control-expose-headers': 'Allow, ETag, Location, Retry-After, X-Request-Id',
+      'access-control-expose-headers':
+        'Allow, ETag, Location, Retry-After, Waypost-Snapshot, X-Request-Id',
       connection: 'keep-alive',
     });
   }

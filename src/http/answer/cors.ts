@@ -1,4 +1,4 @@
-const EXPOSED = 'Allow, ETag, Location, Retry-After, X-Request-Id';
+const EXPOSED = 'Allow, ETag, Location, Retry-After, Waypost-Snapshot, X-Request-Id';
 const FOR_ANY: readonly string[] = [
   'Access-Control-Allow-Origin',
   '*',
@@ -25,7 +25,7 @@ export function preflightHeaders(allow: string): readonly string[] {
     'Access-Control-Allow-Methods',
     allow,
     'Access-Control-Allow-Headers',
-    'Accept, Authorization, Content-Type, If-None-Match, X-Request-Id',
+    'Accept, Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id',
     'Access-Control-Max-Age',
     '86400',
   ];

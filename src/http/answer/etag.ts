@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** One member of the list, with the commas and blanks before it. */
-const MEMBER = /[\t ,]*(?:W\/)?("[^"]*")[\t ]*(?=,|$)/y;
+const MEMBER = /[\t ,]*(W\/)?("[^"]*")[\t ]*(?=,|$)/y;
 
 /**
  * Whether an If-None-Match header names `etag`, a quoted tag, weak or strong. Compares weakly, as
@@ -10,11 +10,28 @@ const MEMBER = /[\t ,]*(?:W\/)?("[^"]*")[\t ]*(?=,|$)/y;
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag || isAny(ifNoneMatch)) return true;
   const opaque = etag.startsWith('W/') ? etag.slice(2) : etag;
+  return members(ifNoneMatch).some((member) => member.opaque === opaque);
+}
+
+/**
+ * Whether an If-Match header asks for an answer of this snapshot: it names `snapshot`, with or without its quotes, or
+ * `etag`, or is `*`. Compares strongly, as RFC 9110 asks for it here.
+ */
+export function allowsSnapshot(ifMatch: string, snapshot: string, etag: string): boolean {
+  if (ifMatch === snapshot || isAny(ifMatch) || `"${ifMatch.trim()}"` === snapshot) return true;
+  return members(ifMatch).some(
+    ({ isWeak, opaque }) => !isWeak && (opaque === snapshot || opaque === etag),
+  );
+}
+
+/** The entity tags of a list, up to one that is malformed. */
+function members(list: string): { readonly isWeak: boolean; readonly opaque: string }[] {
+  const found = [];
   MEMBER.lastIndex = 0;
-  for (let member = MEMBER.exec(ifNoneMatch); member; member = MEMBER.exec(ifNoneMatch)) {
-    if (member[1] === opaque) return true;
+  for (let member = MEMBER.exec(list); member; member = MEMBER.exec(list)) {
+    found.push({ isWeak: member[1] !== undefined, opaque: member[2]! });
   }
-  return false;
+  return found;
 }
 
 /** Whether the header stands for any answer there is. */

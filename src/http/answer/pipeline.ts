@@ -88,7 +88,7 @@ export function createPipeline(context: Context): Pipeline {
         const kept = answers.get(generation.tag, key);
         if (kept !== undefined) {
           stats.cacheHits++;
-          if (!sender.sendNotModified(request, reply, kept, true)) {
+          if (!sender.sendByConditions(request, reply, kept, true)) {
             sender.send(request, reply, kept);
           }
           return;
@@ -106,7 +106,7 @@ export function createPipeline(context: Context): Pipeline {
       const { low, high } = hashAddress(address, seed);
       const owner = user === undefined ? '' : `-${user}`;
       const head = sender.head(generation, format, `${low}${high}${owner}`);
-      if (sender.sendNotModified(request, reply, head, false)) return;
+      if (sender.sendByConditions(request, reply, head, false)) return;
 
       const isKept = !isPersonal && answers.wants(low);
       const job = { request, reply, sender, head, key: isKept ? key : undefined };
@@ -120,7 +120,7 @@ export function createPipeline(context: Context): Pipeline {
     const { request, reply, sender, head, key } = job;
     const { format } = head;
     checkSize(page, Math.min(context.maxPageBytes, format.maxBytes));
-    if (sender.sendNotModified(request, reply, head, true)) return;
+    if (sender.sendByConditions(request, reply, head, true)) return;
     const allocate = key === undefined ? buffers.take : Buffer.allocUnsafeSlow;
     const exchange = { target: request.raw.url!, headers: () => headersOf(head), allocate };
     const made = format.encode(page, exchange);
@@ -137,8 +137,8 @@ export function createPipeline(context: Context): Pipeline {
   function finish(job: Job, body: Buffer<ArrayBuffer>, onSent: (() => void) | undefined): void {
     const { key, head } = job;
     // named one by one: a spread costs a microsecond
-    const { format, etag, common } = head;
-    if (key !== undefined) answers.keep(key, { format, etag, common, body });
+    const { format, etag, snapshot, common } = head;
+    if (key !== undefined) answers.keep(key, { format, etag, snapshot, common, body });
     outbox({ job, body, onSent });
   }
 }
@@ -168,6 +168,6 @@ function waiterOf<Result>({ request, reply }: Job, done: (result: Result) => voi
 
 function sendAnswer({ job, body, onSent }: Waiting): void {
   const { request, reply, sender, head } = job;
-  const { format, etag, common } = head;
-  sender.send(request, reply, { format, etag, common, body }, onSent);
+  const { format, etag, snapshot, common } = head;
+  sender.send(request, reply, { format, etag, snapshot, common, body }, onSent);
 }

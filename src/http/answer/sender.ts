@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Generation } from '../../live/generation.js';
 import type { Context } from '../context.js';
+import { otherSnapshot } from '../errors.js';
 import type { Format } from '../formats/format.js';
 import { corsHeaders } from './cors.js';
-import { isAny, matchesEtag } from './etag.js';
+import { allowsSnapshot, isAny, matchesEtag } from './etag.js';
 
 /** A whole answer with status 200, ready to be sent any number of times. */
 export interface Answer extends AnswerHead {
@@ -14,6 +15,8 @@ export interface Answer extends AnswerHead {
 export interface AnswerHead {
   readonly format: Format;
   readonly etag: string;
+  /** Names the snapshot that the answer is made from, in quotes as an entity tag. */
+  readonly snapshot: string;
   /**
    * Names and values in turn, as `writeHead` takes them, all that answers of this format and generation have in
    * common; the values at {@link LENGTH_AT} and {@link ETAG_AT} are to be filled in.
@@ -27,9 +30,10 @@ export interface Sender {
   head(generation: Generation, format: Format, address: string): AnswerHead;
   /**
    * Sends 304 when the client has the answer already, and says whether it did. `isFound` tells that without
-   * preconditions the answer would have status 200, which `If-None-Match: *` asks for.
+   * preconditions the answer would have status 200, which `If-None-Match: *` asks for. Throws a 412 HttpError
+   * when the client wants an answer of another snapshot.
    */
-  sendNotModified(
+  sendByConditions(
     request: FastifyRequest,
     reply: FastifyReply,
     head: AnswerHead,
@@ -67,18 +71,20 @@ export function createSender(context: Context, { name, allow, isPersonal }: Fact
   /** {@link AnswerHead.common} of each format, of the generation that `tag` names. */
   const common = new Map<Format, readonly string[]>();
   let tag = '';
+  let snapshot = '""';
 
   function commonHeaders(generation: Generation, format: Format): readonly string[] {
     if (generation.tag !== tag) {
       common.clear();
       ({ tag } = generation);
+      snapshot = `"${tag}"`;
     }
     let headers = common.get(format);
     if (headers === undefined) {
       headers = [
         ...['Content-Type', format.contentType, 'Content-Length', '', 'ETag', ''],
         ...fixed,
-        ...['Last-Modified', generation.lastModified],
+        ...['Last-Modified', generation.lastModified, 'Waypost-Snapshot', snapshot],
         ...format.headers,
       ];
       common.set(format, headers);
@@ -116,11 +122,14 @@ export function createSender(context: Context, { name, allow, isPersonal }: Fact
     head(generation, format, address) {
       const headers = commonHeaders(generation, format);
       const etag = `"${generation.tag}-${format.name}-${address}"`;
-      return { format, etag, common: headers };
+      return { format, etag, snapshot, common: headers };
     },
 
-    sendNotModified(request, reply, { format, etag, common }, isFound) {
-      const ifNoneMatch = request.raw.headers['if-none-match'];
+    sendByConditions(request, reply, { format, etag, snapshot, common }, isFound) {
+      const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.raw.headers;
+      if (ifMatch !== undefined && !allowsSnapshot(ifMatch, snapshot, etag)) {
+        throw otherSnapshot(ifMatch, snapshot);
+      }
       if (ifNoneMatch === undefined) return false;
       const hasIt = isAny(ifNoneMatch) ? isFound : matchesEtag(ifNoneMatch, etag);
       if (!hasIt) return false;

@@ -1,8 +1,8 @@
-import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { preflightHeaders } from '../answer/cors.js';
 import { createPipeline } from '../answer/pipeline.js';
 import type { Context } from '../context.js';
-import { HttpError } from '../errors.js';
+import { HttpError, NotFound } from '../errors.js';
 import type { Format } from '../formats/format.js';
 import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
@@ -70,21 +70,48 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
   });
 
   // the address without its slash leads there; 308 keeps a body and its method
-  const prefix = context.origin.publicUrl ?? '';
-  const originOf = createOriginOf(context.origin);
+  const leadTo = createRedirect(context);
   app.route({
     method: app.supportedMethods,
     url: path.slice(0, -1),
     handler: (request, reply) => {
-      // no link needs it, but hosts that are not allowed are led nowhere
-      originOf(request.raw);
       const target = request.raw.url!;
       const query = queryOf(target);
-      const location = `${prefix}${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
       const isRead = request.method === 'GET' || request.method === 'HEAD';
-      reply.redirect(location, isRead ? 301 : 308);
+      const address = `${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
+      leadTo(address, isRead ? 301 : 308, request, reply);
     },
   });
+}
+
+/** Lets `/` lead to the list of resources, for now: something of its own may stand there one day. */
+export function addFrontDoor(app: FastifyInstance, context: Context): void {
+  const leadTo = createRedirect(context);
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/',
+    handler: (request, reply) => {
+      // the router takes the target `*` for this address
+      if (pathOf(request.raw.url!) !== '/') throw new NotFound();
+      leadTo(ROOT_PATH, 302, request, reply);
+    },
+  });
+}
+
+/** Makes redirects to addresses of this service, which name a host only where the settings do. */
+function createRedirect({ origin }: Context) {
+  const prefix = origin.publicUrl ?? '';
+  const originOf = createOriginOf(origin);
+  return (
+    address: string,
+    status: 301 | 302 | 308,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void => {
+    // no link needs the origin, but hosts that are not allowed are led nowhere
+    originOf(request.raw);
+    reply.redirect(prefix + address, status);
+  };
 }
 
 /** The error for a method that an address does not take. */

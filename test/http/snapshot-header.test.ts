@@ -1,0 +1,105 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { allowsSnapshot } from '../../src/http/answer/etag.js';
+import type { Envelope } from '../support/client.js';
+import { startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const snapshot = join(folder, 'points.ndjson');
+
+/** Puts a snapshot of so many points in place of the one there is. */
+function put(count: number): void {
+  const points = Array.from({ length: count }, (_, i) => {
+    return { id: i + 1, lat: '1', lon: '2', created_at: '2024-01-01T00:00:00Z' };
+  });
+  writeFileSync(`${snapshot}.tmp`, points.map((point) => `${JSON.stringify(point)}\n`).join(''));
+  renameSync(`${snapshot}.tmp`, snapshot);
+}
+
+put(320);
+const service = await startService(['--snapshot', snapshot, '--settle', '10ms']);
+
+test.after(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const POINTS = '/rest/map_data_points/';
+const PATHS = [POINTS, `${POINTS}7/`, '/rest/notifications/', '/rest/'];
+
+async function snapshotOf(path: string): Promise<string> {
+  return (await service.get(path)).headers['waypost-snapshot'] as string;
+}
+
+test('every answer of data names its snapshot, 304 and errors of If-Match included', async () => {
+  const tag = await snapshotOf(POINTS);
+  assert.match(tag, /^"[0-9a-f]{16}"$/);
+  for (const path of PATHS) {
+    for (const method of ['GET', 'HEAD']) {
+      const { headers } = await service.get(path, { method });
+      assert.is(headers['waypost-snapshot'], tag, path);
+      assert.match(headers['access-control-expose-headers']!, 'Waypost-Snapshot');
+      const asked = { method, headers: { 'If-None-Match': headers.etag! } };
+      assert.is((await service.get(path, asked)).headers['waypost-snapshot'], tag);
+      const other = { method, headers: { 'If-Match': '"0123456789abcdef"' } };
+      const refused = await service.get(path, other);
+      assert.is(refused.status, 412);
+      assert.is(refused.headers['waypost-snapshot'], tag);
+    }
+  }
+});
+
+test('If-Match with the snapshot served makes no difference', async () => {
+  for (const path of PATHS) {
+    const { headers, text } = await service.get(path);
+    const tag = headers['waypost-snapshot'] as string;
+    for (const list of [tag, tag.slice(1, -1), headers.etag!, '*', `"x", ${tag}`]) {
+      // several times, so that kept answers are asked for as well
+      for (let i = 0; i < 3; i++) {
+        const again = await service.get(path, { headers: { 'If-Match': list } });
+        assert.is(again.status, 200, `${path} ${list}`);
+        assert.is(again.text, text);
+      }
+    }
+    const both = { headers: { 'If-Match': tag, 'If-None-Match': headers.etag! } };
+    assert.is((await service.get(path, both)).status, 304);
+    const neither = { headers: { 'If-Match': '"x"', 'If-None-Match': headers.etag! } };
+    assert.is((await service.get(path, neither)).status, 412);
+  }
+});
+
+test('who pages through a swap is told', async () => {
+  const first = await service.get(`${POINTS}?page_size=100`);
+  const tag = first.headers['waypost-snapshot'] as string;
+  const next = first.json<Envelope>().next!.replace(/^http:\/\/[^/]+/, '');
+  const following = { headers: { 'If-Match': tag } };
+  assert.is((await service.get(next, following)).status, 200);
+  put(300);
+  await until('the new snapshot is served', async () => (await snapshotOf(POINTS)) !== tag);
+  const refused = await service.get(next, following);
+  assert.is(refused.status, 412);
+  const { detail } = refused.json<{ detail: string }>();
+  assert.match(detail, 'The data has changed');
+  assert.match(detail, tag.slice(1, -1));
+  assert.match(detail, 'Begin again with the first page');
+  // a page that is no more says the same
+  assert.is((await service.get(`${POINTS}?page_size=100&page=4`, following)).status, 412);
+  assert.is((await service.get(next)).status, 200);
+  const now = { headers: { 'If-Match': refused.headers['waypost-snapshot'] as string } };
+  assert.is((await service.get(next, now)).status, 200);
+});
+
+test('If-Match compares strongly', () => {
+  assert.ok(allowsSnapshot('"s"', '"s"', '"e"'));
+  assert.ok(allowsSnapshot('s', '"s"', '"e"'));
+  assert.ok(allowsSnapshot(' "x" , "e"', '"s"', '"e"'));
+  for (const list of ['W/"s"', 'W/"e"', '"x"', '', '"', 'e', '"s', 'x, "s"', '"*"']) {
+    assert.not(allowsSnapshot(list, '"s"', '"e"'), list);
+  }
+});
+
+test.run();
