@@ -19,6 +19,9 @@ export const FARTHEST: Metres = 20_003_931.4587;
 export const EQUATOR_RADIUS: Metres = 6_378_137;
 export const FLATTENING: number = 1 / 298.257223563;
 export const ECCENTRICITY_SQUARED: number = FLATTENING * (2 - FLATTENING);
+export const SECOND_ECCENTRICITY_SQUARED: number =
+  ECCENTRICITY_SQUARED / (1 - ECCENTRICITY_SQUARED);
+export const POLAR_RADIUS: Metres = EQUATOR_RADIUS * (1 - FLATTENING);
 
 /** Of a meridian at the poles, where it is flattest. */
 export const LARGEST_RADIUS: Metres = EQUATOR_RADIUS / (1 - FLATTENING);

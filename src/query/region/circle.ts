@@ -42,6 +42,9 @@ const NOISE: Metres = 1e-6;
 /** A patch with no more error than this leaves next to nothing in doubt: one for a smaller box would save nothing. */
 const SHARP: Metres = 1e-5;
 
+/** Half the extent, in radians, of where the geodesics meet that leave for the antipode. */
+const ASTROID = 0.012;
+
 /** A circle in metres on the WGS84 ellipsoid. `rim` settles what is near its edge. */
 export function circleRegion(circle: Circle, rim: Rim = new Rim(circle)): Region {
   if (circle.radius >= FARTHEST) return EVERYWHERE;
@@ -63,7 +66,8 @@ function largeCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
   const { west, south, east, north } = frame;
   const crosses = west > east;
   // around the last box that was small enough, and around the last block
-  const nearness = Math.sin(Math.min(Math.PI, radius / EARTH_RADIUS));
+  const arc = radius / EARTH_RADIUS;
+  const nearness = arc < 3 ? Math.sin(arc) : Math.max(Math.sin(arc), ASTROID);
   const wide = new Patch();
   const close = new Patch();
 

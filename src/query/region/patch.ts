@@ -2,6 +2,7 @@ import {
   ECCENTRICITY_SQUARED,
   EQUATOR_RADIUS,
   FLATTENING,
+  geodesic,
   LARGEST_RADIUS,
 } from '../../model/geo.js';
 import type { GeodesicFrom } from '../../model/geodesic-from.js';
@@ -9,7 +10,7 @@ import type { Degrees, Metres } from '../../model/units.js';
 
 const RADIANS = Math.PI / 180;
 
-/** Beyond this the error of a patch grows too fast to be of use. */
+/** Beyond this share of what is around it a polynomial's error grows too fast to be of use. */
 const MOST_REACH = 0.1;
 
 /** Share of the error's model that is allowed for: test/query/region/patch.test.ts finds less than 0.7. */
@@ -24,6 +25,8 @@ const ROUNDING: Metres = 1e-7;
 export class Patch {
   /** Whether the polynomial holds for the box that was asked for last. */
   isValid = false;
+  /** Whether all that is known is the distance to the middle, and that distances change by no more than one moves. */
+  isFlat = false;
   west: Degrees = 0;
   south: Degrees = 0;
   east: Degrees = 0;
@@ -48,10 +51,11 @@ export class Patch {
   c03 = 0;
   readonly #middle = new Float64Array(2);
 
-  /** Whether all of a box lies in the patch. */
+  /** Whether the patch tells more of a box within it than that its distances are about as great. */
   holds(boxes: Float64Array, at: number): boolean {
     return (
       this.isValid &&
+      !this.isFlat &&
       boxes[at]! >= this.west &&
       boxes[at + 1]! >= this.south &&
       boxes[at + 2]! <= this.east &&
@@ -100,11 +104,33 @@ export class Patch {
     const extent = Math.sqrt(halfHeight * halfHeight + side * side);
     // on the way to a box that reaches far beyond the rim, or far within
     if (extent > 2 * MOST_REACH * nearness) return;
-    if (!from.measure(middle, 0)) return;
-    this.#expand(from, radius, extent + Math.abs(from.offset), halfWidth + halfHeight, cos);
+    this.isValid = true;
+    this.isFlat = false;
+    this.lon = middle[0]!;
+    this.lat = lat;
+    // the geodesics to either side of the antipode's parallel leave in other directions
+    const isSmooth =
+      from.measure(middle, 0) &&
+      !(from.isFar && this.south <= -from.lat && this.north >= -from.lat);
+    if (isSmooth) {
+      const moved = Math.abs(from.offset);
+      if (this.#expand(from, radius, extent + moved, halfWidth + halfHeight + moved, cos)) return;
+    }
+    this.#flatten(geodesic(from.lon, from.lat, this.lon, lat) - radius, extent);
   }
 
-  #expand(from: GeodesicFrom, radius: Metres, extent: number, size: number, cos: number): void {
+  #flatten(c00: Metres, extent: number): void {
+    this.isFlat = true;
+    this.error = LARGEST_RADIUS * extent + ROUNDING;
+    this.c00 = c00;
+    this.c10 = this.c01 = 0;
+    this.c20 = this.c11 = this.c02 = 0;
+    this.c30 = this.c21 = this.c12 = this.c03 = 0;
+  }
+
+  /** Returns false where the polynomial would not hold. */
+
+  #expand(from: GeodesicFrom, radius: Metres, extent: number, size: number, cos: number): boolean {
     const sin = from.sinLat;
     const w2 = 1 - ECCENTRICITY_SQUARED * sin * sin;
     const meridian = (EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w2 * Math.sqrt(w2));
@@ -112,8 +138,8 @@ export class Patch {
     const parallel = normal * cos;
     const mean = Math.sqrt(meridian * normal);
     const nearness = Math.min(1, from.reduced / mean);
-    const q = size + Math.abs(from.offset) + extent / nearness;
-    if (q > MOST_REACH) return;
+    const q = size + extent / nearness;
+    if (q > MOST_REACH) return false;
     // towards the antipode the ellipsoid is ever less like a sphere
     const unlike = from.curvature > 0 ? FLATTENING : FLATTENING / nearness;
     this.error = SAFETY * mean * extent * q * q * (unlike + q) + ROUNDING;
@@ -128,8 +154,7 @@ export class Patch {
     const unit = RADIANS;
     const square = RADIANS * RADIANS;
     const cube = mean * square * RADIANS;
-    this.lon = this.#middle[0]! + from.offset / RADIANS;
-    this.lat = this.#middle[1]!;
+    this.lon += from.offset / RADIANS;
     this.c00 = from.distance - radius;
     this.c10 = unit * parallel * e;
     this.c01 = unit * meridian * n;
@@ -145,7 +170,7 @@ export class Patch {
         sin * (sin * n + cot * cos * n * n));
     this.c12 = (cube / 2) * (y1 * y1 * x1 - cot * (yy * x1 + 2 * xy * y1) - x1);
     this.c03 = (cube / 6) * (y1 * y1 * y1 - 3 * cot * yy * y1 - y1);
-    this.isValid = true;
+    return true;
   }
 
   /** No point of a box within the patch is further from the box's middle. */

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/generate/random.js';
-import { geodesic } from '../../../src/model/geo.js';
+import { EARTH_RADIUS, geodesic } from '../../../src/model/geo.js';
 import { GeodesicFrom } from '../../../src/model/geodesic-from.js';
 import { Patch } from '../../../src/query/region/patch.js';
 import { rectangleOf } from '../../support/place.js';
@@ -19,6 +19,7 @@ function boxOf(random: Random, lon: number, lat: number): Box {
     [random.between(-180, 180), random.between(-90, 90)],
     [lon + random.between(-gap, gap), lat + random.between(-gap, gap)],
     [lon + 180 + random.between(-15, 15), -lat + random.between(-15, 15)],
+    [lon + 180 + random.between(-gap, gap) / 30, -lat + random.between(-gap, gap) / 30],
     [random.between(-180, 180), random.pick([-1, 1]) * (90 - gap / 10)],
   ] as const);
   const west = Math.max(-180, Math.min(180, x > 180 ? x - 360 : x < -180 ? x + 360 : x));
@@ -57,7 +58,7 @@ test('no distance in a box is further from its patch than the error that the pat
       const label = `seed ${SEED}, ${i}: ${lon} ${lat}, box ${box}, at ${x} ${y}`;
       if (error > patch.error) assert.unreachable(`${label}: ${error} m, not ${patch.error}`);
       // rounding is a good part of the smallest errors
-      if (patch.error > 1e-5) worst = Math.max(worst, error / patch.error);
+      if (patch.error > 1e-5 && !patch.isFlat) worst = Math.max(worst, error / patch.error);
       if (Math.abs(distance - middle) > reach + patch.error) {
         assert.unreachable(`${label}: beyond the reach of ${reach} m`);
       }
@@ -74,20 +75,31 @@ test('a patch of two kilometres is good to some micrometres a thousand kilometre
   assert.ok(patch.error < 1e-5, String(patch.error));
 });
 
-test('there is no patch around the centre, its antipode, or for a box as large as a continent', () => {
+test('around the centre and its antipode a distance changes by no more than one moves', () => {
   const from = new GeodesicFrom(10, 20);
   const boxes: Box[] = [
     [9.99, 19.99, 10.01, 20.01],
     [10, 20, 10, 20],
     [-170.1, -20.1, -169.9, -19.9],
-    [30, 0, 60, 30],
   ];
   const patch = new Patch();
   for (const box of boxes) {
     patch.fit(from, 1e6, ...rectangleOf(box));
-    assert.not.ok(patch.isValid, String(box));
+    assert.ok(patch.isValid && patch.isFlat, String(box));
     assert.not.ok(patch.holds(...rectangleOf(box)), String(box));
+    assert.ok(Math.abs(patch.error - patch.reachOf(...rectangleOf(box))) < 1e-3, String(box));
+    for (const value of [patch.c10, patch.c01, patch.c20]) assert.is(value, 0);
   }
+});
+
+test('a box as large as a continent, or larger than the circle, has no patch', () => {
+  const from = new GeodesicFrom(10, 20);
+  const patch = new Patch();
+  patch.fit(from, 1e6, ...rectangleOf([30, 0, 60, 30]));
+  assert.not.ok(patch.isValid);
+  patch.fit(from, 1e3, ...rectangleOf([10, 20, 10.1, 20.1]), 1e3 / EARTH_RADIUS);
+  assert.not.ok(patch.isValid);
+  assert.not.ok(patch.holds(...rectangleOf([10, 20, 10.1, 20.1])));
 });
 
 test('a patch holds the boxes within its own', () => {
