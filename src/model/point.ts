@@ -28,6 +28,9 @@ export interface Problem {
 
 export const MAX_TAG_LENGTH = 64;
 
+/** Characters of a wrong value that an error message shows. */
+const SHOWN = 60;
+
 /**
  * The one validator of a record, whatever file it comes from: shape and rules as docs/snapshot-format.md
  * lists them. Returns the point, or every problem found. `onUnknownKey` hears of keys that are dropped.
@@ -84,6 +87,11 @@ export function renderPoint(point: Point): string {
   if (point.createdBy !== undefined) json += `,"created_by":${point.createdBy}`;
   if (point.tags !== undefined) json += `,"tags":${JSON.stringify(point.tags)}`;
   return `${json},"created_at":"${point.createdAt.text}","modified_at":"${point.modifiedAt.text}"}`;
+}
+
+/** Whether a record may have a key of this name. */
+export function isRecordKey(key: string): boolean {
+  return KEYS.has(key);
 }
 
 type Fail = (field: string, reason: string) => undefined;
@@ -175,13 +183,22 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
   return value;
 }
 
+/** A value for people, cut at {@link SHOWN}; no more of it is read than is shown. */
 function show(value: unknown): string {
-  let text: string;
-  try {
-    text = JSON.stringify(value) ?? String(value);
-  } catch {
-    // nested deeper than the stack reaches, or a bigint
-    text = typeof value === 'bigint' ? String(value) : `a value of type ${typeof value}`;
+  const text = preview(value, SHOWN + 1);
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}
+
+function preview(value: unknown, room: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
+  if (typeof value !== 'object' || value === null) return String(value);
+  const isList = Array.isArray(value);
+  let text = isList ? '[' : '{';
+  for (const key in value) {
+    if (text.length >= room) return text;
+    if (text.length > 1) text += ',';
+    if (!isList) text += `${JSON.stringify(key.slice(0, room))}:`;
+    text += preview((value as Record<string, unknown>)[key], room - text.length);
   }
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return text + (isList ? ']' : '}');
 }

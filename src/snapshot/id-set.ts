@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 const FIRST_SLOTS = 1024;
 /** Slots are doubled when more than this share is taken. */
 const FULL = 0.7;
@@ -8,6 +10,10 @@ const FREE = 0;
 export class IdSet {
   #slots: Float64Array = new Float64Array(FIRST_SLOTS);
   #size = 0;
+  // drawn for each set: nobody can choose ids that share their slots
+  readonly #seed = randomInt(2 ** 32);
+  readonly #lowFactor = randomInt(2 ** 31) * 2 + 1;
+  readonly #highFactor = randomInt(2 ** 31) * 2 + 1;
 
   get size(): number {
     return this.#size;
@@ -26,7 +32,7 @@ export class IdSet {
   /** The slot that holds the id, else the free one where it belongs. */
   #find(id: number): number {
     const mask = this.#slots.length - 1;
-    let slot = hash(id) & mask;
+    let slot = this.#hash(id) & mask;
     while (this.#slots[slot] !== FREE && this.#slots[slot] !== id) slot = (slot + 1) & mask;
     return slot;
   }
@@ -36,12 +42,12 @@ export class IdSet {
     this.#slots = new Float64Array(old.length * 2);
     for (const id of old) if (id !== FREE) this.#slots[this.#find(id)] = id;
   }
-}
 
-/** Every bit of the id moves the low bits, which choose the slot. */
-function hash(id: number): number {
-  const high = Math.floor(id / 2 ** 32);
-  let bits = Math.imul((id | 0) ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
-  bits = Math.imul(bits ^ (bits >>> 15), 0xc2b2ae35);
-  return bits ^ (bits >>> 16);
+  /** Every bit of the id moves the low bits, which choose the slot. */
+  #hash(id: number): number {
+    const high = Math.imul(Math.floor(id / 2 ** 32), this.#highFactor);
+    let bits = Math.imul((id | 0) ^ high ^ this.#seed, this.#lowFactor);
+    bits = Math.imul(bits ^ (bits >>> 15), 0xc2b2ae35);
+    return bits ^ (bits >>> 16);
+  }
 }

@@ -135,7 +135,7 @@ test('what is no object is refused', () => {
 test('a value too odd to be shown is still refused', () => {
   let deep: unknown = [];
   for (let i = 0; i < 100_000; i++) deep = [deep];
-  assert.equal(problems({ comment: deep }), ['comment: must be text, got a value of type object']);
+  assert.equal(problems({ comment: deep }), [`comment: must be text, got ${'['.repeat(60)}…`]);
   assert.equal(problems({ status: 12n }), ['status: must be text, got 12']);
   assert.ok(problems({ image: ['x'.repeat(1e6)] })[0]!.length < 120);
 });

@@ -25,6 +25,34 @@ test('it says what a Set says', () => {
   fc.assert(fc.property(fc.array(id, { maxLength: 400 }), compare), { numRuns: 300 });
 });
 
+test('ids that are made to share a slot do not, as no two sets are alike', () => {
+  const spread = Array.from({ length: 40_000 }, (_, index) => index * 7 + 1);
+  const chosen = collisions(spread.length);
+  compare(chosen);
+  const best = (ids: readonly number[]): number =>
+    Math.min(...Array.from({ length: 3 }, () => cost(ids)));
+  const [ordinary, hostile] = [best(spread), best(chosen)];
+  // 200 times as much where all share one slot
+  assert.ok(hostile < 20 * ordinary, `${hostile} µs beside ${ordinary}`);
+});
+
+/** Microseconds of processor time that a set of these takes. */
+function cost(ids: readonly number[]): number {
+  const before = process.cpuUsage();
+  const set = new IdSet();
+  for (const id of ids) set.add(id);
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+/** Ids that a hash without a secret maps to one number: the low half makes up for what the high half adds. */
+function collisions(count: number): number[] {
+  return Array.from({ length: count }, (_, high) => {
+    const low = (Math.imul(high, 0x9e3779b1) ^ 1) >>> 0;
+    return high * 2 ** 32 + low;
+  });
+}
+
 test('it grows, whatever pattern the ids have', () => {
   const patterns: ((index: number) => number)[] = [
     (index) => index + 1,

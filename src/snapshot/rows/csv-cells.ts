@@ -1,7 +1,6 @@
 const WHOLE_NUMBER = /^\d{1,16}$/;
 const TRUE = /^(?:true|t|1)$/i;
 const FALSE = /^(?:false|f|0)$/i;
-const ARRAY_ITEM = /\s*(?:"((?:[^"\\]|\\.)*)"|((?:[^",{}\\]|\\.)+))(,|$)/sy;
 
 /**
  * The value that the text of a CSV field stands for in the column `name`. What cannot be read as
@@ -49,21 +48,45 @@ function readTags(text: string): unknown {
   return text.split(';').map((tag) => tag.trim());
 }
 
-/** Undefined when it is none. */
+/** The items of a PostgreSQL array; undefined when it is none. Its work is a look at each character. */
 function readPostgresArray(text: string): (string | null)[] | undefined {
   const inner = text.slice(1, -1);
   const items: (string | null)[] = [];
-  let at = 0;
-  let separator = inner === '' ? '' : ',';
-  while (separator === ',') {
-    ARRAY_ITEM.lastIndex = at;
-    const match = ARRAY_ITEM.exec(inner);
-    if (match === null) return undefined;
-    const [whole, quoted, plain = '', behind = ''] = match;
-    const item = (quoted ?? plain.trim()).replace(/\\(.)/gs, '$1');
-    items.push(quoted === undefined && /^null$/i.test(plain.trim()) ? null : item);
-    at += whole.length;
-    separator = behind;
+  if (inner === '') return items;
+  for (let at = 0; ; at++) {
+    while (isBlank(inner[at])) at++;
+    const isQuoted = inner[at] === '"';
+    const start = isQuoted ? at + 1 : at;
+    const end = endOfItem(inner, start, isQuoted);
+    if (end === undefined) return undefined;
+    const raw = inner.slice(start, end);
+    const item = (isQuoted ? raw : raw.trim()).replace(/\\(.)/gs, '$1');
+    items.push(!isQuoted && /^null$/i.test(raw.trim()) ? null : item);
+    at = isQuoted ? end + 1 : end;
+    if (at === inner.length) return items;
+    if (inner[at] !== ',') return undefined;
   }
-  return at === inner.length ? items : undefined;
+}
+
+/** Where the text of an item ends: at its closing quote, or at the comma or end behind it. */
+function endOfItem(inner: string, start: number, isQuoted: boolean): number | undefined {
+  for (let at = start; at < inner.length; at++) {
+    const character = inner[at]!;
+    if (character === '\\') {
+      // the character behind it stands for itself
+      at++;
+      if (at === inner.length) return undefined;
+    } else if (isQuoted) {
+      if (character === '"') return at;
+    } else if (character === ',') {
+      return at === start ? undefined : at;
+    } else if (character === '"' || character === '{' || character === '}') {
+      return undefined;
+    }
+  }
+  return isQuoted || start >= inner.length ? undefined : inner.length;
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character !== undefined && /\s/.test(character);
 }

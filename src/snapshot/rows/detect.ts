@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../errors.js';
+import { isRecordKey } from '../../model/point.js';
 import { MAGIC, type SnapshotFormat } from '../snapshot.js';
-import { readHeader } from './csv.js';
-import { outlineOf } from './outline.js';
-import { isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
+import { type Header, readHeader } from './csv-header.js';
+import { outlineOf } from './json-document.js';
+import { RECORD_SEPARATOR } from './lines.js';
+import { isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
 import { Source } from './source.js';
 
 /** Enough to see where a JSON document has its records, and the first line of most files. */
@@ -41,7 +43,8 @@ export async function detectFormat(path: string): Promise<SnapshotFormat> {
     }
     const format = sniff(head);
     if (format === undefined) {
-      throw new InputError(`${path}: begins with ${describe(head)}; ${ACCEPTED}`);
+      const lack = missingColumns(head);
+      throw new InputError(`${path}: begins with ${describe(head)}; ${ACCEPTED}${lack}`);
     }
     if (format === 'native' && source.gzipped) {
       throw new InputError(
@@ -67,9 +70,27 @@ export function sniff(head: Uint8Array): SnapshotFormat | undefined {
   const text = trimStart(withoutBom(head));
   if (text[0] === 0x5b) return 'json';
   if (text[0] === 0x7b) return sniffObject(text);
+  if (text[0] === RECORD_SEPARATOR)
+    return trimStart(text.subarray(1))[0] === 0x7b ? 'ndjson' : undefined;
+  return headerOf(text)?.missing.length === 0 ? 'csv' : undefined;
+}
+
+/** Whether an object is all of a file, and has no key of a record: an error message, most likely. */
+function isNoRecord(text: Uint8Array, keys: readonly string[]): boolean {
+  if (keys.length === 0 || keys.some((key) => isRecordKey(key) || key === 'geometry')) return false;
+  return isBlank(text.subarray(firstLine(text).length));
+}
+
+function headerOf(text: Uint8Array): Header | undefined {
   const line = firstLine(text);
   const end = line.findLastIndex((byte) => byte !== LINE_FEED && byte !== CARRIAGE_RETURN) + 1;
-  return readHeader(line.subarray(0, end)) === undefined ? undefined : 'csv';
+  return readHeader(line.subarray(0, end));
+}
+
+/** What text that looks like the header of a CSV file lacks to be one. */
+function missingColumns(head: Uint8Array): string {
+  const { names = [], missing = [] } = headerOf(trimStart(withoutBom(head))) ?? {};
+  return names.length < 2 ? '' : `; as a header this one lacks ${missing.join(', ')}`;
 }
 
 /**
@@ -79,9 +100,10 @@ export function sniff(head: Uint8Array): SnapshotFormat | undefined {
 function sniffObject(text: Uint8Array): SnapshotFormat {
   // with its line end, which nothing inside a text may be
   const line = outlineOf(firstLine(text));
-  const outline = line.state === 'open' ? outlineOf(text).outline : line.outline;
-  if (outline.list === 'features' || outline.type === 'FeatureCollection') return 'geojson';
-  return line.state === 'open' || outline.list === 'results' ? 'json' : 'ndjson';
+  const { list, members } = line.state === 'open' ? outlineOf(text).document : line.document;
+  if (list === 'features' || members.get('type') === 'FeatureCollection') return 'geojson';
+  if (line.state === 'open' || list === 'results') return 'json';
+  return line.state === 'complete' && isNoRecord(text, line.document.keys) ? 'json' : 'ndjson';
 }
 
 /** The first line and more, up to the longest that a line may be. */
@@ -106,8 +128,9 @@ function firstLine(text: Uint8Array): Uint8Array {
 }
 
 function trimStart(bytes: Uint8Array): Uint8Array {
-  const start = bytes.findIndex((byte) => !isSpace(byte));
-  return start === -1 ? bytes.subarray(bytes.length) : bytes.subarray(start);
+  let start = 0;
+  while (start < bytes.length && isSpace(bytes[start]!)) start++;
+  return bytes.subarray(start);
 }
 
 function describe(head: Uint8Array): string {

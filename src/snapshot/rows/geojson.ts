@@ -21,6 +21,11 @@ export function featureRow(place: number, feature: unknown): Row {
   return { place, value: { ...properties, id, lat, lon } };
 }
 
+/** Whether a value is a Feature, and no record that only has a key `type` as well. */
+export function isFeature(value: unknown): boolean {
+  return isObject(value) && value['type'] === 'Feature' && 'geometry' in value && !('lat' in value);
+}
+
 function problem(place: number, field: string, reason: string): Row {
   return { place, problem: { field, reason } };
 }

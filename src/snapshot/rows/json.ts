@@ -1,102 +1,71 @@
-import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { featureRow } from './geojson.js';
-import { Outline } from './outline.js';
-import { BrokenRows, MAX_RAW_BYTES, type Row, TOO_LONG } from './row.js';
+import { JsonDocument } from './json-document.js';
+import { BrokenRows, type OnPage, type Row, TOO_LONG } from './row.js';
+
+/** Of a document that holds no records, shown in the error. */
+const SHOWN_BYTES = 200;
 
 /**
  * The records of one JSON document: an array of them, an object with a list `results` (a page of the
  * API), or a GeoJSON FeatureCollection. A syntax error breaks the file, as nothing tells where the
  * next record would begin.
  */
-export async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
-  const document = new JsonDocument();
-  for await (const chunk of chunks) yield document.write(chunk);
-  document.end();
+export async function* readJson(
+  chunks: AsyncIterable<Uint8Array>,
+  onPage: OnPage = () => {},
+): AsyncGenerator<Row[]> {
+  let rows: Row[] = [];
+  const document = new JsonDocument((value, isTooLong) => {
+    const place = document.records;
+    if (isTooLong) rows.push({ place, problem: TOO_LONG });
+    else rows.push(document.list === 'features' ? featureRow(place, value) : { place, value });
+  });
+  let start = '';
+  for await (const chunk of chunks) {
+    document.write(chunk);
+    if (document.list === undefined && start.length < SHOWN_BYTES) {
+      start += Buffer.from(chunk.subarray(0, SHOWN_BYTES)).toString();
+    }
+    yield rows;
+    rows = [];
+  }
+  requireRecords(document, start);
+  const page = pageOf(document);
+  if (page !== undefined) onPage(page);
 }
 
-class JsonDocument {
-  readonly #tokenizer = new Tokenizer();
-  readonly #outline = new Outline();
-  #parser: TokenParser | undefined;
-  #rows: Row[] = [];
-  #records = 0;
-  #bytes = 0;
-  /** Where the last token begins, and where the last record ends. */
-  #token = 0;
-  #recordEnd = 0;
-
-  constructor() {
-    this.#tokenizer.onToken = (token) => {
-      this.#token = token.offset;
-      this.#parser ??= this.#startParser(token.token);
-      this.#outline.see(token.token, token.value);
-      this.#parser.write(token);
-    };
-  }
-
-  /** The records that end in this chunk. */
-  write(chunk: Uint8Array): Row[] {
-    this.#rows = [];
-    try {
-      this.#tokenizer.write(chunk);
-    } catch (error) {
-      throw this.#broken(error as Error);
-    }
-    this.#bytes += chunk.length;
-    if (this.#parser?.isEnded !== true) this.#checkLength(this.#bytes);
-    return this.#rows;
-  }
-
-  /** Throws unless the document was complete, and one that holds records. */
-  end(): void {
-    const { list, type } = this.#outline;
-    if (this.#parser?.isEnded !== true) {
-      throw new BrokenRows(
-        `the JSON document is cut short: it ends at byte ${this.#bytes}, inside or behind record ${this.#records + 1}`,
-      );
-    }
-    if (list === undefined) {
-      throw new BrokenRows(
-        'a JSON document must be an array of records, an object with a list "results", or a GeoJSON FeatureCollection with a list "features"',
-      );
-    }
-    if (list === 'features' && type !== 'FeatureCollection') {
-      throw new BrokenRows('a list "features" needs a "type" of "FeatureCollection" beside it');
-    }
-  }
-
-  #startParser(first: TokenType): TokenParser {
-    const paths = first === TokenType.LEFT_BRACKET ? ['$.*'] : ['$.results.*', '$.features.*'];
-    const parser = new TokenParser({ paths, keepStack: false });
-    parser.onValue = ({ value, parent }) => {
-      // an object in the place of the list matches the path, too
-      if (!Array.isArray(parent)) return;
-      this.#checkLength(this.#token);
-      this.#records += 1;
-      this.#recordEnd = this.#token + 1;
-      const place = this.#records;
-      this.#rows.push(
-        this.#outline.list === 'features' ? featureRow(place, value) : { place, value },
-      );
-    };
-    parser.onEnd = () => this.#tokenizer.end();
-    return parser;
-  }
-
-  #checkLength(position: number): void {
-    if (position - this.#recordEnd <= MAX_RAW_BYTES) return;
+/** Throws unless the document is complete, and one that holds records. */
+function requireRecords(
+  { list, members, records, bytes, isComplete }: JsonDocument,
+  start: string,
+): void {
+  if (!isComplete) {
     throw new BrokenRows(
-      `record ${this.#records + 1}, behind byte ${this.#recordEnd}, ${TOO_LONG.reason}`,
+      `the JSON document is cut short: it ends at byte ${bytes}, inside or behind record ${records + 1}`,
     );
   }
+  if (list === undefined) {
+    const shown = start.trim().slice(0, SHOWN_BYTES);
+    throw new BrokenRows(
+      `a JSON document must be an array of records, an object with a list "results", or a GeoJSON FeatureCollection with a list "features"; this one is ${shown}`,
+    );
+  }
+  if (list === 'features' && members.get('type') !== 'FeatureCollection') {
+    throw new BrokenRows('a list "features" needs a "type" of "FeatureCollection" beside it');
+  }
+}
 
-  #broken(error: Error): BrokenRows {
-    if (error instanceof BrokenRows) return error;
-    // the tokenizer says where it stopped; of the parser's errors the last token tells
-    const [, position = this.#token] = /absolute position "(\d+)"/.exec(error.message) ?? [];
-    const reason = error.message.replace(/ (?:at chunk position|in state) .*$/s, '').slice(0, 100);
-    return new BrokenRows(
-      `broken at byte ${position}, in or behind record ${this.#records + 1}: ${reason}`,
-    );
-  }
+/** Why the document is a page of a longer list; undefined where it may be all of it. */
+function pageOf({ members, records }: JsonDocument): string | undefined {
+  const next = members.get('next') ?? nextLink(members.get('links'));
+  if (next !== undefined && next !== null) return `it has a next page, ${JSON.stringify(next)}`;
+  const count = members.get('count') ?? members.get('numberMatched');
+  if (typeof count !== 'number' || count === records) return undefined;
+  return `it says that there are ${count} records, and has ${records}`;
+}
+
+/** The address of the next page as OGC API writes it. */
+function nextLink(links: unknown): unknown {
+  if (!Array.isArray(links)) return undefined;
+  return links.find((link) => link?.rel === 'next')?.href;
 }

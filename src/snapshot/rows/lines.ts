@@ -1,8 +1,10 @@
-import { MAX_RAW_BYTES, withoutBom } from './row.js';
+import { isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
+/** Stands before each text of a GeoJSON text sequence, which may go over several lines. */
+export const RECORD_SEPARATOR = 0x1e;
 
 export interface Line {
   /** Number of its (first) line, from 1. */
@@ -18,25 +20,30 @@ export interface Line {
 export class LineSplitter {
   /** The separator of a CSV file once it is known: from then on quoted line ends end no line. */
   separator: number | undefined;
+  /** What ends a line: a line feed, or a record separator where the file begins with one. */
+  #end: number | undefined;
   #chunk: Uint8Array = new Uint8Array(0);
   #at = 0;
   #parts: Uint8Array[] = [];
   #size = 0;
   #place = 1;
-  #quotedLines = 0;
+  /** Line feeds inside of the line. */
+  #innerLines = 0;
   /** Where in a CSV field the next byte stands; `closed` is behind a quote that may be its last. */
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
 
   add(chunk: Uint8Array): void {
     this.#chunk = chunk;
     this.#at = 0;
+    if (chunk.length === 0) return;
+    this.#end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
   }
 
   /** Undefined until the next chunk is added. */
   next(): Line | undefined {
     const end =
       this.separator === undefined
-        ? this.#chunk.indexOf(LINE_FEED, this.#at)
+        ? this.#chunk.indexOf(this.#end ?? LINE_FEED, this.#at)
         : this.#endOfRecord(this.separator);
     if (end === -1) {
       this.#keep(this.#chunk.length);
@@ -45,6 +52,28 @@ export class LineSplitter {
     this.#keep(end);
     this.#at = end + 1;
     return this.#take();
+  }
+
+  /** The same without the lines of white space before it, which take no more than a look at each byte. */
+  nextFilled(): Line | undefined {
+    if (this.#size === 0) {
+      const chunk = this.#chunk;
+      for (let i = this.#at; i < chunk.length; i++) {
+        const byte = chunk[i]!;
+        if (byte === this.#end) {
+          this.#at = i + 1;
+          this.#place += this.#innerLines + (byte === LINE_FEED ? 1 : 0);
+          this.#innerLines = 0;
+        } else if (byte === LINE_FEED) {
+          this.#innerLines += 1;
+        } else if (!isSpace(byte)) {
+          break;
+        }
+      }
+      // what follows counts its own
+      this.#innerLines = 0;
+    }
+    return this.next();
   }
 
   /** The line that ends with the file rather than with a line end. */
@@ -60,6 +89,7 @@ export class LineSplitter {
   #keep(end: number): void {
     const part = this.#chunk.subarray(this.#at, end);
     this.#at = end;
+    if (this.#end === RECORD_SEPARATOR) this.#innerLines += countLineFeeds(part);
     this.#size += part.length;
     if (this.#size <= MAX_RAW_BYTES) this.#parts.push(part);
     else this.#parts = [];
@@ -73,8 +103,8 @@ export class LineSplitter {
       if (place === 1) bytes = withoutBom(bytes);
       if (bytes.at(-1) === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1);
     }
-    this.#place += 1 + this.#quotedLines;
-    this.#quotedLines = 0;
+    this.#place += this.#innerLines + (this.#end === RECORD_SEPARATOR ? 0 : 1);
+    this.#innerLines = 0;
     this.#parts = [];
     this.#size = 0;
     this.#field = 'start';
@@ -89,7 +119,7 @@ export class LineSplitter {
       const byte = chunk[i]!;
       if (field === 'quoted') {
         if (byte === QUOTE) field = 'closed';
-        else if (byte === LINE_FEED) this.#quotedLines += 1;
+        else if (byte === LINE_FEED) this.#innerLines += 1;
       } else if (byte === LINE_FEED) {
         break;
       } else if (byte === separator) {
@@ -101,4 +131,10 @@ export class LineSplitter {
     this.#field = field;
     return i === chunk.length ? -1 : i;
   }
+}
+
+function countLineFeeds(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count++;
+  return count;
 }

@@ -1,28 +1,30 @@
 import { isUtf8 } from 'node:buffer';
-import { LineSplitter } from './lines.js';
+import { featureRow, isFeature } from './geojson.js';
+import { type Line, LineSplitter } from './lines.js';
 import { isBlank, type Row, TOO_LONG } from './row.js';
 
 /**
- * A JSON value a line; blank lines are passed over. No line can break the file: one that is too long,
- * no UTF-8 or no JSON is a problem of its own.
+ * A JSON value a line, or one behind each record separator (RFC 8142); blank ones are passed over. A GeoJSON
+ * Feature stands for its record. No line can break the file: one that is too long, no UTF-8 or no JSON is a
+ * problem of its own.
  */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter();
   for await (const chunk of chunks) {
     const rows: Row[] = [];
     lines.add(chunk);
-    for (let line = lines.next(); line !== undefined; line = lines.next()) {
-      pushRow(rows, line.place, line.bytes);
+    for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
+      pushRow(rows, line);
     }
     yield rows;
   }
   const line = lines.last();
   const rows: Row[] = [];
-  if (line !== undefined) pushRow(rows, line.place, line.bytes);
+  if (line !== undefined) pushRow(rows, line);
   yield rows;
 }
 
-function pushRow(rows: Row[], place: number, bytes: Uint8Array | undefined): void {
+function pushRow(rows: Row[], { place, bytes }: Line): void {
   if (bytes === undefined) {
     rows.push({ place, problem: TOO_LONG });
   } else if (!isUtf8(bytes)) {
@@ -33,10 +35,12 @@ function pushRow(rows: Row[], place: number, bytes: Uint8Array | undefined): voi
 }
 
 function parse(place: number, text: string): Row {
+  let value: unknown;
   try {
-    return { place, value: JSON.parse(text) };
+    value = JSON.parse(text);
   } catch (error) {
     const reason = `is not valid JSON: ${(error as Error).message}`;
     return { place, problem: { field: 'record', reason } };
   }
+  return isFeature(value) ? featureRow(place, value) : { place, value };
 }

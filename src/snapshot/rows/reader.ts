@@ -38,6 +38,9 @@ export function nameFile(source: Source, error: unknown): unknown {
   return new InputError(`${path}: ${error.message}`, { cause: error });
 }
 
+/** A file with so many more invalid records than are allowed is not read to its end. */
+const GIVE_UP_AFTER = 100_000;
+
 class RowsReader implements SnapshotReader {
   readonly format: RowFormat;
   readonly #source: Source;
@@ -46,6 +49,7 @@ class RowsReader implements SnapshotReader {
   readonly #ids = new IdSet();
   readonly #problems: ProblemLog;
   readonly #unknownKeys = new UnknownKeys();
+  #page: string | undefined;
   #isComplete = false;
 
   constructor(source: Source, format: RowFormat, options: ReadOptions) {
@@ -57,12 +61,17 @@ class RowsReader implements SnapshotReader {
 
   async *blocks(): AsyncGenerator<PointBlock> {
     const chunks = this.#source.chunks(this.#options.onProgress);
+    const onPage = (why: string): void => {
+      this.#page = why;
+    };
     try {
-      for await (const rows of PARSERS[this.format](chunks)) {
+      for await (const rows of PARSERS[this.format](chunks, onPage)) {
         for (const row of rows) {
           const block = this.#add(row);
           if (block !== undefined) yield block;
         }
+        if (this.#problems.invalid > this.#allowed + GIVE_UP_AFTER)
+          this.#checkInvalid('the first ');
       }
     } catch (error) {
       throw nameFile(this.#source, error);
@@ -82,7 +91,7 @@ class RowsReader implements SnapshotReader {
       problems: this.#problems.first,
       unknownKeys: this.#unknownKeys.counts(),
       notifications: [],
-      page: undefined,
+      page: this.#page,
       digest: this.#source.digest(),
       createdAt: this.#source.modifiedAt,
     };
@@ -90,6 +99,10 @@ class RowsReader implements SnapshotReader {
 
   close(): void {
     this.#source.close();
+  }
+
+  get #allowed(): number {
+    return this.#options.maxInvalid ?? 0;
   }
 
   #add(row: Row): PointBlock | undefined {
@@ -117,14 +130,15 @@ class RowsReader implements SnapshotReader {
     return this.#builder.add(point, json, bytes);
   }
 
-  #checkInvalid(): void {
-    const allowed = this.#options.maxInvalid ?? 0;
+  /** `read` says which records were read, where that was not all of them. */
+  #checkInvalid(read = ''): void {
+    const allowed = this.#allowed;
     const { invalid } = this.#problems;
     if (invalid <= allowed) return;
     const total = invalid + this.#ids.size;
     throw this.#problems.error(
       this.#source.path,
-      `${invalid} of ${total} records are invalid, ${allowed} may be (--max-invalid leaves out that many); the first:`,
+      `${invalid} of ${read}${total} records are invalid, ${allowed} may be (--max-invalid leaves out that many); the first:`,
     );
   }
 }

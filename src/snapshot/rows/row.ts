@@ -9,9 +9,15 @@ export type Row =
 /**
  * Turns the bytes of a file, gunzipped, into rows: one batch for each chunk, in the order of the
  * file. `place` is the line in formats of lines, else the number of the record, both from 1. Throws
- * {@link BrokenRows} where no way leads on.
+ * {@link BrokenRows} where no way leads on. `onPage` hears at the end why the file is a page of a longer
+ * list, if it is.
  */
-export type RowParser = (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<Row[]>;
+export type RowParser = (
+  chunks: AsyncIterable<Uint8Array>,
+  onPage?: OnPage,
+) => AsyncGenerator<Row[]>;
+
+export type OnPage = (why: string) => void;
 
 /** Nothing more can be read from this input. The message does not name the file: its reader does. */
 export class BrokenRows extends Error {

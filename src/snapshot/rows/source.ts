@@ -110,10 +110,11 @@ export class Source {
   #damaged(error: unknown, position: number): unknown {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined || !code.startsWith('Z_')) return error;
-    const reason =
-      code === 'Z_BUF_ERROR'
-        ? `is cut short at byte ${position}`
-        : `is damaged behind byte ${position} (${message})`;
+    const behind = position === 0 ? '' : ` behind byte ${position}`;
+    let reason = `is damaged${behind} (${message})`;
+    if (code === 'Z_BUF_ERROR') reason = `is cut short at byte ${position}`;
+    // the file begins with the right header: what this one is missed in comes behind whole gzip data
+    if (message === 'incorrect header check') reason = `is followed by something else${behind}`;
     return new InputError(`${this.path}: the gzip data ${reason}`, { cause: error });
   }
 }

@@ -145,7 +145,7 @@ test('the header decides on the separator, and what it separates', async () => {
 test('a header that cannot be right breaks the file', async () => {
   assert.is(
     await broken('\nid,lat\n1,2\n'),
-    'BrokenRows: line 2: the header must name id, lat, lon, created_at',
+    'BrokenRows: line 2: the header must name id, lat, lon, created_at, it lacks lon, created_at',
   );
   assert.is(
     await broken('id,lat,lon,created_at,lat\n'),
@@ -155,6 +155,35 @@ test('a header that cannot be right breaks the file', async () => {
     await broken(`id,lat,lon,created_at${','.repeat(MAX_RAW_BYTES)}`),
     /the header must/,
   );
+});
+
+test('columns may be called by other names, in any case', async () => {
+  const fieldsOf = async (header: string): Promise<unknown> => {
+    const [row] = await rowsOf(readCsv, `${header}\n1,2,3,4,5\n`);
+    return row!.problem ?? row!.value;
+  };
+  const expected = { id: 1, lat: '2', lon: '3', created_at: '4' };
+  for (const names of ['LAT,Lon', 'latitude,longitude', 'Latitude,lng', 'lat,long', 'Y,X']) {
+    assert.equal(
+      await fieldsOf(`ID,${names},CREATED_AT,Tags`),
+      { ...expected, tags: ['5'] },
+      names,
+    );
+  }
+  // the surest name wins, and the other column is an unknown one
+  assert.equal(await fieldsOf('id,lat,x,created_at,Lon'), { ...expected, x: '3', lon: '5' });
+  assert.equal(await fieldsOf('id,lat,lon,created_at,LON'), { ...expected, LON: '5' });
+  assert.match(await broken('id,LAT,lon,created_at,Lat\n'), /names "lat" twice/);
+});
+
+test('a header has a thousand names at most', async () => {
+  const header = (extra: number): string =>
+    ['id,lat,lon,created_at', ...Array.from({ length: extra }, (_, i) => `c${i}`)].join(',');
+  assert.match(
+    await broken(`${header(100_000)}\n`),
+    /line 1: the header has 100004 names, at most 1000 are read/,
+  );
+  assert.equal(await linesOf(`${header(996)}\n1,2,3,4${','.repeat(996)}\n`, 999), ['2: ok']);
 });
 
 test('a quote that is never closed breaks the file, however much follows', async () => {

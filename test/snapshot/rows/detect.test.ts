@@ -69,16 +69,26 @@ test('CSV is known by its header', async () => {
     assert.is(await detect('\ufeffcreated_at; "lat";comment;lon;"id"\r\n'.replace(' ', '')), 'csv');
     assert.is(await detect('lon\tlat\tid\tcreated_at'), 'csv');
     assert.is(await detect('\n\n id , lat , lon , created_at \n1,2,3,4'), 'csv');
-    for (const header of [
-      'id,lat,lon',
-      'ID,LAT,LON,CREATED_AT',
-      'id|lat|lon|created_at',
-      '1,2,3,4',
-    ]) {
+    assert.is(await detect('ID,Latitude,LNG,CREATED_AT\n'), 'csv');
+    for (const header of ['id,lat,lon', 'id|lat|lon|created_at', '1,2,3,4', 'a,b,x,y']) {
       const message = await refusal(detect(`${header}\n`));
       assert.match(message, `begins with the text "${header}\\n"; accepted are native snapshots`);
       assert.match(message, 'CSV with a header that names id, lat, lon and created_at');
+      const lack = { 'id,lat,lon': 'created_at', 'a,b,x,y': 'id, created_at' }[header];
+      assert.is(/as a header this one lacks (.*)$/.exec(message)?.[1], lack);
     }
+  });
+});
+
+test('a text sequence is NDJSON, an error message a document', async () => {
+  await detecting(async (detect) => {
+    assert.is(await detect(`\x1e${POINT}\n\x1e${POINT}\n`), 'ndjson');
+    assert.is(await detect('\x1e{"type":"Feature",\n"geometry":null}\n'), 'ndjson');
+    assert.match(await refusal(detect('\x1e[1]')), /begins with/);
+    assert.is(await detect('{"detail":"Not found."}\n'), 'json');
+    assert.is(await detect('{"error":{"id":5}}'), 'json');
+    assert.is(await detect(`{"detail":"Not found."}\n${POINT}`), 'ndjson');
+    assert.is(await detect('{"id":1}'), 'ndjson');
   });
 });
 

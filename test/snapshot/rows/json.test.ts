@@ -1,8 +1,9 @@
+import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readJson } from '../../../src/snapshot/rows/json.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/snapshot/rows/row.js';
-import { feature, outcomes, rowsOf } from '../../support/rows.js';
+import { chunked, feature, outcomes, rowsOf } from '../../support/rows.js';
 
 /** Why the document is broken: the same however the bytes come. */
 async function broken(content: string | Uint8Array): Promise<string> {
@@ -141,14 +142,90 @@ test('a document without one list of records is refused', async () => {
 test('what is too long or too deep is refused before it takes memory', async () => {
   const long = 'x'.repeat(MAX_RAW_BYTES + 70_000);
   const reason = new RegExp(`, behind byte \\d+, is longer than ${MAX_RAW_BYTES} bytes$`);
-  assert.match(await broken(`[1,{"a":"${long}"}]`), reason);
-  assert.match(await broken(`[1,"${long}`), /^record 2, behind byte 2,/);
+  assert.match(await broken(`[1,"${long}`), /^the JSON document is cut short: it ends at byte \d+/);
   assert.match(await broken(`{"name":"${long}${long}","results":[]}`), /^record 1, behind byte 0,/);
   assert.match(await broken(`[1,${' '.repeat(MAX_RAW_BYTES)}{}]`), reason);
   assert.match(await broken('['.repeat(1000)), /record 1: it is nested more than 64 levels deep/);
   assert.match(await broken(`{"a":${'['.repeat(1e6)}`), /nested more than 64 levels deep/);
   const deep = `${'['.repeat(60)}${']'.repeat(60)}`;
   assert.is((await rowsOf(readJson, `[${deep},${deep}]`)).length, 2);
+});
+
+test('a record that is too long is a problem of its own', async () => {
+  const long = 'x'.repeat(MAX_RAW_BYTES);
+  const texts = [`{"a":"${long}${long}"}`, `[${'{},'.repeat(MAX_RAW_BYTES)}1]`, '1'.repeat(3e6)];
+  for (const text of texts) {
+    const content = `{"results":[1,${text},{"b":"\\""}]}`;
+    for (const size of [1_000_000, 999]) {
+      assert.equal(outcomes(await rowsOf(readJson, content, size)), [
+        '1: ok',
+        `2: record: is longer than ${MAX_RAW_BYTES} bytes`,
+        '3: ok',
+      ]);
+    }
+  }
+  // a quote that is missing must not pass a stretch of records off as one that is too long
+  const records = '{"id":1,"comment":"x"},'.repeat(MAX_RAW_BYTES / 16);
+  assert.match(await broken(`[{"id":1,"comment":"x},${records}1]`), /^broken at byte 2\d, in or/);
+});
+
+test('a record is read or refused as JSON.parse does', async () => {
+  const pieces = fc.constantFrom(
+    ...['{', '}', '[', ']', ',', ':', '"a"', '"', '\\', '"\\u00e9\\""', '0', '-', '1.5e+3', '.'],
+    ...['true', 'null', 'nul', ' ', '\n', 'é', '{"a":[1,{"b":2}]}', '[[],{}]', '"\\x"', '\t'],
+  );
+  let read = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(pieces, { maxLength: 12 }), fc.integer({ min: 1, max: 9 }), run),
+    { numRuns: 5000 },
+  );
+  assert.ok(read > 100, `only ${read} were JSON`);
+
+  async function run(parts: readonly string[], size: number): Promise<void> {
+    const text = `[${parts.join('')}]`;
+    let expected: unknown[] | undefined;
+    try {
+      expected = JSON.parse(text) as unknown[];
+      read++;
+    } catch {
+      const message = await broken(text);
+      assert.match(message, /^broken at byte \d+, in or behind record \d+: \w|cut short/);
+      return;
+    }
+    const rows = await rowsOf(readJson, text, size);
+    assert.equal(
+      rows.map((row) => row.problem ?? row.value),
+      expected,
+    );
+  }
+});
+
+test('a page of a longer list is told from a whole one', async () => {
+  const pageOf = async (content: unknown): Promise<string | undefined> => {
+    let why: string | undefined;
+    const chunks = chunked(Buffer.from(JSON.stringify(content)), 50);
+    for await (const _ of readJson(chunks, (text) => (why = text)));
+    return why;
+  };
+  const whole = { count: 2, next: null, previous: null, results: [{}, 5] };
+  assert.is(await pageOf(whole), undefined);
+  assert.is(await pageOf([1]), undefined);
+  assert.is(await pageOf({ count: '2', results: [] }), undefined);
+  assert.is(await pageOf({ ...whole, count: 50 }), 'it says that there are 50 records, and has 2');
+  const next = 'http://x/?page=2';
+  const first = { results: [1, 2], count: 2, next };
+  assert.is(await pageOf(first), 'it has a next page, "http://x/?page=2"');
+  const features = { type: 'FeatureCollection', features: [1], numberReturned: 1 };
+  assert.is(await pageOf({ ...features, numberMatched: 1, links: [{ rel: 'self' }] }), undefined);
+  assert.match(
+    String(await pageOf({ ...features, numberMatched: 9 })),
+    /there are 9 records, and has 1/,
+  );
+  const links = [
+    { rel: 'self', href: 'x' },
+    { rel: 'next', href: next },
+  ];
+  assert.match(String(await pageOf({ ...features, links })), /a next page, "http/);
 });
 
 test.run();

@@ -39,6 +39,64 @@ test('a line nested as deep as it can be breaks nothing', async () => {
   assert.is(rows.length, 2);
 });
 
+test('a GeoJSON text sequence is read, as are features a line', async () => {
+  const feature = (id: number): object => ({
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [2, 1] },
+    properties: { id },
+  });
+  const texts = [feature(1), feature(2)].map((one) => JSON.stringify(one));
+  const record = (id: number): object => ({ id, lat: 1, lon: 2 });
+  const sequence = `\x1e${texts[0]}\n\x1e\n\x1e${JSON.stringify(feature(2), null, 2)}\n\x1e{"x":\n`;
+  for (const size of [1_000_000, 1, 7]) {
+    const rows = await rowsOf(readNdjson, sequence, size);
+    assert.equal(outcomes(rows), [
+      '1: ok',
+      '3: ok',
+      '16: record: is not valid JSON: Unexpected end of JSON input',
+    ]);
+    const values = rows.slice(0, 2).map((row) => row.problem ?? row.value);
+    assert.equal(values, [record(1), record(2)]);
+  }
+  const mixed = `${texts[0]}\n{"type":"Feature","geometry":1}\n{"type":"Feature","id":5}\n`;
+  const rows = await rowsOf(readNdjson, `${mixed}{"type":"Feature","geometry":1,"lat":3}`);
+  assert.equal(outcomes(rows), [
+    '1: ok',
+    '2: geometry: must be a Point, got none',
+    '3: ok',
+    '4: ok',
+  ]);
+});
+
+test('blank lines count, and cost nothing else', () => {
+  for (const blank of ['\n', '\r\n', ' \t\n', '\v\f\n']) {
+    for (const size of [1, 3, 1000]) {
+      const splitter = new LineSplitter();
+      const lines: unknown[] = [];
+      for (const byte of chunksOf(`${blank.repeat(20)} x\n${blank.repeat(3)}y`, size)) {
+        splitter.add(byte);
+        for (let line = splitter.nextFilled(); line; line = splitter.nextFilled()) lines.push(line);
+      }
+      lines.push(splitter.last());
+      const filled = (lines as { place: number; bytes: Buffer }[])
+        .map(({ place, bytes }) => [place, Buffer.from(bytes).toString().trim()])
+        .filter(([, text]) => text !== '');
+      assert.equal(filled, [
+        [21, 'x'],
+        [25, 'y'],
+      ]);
+      if (size === 1000) assert.is(lines.length, 2);
+    }
+  }
+});
+
+function chunksOf(text: string, size: number): Buffer[] {
+  const bytes = Buffer.from(text);
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+    bytes.subarray(i * size, (i + 1) * size),
+  );
+}
+
 test('lines are the same however the bytes come', () => {
   const bytes = fc.array(fc.constantFrom(...Buffer.from('ab,\n\r"')), { maxLength: 60 });
   fc.assert(

@@ -161,6 +161,63 @@ test('unknown keys are dropped and counted, up to a hundred of them by name', as
   });
 });
 
+test('a file of nothing but invalid records is not read to its end', async () => {
+  await reading(async (accept, refuse) => {
+    const content = gzipSync(`{}\n${'1\n'.repeat(1_000_000)}`);
+    const [summary] = (await refuse(content, 5)).split('\n');
+    const [, invalid, total] = /^FILE: (\d+) of the first (\d+) records/.exec(summary!) ?? [];
+    assert.is(total, invalid);
+    assert.ok(Number(invalid) > 100_000 && Number(invalid) < 400_000, summary);
+    assert.is((await accept(content, 1_000_001))[1].invalid, 1_000_001);
+  });
+});
+
+test('an error message in place of a snapshot is shown', async () => {
+  await reading(async (_, refuse) => {
+    const message = 'this one is {"detail":"Invalid token."}';
+    for (const content of ['{"detail":"Invalid token."}', '{"detail":"Invalid token."}\n\n']) {
+      assert.match(await refuse(content, 9), message);
+    }
+    const long = JSON.stringify({ errors: ['x'.repeat(1e6)] }, null, 1);
+    assert.ok((await refuse(long)).length < 500);
+  });
+});
+
+test('a number that JSON does not have is named', async () => {
+  await reading(async (_, refuse) => {
+    const content = pack({ ...VALID, id: Number.NaN, lat: Number.POSITIVE_INFINITY });
+    assert.match(
+      await refuse(content),
+      /id: must be a whole number from 1 to 2\^53 - 1, got NaN\n/,
+    );
+    assert.match(await refuse(content), /lat: must .*, got Infinity$/);
+  });
+});
+
+test('a page of a longer list is reported', async () => {
+  await reading(async (accept) => {
+    const results = [{ ...VALID, id: 1 }];
+    const [, whole] = await accept(JSON.stringify({ count: 1, next: null, results }));
+    assert.is(whole.page, undefined);
+    const [, page] = await accept(JSON.stringify({ count: 3, next: null, results }));
+    assert.is(page.page, 'it says that there are 3 records, and has 1');
+  });
+});
+
+test('one record of many megabytes is an invalid one among the others', async () => {
+  await reading(async (accept, refuse) => {
+    const records = [1, 2, 3].map((id) => ({
+      ...VALID,
+      id,
+      comment: id === 2 ? 'x'.repeat(1e7) : '',
+    }));
+    const content = JSON.stringify(records);
+    assert.match(await refuse(content), /\n {2}FILE: record 2: record: is longer than \d+ bytes$/);
+    const [read, { invalid }] = await accept(content, 1);
+    assert.equal([read.map((record) => record['id']), invalid], [[1, 3], 1]);
+  });
+});
+
 test('what breaks the whole file is no matter of --max-invalid', async () => {
   await reading(async (_, refuse) => {
     const record = JSON.stringify({ ...VALID, id: 1 });
