@@ -22,6 +22,7 @@ export interface ServeSettings {
   readonly tokens?: string;
   readonly host: string;
   readonly port: number;
+  readonly listenTimeout: number;
   readonly publicUrl?: string;
   readonly timeZone: string;
   readonly maxInvalid: number;
@@ -80,7 +81,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--host <address>',
     environment: 'WAYPOST_HOST',
     fallback: '127.0.0.1',
-    help: 'address to listen on; 0.0.0.0 or :: for all',
+    help: 'address to listen on, or several with commas between; 0.0.0.0 or :: for all',
   },
   {
     flag: '--port <number>',
@@ -88,6 +89,13 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     fallback: '8080',
     help: 'port to listen on; 0 takes any free one',
     parse: (text) => wholeNumber(text, 0, 65_535),
+  },
+  {
+    flag: '--listen-timeout <time>',
+    environment: 'WAYPOST_LISTEN_TIMEOUT',
+    fallback: '15s',
+    help: 'how long to wait for a port that is taken, such as by a process that is still ending; 0 gives up at once',
+    parse: duration,
   },
   {
     flag: '--public-url <url>',

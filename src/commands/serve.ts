@@ -23,12 +23,15 @@ export async function serve(settings: ServeSettings): Promise<void> {
   if (isSupervised) whenOrphaned(() => void close('none: its supervisor ended'));
   // as many as there were cores when the supervisor counted them
   const workers = isSupervised ? sockets.length : 1;
-  const maxConnections = connectionLimit({ ...settings, workers }, logger);
+  const connections = connectionLimit({ ...settings, workers });
   // a supervisor gets by without all this
   const { startServer } = await import('../serving/server.js');
-  const server = await startServer({ ...settings, workers, maxConnections }, log, sockets);
+  const limited = { ...settings, workers, maxConnections: connections };
+  const server = await startServer(limited, log, sockets);
   if (isSupervised) reportServing();
   logger.info({ ...server.begun, workers }, 'serving');
+  const wanted = settings.maxConnections;
+  if (connections < wanted) logger.warn({ wanted, connections }, 'few files may be open');
   obey(server);
 }
 

@@ -29,7 +29,11 @@ export interface ServiceMetrics {
 const LAG_STEP_MS = 10;
 
 /** Registers what the threads have in common; `current` and `stats` are read whenever the text is asked for. */
-export function createServiceMetrics(current: Current, stats: ReloadStats): ServiceMetrics {
+export function createServiceMetrics(
+  current: Current,
+  stats: ReloadStats,
+  threads: { readonly behind: number },
+): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
   const readers: (() => Promise<readonly MetricsJson[]>)[] = [];
@@ -64,6 +68,11 @@ export function createServiceMetrics(current: Current, stats: ReloadStats): Serv
   gauge('waypost_stale', '1 while the newest snapshot is not the one served.', () =>
     current.stale === undefined ? 0 : 1,
   );
+  gauge(
+    'waypost_threads_behind',
+    'Threads that have not taken over the newest snapshot yet.',
+    () => threads.behind,
+  );
 
   new Counter({
     name: 'waypost_reloads_total',
@@ -87,10 +96,14 @@ export function createServiceMetrics(current: Current, stats: ReloadStats): Serv
     add: (read) => void readers.push(read),
     async text() {
       const threads = await Promise.all(readers.map((read) => read()));
-      const sums = AggregatorRegistry.aggregate(threads.flat() as object[]);
-      return `${await registry.metrics()}${await sums.metrics()}`;
+      return `${await registry.metrics()}${await sumOf(threads.flat())}`;
     },
   };
+}
+
+/** The numbers of threads added up, in Prometheus's text format. */
+export function sumOf(threads: readonly MetricsJson[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...threads] as object[]).metrics();
 }
 
 /** What one thread counts. */

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { Logger } from 'pino';
 import { InputError } from '../errors.js';
 import type { ServeSettings } from '../settings.js';
 
@@ -13,22 +12,16 @@ const RESERVE_OF_THREAD = 8;
  * Without a descriptor no snapshot could be opened any more. Throws an InputError when there is no room
  * for any connection.
  */
-export function connectionLimit(
-  { maxConnections: wanted, workers }: Pick<ServeSettings, 'maxConnections' | 'workers'>,
-  logger: Logger,
-): number {
-  const openFiles = descriptorLimit();
+export function connectionLimit({
+  maxConnections,
+  workers,
+}: Pick<ServeSettings, 'maxConnections' | 'workers'>): number {
+  const limit = descriptorLimit();
   const reserve = RESERVE + workers * RESERVE_OF_THREAD;
-  if (openFiles < reserve + 1) {
-    throw new InputError(
-      `The limit of ${openFiles} open files is too low: with ${workers} workers it must be above ${reserve}. Raise it (ulimit -n).`,
-    );
-  }
-  const connections = Math.min(wanted, openFiles - reserve);
-  if (connections < wanted) {
-    logger.warn({ wanted, connections, openFiles }, 'open files allow fewer connections');
-  }
-  return connections;
+  if (limit > reserve) return Math.min(maxConnections, limit - reserve);
+  throw new InputError(
+    `The limit of ${limit} open files is too low: with ${workers} workers it must be above ${reserve}. Raise it (ulimit -n).`,
+  );
 }
 
 /** How many files this process may have open; without a bound where the system does not say. */

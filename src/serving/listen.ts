@@ -1,24 +1,94 @@
-import type { AddressInfo } from 'node:net';
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import { InputError } from '../errors.js';
 
-/** Where a server listens: at an address, or on a socket that does so already. */
-export type Place = { readonly host: string; readonly port: number } | { readonly fd: number };
+/** What a server takes connections from: a socket that listens already, or its descriptor. */
+export type Place = Server | { readonly fd: number };
 
-/** Runs what begins to listen at the address. Throws an InputError that says why it could not. */
-export async function listening<T>(
-  host: string,
-  port: number,
-  begin: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await begin();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    let reason = message;
-    if (code === 'EADDRINUSE') reason = 'something else listens there; choose another --port';
-    if (code === 'EACCES') reason = 'that port needs privileges; choose one above 1023';
-    throw new InputError(`Cannot listen on ${host}:${port}: ${reason}.`);
+/** Where to listen, and how long to try. */
+export interface ListenSettings {
+  /** One or several with commas between. */
+  readonly host: string;
+  readonly port: number;
+  /** Milliseconds to wait for a port that is taken, such as by a process that is still ending. */
+  readonly listenTimeout: number;
+}
+
+/** As Node's HTTP server has them. */
+export const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;
+
+/** Pauses between two tries, in milliseconds; each is twice as long as the one before. */
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
+
+/**
+ * Opens a socket for each address of the host, again and again while the port is taken, until the time is over or
+ * `signal` fires. Throws an InputError that says why it could not.
+ */
+export async function openSockets(
+  { host, port, listenTimeout }: ListenSettings,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Server[]> {
+  const until = performance.now() + listenTimeout;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      return await openAll(await addressesOf(host), port);
+    } catch (error) {
+      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+      const isOver = performance.now() > until || signal.aborted;
+      if (!isTaken || isOver) throw new InputError(problemText(error, host, port));
+    }
+    const seconds = listenTimeout / 1000;
+    if (pause === FIRST_PAUSE_MS) logger.warn({ host, port, seconds }, 'waiting for the port');
+    await delay(pause, undefined, { signal }).catch(() => {});
   }
+}
+
+/** The addresses that names with commas between stand for: all of localhost's, the first one of any other. */
+async function addressesOf(hosts: string): Promise<string[]> {
+  const found = hosts.split(',').map(async (host) => {
+    const addresses = await lookup(host.trim(), { all: true });
+    return addresses.slice(0, host === 'localhost' ? addresses.length : 1);
+  });
+  return [...new Set((await Promise.all(found)).flat().map(({ address }) => address))];
+}
+
+/** Opens sockets with one port. They accept nothing before the event loop goes on. */
+async function openAll(addresses: readonly string[], port: number): Promise<Server[]> {
+  const opened: Server[] = [];
+  try {
+    for (const host of addresses) {
+      const server = createServer(SOCKET_OPTIONS);
+      // where any port will do, the others take that of the first
+      server.listen({ host, port: opened[0] === undefined ? port : portOf(opened[0]) });
+      await once(server, 'listening');
+      opened.push(server);
+    }
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    // a system may know an address of localhost that it does not have
+    if (opened.length > 0 && /^EADDRNOTAVAIL$|^EAFNOSUPPORT$/.test(code)) return opened;
+    for (const server of opened) server.close();
+    throw error;
+  }
+  return opened;
+}
+
+/** The port that a server listens at. */
+export function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+function problemText(error: unknown, host: string, port: number): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  let reason = message;
+  if (code === 'EADDRINUSE') reason = 'something else listens there; choose another --port';
+  if (code === 'EACCES') reason = 'that port needs privileges; choose one above 1023';
+  return `Cannot listen on ${host}:${port}: ${reason}.`;
 }
 
 /** The address as a URL. */

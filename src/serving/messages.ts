@@ -14,8 +14,8 @@ export interface ThreadStart {
   readonly tokens: ReadonlyMap<string, number>;
   /** Where log lines go. */
   readonly logDescriptor: number;
-  /** The listening socket that is this thread's own. */
-  readonly fd: number;
+  /** The listening sockets that are this thread's own, one an address. */
+  readonly fds: readonly number[];
 }
 
 /** What the main thread says to one that serves; `reply` takes the answer. */

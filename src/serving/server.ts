@@ -9,10 +9,13 @@ import { watchPath } from '../live/source/watch.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
 import { createCounts } from './connections.js';
-import { listening, type Place } from './listen.js';
+import { openSockets } from './listen.js';
 import type { Log } from './log.js';
-import { startThreads } from './threads.js';
+import { startThreads, type ThreadStats } from './threads.js';
 import type { Web, WebStart } from './web.js';
+
+/** A signal ends the process while it waits for its port. */
+const NEVER = new AbortController().signal;
 
 /** The process that serves. */
 export interface RunningServer {
@@ -26,19 +29,20 @@ export interface RunningServer {
 
 /**
  * Loads the newest snapshot, listens, and keeps up with new ones. Resolves once it listens. `sockets` listen
- * already: the first is for this thread, the others are for one thread each; without any, this thread
+ * already: the first ones are for this thread, the others for one thread each; without any, this thread
  * listens at the address of the settings. Throws an InputError when the snapshot or a setting cannot
  * be used.
  */
 export async function startServer(
   settings: ServeSettings,
   log: Log,
-  sockets: readonly number[],
+  sockets: readonly (readonly number[])[],
 ): Promise<RunningServer> {
   const { logger } = log;
   const started = performance.now();
   const current = new Cell();
   const stats = createReloadStats();
+  const threadStats: ThreadStats = { behind: 0 };
   const bar = startProgress('Loading');
   const reloader = createReloader({
     current,
@@ -62,19 +66,27 @@ export async function startServer(
   };
   // the web server is made while another thread builds
   const [{ web, service, metrics }] = await Promise.all([
-    makeWeb({ ...shared, thread: 0 }, { current, reload: reloader.look }, stats, log),
+    makeWeb(
+      { ...shared, thread: 0 },
+      { current, reload: reloader.look },
+      [stats, threadStats],
+      log,
+    ),
     reloader.load().finally(() => bar.stop()),
   ]);
-  const [socket, ...others] = sockets;
-  const { host, port } = settings;
-  const place: Place = socket === undefined ? { host, port } : { fd: socket };
-  const address = await listening(host, port, () => web.listen(place));
+  const [own, ...others] = sockets;
+  const address = await web.listen(
+    own?.map((fd) => ({ fd })) ?? (await openSockets(settings, logger, NEVER)),
+  );
   const loadMs = Math.round(performance.now() - started);
   // the other threads join while this one answers already
-  const threads = startThreads(shared, others, service, (error) => {
-    // its socket is closed: all begin anew
-    logger.fatal({ err: error }, 'a thread died');
-    process.exit(1);
+  const threads = startThreads(shared, others, service, threadStats, {
+    died(error) {
+      // its socket is closed: all begin anew
+      logger.fatal({ err: error }, 'a thread died');
+      process.exit(1);
+    },
+    late: (thread) => logger.warn({ thread }, 'a thread is busy'),
   });
   metrics.add(threads.metrics);
   void current.follow(threads);
@@ -95,14 +107,14 @@ export async function startServer(
 async function makeWeb(
   start: WebStart,
   live: Pick<Service, 'current' | 'reload'>,
-  stats: ReloadStats,
+  stats: readonly [ReloadStats, ThreadStats],
   log: Log,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
   const [{ createWeb }, { createServiceMetrics }] = await Promise.all([
     import('./web.js'),
     import('../http/metrics.js'),
   ]);
-  const metrics = createServiceMetrics(live.current, stats);
+  const metrics = createServiceMetrics(live.current, ...stats);
   const service: Service = { ...live, metrics: metrics.text };
   const web = await createWeb(start, service, log);
   metrics.add(async () => [await web.metrics()]);

@@ -9,10 +9,12 @@ const LOOK_MS = 20;
 /**
  * Ends an HTTP server without cutting anybody off: takes no new connections, lets requests under way
  * finish, closes what is idle then, and after `timeoutMs` everything. From here on answers must carry
- * `Connection: close`. `connections` are those that are open.
+ * `Connection: close`. `sides` are servers that pass
+ * their connections on to it, and `connections` are those that are open.
  */
 export async function drain(
   server: Server,
+  sides: readonly net.Server[],
   connections: ReadonlySet<Socket>,
   timeoutMs: number,
 ): Promise<void> {
@@ -20,11 +22,14 @@ export async function drain(
   let isClosed = false;
   // not the HTTP server's own close: that hangs up on idle connections at once, over which a request may
   // already be on its way
-  const closed = new Promise<void>((resolve) => {
-    net.Server.prototype.close.call(server, () => {
-      isClosed = true;
-      resolve();
-    });
+  const closing = [server, ...sides].map(
+    (one) =>
+      new Promise<void>((resolve) => {
+        net.Server.prototype.close.call(one, () => resolve());
+      }),
+  );
+  const closed = Promise.all(closing).then(() => {
+    isClosed = true;
   });
   await Promise.race([closed, delay(Math.min(NOTICE_MS, timeoutMs))]);
   while (!isClosed && performance.now() < deadline) {

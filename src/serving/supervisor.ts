@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import type { Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings.js';
-import { listening } from './listen.js';
+import { openSockets, portOf } from './listen.js';
 
-/** The environment variable that tells a process how many sockets it was given. */
+/** The environment variable that tells a process for how many threads it was given sockets, and how many for each. */
 const SOCKETS = 'WAYPOST_SOCKETS';
 /** Where they begin, behind the standard streams and the channel to this process. */
 const FIRST_SOCKET = 4;
@@ -24,7 +24,7 @@ const GRACE_MS = 2_000;
  * an exit code when the process has ended because of one, or the first one never began to serve.
  */
 export async function supervise(settings: ServeSettings, logger: Logger): Promise<number> {
-  const { host, workers, shutdownTimeout } = settings;
+  const { host, workers, shutdownTimeout, listenTimeout } = settings;
   const closing = new AbortController();
   const { signal: closed } = closing;
   let child: ChildProcess | undefined;
@@ -44,14 +44,19 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
   });
 
   for (let { port } = settings; ; ) {
-    const socket = await listening(host, port, () => openSocket(host, port));
-    ({ port } = socket.address() as AddressInfo);
+    const opening = openSockets({ host, port, listenTimeout }, logger, closed);
+    const sockets = await opening.catch((error: unknown) => {
+      if (closed.aborted) return undefined;
+      throw error;
+    });
+    if (sockets === undefined) return 0;
+    port = portOf(sockets[0]!);
     try {
       if (closed.aborted) return 0;
-      child = startProcess(socket, workers);
+      child = startProcess(sockets, workers);
     } finally {
       // left to the child: here nobody would accept what comes in
-      socket.close();
+      for (const socket of sockets) socket.close();
     }
     const began = performance.now();
     child.once('message', () => {
@@ -62,7 +67,7 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
     if (closed.aborted) return 0;
     // with an exit code it has said why
     if (hasServed || code === null) {
-      logger.error({ pid: child.pid, code, signal }, 'process died');
+      logger.error({ child: child.pid, code, signal }, 'process died');
     }
     if (!hasServed) return code ?? 1;
     if (performance.now() - began < SHORT_LIFE_MS) {
@@ -75,10 +80,12 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
   }
 }
 
-/** The listening sockets that this process was given, one for each thread; none when it was started by itself. */
-export function givenSockets(): number[] {
-  const count = Number(process.env[SOCKETS] ?? 0);
-  return Array.from({ length: count }, (_, thread) => FIRST_SOCKET + thread);
+/** The listening sockets that this process was given, those of each thread; none when it was started by itself. */
+export function givenSockets(): number[][] {
+  const [threads = 0, addresses = 0] = (process.env[SOCKETS] ?? '').split(' of ').map(Number);
+  return Array.from({ length: threads }, (_, thread) =>
+    Array.from({ length: addresses }, (_, index) => FIRST_SOCKET + thread * addresses + index),
+  );
 }
 
 /** Tells the process above that this one serves. */
@@ -93,19 +100,13 @@ export function whenOrphaned(end: () => void): void {
   process.channel?.unref();
 }
 
-async function openSocket(host: string, port: number): Promise<Server> {
-  const server = createServer();
-  server.listen({ host, port });
-  await once(server, 'listening');
-  return server;
-}
-
-function startProcess(socket: Server, workers: number): ChildProcess {
+function startProcess(sockets: readonly Server[], workers: number): ChildProcess {
   const [, script, ...args] = process.argv;
+  // the same sockets for each thread, as file descriptors of its own
+  const given = Array.from({ length: workers }, () => sockets.map(fdOf)).flat();
   return fork(script!, args, {
-    env: { ...process.env, [SOCKETS]: String(workers) },
-    // the same socket for each thread, as a file descriptor of its own
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc', ...Array<number>(workers).fill(fdOf(socket))],
+    env: { ...process.env, [SOCKETS]: `${workers} of ${sockets.length}` },
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc', ...given],
   });
 }
 

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { sumOf } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { Cell } from '../live/current.js';
 import { createGeneration, type GenerationParts } from '../live/generation.js';
@@ -12,6 +14,9 @@ import { createWeb } from './web.js';
 /** Threads collect garbage one after the other, so that the others have the cores. */
 const COLLECT_STEP_MS = 250;
 
+/** What the main thread may take to tell all metrics, some of which it waits for itself. */
+const PATIENCE_MS = 2_000;
+
 const start = workerData as ThreadStart;
 const main = parentPort!;
 const log = createLog(start.settings.logLevel, start.logDescriptor);
@@ -21,7 +26,11 @@ const service: Service = {
   async reload(accept) {
     current.tell(await ask(main, (reply): ToMain => ({ kind: 'reload', accept, reply })));
   },
-  metrics: () => ask(main, (reply): ToMain => ({ kind: 'metrics', reply })),
+  metrics: () =>
+    Promise.race([
+      ask<ToMain, string>(main, (reply) => ({ kind: 'metrics', reply })),
+      delay(PATIENCE_MS, undefined, { ref: false }).then(async () => sumOf([await web.metrics()])),
+    ]),
 };
 const web = await createWeb(start, service, log);
 
@@ -43,7 +52,7 @@ main.on('message', async (message: ToThread) => {
 async function serve(parts: GenerationParts): Promise<true> {
   const isFirst = current.isEmpty;
   await current.publish(createGeneration(parts));
-  if (isFirst) await web.listen({ fd: start.fd });
+  if (isFirst) await web.listen(start.fds.map((fd) => ({ fd })));
   // later: for now there are references to the old generation
   else setTimeout(reclaimMemory, start.thread * COLLECT_STEP_MS).unref();
   return true;

@@ -1,15 +1,30 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type MessagePort, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import type { Follower } from '../live/current.js';
+import type { GenerationParts } from '../live/generation.js';
 import { answer, ask, type ThreadStart, type ToMain, type ToThread } from './messages.js';
 
-/** A thread that takes so long to take over a snapshot is stuck. */
+/** A thread that takes so long to take over a snapshot is worth a line in the log. */
 const SERVE_PATIENCE_MS = 60_000;
 /** Numbers that come late are of no use. */
-const METRICS_PATIENCE_MS = 3_000;
+const METRICS_PATIENCE_MS = 1_000;
+
+/** How the threads do beside the main one; made before anybody reads or writes it. */
+export interface ThreadStats {
+  /** Threads that have not taken over the newest snapshot yet. */
+  behind: number;
+}
+
+/** What becomes of a thread. */
+export interface ThreadEvents {
+  /** A thread died, with its connections. */
+  died(error: unknown): void;
+  /** A thread is so busy that it has not taken over a snapshot for a minute; it still may. */
+  late(thread: number): void;
+}
 
 /** The threads that serve beside the main one, from the same memory. */
 export interface Threads extends Follower {
@@ -19,18 +34,30 @@ export interface Threads extends Follower {
   close(): Promise<void>;
 }
 
+interface Member {
+  readonly thread: Worker;
+  /** From 1; the main thread is 0. */
+  readonly number: number;
+  /** The numbers that the thread was asked for and has not told yet. */
+  asked: Promise<MetricsJson> | undefined;
+}
+
 /**
- * Starts a thread for each of the listening sockets `fds`. They serve once they have been given points, ask
- * `service` for what the main thread knows, and `died` hears of one that died or is stuck, with its connections.
+ * Starts a thread for each of the lists of listening `sockets`. They serve once they have been given points, and ask
+ * `service` for what the main thread knows. A thread that is busy is waited for without end: ending it would
+ * cut off the connections of all.
  */
 export function startThreads(
-  shared: Omit<ThreadStart, 'thread' | 'fd'>,
-  fds: readonly number[],
+  shared: Omit<ThreadStart, 'thread' | 'fds'>,
+  sockets: readonly (readonly number[])[],
   service: Service,
-  died: (error: unknown) => void,
+  stats: ThreadStats,
+  events: ThreadEvents,
+  patienceMs: number = SERVE_PATIENCE_MS,
 ): Threads {
-  const threads = fds.map((fd, index) => {
-    const start: ThreadStart = { ...shared, thread: index + 1, fd };
+  let isClosing = false;
+  const members = sockets.map((fds, index): Member => {
+    const start: ThreadStart = { ...shared, thread: index + 1, fds };
     const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: start });
     thread.on('message', (message: ToMain) => {
       const { kind, reply } = message;
@@ -42,37 +69,54 @@ export function startThreads(
         return { stale, building };
       });
     });
-    thread.on('error', died);
-    return thread;
+    thread.on('error', events.died);
+    thread.on('exit', (code) => {
+      if (!isClosing) events.died(new Error(`The thread ended with code ${code}.`));
+    });
+    return { thread, number: index + 1, asked: undefined };
   });
-  const askAll = <Value>(
-    question: (reply: MessagePort) => ToThread,
-    patience: Promise<undefined>,
-  ): Promise<(Value | undefined)[]> =>
-    Promise.all(
-      threads.map((thread) => Promise.race([ask<ToThread, Value>(thread, question), patience])),
-    );
+
+  async function serveFrom({ thread, number }: Member, parts: GenerationParts): Promise<void> {
+    stats.behind++;
+    const timer = setTimeout(() => events.late(number), patienceMs).unref();
+    try {
+      await ask<ToThread, true>(thread, (reply) => ({ kind: 'serve', parts, reply }));
+    } catch (error) {
+      events.died(error);
+    } finally {
+      clearTimeout(timer);
+      stats.behind--;
+    }
+  }
+  /** One question at a time: they must not pile up in front of a thread that is stuck. */
+  function numbersOf(member: Member): Promise<MetricsJson> {
+    member.asked ??= ask<ToThread, MetricsJson>(member.thread, (reply) => ({
+      kind: 'metrics',
+      reply,
+    })).finally(() => {
+      member.asked = undefined;
+    });
+    return member.asked;
+  }
+
   return {
     async serve({ parts }) {
-      const patience = delay(SERVE_PATIENCE_MS, undefined, { ref: false });
-      try {
-        const all = await askAll<true>((reply) => ({ kind: 'serve', parts, reply }), patience);
-        if (all.includes(undefined)) throw new Error('a thread does not answer');
-      } catch (error) {
-        died(error);
-      }
+      await Promise.all(members.map((member) => serveFrom(member, parts)));
     },
     hear(standing) {
-      for (const thread of threads) thread.postMessage({ kind: 'standing', standing });
+      for (const { thread } of members) thread.postMessage({ kind: 'standing', standing });
     },
     async metrics() {
       const patience = delay(METRICS_PATIENCE_MS, undefined, { ref: false });
-      const answers = await askAll<MetricsJson>((reply) => ({ kind: 'metrics', reply }), patience);
+      const answers = await Promise.all(
+        members.map((member) => Promise.race([numbersOf(member), patience])),
+      );
       return answers.filter((answer) => answer !== undefined);
     },
     async close() {
+      isClosing = true;
       await Promise.all(
-        threads.map((thread) => {
+        members.map(({ thread }) => {
           const ended = once(thread, 'exit');
           thread.postMessage({ kind: 'close' });
           return ended;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, Server } from 'node:net';
 import { InputError } from '../errors.js';
 import { createApp } from '../http/app.js';
 import { createBacklog } from '../http/backlog.js';
@@ -8,7 +8,7 @@ import type { Service } from '../http/operations.js';
 import { createRequestStats } from '../http/request-stats.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { holdConnections } from './connections.js';
-import { addressText, type Place } from './listen.js';
+import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Log } from './log.js';
 import type { ThreadStart } from './messages.js';
 import { drain } from './shutdown.js';
@@ -17,14 +17,14 @@ import { drain } from './shutdown.js';
 export interface Web {
   /** What this thread counts. */
   metrics(): Promise<MetricsJson>;
-  /** Takes requests from now on; resolves with its URL. */
-  listen(place: Place): Promise<string>;
+  /** Takes requests from all places from now on; resolves with the URL of the first. */
+  listen(places: readonly Place[]): Promise<string>;
   /** Finishes what is under way. */
   close(): Promise<void>;
 }
 
 /** What the web server of a thread is made with. */
-export type WebStart = Omit<ThreadStart, 'fd'>;
+export type WebStart = Omit<ThreadStart, 'fds'>;
 
 /** Makes the web server of this thread. Throws an InputError when a setting cannot be used. */
 export async function createWeb(
@@ -40,6 +40,7 @@ export async function createWeb(
     answerTimeout: settings.answerTimeout,
   });
   let isClosing = false;
+  const sides: Server[] = [];
   const app = createApp(
     {
       current: service.current,
@@ -64,20 +65,21 @@ export async function createWeb(
   const registry = createRequestMetrics({ stats, thread, connections, backlog, log });
   return {
     metrics: () => registry.getMetricsAsJSON(),
-    async listen(place) {
-      if ('fd' in place) {
-        // not Fastify's own, which would look up localhost and listen there as well
-        await app.ready();
-        app.server.listen(place);
-        await once(app.server, 'listening');
-      } else {
-        await app.listen(place);
+    async listen([first, ...others]) {
+      await app.ready();
+      app.server.listen(first);
+      await once(app.server, 'listening');
+      // an HTTP server listens at one address, but takes connections from anywhere
+      for (const place of others) {
+        const side = place instanceof Server ? place : createServer(SOCKET_OPTIONS).listen(place);
+        side.on('connection', (socket) => app.server.emit('connection', socket));
+        sides.push(side);
       }
       return addressText(app.server.address() as AddressInfo);
     },
     async close() {
       isClosing = true;
-      await drain(app.server, connections, settings.shutdownTimeout);
+      await drain(app.server, sides, connections, settings.shutdownTimeout);
     },
   };
 }

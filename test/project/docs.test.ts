@@ -101,7 +101,7 @@ test('no relative link leads nowhere', () => {
 test('the operations page lists every metric with its type and labels', () => {
   // the service is asked only when metrics are collected
   const registries = [
-    createServiceMetrics(new Cell(), createReloadStats()).registry,
+    createServiceMetrics(new Cell(), createReloadStats(), { behind: 0 }).registry,
     createRequestMetrics({
       thread: 0,
       stats: createRequestStats(),

@@ -31,8 +31,8 @@ function serveWith(files: number, flags: readonly string[]): ReturnType<typeof s
   createInterface({ input: child.stdout! }).on('line', (line) => logs.push(JSON.parse(line)));
   const sockets: Socket[] = [];
   try {
-    await until('it serves', () => logs.some(({ msg }) => msg === 'serving'));
-    const [clamped, begun] = logs;
+    await until('it serves', () => logs.length === 2);
+    const [begun, clamped] = logs;
     assert.equal([clamped!['wanted'], clamped!['connections']], [20_000, 8]);
     const port = Number(new URL(begun!['address'] as string).port);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -105,7 +105,8 @@ test('what cannot begin exits with 1 and one message', async () => {
         /something else listens there/,
       ],
     ] as const) {
-      const outcome = await runCommand(['serve', ...flags, '--workers', workers]);
+      const shared = ['--workers', workers, '--listen-timeout', '0'];
+      const outcome = await runCommand(['serve', ...flags, ...shared]);
       assert.is(outcome.code, 1);
       assert.match(outcome.stderr, message);
       assert.is(outcome.stderr.trim().split('\n').length, 1, outcome.stderr);

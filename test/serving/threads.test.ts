@@ -152,7 +152,7 @@ test('a process killed under load is replaced at once, on the same port', async 
   await until('it answers', () => load.result.answered > answered + 500);
   assert.is.not(serving()[1], victim);
   const died = service.logs.filter(({ msg }) => msg === 'process died');
-  assert.equal([died.length, died[0]?.['pid'], died[0]?.['signal']], [1, victim, 'SIGKILL']);
+  assert.equal([died.length, died[0]?.['child'], died[0]?.['signal']], [1, victim, 'SIGKILL']);
   const { failures } = await load.end();
   for (const failure of failures) {
     assert.match(failure, /ECONNRESET|ECONNREFUSED|socket hang up|EPIPE|aborted/);
@@ -176,7 +176,8 @@ test('a thread that cannot serve is heard of', async () => {
   };
   const service = { current: new Cell(), reload: async () => {}, metrics: async () => '' };
   const shared = { settings, counts: createCounts(2), tokens: new Map(), logDescriptor: 1 };
-  const threads = startThreads(shared, [SOCKET_THAT_IS_NONE], service, died);
+  const events = { died, late: () => {} };
+  const threads = startThreads(shared, [[SOCKET_THAT_IS_NONE]], service, { behind: 0 }, events);
   await threads.serve(generation);
   assert.match(String(error), /EBADF|EINVAL/);
   await threads.close();

@@ -1,0 +1,52 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMainThread, workerData } from 'node:worker_threads';
+
+/** The environment variable that names the folder of orders. */
+const FOLDER = 'FAULT_FOLDER';
+const LOOK_MS = 20;
+
+/** A thread of a running service: the main one, or one that serves beside it, by its number. */
+export type Victim = 'main' | `thread-${number}`;
+
+/** What a service has to be started with so that its threads can be made to fail. */
+export function faultEnvironment(folder: string): Record<string, string> {
+  return { [FOLDER]: folder, NODE_OPTIONS: `--import=${import.meta.url}` };
+}
+
+/** Has an exception nobody expects end the thread. */
+export function killThread(folder: string, victim: Victim): void {
+  writeFileSync(join(folder, `${victim}-dies`), '');
+}
+
+/** Keeps the thread busy; returns what ends that. */
+export function occupyThread(folder: string, victim: Victim): () => void {
+  const path = join(folder, `${victim}-hangs`);
+  writeFileSync(path, '');
+  return () => rmSync(path, { force: true });
+}
+
+// what follows runs in each thread of the service, before anything of its own
+
+const folder = process.env[FOLDER];
+if (folder !== undefined) {
+  const victim: Victim | undefined = isMainThread
+    ? process.send === undefined
+      ? undefined
+      : 'main'
+    : numberOf(workerData);
+  if (victim !== undefined) setInterval(() => obey(folder, victim), LOOK_MS).unref();
+}
+
+function numberOf(data: { readonly thread?: number } | null): Victim | undefined {
+  return data?.thread === undefined ? undefined : `thread-${data.thread}`;
+}
+
+function obey(orders: string, victim: Victim): void {
+  const [dies, hangs] = [join(orders, `${victim}-dies`), join(orders, `${victim}-hangs`)];
+  if (existsSync(dies)) {
+    rmSync(dies);
+    throw new Error('a fault that a test asked for');
+  }
+  while (existsSync(hangs)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+}

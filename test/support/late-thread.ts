@@ -1,0 +1,37 @@
+import { Cell } from '../../src/live/current.js';
+import { buildGeneration } from '../../src/live/reload/build.js';
+import { createCounts } from '../../src/serving/connections.js';
+import { startThreads } from '../../src/serving/threads.js';
+import type { ServeSettings } from '../../src/settings.js';
+import { FIXTURE_POINTS } from './service.js';
+
+// a process with one thread that serves beside the main one; it tells its parent what becomes of it
+
+const PATIENCE_MS = 50;
+/** As far as a thread asks for them. */
+const settings = {
+  ...{ allowedHosts: ['*'], corsOrigin: [], timeZone: 'UTC', logLevel: 'silent', workers: 2 },
+  ...{ answerCache: 0, maxHeaderSize: 1_000, maxConnections: 9, maxLoopDelay: 0 },
+  ...{ requestTimeout: 1_000, answerTimeout: 1_000, maxUnsent: 1_000, shutdownTimeout: 0 },
+} as unknown as ServeSettings;
+
+const tell = (what: string): void => void process.send!(what);
+const stats = { behind: 0 };
+const threads = startThreads(
+  { settings, counts: createCounts(2), tokens: new Map(), logDescriptor: 1 },
+  // it listens nowhere
+  [[]],
+  { current: new Cell(), reload: async () => {}, metrics: async () => '' },
+  stats,
+  { died: (error) => tell(`died: ${error}`), late: (thread) => tell(`late: ${thread}`) },
+  PATIENCE_MS,
+);
+const task = { path: FIXTURE_POINTS, unless: undefined };
+const generation = await buildGeneration(task, { maxInvalid: 0 });
+if (generation === 'unchanged') throw new Error('nothing was built');
+const serving = threads.serve(generation);
+tell(`behind: ${stats.behind}`);
+await serving;
+tell(`behind: ${stats.behind}`);
+await threads.close();
+process.disconnect();
