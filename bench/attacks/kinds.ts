@@ -146,12 +146,13 @@ const idle: Attack = {
   title: `idle connections, up to a limit of ${MAX_CONNECTIONS} and beyond`,
   flags: FEW_CONNECTIONS,
   run: (target) =>
-    repeat(target, MAX_CONNECTIONS + 200, async () => {
+    repeat(target, MAX_CONNECTIONS + 200, async (index) => {
+      // one a millisecond: what comes all at once is a matter for the firewall
+      await pause(target.tally.opened < MAX_CONNECTIONS + 200 ? index : 1_000, target.signal);
       const socket = open(target);
       socket.write(requestBytes('/health/live'));
       socket.resume();
       await closed(socket, target.signal);
-      await pause(250, target.signal);
     }),
 };
 

@@ -8,6 +8,10 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 const MOST_UNANSWERED = 2;
 /** Milliseconds of one turn of the event loop that go to requests which waited. */
 const TURN_MS = 5;
+/** Requests of one thread that wait, at some 2 kB each beside their bytes, until clients are cut off for it. */
+const MOST_WAITING = 8_192;
+/** A client with no more waiting requests than this is never cut off. */
+const FAIR_SHARE = 16;
 
 /** A connection whose client sent requests before it had the answers to earlier ones. */
 interface Line {
@@ -25,12 +29,14 @@ interface Line {
  * Puts a gate in front of `handle`. A request that arrives alone passes at once. Of requests that arrive before
  * the earlier ones of their connection are answered, at most two are worked on at a time, and each waits for
  * another turn of the event loop, so that other connections get theirs. While requests wait, nothing more is
- * read from their connection. When the connection closes, the requests that wait are dropped.
+ * read from their connection. When the connection closes, the requests that wait are dropped. One packet may hold
+ * thousands of them: while more than `mostWaiting` wait in all, a client that adds to a long line is cut off.
  */
-export function createGate(handle: Handler): Handler {
+export function createGate(handle: Handler, mostWaiting: number = MOST_WAITING): Handler {
   const lines = new Map<Socket, Line>();
   const ready: Line[] = [];
   let isTurnComing = false;
+  let allWaiting = 0;
 
   function open(socket: Socket): Line {
     const line: Line = { socket, waiting: [], unanswered: 1, isReady: false, isHeld: false };
@@ -39,7 +45,11 @@ export function createGate(handle: Handler): Handler {
     socket.on('resume', () => {
       if (line.isHeld) socket.pause();
     });
-    socket.once('close', () => lines.delete(socket));
+    socket.once('close', () => {
+      lines.delete(socket);
+      allWaiting -= line.waiting.length;
+      line.waiting.length = 0;
+    });
     // where Node keeps the response whose turn it is: that of the request which passed at once
     const { _httpMessage: first } = socket as Socket & { readonly _httpMessage: ServerResponse };
     first.once('close', () => finish(line));
@@ -78,6 +88,7 @@ export function createGate(handle: Handler): Handler {
     // whoever sent the requests is gone
     if (line.socket.destroyed) return;
     const { request, response } = line.waiting.shift()!;
+    allWaiting--;
     line.unanswered++;
     response.once('close', () => finish(line));
     // the rest of a body must be read; no other request can stand in front of it
@@ -99,7 +110,14 @@ export function createGate(handle: Handler): Handler {
       return;
     }
     const { socket } = request;
+    // the parser goes on to the end of the packet
+    if (socket.destroyed) return;
     const line = lines.get(socket) ?? open(socket);
+    if (allWaiting >= mostWaiting && line.waiting.length >= FAIR_SHARE) {
+      socket.destroy();
+      return;
+    }
+    allWaiting++;
     line.waiting.push({ request, response });
     line.isHeld = true;
     socket.pause();

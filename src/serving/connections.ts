@@ -14,8 +14,8 @@ const MORE = 8;
 const TIMES = 1.25;
 /** Milliseconds that the others are given to take a new connection. */
 const PAUSE_MS = 0.2;
-/** A connection over which nothing was asked for so long may be closed when there is no room for a new one. */
-const IDLE_MS = 100;
+/** A connection over which nothing came for so long may give way to a new one when there is no room. */
+const IDLE_MS = 10;
 /** Connections that are looked at for each new one, once this share of the limit is open. */
 const LOOKS = 16;
 const CROWDED = 3 / 4;
@@ -28,9 +28,9 @@ interface Look {
 
 /**
  * Keeps count of a server's open connections, which it returns. Node's own `maxConnections` would not count those of
- * other threads. At `limit` for all threads together, a new connection takes the place of the one over which nothing
- * was asked for longest, or is closed when each was asked something within `idleMs`: whoever opens connections and
- * leaves them must not keep the others out.
+ * other threads. Beyond `limit` for all threads together, the connection over which nothing came for longest, `idleMs`
+ * at least, gives way to the new one: whoever opens connections and leaves them must not keep the others out. Where
+ * all are in use, the new one is closed.
  *
  * Whichever thread wakes up first takes all connections that wait, so that one may get nearly all of a burst, and keep
  * them for hours while others idle. So a thread that has enough pauses before it takes the next one.
@@ -46,27 +46,43 @@ export function holdConnections(
   const open = new Set<Socket>();
   const looks = new Map<Socket, Look>();
   const never = createCounts(1);
+  let newcomers: Socket[] = [];
   server.on('connection', (socket: Socket) => {
-    const all = counts.reduce((sum, one) => sum + one, 0);
-    if (all >= limit * CROWDED) {
-      const idle = findIdle();
-      if (all >= limit && idle === undefined) {
-        socket.destroy();
-        return;
-      }
-      if (all >= limit) idle!.destroy();
-    }
     open.add(socket);
     looks.set(socket, { at: performance.now(), bytesRead: 0 });
     Atomics.add(counts, thread, 1);
-    socket.once('close', () => {
-      open.delete(socket);
-      looks.delete(socket);
-      Atomics.sub(counts, thread, 1);
-    });
+    socket.once('close', () => release(socket));
+    if (total() > limit * CROWDED) {
+      // requests that have arrived meanwhile must be read before a connection counts as idle
+      if (newcomers.length === 0) setImmediate(makeRoom);
+      newcomers.push(socket);
+    }
     if (open.size > Math.min(...counts) * TIMES + MORE) Atomics.wait(never, 0, 0, PAUSE_MS);
   });
   return open;
+
+  function total(): number {
+    return counts.reduce((sum, one) => sum + one, 0);
+  }
+
+  function release(socket: Socket): void {
+    if (!open.delete(socket)) return;
+    looks.delete(socket);
+    Atomics.sub(counts, thread, 1);
+  }
+
+  function makeRoom(): void {
+    const late = newcomers;
+    newcomers = [];
+    while (late.length > 0) {
+      const idle = findIdle();
+      const newest = late.pop()!;
+      if (total() <= limit) continue;
+      const leaving = idle ?? newest;
+      release(leaving);
+      leaving.destroy();
+    }
+  }
 
   /** A connection over which nothing came since a look that is `idleMs` old, and nothing is being answered. */
   function findIdle(): Socket | undefined {
@@ -75,8 +91,7 @@ export function holdConnections(
     for (const socket of open) {
       const { at, bytesRead } = looks.get(socket)!;
       if (now - at < idleMs || left-- === 0) return undefined;
-      if (socket.bytesRead === bytesRead && !isAnswering(socket) && !socket.destroyed)
-        return socket;
+      if (socket.bytesRead === bytesRead && !isAnswering(socket)) return socket;
       looks.set(socket, { at: now, bytesRead: socket.bytesRead });
       open.delete(socket);
       open.add(socket);

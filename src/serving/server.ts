@@ -2,10 +2,10 @@ import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { readTokens } from '../http/request/token.js';
 import { Cell } from '../live/current.js';
-import { createBuilder } from '../live/reload/build.js';
-import { Reloader } from '../live/reload/reload.js';
+import { buildGeneration } from '../live/reload/build.js';
+import { createReloader } from '../live/reload/reload.js';
 import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
-import { openLocalSource } from '../live/source/local.js';
+import { watchPath } from '../live/source/watch.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
 import { createCounts } from './connections.js';
@@ -22,7 +22,7 @@ export interface RunningServer {
   /** What it began with, for the log. */
   readonly begun: { readonly points: number; readonly loadMs: number; readonly address: string };
   /** Looks for a new snapshot; `accept` takes one that shrank. */
-  look(accept: boolean): void;
+  look(accept: boolean): Promise<void>;
   /** Finishes what is under way; the process is to end then. */
   close(): Promise<void>;
 }
@@ -43,23 +43,18 @@ export async function startServer(
   const current = new Cell();
   const stats = createReloadStats();
   const threadStats: ThreadStats = { behind: 0 };
-  const source = await openLocalSource(
-    {
-      path: settings.snapshot,
-      companion: settings.notifications,
-      mode: settings.watch,
-      pollMs: settings.pollInterval,
-    },
-    logger,
-  );
-  const reloader = new Reloader({
+  const bar = startProgress('Loading');
+  const reloader = createReloader({
     current,
-    source,
-    builder: createBuilder(settings),
+    path: settings.snapshot,
+    companion: settings.notifications,
     settleMs: settings.settle,
     maxShrink: settings.maxShrink,
-    allowEmpty: settings.allowEmpty === true,
-    acceptPage: settings.acceptPage === true,
+    build: (task, onProgress) =>
+      buildGeneration(task, settings, (bytesRead, bytesTotal) => {
+        bar.update(bytesRead, bytesTotal);
+        onProgress(bytesRead, bytesTotal);
+      }),
     stats,
     logger,
   });
@@ -71,8 +66,13 @@ export async function startServer(
   };
   // the web server is made while another thread builds
   const [{ web, service, metrics }] = await Promise.all([
-    makeWeb({ ...shared, thread: 0 }, current, reloader, [stats, threadStats], log),
-    showProgress(current, reloader.load()),
+    makeWeb(
+      { ...shared, thread: 0 },
+      { current, reload: reloader.look },
+      [stats, threadStats],
+      log,
+    ),
+    reloader.load().finally(() => bar.stop()),
   ]);
   const [own, ...others] = sockets;
   const address = await web.listen(
@@ -90,10 +90,10 @@ export async function startServer(
   });
   metrics.add(threads.metrics);
   void current.follow(threads);
-  const unwatch = source.watch(() => void reloader.look());
+  const unwatch = watch(settings, () => void reloader.look());
   return {
     begun: { points: current.generation.count, loadMs, address },
-    look: (accept) => void reloader.look(accept),
+    look: reloader.look,
     async close() {
       reloader.close();
       // nothing is to be waited for but the requests
@@ -106,8 +106,7 @@ export async function startServer(
 /** Makes this thread's web server, and the metrics of all threads. */
 async function makeWeb(
   start: WebStart,
-  current: Cell,
-  reloader: Reloader,
+  live: Pick<Service, 'current' | 'reload'>,
   stats: readonly [ReloadStats, ThreadStats],
   log: Log,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
@@ -115,31 +114,19 @@ async function makeWeb(
     import('./web.js'),
     import('../http/metrics.js'),
   ]);
-  const metrics = createServiceMetrics(current, ...stats);
-  const service: Service = {
-    current,
-    async reload(accept, isAwaited) {
-      const { found, done } = reloader.look(accept);
-      if (!isAwaited) return found;
-      await done;
-      return undefined;
-    },
-    metrics: metrics.text,
-  };
+  const metrics = createServiceMetrics(live.current, ...stats);
+  const service: Service = { ...live, metrics: metrics.text };
   const web = await createWeb(start, service, log);
   metrics.add(async () => [await web.metrics()]);
   return { web, service, metrics };
 }
 
-/** Shows a bar until the first snapshot is loaded. */
-async function showProgress(current: Cell, loading: Promise<void>): Promise<void> {
-  const bar = startProgress('Loading');
-  void current.follow({
-    serve: async () => bar.stop(),
-    hear({ building }) {
-      const { bytesRead = 0, bytesTotal = 0 } = building ?? {};
-      if (current.isEmpty && bytesTotal > 0) bar.update(bytesRead, bytesTotal);
-    },
-  });
-  await loading.finally(() => bar.stop());
+/** Watches all files that a generation is made from; returns what ends it. */
+function watch(settings: ServeSettings, onChange: () => void): () => Promise<void> {
+  const { snapshot, notifications, watch: mode, pollInterval: pollMs } = settings;
+  const paths = [snapshot, notifications].filter((path) => path !== undefined);
+  const ends = paths.map((path) => watchPath(path, { mode, pollMs }, onChange));
+  return async () => {
+    await Promise.all(ends.map((end) => end()));
+  };
 }

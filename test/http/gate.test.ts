@@ -28,12 +28,12 @@ interface Client {
 
 const open: { close(): unknown }[] = [];
 
-async function startGated(handle?: Handler): Promise<Gated> {
+async function startGated(handle?: Handler, mostWaiting?: number): Promise<Gated> {
   const begun: Begun[] = [];
   const note = (request: IncomingMessage, response: ServerResponse): void => {
     begun.push({ path: request.url!, response });
   };
-  const server = createServer(createGate(handle ?? note));
+  const server = createServer(createGate(handle ?? note, mostWaiting));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   open.push({ close: () => server.closeAllConnections() }, server);
@@ -104,6 +104,33 @@ test('another connection is answered between the requests of one packet', async 
   many.socket.write(requests('a', 500));
   await until('all are answered', () => order.length === 501);
   assert.ok(order.indexOf('/other0') < 50, `as number ${order.indexOf('/other0')}`);
+});
+
+test('while too many requests wait, a client that sends many more is cut off, and nobody else', async () => {
+  const gated = await startGated(undefined, 100);
+  const [first, many, few] = await Promise.all([0, 1, 2].map(() => gated.connect()));
+  first!.socket.write(requests('a', 90));
+  await until('two are begun', () => gated.begun.length === 2);
+  const cut = once(many!.socket, 'close');
+  many!.socket.write(requests('b', 90));
+  await cut;
+  few!.socket.write(requests('c', 10));
+  await until('others are worked on', () => pathsOf(gated).includes('/c1'));
+  // what the client left makes room again
+  const next = await gated.connect();
+  next.socket.write(requests('d', 10));
+  await until('all are answered', () => {
+    for (const { response } of gated.begun) response.end('x');
+    return [first!, few!, next].every(({ received }, i) => {
+      return received().split('HTTP/1.1 200').length - 1 === [90, 10, 10][i];
+    });
+  });
+  const again = await gated.connect();
+  again.socket.write(requests('e', 95));
+  await until('the next may send many', () => {
+    for (const { response } of gated.begun) response.end('x');
+    return again.received().split('HTTP/1.1 200').length - 1 === 95;
+  });
 });
 
 test('nothing is begun for a connection that was closed', async () => {
