@@ -8,6 +8,7 @@ import { type RunningAttack, startAttack } from '../../bench/attacks/start.js';
 import { benchRandom } from '../../bench/places.js';
 import type { Random } from '../../src/generate/random.js';
 import { type Load, startLoad } from '../support/load.js';
+import type { LoadResult } from '../support/load-client.js';
 import { BASE_COUNT, countOf } from '../support/marked.js';
 import { until } from '../support/wait.js';
 import { type Arena, openArena } from './arena.js';
@@ -24,6 +25,7 @@ const MOST_GROWTH = 1.3;
 const random = benchRandom(SEED, 400);
 let arena: Arena;
 let loads: Load[] = [];
+let running: RunningAttack[] = [];
 
 console.log(`seed ${SEED}: repeat with SOAK_SEED=${SEED}`);
 
@@ -52,14 +54,18 @@ async function endClients(
   what: string,
   { excuses, mayDrop = false }: Partial<Fault> = {},
 ): Promise<void> {
-  for (const load of loads) {
-    const { answered, failures, refused, dropped } = await load.end();
+  const ending = loads;
+  loads = [];
+  for (const { answered, failures, refused, dropped } of await endAll(ending)) {
     const faults = failures.filter((text) => !(excuses?.test(text) ?? false));
     assert.equal([faults, refused], [[], 0], `${what}, seed ${SEED}`);
     if (!mayDrop) assert.is(dropped, 0, `${what}, seed ${SEED}: connections were dropped`);
     assert.ok(answered > 20, `${what}, seed ${SEED}: ${answered} answers`);
   }
-  loads = [];
+}
+
+function endAll(all: readonly Load[]): Promise<LoadResult[]> {
+  return Promise.all(all.map((load) => load.end()));
 }
 
 test.before(async () => {
@@ -69,16 +75,16 @@ test.before(async () => {
 });
 
 test('ordinary clients notice neither attacks nor faults, and memory stays flat', async () => {
-  await startClients();
   for (const attack of shuffled(ATTACKS, random)) {
-    const running = await begin(attack);
+    await startClients();
+    const one = await begin(attack);
     await delay(WARMUP_MS);
-    const { opened, sent } = await running.end();
+    const { opened, sent } = await one.end();
     assert.ok(opened + sent > 0, `${attack.name} did nothing`);
+    await endClients(attack.name);
   }
   await arena.putNext();
   await arena.served('after every attack');
-  await endClients('every attack');
   const warm = arena.memory();
 
   const attacks = shuffled(ATTACKS, random);
@@ -91,9 +97,13 @@ test('ordinary clients notice neither attacks nor faults, and memory stays flat'
     const chosen = attacks.slice(turn * AT_ONCE, (turn + 1) * AT_ONCE);
     const what = `${fault.name} beside ${chosen.map(({ name }) => name).join(', ')}`;
     const began = performance.now();
-    const running = await Promise.all(chosen.map(begin));
-    await fault.run(arena);
-    await Promise.all(running.map((attack) => attack.end()));
+    running = await Promise.all(chosen.map(begin));
+    await fault.run(arena).catch((error: Error) => {
+      const words = arena.lastWords().slice(0, 1_000);
+      throw new Error(`${what}, seed ${SEED}: ${error.message}; ${words}`, { cause: error });
+    });
+    await Promise.all(running.map((one) => one.end()));
+    running = [];
     await endClients(what, fault);
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
     console.log(`${what}: ${seconds} s, ${Math.round(arena.memory() / 1e6)} MB`);
@@ -119,7 +129,8 @@ function removeJunk(): void {
 }
 
 test.after(async () => {
-  for (const load of loads) await load.end();
+  await Promise.all(running.map((one) => one.end()));
+  await endAll(loads);
   assert.is(await arena.stop(), 0, `seed ${SEED}: the exit code`);
 });
 
