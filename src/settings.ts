@@ -42,6 +42,7 @@ export interface ServeSettings {
   /** Sizes are in bytes. */
   readonly answerCache: number;
   readonly maxPageBytes: number;
+  readonly compress: boolean;
   readonly maxHeaderSize: number;
   readonly maxConnections: number;
   readonly requestTimeout: number;
@@ -202,6 +203,11 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     fallback: '8MiB',
     help: 'most that the records of a page may have as JSON; a page of more gets 400',
     parse: pageBytes,
+  },
+  {
+    flag: '--compress',
+    environment: 'WAYPOST_COMPRESS',
+    help: 'compress answers, by br or gzip, for clients that accept it',
   },
   {
     flag: '--max-header-size <size>',

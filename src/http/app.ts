@@ -113,10 +113,13 @@ export function createApp(
 
 /** Headers of all that does not take the hot path of a responder. */
 function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context: Context): void {
-  const cors = corsHeaders(request.headers.origin, context.corsOrigin);
+  const { corsOrigin } = context;
+  const cors = corsHeaders(request.headers.origin, corsOrigin);
   for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);
   reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
-  if (!reply.hasHeader('Vary')) reply.header('Vary', varyOf(false, context.corsOrigin));
+  if (!reply.hasHeader('Vary')) {
+    reply.header('Vary', varyOf({ isPersonal: false, compress: false, corsOrigin }));
+  }
   if (context.closing()) reply.header('Connection', 'close');
 }
 

@@ -22,6 +22,8 @@ export interface Context {
   readonly answerCacheBytes: number;
   /** Bounds the bytes that the records of a page have as JSON. */
   readonly maxPageBytes: number;
+  /** Whether bodies are compressed for clients that accept it. */
+  readonly compress: boolean;
   /** Share of the requests that are logged. */
   readonly accessLog: number;
   /** True once no new connections are taken: answers then ask clients to close theirs. */

@@ -53,6 +53,7 @@ export async function createWeb(
       thread,
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       maxPageBytes: settings.maxPageBytes,
+      compress: settings.compress,
       accessLog,
       closing: () => isClosing,
     },

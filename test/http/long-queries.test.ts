@@ -70,6 +70,7 @@ function start(): ReturnType<typeof createApp> {
     thread: 0,
     answerCacheBytes: 0,
     maxPageBytes: 8 * 1024 * 1024,
+    compress: false,
     accessLog: 0,
     closing: () => false,
   };

@@ -3,6 +3,7 @@ import type { Generation } from '../../live/generation.js';
 import type { Context } from '../context.js';
 import { otherSnapshot } from '../errors.js';
 import type { Format } from '../formats/format.js';
+import type { Coding } from './compression.js';
 import { corsHeaders } from './cors.js';
 import { allowsSnapshot, isAny, matchesEtag } from './etag.js';
 
@@ -17,9 +18,11 @@ export interface AnswerHead {
   readonly etag: string;
   /** Names the snapshot that the answer is made from, in quotes as an entity tag. */
   readonly snapshot: string;
+  /** How the body is compressed. */
+  readonly coding: Coding | undefined;
   /**
-   * Names and values in turn, as `writeHead` takes them, all that answers of this format and generation have in
-   * common; the values at {@link LENGTH_AT} and {@link ETAG_AT} are to be filled in.
+   * Names and values in turn, as `writeHead` takes them, all that answers of this format, coding and generation have
+   * in common. The first is the entity tag and the last the length, both to be filled in.
    */
   readonly common: readonly string[];
 }
@@ -27,16 +30,21 @@ export interface AnswerHead {
 /** Sends the answers of one address. */
 export interface Sender {
   /** What an answer of this generation begins with; `address` tells it from those of other addresses. */
-  head(generation: Generation, format: Format, address: string): AnswerHead;
+  head(
+    generation: Generation,
+    format: Format,
+    address: string,
+    coding: Coding | undefined,
+  ): AnswerHead;
   /**
-   * Sends 304 when the client has the answer already, and says whether it did. `isFound` tells that without
+   * Sends 304 when the client has one of these answers already, and says whether it did. `isFound` tells that without
    * preconditions the answer would have status 200, which `If-None-Match: *` asks for. Throws a 412 HttpError
    * when the client wants an answer of another snapshot.
    */
   sendByConditions(
     request: FastifyRequest,
     reply: FastifyReply,
-    head: AnswerHead,
+    heads: readonly AnswerHead[],
     isFound: boolean,
   ): boolean;
   /** `onSent` is called when the body's memory will not be read any more; never, when the client is gone. */
@@ -52,42 +60,55 @@ export interface Facts {
   readonly isPersonal: boolean;
 }
 
-/** Places in {@link AnswerHead.common}. Type and length, which belong to a body, stand before the rest. */
-const LENGTH_AT = 3;
-const BODY_HEADERS_END = 4;
-const ETAG_AT = 5;
+/** Place of the entity tag in {@link AnswerHead.common}. */
+const ETAG_AT = 1;
+/** Headers that belong to a body, at the end of {@link AnswerHead.common}, and their values: type and length. */
+const BODY_HEADERS = 4;
+/** The same where a body is compressed. */
+const CODED_BODY_HEADERS = 6;
 
 /**
  * Makes the sender of an address. It writes straight to Node's response: on the hot path Fastify's
  * reply costs more than the query.
  */
 export function createSender(context: Context, { name, allow, isPersonal }: Facts): Sender {
-  const { stats, corsOrigin, logger, accessLog, closing } = context;
+  const { stats, corsOrigin, logger, accessLog, closing, compress } = context;
   const observe = stats.route(name);
-  const fixed = ['Allow', allow, 'Vary', varyOf(isPersonal, corsOrigin)];
+  const fixed = ['Allow', allow, 'Vary', varyOf({ isPersonal, compress, corsOrigin })];
   fixed.push('Cache-Control', isPersonal ? 'private, no-cache' : 'no-cache');
   fixed.push('X-Content-Type-Options', 'nosniff');
   if (corsOrigin[0] === '*') fixed.push(...corsHeaders(undefined, corsOrigin));
-  /** {@link AnswerHead.common} of each format, of the generation that `tag` names. */
-  const common = new Map<Format, readonly string[]>();
+  /** {@link AnswerHead.common} of each coding and format, of the generation that `tag` names. */
+  const common = {
+    none: new Map<Format, readonly string[]>(),
+    br: new Map<Format, readonly string[]>(),
+    gzip: new Map<Format, readonly string[]>(),
+  };
   let tag = '';
   let snapshot = '""';
 
-  function commonHeaders(generation: Generation, format: Format): readonly string[] {
+  function commonHeaders(
+    generation: Generation,
+    format: Format,
+    coding: Coding | undefined,
+  ): readonly string[] {
     if (generation.tag !== tag) {
-      common.clear();
+      for (const ofFormat of Object.values(common)) ofFormat.clear();
       ({ tag } = generation);
       snapshot = `"${tag}"`;
     }
-    let headers = common.get(format);
+    const ofFormat = common[coding ?? 'none'];
+    let headers = ofFormat.get(format);
     if (headers === undefined) {
       headers = [
-        ...['Content-Type', format.contentType, 'Content-Length', '', 'ETag', ''],
+        ...['ETag', ''],
         ...fixed,
         ...['Last-Modified', generation.lastModified, 'Waypost-Snapshot', snapshot],
         ...format.headers,
+        ...(coding === undefined ? [] : ['Content-Encoding', coding]),
+        ...['Content-Type', format.contentType, 'Content-Length', ''],
       ];
-      common.set(format, headers);
+      ofFormat.set(format, headers);
     }
     return headers;
   }
@@ -119,29 +140,36 @@ export function createSender(context: Context, { name, allow, isPersonal }: Fact
   }
 
   return {
-    head(generation, format, address) {
-      const headers = commonHeaders(generation, format);
-      const etag = `"${generation.tag}-${format.name}-${address}"`;
-      return { format, etag, snapshot, common: headers };
+    head(generation, format, address, coding) {
+      const headers = commonHeaders(generation, format, coding);
+      const ending = coding === undefined ? '"' : `-${coding}"`;
+      const etag = `"${generation.tag}-${format.name}-${address}${ending}`;
+      return { format, etag, snapshot, coding, common: headers };
     },
 
-    sendByConditions(request, reply, { format, etag, snapshot, common }, isFound) {
+    sendByConditions(request, reply, heads, isFound) {
       const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.raw.headers;
-      if (ifMatch !== undefined && !allowsSnapshot(ifMatch, snapshot, etag)) {
-        throw otherSnapshot(ifMatch, snapshot);
+      if (ifMatch !== undefined) {
+        const { snapshot: served } = heads[0]!;
+        if (!heads.some((head) => allowsSnapshot(ifMatch, served, head.etag))) {
+          throw otherSnapshot(ifMatch, served);
+        }
       }
       if (ifNoneMatch === undefined) return false;
-      const hasIt = isAny(ifNoneMatch) ? isFound : matchesEtag(ifNoneMatch, etag);
-      if (!hasIt) return false;
-      const own = common.slice(BODY_HEADERS_END);
-      own[ETAG_AT - BODY_HEADERS_END] = etag;
+      const kept = isAny(ifNoneMatch)
+        ? isFound && heads[0]
+        : heads.find((head) => matchesEtag(ifNoneMatch, head.etag));
+      if (!kept) return false;
+      const { format, etag, coding, common } = kept;
+      const own = common.slice(0, coding === undefined ? -BODY_HEADERS : -CODED_BODY_HEADERS);
+      own[ETAG_AT] = etag;
       write(request, reply, 304, format, own);
       return true;
     },
 
     send(request, reply, { format, etag, common, body }, onSent) {
       const own = common.slice();
-      own[LENGTH_AT] = String(body.length);
+      own[own.length - 1] = String(body.length);
       own[ETAG_AT] = etag;
       write(request, reply, 200, format, own, body, onSent);
     },
@@ -155,9 +183,18 @@ export function headersOf({ common, etag }: AnswerHead): string[] {
   return headers;
 }
 
-/** The Vary header of an answer; `isPersonal` where it depends on the token. */
-export function varyOf(isPersonal: boolean, corsOrigin: readonly string[]): string {
+/** What answers depend on besides their address. */
+export interface Dependence {
+  /** Whether on the token. */
+  readonly isPersonal: boolean;
+  readonly compress: boolean;
+  readonly corsOrigin: readonly string[];
+}
+
+/** The Vary header of an answer. */
+export function varyOf({ isPersonal, compress, corsOrigin }: Dependence): string {
   const parts = ['Accept'];
+  if (compress) parts.push('Accept-Encoding');
   if (isPersonal) parts.push('Authorization');
   if (corsOrigin.length > 0 && !corsOrigin.includes('*')) parts.push('Origin');
   return parts.join(', ');
