@@ -1,23 +1,24 @@
 import type { Dataset } from '../dataset/dataset.js';
-import { type Order, type RankRange, rankRange } from '../dataset/order.js';
 import type { Row } from '../dataset/row.js';
+import { CellWalk, cellRows } from './cells.js';
 import { chooseDriver, type Driver, NEIGHBOUR, REGION_TEST, SCATTERED } from './plan.js';
-import type { Filters, TimeWindow } from './query.js';
+import type { Filters } from './query.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 import { findRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
+import { narrowest, type Window, windowOf } from './windows.js';
 import { andThen, inStretches, type Step } from './work.js';
 
 /** The rows that satisfy all filters, counted, in the form in which they were cheapest to find. */
 export type Matches = { readonly count: number } & (
   | { readonly form: 'all' }
-  /** A stretch of a time order. */
-  | { readonly form: 'window'; readonly order: Order; readonly range: RankRange }
+  /** What lies in one window of time, or in both. */
+  | { readonly form: 'windows'; readonly windows: readonly Window[] }
   /** What lies in a region; valid until the next search. */
   | { readonly form: 'runs'; readonly region: Region; readonly runs: Runs }
-  /** Single rows at the front of the scratch memory's matches. */
-  | { readonly form: 'rows'; readonly ascending: boolean }
+  /** Single rows at the front of the scratch memory's matches, and the windows that they lie in. */
+  | { readonly form: 'rows'; readonly ascending: boolean; readonly windows: readonly Window[] }
 );
 
 /** Below this many rows in a time window, testing them beats looking for a region's runs. */
@@ -38,7 +39,7 @@ export function findMatches(
   // one filter is counted by its index alone
   if (region === undefined) {
     if (windows.length === 0) return { form: 'all', count: dataset.count };
-    if (windows.length === 1) return { form: 'window', ...windows[0]! };
+    if (windows.length === 1) return { form: 'windows', windows, count: windows[0]!.count };
   } else if (windows.length === 0) {
     return andThen(findRuns(dataset, region, scratch.runs, scratch.meter), (runs) => ({
       form: 'runs',
@@ -61,25 +62,19 @@ export function findMatches(
         inRegion: region !== undefined,
         createdAt: created?.count,
         modifiedAt: modified?.count,
+        cellRows: region === undefined ? cellRows(dataset) : undefined,
       });
+    if (driver === 'cells' && region === undefined) {
+      return { form: 'windows', windows, count: countBoth(dataset, created!, modified!) };
+    }
     const ascending = driver === 'all' || driver === 'region';
     const testing = testRows(dataset, scratch, driver, region, created, modified);
-    return andThen(testing, (count) => ({ form: 'rows', ascending, count }));
+    return andThen(testing, (count) => ({ form: 'rows', ascending, windows, count }));
   });
 }
 
-interface Window {
-  readonly order: Order;
-  readonly range: RankRange;
-  readonly count: number;
-}
-
-/** Undefined where all rows lie in the window, too. */
-function windowOf(order: Order, window: TimeWindow | undefined): Window | undefined {
-  if (window === undefined) return undefined;
-  const range = rankRange(order, window.after, window.before);
-  const count = range.to - range.from;
-  return count === order.rows.length ? undefined : { order, range, count };
+function countBoth(dataset: Dataset, created: Window, modified: Window): number {
+  return new CellWalk(dataset, created.order, created.range, modified).count();
 }
 
 /** Goes through the driver's rows and keeps those that satisfy the rest; returns how many. */
@@ -214,7 +209,8 @@ function bounds(window: Window | undefined, total: number): [from: number, last:
 }
 
 /** The matches as single rows, at the front of the scratch memory's matches; of what has a filter. */
-export function listRows({ matches: list, meter }: Scratch, matches: Matches): Step<Int32Array> {
+export function listRows(dataset: Dataset, scratch: Scratch, matches: Matches): Step<Int32Array> {
+  const { matches: list, meter } = scratch;
   const { count } = matches;
   if (matches.form === 'runs') {
     const { runs } = matches;
@@ -224,9 +220,16 @@ export function listRows({ matches: list, meter }: Scratch, matches: Matches): S
     );
     return andThen(listing, () => list.subarray(0, count));
   }
-  if (matches.form === 'window') {
-    const { from, to } = matches.range;
-    list.set(matches.order.rows.subarray(from, to));
+  if (matches.form === 'windows') {
+    const { windows } = matches;
+    const driver = narrowest(windows);
+    const other = windows.find((window) => window !== driver);
+    if (other === undefined)
+      list.set(driver.order.rows.subarray(driver.range.from, driver.range.to));
+    else {
+      const testing = testWindow(dataset, scratch, driver, undefined, other);
+      return andThen(testing, () => list.subarray(0, count));
+    }
   }
   return list.subarray(0, count);
 }

@@ -10,20 +10,25 @@ export interface Facts {
   /** Rows in the window of created_at and of modified_at; undefined without one. */
   readonly createdAt: number | undefined;
   readonly modifiedAt: number | undefined;
+  /** Rows of a cell of the cross table, where it can count the matches: both windows, and no region. */
+  readonly cellRows: number | undefined;
 }
 
-/** The rows that are gone through, every other filter being tested on each. */
-export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt';
+/**
+ * The rows that are gone through, every other filter being tested on each; or the cells of the cross table, by which two
+ * windows are counted.
+ */
+export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt' | 'cells';
 
 /**
  * How a page is taken from matches that are already counted: `walk` goes along the wanted order and
- * tests rows until the page is full; `mark` does so after setting a bit for each match, by which it tests; `select` goes
- * through all matches and picks the page's share.
+ * tests rows until the page is full; `mark` does so after setting a bit for each match, by which it tests; `cells` walks past
+ * whole cells of the cross table; `select` goes through all matches and picks the page's share.
  */
-export type Way = 'walk' | 'mark' | 'select';
+export type Way = 'walk' | 'mark' | 'cells' | 'select';
 
 /** How the matches are known, as `Matches` says. */
-export type Form = 'all' | 'window' | 'runs' | 'rows';
+export type Form = 'all' | 'windows' | 'runs' | 'rows';
 
 // nanoseconds a row, rounded from bench/query: only their ratios matter
 export const NEIGHBOUR = 2; // the next row in memory
@@ -51,6 +56,8 @@ export function chooseDriver(facts: Facts): Driver {
     ['region', (facts.region ?? Infinity) * NEIGHBOUR],
     ['createdAt', (facts.createdAt ?? Infinity) * (SCATTERED + test)],
     ['modifiedAt', (facts.modifiedAt ?? Infinity) * (SCATTERED + test)],
+    // the two at the ends, and what lies between the lines and the edges of the other window
+    ['cells', (facts.cellRows ?? Infinity) * 3 * SCATTERED],
   ]);
 }
 
@@ -58,20 +65,39 @@ function cheapest<T>(costs: readonly (readonly [T, number])[]): T {
   return costs.reduce((best, next) => (next[1] < best[1] ? next : best))[0];
 }
 
+/** What else the way to a page depends on. */
+export interface WayFacts {
+  /** Rows of the page. */
+  readonly length: number;
+  /** Rows that are gone through to list the matches, where they are scattered. */
+  readonly listed: number;
+  /** Rows of a cell, where the matches are a window of an order that is not the page's own. */
+  readonly cellRows: number | undefined;
+}
+
 /**
  * Chooses the way to a page that ends at place `end` of `count` matches, counted from the nearer end of
  * the order, when a walk along the order passes `span` rows to meet them all.
  */
-export function chooseWay(end: number, count: number, span: number, form: Form): Way {
+export function chooseWay(
+  end: number,
+  count: number,
+  span: number,
+  form: Form,
+  { length, listed, cellRows = Infinity }: Partial<WayFacts> = {},
+): Way {
   const passed = (end * span) / count;
   const test = form === 'runs' ? SCATTERED + REGION_TEST : SCATTERED;
-  const lookup = form === 'window' ? SCATTERED : NEIGHBOUR;
+  const lookup = form === 'windows' ? SCATTERED : NEIGHBOUR;
+  const list = (listed ?? 0) * SCATTERED;
   const pick = Math.min(count * SORTED, count * MARKED + span / 32);
   return cheapest<Way>([
     // rows that several filters left can be told by nothing but bits
     ['walk', form === 'rows' ? Infinity : passed * test],
-    ['mark', count * FEWEST_MARKED < span ? Infinity : (count + passed) * MARKED],
-    ['select', count * lookup + pick],
+    ['mark', count * FEWEST_MARKED < span ? Infinity : list + (count + passed) * MARKED],
+    // beside the page's rows those of the cell that they begin in, and of two edges on the way to the nearest lines
+    ['cells', (cellRows * 2 + ((length ?? end) * span) / count) * SCATTERED],
+    ['select', list + count * lookup + pick],
   ]);
 }
 

@@ -124,7 +124,7 @@ test('matches that all lie at the far end of the order are found, where a walk g
     modified: -i * 1e6,
   }));
   const large = await engineOf(all);
-  assert.is(chooseWay(100, share, count, 'window'), 'walk');
+  assert.is(chooseWay(100, share, count, 'windows'), 'walk');
   assert.ok(walkBudget(100, share, count) < count - share);
   const late = { after: (count - share) * 1e6, before: Infinity };
   const early = { after: -Infinity, before: (share - 1) * 1e6 };

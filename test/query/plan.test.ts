@@ -11,7 +11,13 @@ import {
 const MILLION = 1_000_000;
 
 function driver(facts: Partial<Facts>): string {
-  const none = { inRegion: false, region: undefined, createdAt: undefined, modifiedAt: undefined };
+  const none = {
+    inRegion: false,
+    region: undefined,
+    createdAt: undefined,
+    modifiedAt: undefined,
+    cellRows: undefined,
+  };
   return chooseDriver({ total: MILLION, ...none, ...facts });
 }
 
@@ -44,12 +50,19 @@ test('a region that was not looked for is never gone through', () => {
 });
 
 test('an empty dataset can be planned for', () => {
-  const facts = { total: 0, inRegion: true, region: 0, createdAt: 0, modifiedAt: 0 };
+  const facts = {
+    total: 0,
+    inRegion: true,
+    region: 0,
+    createdAt: 0,
+    modifiedAt: 0,
+    cellRows: undefined,
+  };
   assert.ok(['all', 'region', 'createdAt', 'modifiedAt'].includes(driver(facts)));
 });
 
 test('first pages of many matches are walked to, pages of few matches are selected', () => {
-  for (const form of ['runs', 'window', 'rows'] as const) {
+  for (const form of ['runs', 'windows', 'rows'] as const) {
     // rows in a list are told by bits alone
     const walk = form === 'rows' ? 'mark' : 'walk';
     assert.is(chooseWay(100, MILLION, MILLION, form), walk);
@@ -60,7 +73,7 @@ test('first pages of many matches are walked to, pages of few matches are select
 });
 
 test('deep pages are walked to by bits, and selected once that passes most of the order', () => {
-  for (const form of ['runs', 'window'] as const) {
+  for (const form of ['runs', 'windows'] as const) {
     assert.is(chooseWay(100, 50_000, MILLION, form), 'walk');
     assert.is(chooseWay(450_000, 900_000, MILLION, form), 'mark');
     assert.is(chooseWay(25_000, 50_000, MILLION, form), 'select');
@@ -79,7 +92,7 @@ test('the further the page, the less a walk is worth: the choice goes one way on
   for (const count of [10, 1_000, 30_000, 400_000]) {
     for (const choose of [
       (end: number) => chooseWay(end, count, MILLION, 'runs'),
-      (end: number) => chooseWay(end, count, MILLION, 'window'),
+      (end: number) => chooseWay(end, count, MILLION, 'windows'),
       (end: number) => chooseWay(end, count, MILLION, 'rows'),
       (end: number) => chooseNearestWay(end, count),
     ]) {

@@ -86,6 +86,7 @@ export function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hi
   if (boxes !== undefined || circle !== undefined) drivers.push('region');
   if (createdAt !== undefined) drivers.push('createdAt');
   if (modifiedAt !== undefined) drivers.push('modifiedAt');
-  const ways: Way[] = ['walk', 'mark', 'select'];
+  if (createdAt !== undefined && modifiedAt !== undefined) drivers.push('cells');
+  const ways: Way[] = ['walk', 'mark', 'cells', 'select'];
   return drivers.flatMap((driver) => ways.map((way) => ({ driver, way })));
 }

@@ -56,7 +56,7 @@ export function takeNearest(
       }
     }
   }
-  return andThen(listRows(scratch, matches), (rows) =>
+  return andThen(listRows(dataset, scratch, matches), (rows) =>
     pickOf(dataset, scratch, matches, centre, rows, places),
   );
 }

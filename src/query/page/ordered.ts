@@ -1,9 +1,11 @@
 import type { Dataset } from '../../dataset/dataset.js';
-import type { Order } from '../../dataset/order.js';
+import type { Order, RankRange } from '../../dataset/order.js';
 import type { Rank, Row } from '../../dataset/row.js';
+import { CellWalk, cellRows } from '../cells.js';
 import { listRows, type Matches } from '../match.js';
 import { chooseWay, MARKED, REGION_TEST, SCATTERED, type Way, walkBudget } from '../plan.js';
 import { FEW, type Scratch } from '../scratch.js';
+import { narrowest, type Window } from '../windows.js';
 import { andThen, inStretches, type Meter, type Step, type Work } from '../work.js';
 import { selectFew, selectRanks } from './select.js';
 
@@ -46,17 +48,30 @@ function takeAscending(
 ): Step<void> {
   const { count } = matches;
   const { length } = page;
-  const start = sliceStart(matches, order);
-  if (start !== undefined) {
-    page.set(order.rows.subarray(start + from, start + from + length));
+  const windows = windowsOf(matches);
+  const others = windows.filter((window) => window.order !== order);
+  const range = windows.find((window) => window.order === order)?.range ?? wholeOf(order);
+  if (others.length === 0 && (matches.form === 'windows' || matches.form === 'all')) {
+    page.set(order.rows.subarray(range.from + from, range.from + from + length));
     return;
   }
+  const span = range.to - range.from;
   const end = Math.min(from + length, count - from);
-  const way = forced ?? chooseWay(end, count, dataset.count, matches.form);
-  if (way === 'select') return select(scratch, matches, order, from, page);
-  const walk = new Walk(count, from, dataset.count, order, page);
-  if (way === 'mark' || (way === 'walk' && matches.form === 'rows')) {
-    return andThen(mark(scratch, matches), () =>
+  const hasCells = matches.form === 'windows' && others.length === 1;
+  const way =
+    forced ??
+    chooseWay(end, count, span, matches.form, {
+      length,
+      listed: windows.length === 2 && matches.form === 'windows' ? narrowest(windows).count : 0,
+      cellRows: hasCells ? cellRows(dataset) : undefined,
+    });
+  if (way === 'select') return select(dataset, scratch, matches, order, from, page);
+  if (way === 'cells' && hasCells) {
+    return new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.meter);
+  }
+  const walk = new Walk(count, from, range, order, page);
+  if (way === 'mark' || matches.form === 'rows') {
+    return andThen(mark(dataset, scratch, matches), () =>
       andThen(walk.pass(scratch.bits, scratch.meter), () =>
         andThen(walk.run(bitTest(scratch.bits), MARKED, scratch.meter, Infinity), () => {
           scratch.bits.fill(0);
@@ -64,17 +79,21 @@ function takeAscending(
       ),
     );
   }
-  const budget = forced === undefined ? walkBudget(end, count, dataset.count) : Infinity;
-  const [test, cost] = rowTest(dataset, matches);
+  const budget = forced === undefined ? walkBudget(end, count, span) : Infinity;
+  const [test, cost] = rowTest(dataset, matches, others);
   return andThen(walk.run(test, cost, scratch.meter, budget), (isDone) =>
-    isDone ? undefined : select(scratch, matches, order, from, page),
+    isDone ? undefined : select(dataset, scratch, matches, order, from, page),
   );
 }
 
-/** Where the matches begin when they are a stretch of the order itself. */
-function sliceStart(matches: Matches, order: Order): number | undefined {
-  if (matches.form === 'all') return 0;
-  return matches.form === 'window' && matches.order === order ? matches.range.from : undefined;
+const NO_WINDOWS: readonly Window[] = [];
+
+function windowsOf(matches: Matches): readonly Window[] {
+  return matches.form === 'windows' || matches.form === 'rows' ? matches.windows : NO_WINDOWS;
+}
+
+function wholeOf({ rows }: Order): RankRange {
+  return { from: 0, to: rows.length };
 }
 
 /** Rows that are passed without a look at whether the page has begun. */
@@ -91,12 +110,12 @@ class Walk {
   #toPass: number;
   #taken = 0;
 
-  constructor(count: number, from: number, total: number, order: Order, page: Uint32Array) {
+  constructor(count: number, from: number, range: RankRange, order: Order, page: Uint32Array) {
     const behind = count - from - page.length;
     this.#rows = order.rows;
     this.#page = page;
     this.#step = from <= behind ? 1 : -1;
-    this.#rank = from <= behind ? 0 : total - 1;
+    this.#rank = from <= behind ? range.from : range.to - 1;
     this.#toPass = Math.min(from, behind);
   }
 
@@ -174,22 +193,29 @@ class Walk {
 
 type RowTest = (row: Row) => boolean;
 
-/** How to tell a match, and what that costs. */
-function rowTest({ coords }: Dataset, matches: Matches): [RowTest, cost: number] {
+/** How to tell a match, and what that costs; `windows` are those of other orders. */
+function rowTest(
+  { coords }: Dataset,
+  matches: Matches,
+  windows: readonly Window[],
+): [RowTest, cost: number] {
   if (matches.form === 'runs') {
     const { region } = matches;
     return [(row) => region.contains(coords, row), SCATTERED + REGION_TEST];
   }
-  if (matches.form !== 'window') throw new Error(`Expected runs or a window, got ${matches.form}.`);
-  const { ranks } = matches.order;
-  const { from, to } = matches.range;
-  return [(row) => ranks[row]! >= from && ranks[row]! < to, SCATTERED];
+  const tests = windows.map(({ order: { ranks }, range: { from, to } }): RowTest => {
+    return (row) => ranks[row]! >= from && ranks[row]! < to;
+  });
+  const [first, second] = tests;
+  if (first === undefined) throw new Error(`Expected runs or windows, got ${matches.form}.`);
+  if (second === undefined) return [first, SCATTERED];
+  return [(row) => first(row) && second(row), 2 * SCATTERED];
 }
 
 /** Sets the bit of each match, to tell it by: the bits of a million rows fit the cache, their ranks do not. */
-function mark(scratch: Scratch, matches: Matches): Step<void> {
+function mark(dataset: Dataset, scratch: Scratch, matches: Matches): Step<void> {
   const { bits, meter } = scratch;
-  return andThen(listRows(scratch, matches), (rows) =>
+  return andThen(listRows(dataset, scratch, matches), (rows) =>
     inStretches(meter, 0, rows.length, MARKED, (from, to) => markRows(bits, rows, from, to)),
   );
 }
@@ -211,13 +237,16 @@ function bitOf(bits: Int32Array, row: Row): number {
 
 /** Picks the page's matches by their ranks of the order. */
 function select(
+  dataset: Dataset,
   scratch: Scratch,
   matches: Matches,
   order: Order,
   from: number,
   page: Uint32Array,
 ): Step<void> {
-  return andThen(listRows(scratch, matches), (rows) => selectOf(scratch, rows, order, from, page));
+  return andThen(listRows(dataset, scratch, matches), (rows) =>
+    selectOf(scratch, rows, order, from, page),
+  );
 }
 
 function selectOf(

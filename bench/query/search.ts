@@ -1,0 +1,140 @@
+import type { Random } from '../../src/generate/random.js';
+import type { Engine } from '../../src/query/engine.js';
+import type { Circle, Query } from '../../src/query/query.js';
+import { Suspended } from '../../src/query/suspended.js';
+import { benchRandom } from '../places.js';
+import { type Candidate, mutate, randomCandidate, textOf } from './candidates.js';
+
+/** One of the slowest queries that were found. */
+export interface Slow {
+  /** The data set that it was asked of. */
+  readonly data: string;
+  /** As parameters of the interface. */
+  readonly query: string;
+  readonly matches: number;
+  /** Least of several runs, from first to last piece. */
+  readonly millis: number;
+  /** The longest piece of work, likewise. */
+  readonly piece: number;
+}
+
+/** How hard a search tries. */
+export interface Effort {
+  readonly queries: number;
+  readonly seed: number;
+}
+
+/** A candidate and what it cost. */
+interface Tried {
+  readonly candidate: Candidate;
+  readonly query: Query;
+  readonly matches: number;
+  readonly millis: number;
+}
+
+/** Candidates that are changed in the hope of a slower one. */
+const PARENTS = 30;
+/** Share of the queries that are changed ones. */
+const CHANGED = 0.5;
+/** A slow candidate is measured as often again: one hiccup of the machine must not make a finding. */
+const AGAIN = 3;
+const FINAL = 7;
+export const SLOWEST = 10;
+
+/**
+ * Looks for the slowest queries of an engine: random ones, and changed versions of the slowest so far.
+ * `circles` are tried as they are, too.
+ */
+export function searchSlowest(
+  data: string,
+  engine: Engine,
+  circles: readonly Circle[],
+  { queries, seed }: Effort,
+): Slow[] {
+  const random = benchRandom(seed, 400);
+  let slowest: Tried[] = [];
+  for (let i = 0; i < queries; i++) {
+    const tried = measure(engine, next(engine, circles, slowest, random), slowest.at(-1)?.millis);
+    if (tried === undefined) continue;
+    slowest.push(tried);
+    slowest = slowest.sort((a, b) => b.millis - a.millis).slice(0, PARENTS);
+  }
+  return distinct(slowest)
+    .map(({ query, candidate, matches }) => ({
+      data,
+      query: textOf(candidate, query),
+      matches,
+      ...leastOf(engine, query, FINAL),
+    }))
+    .sort((a, b) => b.millis - a.millis)
+    .slice(0, SLOWEST);
+}
+
+function next(
+  engine: Engine,
+  circles: readonly Circle[],
+  slowest: readonly Tried[],
+  random: Random,
+): Candidate {
+  if (slowest.length < PARENTS || !random.chance(CHANGED)) {
+    return randomCandidate(engine.dataset, circles, random);
+  }
+  return mutate(engine.dataset, circles, random.pick(slowest).candidate, random);
+}
+
+/** Undefined when it is quicker than `beat`. */
+function measure(engine: Engine, candidate: Candidate, beat = 0): Tried | undefined {
+  const { filters, ordering, pageSize, depth } = candidate;
+  const first = { filters, ordering, page: 1, pageSize };
+  const { count: matches, pageCount } = engine.run(first)!;
+  const query = { ...first, page: 1 + Math.round((pageCount - 1) * depth) };
+  if (millisOf(engine, query).millis <= beat) return undefined;
+  const { millis } = leastOf(engine, query, AGAIN);
+  return millis > beat ? { candidate, query, matches, millis } : undefined;
+}
+
+function leastOf(engine: Engine, query: Query, times: number): { millis: number; piece: number } {
+  let [millis, piece] = [Infinity, Infinity];
+  for (let i = 0; i < times; i++) {
+    const one = millisOf(engine, query);
+    millis = Math.min(millis, one.millis);
+    piece = Math.min(piece, one.piece);
+  }
+  return { millis, piece };
+}
+
+function millisOf(engine: Engine, query: Query): { millis: number; piece: number } {
+  let millis = 0;
+  let piece = 0;
+  const timed = <T>(work: () => T): T => {
+    const began = performance.now();
+    const result = work();
+    const took = performance.now() - began;
+    millis += took;
+    piece = Math.max(piece, took);
+    return result;
+  };
+  let answer = timed(() => engine.begin(query));
+  while (answer instanceof Suspended) {
+    const { resume } = answer;
+    const suspended = answer;
+    answer = timed(() => resume.call(suspended));
+  }
+  return { millis, piece };
+}
+
+/** One of each family: versions of one query differ by little. */
+function distinct(slowest: readonly Tried[]): Tried[] {
+  const families = new Map<string, Tried>();
+  for (const tried of slowest) {
+    const { filters, ordering, pageSize } = tried.candidate;
+    const family = [
+      ...Object.keys(filters).sort(),
+      ordering,
+      pageSize,
+      Math.log2(tried.matches + 1) >> 1,
+    ].join();
+    if (!families.has(family)) families.set(family, tried);
+  }
+  return [...families.values()];
+}

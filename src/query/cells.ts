@@ -1,0 +1,131 @@
+import { countCells } from '../dataset/cross-table.js';
+import type { Dataset } from '../dataset/dataset.js';
+import type { Order, RankRange } from '../dataset/order.js';
+import { crossViewOf } from '../dataset/orders.js';
+import type { Rank } from '../dataset/row.js';
+import { NEIGHBOUR, SCATTERED } from './plan.js';
+import type { Window } from './windows.js';
+import type { Meter, Step, Work } from './work.js';
+
+/**
+ * A walk along a stretch of one order past the rows that lie in a window of another. The cross table tells how many
+ * there are in each cell, so that whole cells are passed without a look at their rows.
+ */
+export class CellWalk {
+  readonly #along: Order;
+  readonly #window: Window;
+  readonly #shift: number;
+  /** Matches of each cell. */
+  readonly #counts: Int32Array;
+  readonly #to: Rank;
+  #rank: Rank;
+
+  constructor(dataset: Dataset, along: Order, range: RankRange, window: Window) {
+    const view = crossViewOf(dataset, along, window.order);
+    this.#along = along;
+    this.#window = window;
+    this.#shift = view.table.shift;
+    this.#counts = new Int32Array(view.table.cells);
+    this.#rank = range.from;
+    this.#to = range.to;
+    countCells(view, along, window.order, window.range, this.#counts);
+  }
+
+  /** Counts the matches that are left. Tests the rows of two cells at most. */
+  count(): number {
+    let count = 0;
+    while (this.#rank < this.#to) {
+      count += this.#isWhole() ? this.#counts[this.#rank >>> this.#shift]! : this.#testCell();
+      this.#rank = this.#cellEnd();
+    }
+    return count;
+  }
+
+  /** Fills the page with the matches after the first `skipped`. */
+  take(skipped: number, page: Uint32Array, meter: Meter): Step<void> {
+    const state = { toPass: skipped, taken: 0 };
+    const isDone = this.#takeSome(state, page, meter);
+    return isDone ? undefined : this.#takeRest(state, page, meter);
+  }
+
+  *#takeRest(state: Progress, page: Uint32Array, meter: Meter): Work<void> {
+    do {
+      if (meter.left < 0) yield;
+    } while (!this.#takeSome(state, page, meter));
+  }
+
+  /** Goes on for a stretch of work or a cell; returns whether the page is full. */
+  #takeSome(state: Progress, page: Uint32Array, meter: Meter): boolean {
+    let cost = 0;
+    while (state.taken < page.length && cost < meter.stretch) {
+      const here = this.#counts[this.#rank >>> this.#shift]!;
+      const end = this.#cellEnd();
+      if (this.#isWhole() && state.toPass >= here) {
+        state.toPass -= here;
+        cost += NEIGHBOUR;
+      } else {
+        cost += (end - this.#rank) * SCATTERED;
+        this.#takeCell(state, page);
+      }
+      this.#rank = end;
+    }
+    meter.left -= cost;
+    return state.taken === page.length;
+  }
+
+  #takeCell(state: Progress, page: Uint32Array): void {
+    const { rows } = this.#along;
+    const { ranks } = this.#window.order;
+    const { from, to } = this.#window.range;
+    const end = this.#cellEnd();
+    let { toPass, taken } = state;
+    for (let rank = this.#rank; rank < end && taken < page.length; rank++) {
+      const row = rows[rank]!;
+      const other = ranks[row]!;
+      if (other < from || other >= to) continue;
+      if (toPass > 0) toPass--;
+      else page[taken++] = row;
+    }
+    state.toPass = toPass;
+    state.taken = taken;
+  }
+
+  #testCell(): number {
+    const { rows } = this.#along;
+    const { ranks } = this.#window.order;
+    const { from, to } = this.#window.range;
+    const last = to - 1;
+    const end = this.#cellEnd();
+    let count = 0;
+    // the sign bit says "outside": no branch to mispredict
+    for (let rank = this.#rank; rank < end; rank++) {
+      const other = ranks[rows[rank]!]!;
+      count += ~((other - from) | (last - other)) >>> 31;
+    }
+    return count;
+  }
+
+  /** Where the cell at hand ends, or the stretch inside it. */
+  #cellEnd(): Rank {
+    return Math.min(((this.#rank >>> this.#shift) + 1) << this.#shift, this.#to);
+  }
+
+  /** Whether the cell at hand lies in the stretch with all its rows. */
+  #isWhole(): boolean {
+    const cell = this.#rank >>> this.#shift;
+    const isWholeEnd =
+      this.#cellEnd() === Math.min((cell + 1) << this.#shift, this.#along.rows.length);
+    return isWholeEnd && this.#rank === cell << this.#shift;
+  }
+}
+
+interface Progress {
+  /** Matches before the page. */
+  toPass: number;
+  taken: number;
+}
+
+/** Rows of a cell of the largest cross table. */
+export function cellRows({ crossTables }: Dataset): number {
+  return 1 << crossTables.createdAtModifiedAt.shift;
+}

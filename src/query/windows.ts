@@ -1,0 +1,22 @@
+import { type Order, type RankRange, rankRange } from '../dataset/order.js';
+import type { TimeWindow } from './query.js';
+
+/** A window of time, as the stretch of its order. */
+export interface Window {
+  readonly order: Order;
+  readonly range: RankRange;
+  readonly count: number;
+}
+
+/** Undefined where all rows lie in the window, too. */
+export function windowOf(order: Order, window: TimeWindow | undefined): Window | undefined {
+  if (window === undefined) return undefined;
+  const range = rankRange(order, window.after, window.before);
+  const count = range.to - range.from;
+  return count === order.rows.length ? undefined : { order, range, count };
+}
+
+/** The window with the fewest rows, of one or two. */
+export function narrowest(windows: readonly Window[]): Window {
+  return windows.reduce((least, window) => (window.count < least.count ? window : least));
+}
