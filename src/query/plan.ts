@@ -73,6 +73,8 @@ export interface WayFacts {
   readonly listed: number;
   /** Rows of a cell, where the matches are a window of an order that is not the page's own. */
   readonly cellRows: number | undefined;
+  /** Whether a walk by tests was given up already. */
+  readonly hasWalked: boolean;
 }
 
 /**
@@ -84,19 +86,20 @@ export function chooseWay(
   count: number,
   span: number,
   form: Form,
-  { length, listed, cellRows = Infinity }: Partial<WayFacts> = {},
+  { length = end, listed = 0, cellRows = Infinity, hasWalked = false }: Partial<WayFacts> = {},
 ): Way {
-  const passed = (end * span) / count;
+  const passed = hasWalked ? span : (end * span) / count;
   const test = form === 'runs' ? SCATTERED + REGION_TEST : SCATTERED;
   const lookup = form === 'windows' ? SCATTERED : NEIGHBOUR;
-  const list = (listed ?? 0) * SCATTERED;
+  const list = listed * SCATTERED;
   const pick = Math.min(count * SORTED, count * MARKED + span / 32);
   return cheapest<Way>([
     // rows that several filters left can be told by nothing but bits
-    ['walk', form === 'rows' ? Infinity : passed * test],
+    ['walk', form === 'rows' || hasWalked ? Infinity : passed * test],
     ['mark', count * FEWEST_MARKED < span ? Infinity : list + (count + passed) * MARKED],
-    // beside the page's rows those of the cell that they begin in, and of two edges on the way to the nearest lines
-    ['cells', (cellRows * 2 + ((length ?? end) * span) / count) * SCATTERED],
+    // beside the page's rows, no more than a cell each, those of the cell that they begin in, and what lies between
+    // two edges and the lines next to them
+    ['cells', (cellRows * 2 + Math.min((length * span) / count, length * cellRows)) * SCATTERED],
     ['select', list + count * lookup + pick],
   ]);
 }

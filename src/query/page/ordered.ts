@@ -46,43 +46,49 @@ function takeAscending(
   page: Uint32Array,
   forced?: Way,
 ): Step<void> {
-  const { count } = matches;
-  const { length } = page;
   const windows = windowsOf(matches);
   const others = windows.filter((window) => window.order !== order);
   const range = windows.find((window) => window.order === order)?.range ?? wholeOf(order);
   if (others.length === 0 && (matches.form === 'windows' || matches.form === 'all')) {
-    page.set(order.rows.subarray(range.from + from, range.from + from + length));
+    page.set(order.rows.subarray(range.from + from, range.from + from + page.length));
     return;
   }
+  const { count, form } = matches;
+  const { length } = page;
   const span = range.to - range.from;
   const end = Math.min(from + length, count - from);
-  const hasCells = matches.form === 'windows' && others.length === 1;
-  const way =
-    forced ??
-    chooseWay(end, count, span, matches.form, {
+  const hasCells = form === 'windows' && others.length === 1;
+  const choose = (hasWalked: boolean): Way =>
+    chooseWay(end, count, span, form, {
       length,
-      listed: windows.length === 2 && matches.form === 'windows' ? narrowest(windows).count : 0,
+      listed: form === 'windows' && windows.length === 2 ? narrowest(windows).count : 0,
       cellRows: hasCells ? cellRows(dataset) : undefined,
+      hasWalked,
     });
-  if (way === 'select') return select(dataset, scratch, matches, order, from, page);
-  if (way === 'cells' && hasCells) {
-    return new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.meter);
-  }
-  const walk = new Walk(count, from, range, order, page);
-  if (way === 'mark' || matches.form === 'rows') {
-    return andThen(mark(dataset, scratch, matches), () =>
-      andThen(walk.pass(scratch.bits, scratch.meter), () =>
-        andThen(walk.run(bitTest(scratch.bits), MARKED, scratch.meter, Infinity), () => {
-          scratch.bits.fill(0);
-        }),
-      ),
+  return take(forced ?? choose(false));
+
+  function take(way: Way): Step<void> {
+    if (way === 'select') return select(dataset, scratch, matches, order, from, page);
+    if (way === 'cells' && hasCells) {
+      return new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.meter);
+    }
+    const walk = new Walk(count, from, range, order, page);
+    if (way === 'mark' || form === 'rows') return takeMarked(dataset, scratch, matches, walk);
+    const budget = forced === undefined ? walkBudget(end, count, span) : Infinity;
+    const [test, cost] = rowTest(dataset, matches, others);
+    return andThen(walk.run(test, cost, scratch.meter, budget), (isDone) =>
+      isDone ? undefined : take(choose(true)),
     );
   }
-  const budget = forced === undefined ? walkBudget(end, count, span) : Infinity;
-  const [test, cost] = rowTest(dataset, matches, others);
-  return andThen(walk.run(test, cost, scratch.meter, budget), (isDone) =>
-    isDone ? undefined : select(dataset, scratch, matches, order, from, page),
+}
+
+/** Walks by a bit for each match. */
+function takeMarked(dataset: Dataset, scratch: Scratch, matches: Matches, walk: Walk): Step<void> {
+  const { bits, meter } = scratch;
+  return andThen(mark(dataset, scratch, matches), () =>
+    andThen(walk.pass(bits, meter), () =>
+      andThen(walk.run(bitTest(bits), MARKED, meter, Infinity), () => void bits.fill(0)),
+    ),
   );
 }
 

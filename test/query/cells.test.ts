@@ -1,0 +1,100 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../../src/generate/random.js';
+import type { Hints } from '../../src/query/engine.js';
+import type { Filters, Ordering, Query } from '../../src/query/query.js';
+import { Suspended } from '../../src/query/suspended.js';
+import { engineOf, idsOf } from '../support/engine.js';
+import type { Note } from '../support/notes.js';
+
+const COUNT = 40_000;
+const random = new Random(12, 'point');
+
+/** Notes whose times are as `times` says. */
+function notesOf(times: (i: number) => readonly [created: number, modified: number]): Note[] {
+  return Array.from({ length: COUNT }, (_, i) => {
+    const [created, modified] = times(i);
+    return {
+      id: 1 + ((i * 7_919) % COUNT),
+      lon: (i % 360) - 180,
+      lat: (i % 170) - 85,
+      created,
+      modified,
+    };
+  });
+}
+
+const DATA: Record<string, Note[]> = {
+  'times that know nothing of each other': notesOf(() => [random.int(1e9), random.int(1e9)]),
+  'times that run against each other': notesOf((i) => [i * 1e6, -i * 1e6]),
+  'times that are all equal': notesOf(() => [5, 5]),
+  'one time that is all equal': notesOf((i) => [i, 5]),
+};
+const ORDERINGS: readonly Ordering[] = [
+  'id',
+  'created_at',
+  '-created_at',
+  'modified_at',
+  '-modified_at',
+];
+
+/** Cost of a query, as its meter counts it: pieces of a known cost. */
+function costOf(
+  engine: Awaited<ReturnType<typeof engineOf>>,
+  query: Query,
+  hints: Hints = {},
+): number {
+  let pieces = 1;
+  let answer = engine.begin(query, hints);
+  for (; answer instanceof Suspended; pieces++) answer = answer.resume();
+  return pieces * PIECE;
+}
+
+const PIECE = 10_000;
+
+for (const [what, notes] of Object.entries(DATA)) {
+  test(`${what}: every page of windows is that of a list, and costs little`, async () => {
+    const engine = await engineOf(notes, PIECE);
+    const { byCreatedAt, byModifiedAt } = engine.dataset;
+    const windowOf = (keys: Float64Array, from: number, to: number) => ({
+      after: keys[Math.floor(COUNT * from)]!,
+      before: keys[Math.min(COUNT - 1, Math.floor(COUNT * to))]!,
+    });
+    const filters: Filters[] = [];
+    for (const [from, to] of [
+      [0.1, 0.9],
+      [0.3, 0.6],
+      [0, 0.5],
+      [0.55, 1],
+    ] as const) {
+      const createdAt = windowOf(byCreatedAt.keys, from, to);
+      const modifiedAt = windowOf(byModifiedAt.keys, Math.max(0, to - 0.4), to);
+      filters.push({ createdAt }, { modifiedAt }, { createdAt, modifiedAt });
+    }
+    for (const one of filters) {
+      for (const ordering of ORDERINGS) {
+        const { count, pageCount } = engine.run({
+          filters: one,
+          ordering,
+          page: 1,
+          pageSize: 100,
+        })!;
+        for (const page of [1, (pageCount + 1) >> 1, pageCount]) {
+          const query: Query = { filters: one, ordering, page, pageSize: 100 };
+          const pageOf = (hints: Hints): unknown => {
+            const answer = engine.run(query, hints)!;
+            return [answer.count, idsOf(engine.dataset, answer.rows, answer.length)];
+          };
+          const label = `${JSON.stringify(query)}, ${count} matches`;
+          assert.equal(pageOf({}), pageOf({ driver: 'all', way: 'select' }), label);
+          // six cells, and a page's share where matches are few
+          const isBoth = Object.keys(one).length === 2;
+          const most = isBoth && ordering === 'id' ? COUNT * 30 : (8 * 1_024 + 5_000) * 9;
+          assert.ok(costOf(engine, query) <= most, `${label}: ${costOf(engine, query)}`);
+        }
+      }
+    }
+  });
+}
+
+test.run();
