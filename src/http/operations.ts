@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Current } from '../live/current.js';
+import type { Waiting } from '../live/reload/reload.js';
 import { HttpError } from './errors.js';
 import { parseQueryString } from './request/query-string.js';
 import { queryOf } from './request/target.js';
@@ -9,8 +10,11 @@ import { tokenKey } from './request/token.js';
 /** The running service as its operators see it, from whichever thread. */
 export interface Service {
   readonly current: Current;
-  /** Looks for a new snapshot; `accept` takes one that shrank. Resolves when it is served, or will not be. */
-  reload(accept: boolean): Promise<void>;
+  /**
+   * Looks for a new snapshot; `accept` takes one that shrank. Resolves with what there is to wait for, if anything, or,
+   * where that `isAwaited`, when the newest is served or will not be.
+   */
+  reload(accept: boolean, isAwaited: boolean): Promise<Waiting | undefined>;
   /** All metrics of all threads, in Prometheus's text format. */
   metrics(): Promise<string>;
 }
@@ -40,7 +44,7 @@ export function addOperations(
   if (adminToken !== undefined) {
     app.post('/admin/reload', { config }, async (request, reply) => {
       requireToken(request, adminToken);
-      await service.reload(flagOf(request, 'accept'));
+      await service.reload(flagOf(request, 'accept'), true);
       return sendReadiness(reply, service.current);
     });
   }

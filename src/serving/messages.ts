@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Standing } from '../live/current.js';
 import type { GenerationParts } from '../live/generation.js';
+import type { Waiting } from '../live/reload/reload.js';
 import type { ServeSettings } from '../settings.js';
 import type { ConnectionCounts } from './connections.js';
 
@@ -27,8 +28,19 @@ export type ToThread =
 
 /** What a thread that serves says to the main one. */
 export type ToMain =
-  | { readonly kind: 'reload'; readonly accept: boolean; readonly reply: MessagePort }
+  | {
+      readonly kind: 'reload';
+      readonly accept: boolean;
+      readonly isAwaited: boolean;
+      readonly reply: MessagePort;
+    }
   | { readonly kind: 'metrics'; readonly reply: MessagePort };
+
+/** The answer to `reload`: what there is to wait for, and the standing, which would come later by itself. */
+export interface Reloaded {
+  readonly waiting: Waiting | undefined;
+  readonly standing: Standing;
+}
 
 /** Whatever takes messages: a thread, or the port to its parent. */
 interface Receiver<Message> {

@@ -2,10 +2,10 @@ import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { readTokens } from '../http/request/token.js';
 import { Cell } from '../live/current.js';
-import { buildGeneration } from '../live/reload/build.js';
-import { createReloader } from '../live/reload/reload.js';
+import { createBuilder } from '../live/reload/build.js';
+import { Reloader } from '../live/reload/reload.js';
 import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
-import { watchPath } from '../live/source/watch.js';
+import { openLocalSource } from '../live/source/local.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
 import { createCounts } from './connections.js';
@@ -22,7 +22,7 @@ export interface RunningServer {
   /** What it began with, for the log. */
   readonly begun: { readonly points: number; readonly loadMs: number; readonly address: string };
   /** Looks for a new snapshot; `accept` takes one that shrank. */
-  look(accept: boolean): Promise<void>;
+  look(accept: boolean): void;
   /** Finishes what is under way; the process is to end then. */
   close(): Promise<void>;
 }
@@ -43,18 +43,23 @@ export async function startServer(
   const current = new Cell();
   const stats = createReloadStats();
   const threadStats: ThreadStats = { behind: 0 };
-  const bar = startProgress('Loading');
-  const reloader = createReloader({
+  const source = await openLocalSource(
+    {
+      path: settings.snapshot,
+      companion: settings.notifications,
+      mode: settings.watch,
+      pollMs: settings.pollInterval,
+    },
+    logger,
+  );
+  const reloader = new Reloader({
     current,
-    path: settings.snapshot,
-    companion: settings.notifications,
+    source,
+    builder: createBuilder(settings),
     settleMs: settings.settle,
     maxShrink: settings.maxShrink,
-    build: (task, onProgress) =>
-      buildGeneration(task, settings, (bytesRead, bytesTotal) => {
-        bar.update(bytesRead, bytesTotal);
-        onProgress(bytesRead, bytesTotal);
-      }),
+    allowEmpty: settings.allowEmpty === true,
+    acceptPage: settings.acceptPage === true,
     stats,
     logger,
   });
@@ -66,13 +71,8 @@ export async function startServer(
   };
   // the web server is made while another thread builds
   const [{ web, service, metrics }] = await Promise.all([
-    makeWeb(
-      { ...shared, thread: 0 },
-      { current, reload: reloader.look },
-      [stats, threadStats],
-      log,
-    ),
-    reloader.load().finally(() => bar.stop()),
+    makeWeb({ ...shared, thread: 0 }, current, reloader, [stats, threadStats], log),
+    showProgress(current, reloader.load()),
   ]);
   const [own, ...others] = sockets;
   const address = await web.listen(
@@ -90,10 +90,10 @@ export async function startServer(
   });
   metrics.add(threads.metrics);
   void current.follow(threads);
-  const unwatch = watch(settings, () => void reloader.look());
+  const unwatch = source.watch(() => void reloader.look());
   return {
     begun: { points: current.generation.count, loadMs, address },
-    look: reloader.look,
+    look: (accept) => void reloader.look(accept),
     async close() {
       reloader.close();
       // nothing is to be waited for but the requests
@@ -106,7 +106,8 @@ export async function startServer(
 /** Makes this thread's web server, and the metrics of all threads. */
 async function makeWeb(
   start: WebStart,
-  live: Pick<Service, 'current' | 'reload'>,
+  current: Cell,
+  reloader: Reloader,
   stats: readonly [ReloadStats, ThreadStats],
   log: Log,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
@@ -114,19 +115,31 @@ async function makeWeb(
     import('./web.js'),
     import('../http/metrics.js'),
   ]);
-  const metrics = createServiceMetrics(live.current, ...stats);
-  const service: Service = { ...live, metrics: metrics.text };
+  const metrics = createServiceMetrics(current, ...stats);
+  const service: Service = {
+    current,
+    async reload(accept, isAwaited) {
+      const { found, done } = reloader.look(accept);
+      if (!isAwaited) return found;
+      await done;
+      return undefined;
+    },
+    metrics: metrics.text,
+  };
   const web = await createWeb(start, service, log);
   metrics.add(async () => [await web.metrics()]);
   return { web, service, metrics };
 }
 
-/** Watches all files that a generation is made from; returns what ends it. */
-function watch(settings: ServeSettings, onChange: () => void): () => Promise<void> {
-  const { snapshot, notifications, watch: mode, pollInterval: pollMs } = settings;
-  const paths = [snapshot, notifications].filter((path) => path !== undefined);
-  const ends = paths.map((path) => watchPath(path, { mode, pollMs }, onChange));
-  return async () => {
-    await Promise.all(ends.map((end) => end()));
-  };
+/** Shows a bar until the first snapshot is loaded. */
+async function showProgress(current: Cell, loading: Promise<void>): Promise<void> {
+  const bar = startProgress('Loading');
+  void current.follow({
+    serve: async () => bar.stop(),
+    hear({ building }) {
+      const { bytesRead = 0, bytesTotal = 0 } = building ?? {};
+      if (current.isEmpty && bytesTotal > 0) bar.update(bytesRead, bytesTotal);
+    },
+  });
+  await loading.finally(() => bar.stop());
 }

@@ -6,7 +6,14 @@ import { Cell } from '../live/current.js';
 import { createGeneration, type GenerationParts } from '../live/generation.js';
 import { reclaimMemory } from '../live/reload/reclaim.js';
 import { createLog } from './log.js';
-import { answer, ask, type ThreadStart, type ToMain, type ToThread } from './messages.js';
+import {
+  answer,
+  ask,
+  type Reloaded,
+  type ThreadStart,
+  type ToMain,
+  type ToThread,
+} from './messages.js';
 import { createWeb } from './web.js';
 
 // entry of a thread that serves: it answers requests from the points that the main thread shares with it
@@ -23,8 +30,12 @@ const log = createLog(start.settings.logLevel, start.logDescriptor);
 const current = new Cell();
 const service: Service = {
   current,
-  async reload(accept) {
-    current.tell(await ask(main, (reply): ToMain => ({ kind: 'reload', accept, reply })));
+  async reload(accept, isAwaited) {
+    const { waiting, standing } = await ask<ToMain, Reloaded>(main, (reply) => {
+      return { kind: 'reload', accept, isAwaited, reply };
+    });
+    current.tell(standing);
+    return waiting;
   },
   metrics: () =>
     Promise.race([

@@ -5,7 +5,14 @@ import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import type { Follower } from '../live/current.js';
 import type { GenerationParts } from '../live/generation.js';
-import { answer, ask, type ThreadStart, type ToMain, type ToThread } from './messages.js';
+import {
+  answer,
+  ask,
+  type Reloaded,
+  type ThreadStart,
+  type ToMain,
+  type ToThread,
+} from './messages.js';
 
 /** A thread that takes so long to take over a snapshot is worth a line in the log. */
 const SERVE_PATIENCE_MS = 60_000;
@@ -63,10 +70,9 @@ export function startThreads(
       const { kind, reply } = message;
       void answer(reply, async () => {
         if (kind === 'metrics') return service.metrics();
-        await service.reload(message.accept);
-        // the answer may overtake what is told
+        const waiting = await service.reload(message.accept, message.isAwaited);
         const { stale, building } = service.current;
-        return { stale, building };
+        return { waiting, standing: { stale, building } } satisfies Reloaded;
       });
     });
     thread.on('error', events.died);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Cell } from '../../src/live/current.js';
-import { buildGeneration } from '../../src/live/reload/build.js';
+import { createBuilder } from '../../src/live/reload/build.js';
 import { createCounts } from '../../src/serving/connections.js';
 import { startThreads } from '../../src/serving/threads.js';
 import type { ServeSettings } from '../../src/settings.js';
@@ -167,14 +167,14 @@ test('a thread that cannot serve is heard of', async () => {
     ...{ answerCache: 0, maxHeaderSize: 1_000, maxConnections: 9, maxLoopDelay: 0 },
     ...{ requestTimeout: 1_000, shutdownTimeout: 0 },
   };
-  const result = await buildGeneration({ path, unless: undefined }, { maxInvalid: 0 });
+  const result = await createBuilder({ maxInvalid: 0 }).build({ path, unless: undefined });
   const generation = result as Exclude<typeof result, 'unchanged'>;
   const settings = some as unknown as ServeSettings;
   let error: unknown;
   const died = (reason: unknown): void => {
     error = reason;
   };
-  const service = { current: new Cell(), reload: async () => {}, metrics: async () => '' };
+  const service = { current: new Cell(), reload: async () => undefined, metrics: async () => '' };
   const shared = { settings, counts: createCounts(2), tokens: new Map(), logDescriptor: 1 };
   const events = { died, late: () => {} };
   const threads = startThreads(shared, [[SOCKET_THAT_IS_NONE]], service, { behind: 0 }, events);

@@ -1,5 +1,5 @@
 import { Cell } from '../../src/live/current.js';
-import { buildGeneration } from '../../src/live/reload/build.js';
+import { createBuilder } from '../../src/live/reload/build.js';
 import { createCounts } from '../../src/serving/connections.js';
 import { startThreads } from '../../src/serving/threads.js';
 import type { ServeSettings } from '../../src/settings.js';
@@ -27,7 +27,7 @@ const threads = startThreads(
   PATIENCE_MS,
 );
 const task = { path: FIXTURE_POINTS, unless: undefined };
-const generation = await buildGeneration(task, { maxInvalid: 0 });
+const generation = await createBuilder({ maxInvalid: 0 }).build(task);
 if (generation === 'unchanged') throw new Error('nothing was built');
 const serving = threads.serve(generation);
 tell(`behind: ${stats.behind}`);

@@ -5,14 +5,19 @@ import { pino } from 'pino';
 import { recordBytes } from '../../src/dataset/records.js';
 import { Cell, type Current } from '../../src/live/current.js';
 import type { Generation } from '../../src/live/generation.js';
-import { buildGeneration } from '../../src/live/reload/build.js';
-import { createReloader, type Reloader, type ReloadOptions } from '../../src/live/reload/reload.js';
+import { type Builder, type BuildResult, createBuilder } from '../../src/live/reload/build.js';
+import { Reloader, type ReloadOptions } from '../../src/live/reload/reload.js';
+import { openLocalSource } from '../../src/live/source/local.js';
+import type { Source } from '../../src/live/source/source.js';
 import { markIn } from './marked.js';
 
 /** A reloader over real files and the real build thread, and all that it told. */
 export interface Reloading {
   readonly reloader: Reloader;
+  readonly source: Source;
   readonly current: Current;
+  /** Looks, and resolves when nothing is left to be waited for. */
+  look(accept?: boolean): Promise<void>;
   /** What came of each file looked at, the first load included. */
   readonly outcomes: string[];
   readonly logs: readonly Readonly<Record<string, unknown>>[];
@@ -24,46 +29,60 @@ export interface Reloading {
   errors(): string[];
 }
 
-type Given = Partial<Omit<ReloadOptions, 'path'>> & {
+interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'builder' | 'stats'>> {
+  /** A file that is read with every snapshot. */
+  readonly companion?: string;
+  /** Builds by way of the builder that is given, which is the real one. */
+  readonly build?: (
+    builder: Builder,
+    ...given: Parameters<Builder['build']>
+  ) => Promise<BuildResult>;
   /** Hears of each generation before it is served. */
   readonly onLoaded?: (generation: Generation) => void;
-};
+  /** In place of files. */
+  readonly source?: (source: Source) => Source;
+}
 
-/** Starts a reloader of a path; options that are not given suit a test. */
-export async function startReloading(
-  path: string,
-  { onLoaded = () => {}, ...given }: Given = {},
-): Promise<Reloading> {
-  const current = new Cell();
-  await current.follow({ serve: async (generation) => onLoaded(generation), hear: () => {} });
+/** Starts a reloader of a path, which hears of no events; options that are not given suit a test. */
+export async function startReloading(path: string, given: Given = {}): Promise<Reloading> {
+  const { companion, build, onLoaded = () => {}, source: wrap = (one) => one, ...others } = given;
   const outcomes: string[] = [];
   const logs: Record<string, unknown>[] = [];
   const builds = { begun: 0, most: 0 };
   let underWay = 0;
-  const options: ReloadOptions = {
+  const current = new Cell();
+  await current.follow({ serve: async (generation) => onLoaded(generation), hear: () => {} });
+  const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
+  const source = await openLocalSource({ path, companion, mode: 'off', pollMs: 0 }, logger);
+  const builder = createBuilder({ maxInvalid: 0, notifications: companion });
+  const reloader = new Reloader({
     current,
-    path,
-    companion: undefined,
+    source: wrap(source),
+    builder: {
+      async build(...task) {
+        builds.begun++;
+        builds.most = Math.max(builds.most, ++underWay);
+        try {
+          return await (build === undefined ? builder.build(...task) : build(builder, ...task));
+        } finally {
+          underWay--;
+        }
+      },
+      rest: builder.rest,
+    },
     settleMs: 20,
     maxShrink: 0.5,
+    allowEmpty: false,
+    acceptPage: false,
     stats: { count: (outcome) => void outcomes.push(outcome) },
-    logger: pino({}, { write: (line: string) => logs.push(JSON.parse(line)) }),
-    build: (task) => buildGeneration(task, { maxInvalid: 0, notifications: given.companion }),
-    ...given,
-  };
-  const build: ReloadOptions['build'] = async (task, onProgress) => {
-    builds.begun++;
-    builds.most = Math.max(builds.most, ++underWay);
-    try {
-      return await options.build(task, onProgress);
-    } finally {
-      underWay--;
-    }
-  };
-  const reloader = createReloader({ ...options, build });
+    logger,
+    ...others,
+  });
   await reloader.load();
   return {
     reloader,
+    look: (accept) => reloader.look(accept).done,
+    source,
     current,
     outcomes,
     logs,

@@ -2,17 +2,21 @@ import { createHash } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { buildDataset } from '../../dataset/build.js';
 import { InputError } from '../../errors.js';
 import type { Notification } from '../../model/notification.js';
 import { contentDigest } from '../../snapshot/files/digest.js';
 import { openSnapshot } from '../../snapshot/files/open.js';
 import type { GenerationParts } from '../generation.js';
+import { checkChecksum } from './checksum.js';
+import { isWant } from './problem.js';
 
 /** What a build is made from. */
 export interface BuildRequest {
   readonly path: string;
+  /** The file that has the SHA-256 of the snapshot, where there is one. */
+  readonly checksumPath: string | undefined;
   readonly maxInvalid: number;
   readonly notificationsPath: string | undefined;
   /** The digest of what is served: nothing is built when the files still have it. */
@@ -24,13 +28,18 @@ export type BuildReply =
   | { readonly kind: 'progress'; readonly bytesRead: number; readonly bytesTotal: number }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'built'; readonly parts: GenerationParts }
-  | { readonly kind: 'refused'; readonly message: string };
+  /** Something is wrong in the file. */
+  | { readonly kind: 'refused'; readonly message: string }
+  /** Something was wanting to find that out. */
+  | { readonly kind: 'failed'; readonly message: string };
 
 /** Below whatever answers requests, which another build must not slow down. */
 const BACKGROUND_PRIORITY = 10;
+/** How often the progress is told. */
+const PROGRESS_MS = 50;
 
-/** Entry of the worker thread: builds what its workerData asks for, replies, and ends. */
-async function main(request: BuildRequest): Promise<void> {
+/** Builds what is asked for, and replies. An error that is no InputError ends the thread. */
+async function answer(request: BuildRequest): Promise<void> {
   try {
     if (request.unless !== undefined) stepBack();
     await build(request);
@@ -40,12 +49,14 @@ async function main(request: BuildRequest): Promise<void> {
     const { message } = error;
     const { path, notificationsPath } = request;
     const isNamed = [path, notificationsPath].some((one) => one && message.includes(one));
-    reply({ kind: 'refused', message: isNamed ? message : `${path}: ${message}` });
+    const kind = isWant(error) ? 'failed' : 'refused';
+    reply({ kind, message: isNamed ? message : `${path}: ${message}` });
   }
 }
 
 async function build(request: BuildRequest): Promise<void> {
-  const { path, maxInvalid, notificationsPath, unless } = request;
+  const { path, checksumPath, maxInvalid, notificationsPath, unless } = request;
+  if (checksumPath !== undefined) await checkChecksum(path, checksumPath);
   const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath);
   const digestWith = (snapshot: string): string =>
     createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
@@ -53,7 +64,11 @@ async function build(request: BuildRequest): Promise<void> {
     reply({ kind: 'unchanged' });
     return;
   }
+  let toldAt = Number.NEGATIVE_INFINITY;
   const onProgress = (bytesRead: number, bytesTotal: number): void => {
+    const now = performance.now();
+    if (now - toldAt < PROGRESS_MS && bytesRead < bytesTotal) return;
+    toldAt = now;
     reply({ kind: 'progress', bytesRead, bytesTotal });
   };
   const reader = await openSnapshot(path, { maxInvalid, onProgress });
@@ -89,4 +104,4 @@ function stepBack(): void {
   }
 }
 
-await main(workerData as BuildRequest);
+parentPort!.on('message', answer);

@@ -8,6 +8,8 @@ import type { BuildReply, BuildRequest } from './build-thread.js';
 /** What to build, and when not to. */
 export interface BuildTask {
   readonly path: string;
+  /** The file that has the SHA-256 of the snapshot, where there is one. */
+  readonly checksumPath?: string | undefined;
   /** The digest of what is served: nothing is built when the files still have it. */
   readonly unless: string | undefined;
   readonly signal?: AbortSignal;
@@ -16,52 +18,90 @@ export interface BuildTask {
 /** A new generation, or word that there is nothing new. */
 export type BuildResult = Generation | 'unchanged';
 
-/**
- * Builds a generation from a snapshot file in a thread of its own; this thread only makes the few objects of the
- * box index. Throws an InputError when the file cannot be used, and an Error when the thread died.
- */
-export async function buildGeneration(
-  task: BuildTask,
-  settings: { readonly maxInvalid: number; readonly notifications?: string | undefined },
-  onProgress: Progress = () => {},
-): Promise<BuildResult> {
-  // it may have waited for its turn
-  task.signal?.throwIfAborted();
-  const request: BuildRequest = {
-    path: task.path,
-    unless: task.unless,
-    maxInvalid: settings.maxInvalid,
-    notificationsPath: settings.notifications,
-  };
-  const reply = await runThread(request, task.signal, onProgress);
-  if (reply.kind === 'refused') throw new InputError(reply.message);
-  if (reply.kind === 'unchanged') return 'unchanged';
-  return createGeneration(reply.parts);
+/** Builds generations from snapshot files in a thread of its own, one at a time. */
+export interface Builder {
+  /**
+   * Throws an InputError when something is wrong in the file, and another Error when something was wanting to find
+   * that out: memory, file descriptors, or the thread, which died.
+   */
+  build(task: BuildTask, onProgress?: Progress): Promise<BuildResult>;
+  /** Ends the thread; the next build starts another. */
+  rest(): Promise<void>;
 }
 
 type FinalReply = Exclude<BuildReply, { kind: 'progress' }>;
 
-async function runThread(
+/** A thread that builds, and what rejects once it has died or was ended. */
+interface BuildThread {
+  readonly worker: Worker;
+  readonly ended: Promise<never>;
+}
+
+/** Makes a builder; this thread only makes the few objects of the box index of each generation. */
+export function createBuilder(settings: {
+  readonly maxInvalid: number;
+  readonly notifications?: string | undefined;
+}): Builder {
+  // kept after a refusal: of many bad files the next one need not wait for a thread to start
+  let idle: BuildThread | undefined;
+  return {
+    async build({ path, checksumPath, unless, signal }, onProgress = () => {}) {
+      signal?.throwIfAborted();
+      const { maxInvalid, notifications: notificationsPath } = settings;
+      const request = { path, checksumPath, unless, maxInvalid, notificationsPath };
+      const thread = idle ?? startThread();
+      idle = undefined;
+      const reply = await ask(thread, request, signal, onProgress);
+      if (reply.kind === 'refused') {
+        idle = thread;
+        throw new InputError(reply.message);
+      }
+      // what a thread has built stays in memory as long as the thread does
+      void thread.worker.terminate();
+      if (reply.kind === 'failed') throw new Error(reply.message);
+      return reply.kind === 'unchanged' ? 'unchanged' : createGeneration(reply.parts);
+    },
+    async rest() {
+      const thread = idle;
+      idle = undefined;
+      await thread?.worker.terminate();
+    },
+  };
+}
+
+function startThread(): BuildThread {
+  const worker = new Worker(new URL('./build-thread.js', import.meta.url));
+  // rejects also when the thread dies of an error, running out of memory included
+  const ended = once(worker, 'exit').then(([code]): never => {
+    throw new Error(`the build thread ended with code ${code}`);
+  });
+  // nobody waits for one that rests
+  ended.catch(() => {});
+  return { worker, ended };
+}
+
+/** Resolves with the thread's reply. Rejects when it dies, or was ended because of the signal. */
+async function ask(
+  { worker, ended }: BuildThread,
   request: BuildRequest,
   signal: AbortSignal | undefined,
   onProgress: Progress,
 ): Promise<FinalReply> {
-  const thread = new Worker(new URL('./build-thread.js', import.meta.url), { workerData: request });
-  const stop = (): void => void thread.terminate();
+  const stop = (): void => void worker.terminate();
   signal?.addEventListener('abort', stop);
+  let hear = (_reply: BuildReply): void => {};
   const final = new Promise<FinalReply>((resolve) => {
-    thread.on('message', (reply: BuildReply) => {
+    hear = (reply) => {
       if (reply.kind === 'progress') onProgress(reply.bytesRead, reply.bytesTotal);
       else resolve(reply);
-    });
+    };
   });
-  // rejects when the thread dies of an error, running out of memory included
-  const ended = once(thread, 'exit').then(([code]): never => {
-    throw new Error(`the build thread ended with code ${code}`);
-  });
+  worker.on('message', hear);
+  worker.postMessage(request);
   try {
     return await Promise.race([final, ended]);
   } finally {
+    worker.off('message', hear);
     signal?.removeEventListener('abort', stop);
   }
 }

@@ -1,247 +1,339 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { InputError } from '../../errors.js';
-import type { Progress } from '../../snapshot/snapshot.js';
-import type { Cell, Stale } from '../current.js';
+import type { Cell } from '../current.js';
 import type { Generation } from '../generation.js';
-import { awaitStill, type Candidate, candidateAt, findCandidates } from '../source/candidates.js';
-import type { BuildResult, BuildTask } from './build.js';
+import type { Candidate, Source } from '../source/source.js';
+import { Attempt } from './attempt.js';
+import type { Builder, BuildResult } from './build.js';
+import { HeldBack, objectionTo, type Rules } from './objection.js';
+import { isWant, problemText } from './problem.js';
 import { reclaimMemory } from './reclaim.js';
 import type { ReloadStats } from './stats.js';
+import { judge, type Refusal, type Verdict } from './verdict.js';
 
-export interface ReloadOptions {
+export interface ReloadOptions extends Rules {
   /** Where the generations go; nobody else writes to it. */
   readonly current: Cell;
-  /** A snapshot file, or a folder whose newest whole file is served. */
-  readonly path: string;
-  /** A file that is read with every snapshot. */
-  readonly companion: string | undefined;
-  /** A file must not have been written for this long. */
+  readonly source: Source;
+  readonly builder: Builder;
+  /** A candidate must not have changed for this long. */
   readonly settleMs: number;
-  /** A snapshot that lost more than this share of the points is held back: 0.5 for half of them. */
-  readonly maxShrink: number;
-  readonly build: (task: BuildTask, onProgress: Progress) => Promise<BuildResult>;
+  /** The pause after the first failure for want of something; it doubles each time. */
+  readonly retryMs?: number;
   /** Hears what came of each file looked at. */
   readonly stats: Pick<ReloadStats, 'count'>;
   readonly logger: Logger;
 }
 
-/** Keeps the current generation that of the newest good file. */
-export interface Reloader {
-  /**
-   * Loads the newest good file. Throws an InputError when there is none. A file that fails is logged once
-   * and an older one is served.
-   */
-  load(): Promise<void>;
-  /**
-   * Looks whether there is something newer and loads it; while it does, more calls make it look once
-   * more. `accept` takes a snapshot that shrank, too, and tries again what failed before.
-   */
-  look: (accept?: boolean) => Promise<void>;
-  close(): void;
+/** What a look still waits for. */
+export interface Waiting {
+  /** A snapshot that has to hold still, or that is being built. */
+  readonly for: 'settling' | 'building';
+  readonly path: string;
 }
 
-/** Makes a reloader, which does nothing until it is told to. */
-export function createReloader(options: ReloadOptions): Reloader {
-  const { current, path, companion, settleMs, maxShrink, build, stats, logger } = options;
-  const closing = new AbortController();
-  // by the key of what was tried: the file and its companion, as they were
-  const refused = new Map<string, string>();
-  let served: { generation: Generation; key: string } | undefined;
-  let stale: Stale | undefined;
-  let running: Promise<void> | undefined;
-  let again = false;
-  let accepts = false;
-  let hasGarbage = false;
+/** A look that was asked for. */
+export interface Looking {
+  /** Resolves as soon as it is known what there is to wait for, if anything. */
+  readonly found: Promise<Waiting | undefined>;
+  /** Resolves when nothing is left to be waited for: what can be served is. */
+  readonly done: Promise<void>;
+}
 
-  function fail(reason: string, outcome: 'failed' | 'held_back', seconds: number): void {
-    stats.count(outcome, seconds);
-    if (stale?.reason === reason) return;
-    if (served !== undefined) logger.error({ reason }, 'snapshot refused, the old one stays');
-    stale = { reason, since: stale?.since ?? Date.now() };
+/** Why there is no listing, since when and how often it failed. */
+interface ListingProblem {
+  readonly problem: Refusal;
+  readonly since: number;
+  readonly failures: number;
+}
+
+/** Between two looks, however many events there are. */
+const LOOK_STEP_MS = 25;
+const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 300_000;
+/** A build that follows an abandoned one is let run for at least this long, and twice as long as that one. */
+const LEAST_PATIENCE_MS = 1_000;
+
+/**
+ * Keeps the current generation that of the newest good snapshot. Every event means: look again. A look lists what
+ * there is, `judge` says what to do, and that is done; what was built is committed if it is good, and nothing changes
+ * if it is not.
+ */
+export class Reloader {
+  readonly #options: ReloadOptions;
+  #isClosed = false;
+  /** The loop, while there is something to wait for. */
+  #running: Promise<void> | undefined;
+  /** Wakes the loop. */
+  #ring = (): void => {};
+  #isAsked = false;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #listeners: ((waiting: Waiting | undefined) => void)[] = [];
+  #retryTimer: NodeJS.Timeout | undefined;
+
+  /** Until nothing is left to wait for, a snapshot that shrank is taken too. */
+  #isAccepting = false;
+  #served: string | undefined;
+  #refused = new Map<string, Refusal & { readonly failures: number }>();
+  #seen: ReadonlyMap<string, number> = new Map();
+  #problem: ListingProblem | undefined;
+  #stale: Refusal | undefined;
+  #attempt: Attempt | undefined;
+  #patienceMs = 0;
+  #hasGarbage = false;
+
+  constructor(options: ReloadOptions) {
+    this.#options = options;
   }
 
-  function clear(): void {
-    if (stale !== undefined && served !== undefined) logger.info('the newest snapshot is served');
-    stale = undefined;
+  /**
+   * Loads the newest good snapshot; one that is bad is logged and an older one is served. Throws an InputError
+   * when there is none.
+   */
+  async load(): Promise<void> {
+    const { current, source, logger } = this.#options;
+    await this.look().done;
+    if (current.isEmpty) {
+      this.close();
+      throw new InputError(current.stale?.reason ?? `${source.name}: nothing to serve`);
+    }
+    const stale = this.#stale;
+    if (stale === undefined) return;
+    const { path, reason } = stale;
+    logger.error({ path, reason }, 'snapshot refused, an older one is served');
   }
 
-  /** One look at all candidates, the newest first, until one is good. */
-  async function pass(accept: boolean): Promise<void> {
-    let candidates: Candidate[];
-    try {
-      candidates = await listCandidates();
-    } catch (error) {
-      if (closing.signal.aborted) return;
-      const reason = problemText(error, path);
-      if (stale?.reason !== reason) fail(reason, 'failed', 0);
+  /**
+   * Looks whether there is something newer, and loads it. `accept` takes a snapshot that shrank, too, and tries again
+   * what failed before.
+   */
+  look(accept = false): Looking {
+    if (accept) {
+      this.#isAccepting = true;
+      this.#refused.clear();
+    }
+    this.#isAsked = true;
+    this.#ring();
+    const found = new Promise<Waiting | undefined>((resolve) => {
+      this.#listeners.push(resolve);
+    });
+    this.#running ??= this.#run();
+    return { found, done: this.#running };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retryTimer);
+    this.#attempt?.abandon();
+    this.#ring();
+  }
+
+  async #run(): Promise<void> {
+    for (let isBusy = true; isBusy && !this.#isClosed; ) {
+      await this.#pause(this.#lookedAt + LOOK_STEP_MS);
+      this.#lookedAt = performance.now();
+      this.#isAsked = false;
+      const listeners = this.#listeners.splice(0);
+      const rung = new Promise<void>((resolve) => {
+        this.#ring = resolve;
+      });
+      await this.#conclude();
+      const verdict = await this.#judge();
+      const wakeAt = await this.#act(verdict);
+      for (const tell of listeners) tell(this.#waitingFor(verdict));
+      if (this.#isAsked) continue;
+      isBusy = this.#attempt !== undefined || wakeAt !== undefined;
+      if (isBusy) await this.#pause(wakeAt, rung);
+      else isBusy = await this.#rest();
+    }
+    if (this.#isClosed) await this.#attempt?.ended;
+    // nothing is awaited from here on: whoever looks next begins another loop
+    this.#running = undefined;
+  }
+
+  /** Waits until a time or, where there is one, for the bell. */
+  async #pause(until = Number.POSITIVE_INFINITY, rung?: Promise<void>): Promise<void> {
+    const timer = new AbortController();
+    const { signal } = timer;
+    const ms = Math.max(0, until - performance.now());
+    const waits: Promise<void>[] = Number.isFinite(ms)
+      ? [delay(Math.ceil(ms), undefined, { signal })]
+      : [];
+    if (rung !== undefined) waits.push(rung);
+    await Promise.race(waits);
+    timer.abort();
+  }
+
+  /** Gives back what only a loop needs. Returns whether somebody asked in the meantime. */
+  async #rest(): Promise<boolean> {
+    this.#isAccepting = false;
+    // not earlier: there were references left to what is not served, or not any more
+    if (this.#hasGarbage) reclaimMemory();
+    this.#hasGarbage = false;
+    await this.#options.builder.rest();
+    return this.#isAsked;
+  }
+
+  /** Lists what there is, and says what to do about it. */
+  async #judge(): Promise<Verdict> {
+    const { current, source, settleMs } = this.#options;
+    const found = await source.list().catch((error: unknown) => this.#listingFailed(error));
+    if (!('problem' in found)) this.#problem = undefined;
+    const verdict = judge({
+      now: performance.now(),
+      found,
+      // at the start the newest file that is whole is better than none
+      settleMs: current.isEmpty ? 0 : settleMs,
+      served: this.#served,
+      refused: this.#refused,
+      seen: this.#seen,
+      stale: this.#stale,
+    });
+    this.#seen = verdict.seen;
+    for (const key of this.#refused.keys()) if (!verdict.seen.has(key)) this.#refused.delete(key);
+    this.#show(verdict.stale);
+    return verdict;
+  }
+
+  #listingFailed(error: unknown): ListingProblem {
+    const { name: path } = this.#options.source;
+    const now = performance.now();
+    const failures = (this.#problem?.failures ?? 0) + 1;
+    const retryAt = isWant(error) ? now + this.#backOff(failures) : undefined;
+    const problem = { path, reason: problemText(error, path), retryAt };
+    this.#problem = { problem, since: this.#problem?.since ?? now, failures };
+    return this.#problem;
+  }
+
+  /** Tells everybody what is stale, when it is something else than before. */
+  #show(stale: Refusal | undefined): void {
+    const { current, logger, stats } = this.#options;
+    const isNews = stale?.reason !== this.#stale?.reason;
+    this.#stale = stale;
+    if (!isNews) return;
+    if (stale === undefined) {
+      current.tell({ stale });
+      if (!current.isEmpty) logger.info('the newest snapshot is served');
       return;
     }
-    const beside = companion === undefined ? undefined : await candidateAt(companion);
-    const keys = new Set(candidates.map((one) => keyOf(one, beside)));
-    for (const key of refused.keys()) if (!keys.has(key)) refused.delete(key);
-    let reason: string | undefined;
-    for (const candidate of candidates) {
-      const key = keyOf(candidate, beside);
-      if (key === served?.key) break;
-      const known = accept ? undefined : refused.get(key);
-      const refusal = known ?? (await tryCandidate(candidate, accept));
-      if (refusal === undefined) break;
-      if (closing.signal.aborted) return;
-      reason ??= refusal;
-    }
-    if (reason === undefined) clear();
+    const { path, reason } = stale;
+    current.tell({ stale: { reason, since: current.stale?.since ?? Date.now() } });
+    if (stale !== this.#problem?.problem) return;
+    stats.count('failed', 0);
+    if (!current.isEmpty) logger.error({ path, reason }, 'snapshot refused, the old one stays');
   }
 
-  async function listCandidates(): Promise<Candidate[]> {
-    try {
-      return await findSome(path);
-    } catch (error) {
-      if (served === undefined) throw error;
-      // between being deleted and created again it is no news
-      await delay(settleMs, undefined, { signal: closing.signal });
-      return findSome(path);
+  /** Begins a build, or abandons one. Returns when to look again, unless something happens before. */
+  async #act({ next, settlesAt, retryAt, seen }: Verdict): Promise<number | undefined> {
+    if (this.#isClosed) return undefined;
+    clearTimeout(this.#retryTimer);
+    if (retryAt !== undefined) {
+      const ms = Math.ceil(retryAt - performance.now());
+      this.#retryTimer = setTimeout(() => this.look(), ms).unref();
     }
+    const attempt = this.#attempt;
+    if (attempt === undefined) {
+      if (next !== undefined) this.#begin(next.candidate, next.key);
+    } else if (!seen.has(attempt.key) && (await attempt.state()) === 'written') {
+      // what is read of it is neither the old file nor the new one
+      attempt.abandon();
+    } else if (next !== undefined && next.key !== attempt.key) {
+      const { stats, logger } = this.#options;
+      const { seconds, startedAt } = attempt;
+      const patientUntil = startedAt + this.#patienceMs;
+      if (performance.now() < patientUntil)
+        return Math.min(patientUntil, settlesAt ?? patientUntil);
+      attempt.abandon();
+      this.#patienceMs = Math.max(LEAST_PATIENCE_MS, 2 * seconds * 1_000);
+      stats.count('abandoned', seconds);
+      const { path } = attempt.candidate;
+      logger.info({ path, seconds }, 'build abandoned for a newer snapshot');
+    }
+    return settlesAt;
   }
 
-  /** Serves the file, or says why not. */
-  async function tryCandidate(found: Candidate, accept: boolean): Promise<string | undefined> {
-    const wait = (file: string): Promise<Candidate | undefined> =>
-      served === undefined ? candidateAt(file) : awaitStill(file, settleMs, closing.signal);
-    let key = '';
-    let seconds = (): number => 0;
-    const refuse = (reason: string, outcome: 'failed' | 'held_back'): string => {
-      refused.set(key, reason);
-      fail(reason, outcome, seconds());
-      return reason;
+  #begin(candidate: Candidate, key: string): void {
+    const { current, source, builder } = this.#options;
+    const { path } = candidate;
+    const since = Date.now();
+    const tell = (bytesRead: number, bytesTotal: number): void => {
+      current.tell({ building: { path, since, bytesRead, bytesTotal } });
     };
-    const changed = (): string => {
-      again = true;
-      accepts ||= accept;
-      return `${found.path}: it changed while it was read`;
-    };
-    let still: Candidate | undefined;
-    try {
-      const waits = [found.path, companion].map((file) => (file === undefined ? file : wait(file)));
-      const [file, beside] = await Promise.all(waits);
-      still = file;
-      if (still === undefined) return changed();
-      key = keyOf(still, beside);
-      const started = performance.now();
-      seconds = () => (performance.now() - started) / 1000;
-      const old = served?.generation;
-      const task = { path: still.path, unless: old?.parts.digest, signal: closing.signal };
-      const result = await watched(still.path, (onProgress) => build(task, onProgress));
-      hasGarbage = result !== 'unchanged';
-      // what it holds then is neither the old file nor the new one
-      if ((await wasWritten(still)) || (await wasWritten(beside))) return changed();
-      if (result === 'unchanged') {
-        served = { generation: old!, key };
-        stats.count('unchanged', seconds());
-        return undefined;
-      }
-      const { count } = result;
-      if (old !== undefined && !accept && count < old.count * (1 - maxShrink)) {
-        const reason = `${still.path}: it has ${count} points where ${old.count} are served, a loss of more than ${maxShrink * 100} %; a reload that accepts it takes it all the same`;
-        return refuse(reason, 'held_back');
-      }
+    tell(0, 0);
+    const unless = current.isEmpty ? undefined : current.generation.parts.digest;
+    this.#attempt = new Attempt(source, candidate, key, (task) =>
+      builder.build({ ...task, unless }, tell),
+    );
+    void this.#attempt.ended.then(() => this.#ring());
+  }
+
+  /** Takes the result of a build that has ended. */
+  async #conclude(): Promise<void> {
+    const attempt = this.#attempt;
+    if (attempt?.result === undefined) return;
+    const { current } = this.#options;
+    const { result, seconds } = attempt;
+    const state = await attempt.state();
+    this.#attempt = undefined;
+    current.tell({ building: undefined });
+    if (this.#isClosed || result.kind === 'abandoned') return;
+    if (result.kind === 'failed') {
+      // no verdict on what it has become
+      if (state === 'same') this.#refuse(attempt, seconds, result.error);
+      return;
+    }
+    this.#hasGarbage ||= result.result !== 'unchanged';
+    if (state !== 'written') await this.#commit(attempt, seconds, result.result);
+  }
+
+  async #commit(attempt: Attempt, seconds: number, result: BuildResult): Promise<void> {
+    const { current, stats, logger } = this.#options;
+    if (result !== 'unchanged') {
+      const { path } = attempt.candidate;
+      const before = current.isEmpty || this.#isAccepting ? 0 : current.generation.count;
+      const objection = objectionTo(result, path, before, this.#options);
+      if (objection !== undefined) return this.#refuse(attempt, seconds, objection);
+      const isFirst = current.isEmpty;
       reportLoad(result, logger);
       await current.publish(result);
-      served = { generation: result, key };
-      if (old === undefined) hasGarbage = false;
-      stats.count('loaded', seconds());
-      if (old !== undefined) {
-        logger.info({ path: still.path, points: count, seconds: seconds() }, 'snapshot loaded');
-      }
-      return undefined;
-    } catch (error) {
-      if (closing.signal.aborted) return 'closing';
-      // no verdict on what it has become
-      const now = await candidateAt(found.path);
-      if (served !== undefined && now?.identity !== still?.identity) return changed();
-      return refuse(problemText(error, found.path), 'failed');
+      this.#hasGarbage &&= !isFirst;
+      if (!isFirst) logger.info({ path, points: result.count, seconds }, 'snapshot loaded');
+    }
+    this.#served = attempt.key;
+    this.#patienceMs = 0;
+    stats.count(result === 'unchanged' ? 'unchanged' : 'loaded', seconds);
+  }
+
+  /** Remembers what was wrong in a file until it changes, and for how long to wait after anything else. */
+  #refuse({ key, candidate: { path } }: Attempt, seconds: number, error: unknown): void {
+    const { current, stats, logger } = this.#options;
+    const before = this.#refused.get(key);
+    const failures = (before?.failures ?? 0) + 1;
+    const retryAt = isWant(error) ? performance.now() + this.#backOff(failures) : undefined;
+    const reason = problemText(error, path);
+    this.#refused.set(key, { path, reason, retryAt, failures });
+    stats.count(error instanceof HeldBack ? 'held_back' : 'failed', seconds);
+    const isNews = reason !== before?.reason && reason !== this.#stale?.reason;
+    if (isNews && !current.isEmpty) {
+      logger.error({ path, reason }, 'snapshot refused, the old one stays');
     }
   }
 
-  async function run(): Promise<void> {
-    do {
-      again = false;
-      const accept = accepts;
-      accepts = false;
-      await pass(accept);
-      // not earlier: there were references left to what is not served, or not any more
-      if (hasGarbage) reclaimMemory();
-      hasGarbage = false;
-      current.tell({ stale });
-    } while (again && !closing.signal.aborted);
+  #backOff(failures: number): number {
+    const { retryMs = RETRY_MS } = this.#options;
+    return Math.min(retryMs * 2 ** (failures - 1), LONGEST_RETRY_MS);
   }
 
-  /** Builds while the cell says so. */
-  async function watched(
-    path: string,
-    work: (onProgress: Progress) => Promise<BuildResult>,
-  ): Promise<BuildResult> {
-    const since = Date.now();
-    current.tell({ building: { path, since, bytesRead: 0, bytesTotal: 0 } });
-    try {
-      return await work((bytesRead, bytesTotal) => {
-        current.tell({ building: { path, since, bytesRead, bytesTotal } });
-      });
-    } finally {
-      current.tell({ building: undefined });
-    }
+  #waitingFor({ settling }: Verdict): Waiting | undefined {
+    const building = this.#attempt?.candidate.path;
+    if (building !== undefined) return { for: 'building', path: building };
+    return settling && { for: 'settling', path: settling.path };
   }
-
-  function look(accept = false): Promise<void> {
-    accepts ||= accept;
-    again = true;
-    running ??= run().finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
-
-  return {
-    async load() {
-      await look();
-      if (served === undefined) throw new InputError(stale?.reason ?? `${path}: nothing to serve`);
-      if (stale !== undefined)
-        logger.error({ ...stale }, 'snapshot refused, an older one is served');
-    },
-    look,
-    close: () => closing.abort(),
-  };
 }
 
 function reportLoad({ parts }: Generation, logger: Logger): void {
   const { invalid, problems, unknownKeys } = parts.dataset.report;
   if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
   if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
-}
-
-/** Throws also when there is a folder with no file in it. */
-async function findSome(path: string): Promise<Candidate[]> {
-  const candidates = await findCandidates(path);
-  if (candidates.length > 0) return candidates;
-  throw new InputError(`${path}: there is no file in this folder`);
-}
-
-/** Whether the file was written into since; one that another was moved over stayed as it was. */
-async function wasWritten(file: Candidate | undefined): Promise<boolean> {
-  if (file === undefined) return false;
-  const now = await candidateAt(file.path);
-  return now?.inode === file.inode && now.identity !== file.identity;
-}
-
-/** Names a snapshot file and its companion as they were when looked at. */
-function keyOf(file: Candidate, beside: Candidate | undefined): string {
-  return `${file.identity} ${beside?.identity}`;
-}
-
-function problemText(error: unknown, path: string): string {
-  if (error instanceof InputError) return error.message;
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return `${path}: there is no such file`;
-  if (code === 'EACCES') return `${path}: no permission to read it`;
-  return `${path}: ${message}`;
 }

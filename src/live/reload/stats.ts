@@ -1,5 +1,5 @@
 /** What came of looking at a file. */
-export type Outcome = 'loaded' | 'unchanged' | 'failed' | 'held_back';
+export type Outcome = 'loaded' | 'unchanged' | 'failed' | 'held_back' | 'abandoned';
 
 /** How many seconds a build may take, in steps; 10 million points take some 20. */
 export const BUILD_BOUNDS: readonly number[] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120];
@@ -17,7 +17,7 @@ export interface ReloadStats {
 
 /** Counts nothing yet. */
 export function createReloadStats(): ReloadStats {
-  const outcomes: Record<Outcome, number> = { loaded: 0, unchanged: 0, failed: 0, held_back: 0 };
+  const outcomes = { loaded: 0, unchanged: 0, failed: 0, held_back: 0, abandoned: 0 };
   const buckets = Array<number>(BUILD_BOUNDS.length + 1).fill(0);
   let sum = 0;
   return {

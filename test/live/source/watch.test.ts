@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  chmodSync,
   mkdirSync,
   renameSync,
   rmSync,
@@ -9,28 +10,51 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { watchPath } from '../../../src/live/source/watch.js';
+import { watchPaths } from '../../../src/live/source/watch.js';
 import { replaceFile } from '../../support/marked.js';
 import { withFolder } from '../../support/native.js';
 import { until } from '../../support/wait.js';
 
-/** Less than the watcher takes to look by itself, so that it must have been an event. */
-const SOON_MS = 3_500;
+/** Nothing but an event may tell. */
+const NEVER_MS = 600_000;
+const silent = pino({ level: 'silent' });
 
-/** Watches a path while `change` does something to it, and expects to hear of it soon. */
-async function hears(path: string, change: () => void): Promise<void> {
+/** A watch that has begun. */
+interface Watching {
+  /** Runs `change`, and resolves when it was heard of. */
+  hears(what: string, change: () => void): Promise<void>;
+  readonly logs: readonly Readonly<Record<string, unknown>>[];
+  end(): Promise<void>;
+}
+
+async function watching(path: string): Promise<Watching> {
   let heard = 0;
-  const end = watchPath(path, { mode: 'events', pollMs: 1_000 }, () => heard++);
+  const logs: Record<string, unknown>[] = [];
+  const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
+  const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
+  const end = watchPaths([path], options, logger, () => heard++);
+  await until('it watches', () => heard > 0);
+  return {
+    async hears(what, change) {
+      heard = 0;
+      change();
+      await until(`${what} is heard of`, () => heard > 0, 3_000);
+    },
+    logs,
+    end,
+  };
+}
+
+/** Expects a watch of a path to hear of a change. */
+async function hears(path: string, change: () => void): Promise<void> {
+  const watch = await watching(path);
   try {
-    // a watcher that has just begun may still report how it found things
-    await delay(300);
-    heard = 0;
-    change();
-    await until('the watcher tells', () => heard > 0, SOON_MS);
+    await watch.hears('the change', change);
   } finally {
-    await end();
+    await watch.end();
   }
 }
 
@@ -98,29 +122,101 @@ test('it hears of a new file in a folder', () =>
     await hears(folder, () => replaceFile(join(folder, 'b'), 'two'));
   }));
 
-test('a folder that is removed and made again is looked at all the same', () =>
-  withFolder(async (folder) => {
-    const inner = join(folder, 'inner');
-    mkdirSync(inner);
-    writeFileSync(join(inner, 'a'), 'one');
-    let heard = 0;
-    const end = watchPath(join(inner, 'a'), { mode: 'events', pollMs: 1_000 }, () => heard++);
-    try {
-      rmSync(inner, { recursive: true });
-      mkdirSync(inner);
-      await delay(300);
-      heard = 0;
-      writeFileSync(join(inner, 'a'), 'two');
-      await until('a look at the latest after five seconds', () => heard > 0, 8_000);
-    } finally {
-      await end();
+/** What happens to a folder and everything in it. */
+const FATES: Readonly<Record<string, (folder: string) => void>> = {
+  'moved away': (folder) => renameSync(folder, `${folder}-away`),
+  'moved back': (folder) => renameSync(`${folder}-away`, folder),
+  removed: (folder) => rmSync(folder, { recursive: true }),
+  'made again': (folder) => mkdirSync(folder),
+};
+
+for (const end of ['a file', 'a folder']) {
+  for (const [first, second] of [
+    ['moved away', 'moved back'],
+    ['removed', 'made again'],
+    ['moved away', 'made again'],
+  ] as const) {
+    for (const depth of ['outer', 'outer/inner']) {
+      const what = depth === 'outer' ? "the folder above that folder's" : 'that folder';
+      test(`${end}: ${what} ${first} and ${second}, it watches again, and says so`, () =>
+        withFolder(async (root) => {
+          const folder = join(root, 'outer/inner');
+          mkdirSync(folder, { recursive: true });
+          const path = end === 'a file' ? join(folder, 'points') : folder;
+          writeFileSync(join(folder, 'points'), 'one');
+          const watch = await watching(path);
+          const fate = join(root, depth);
+          await watch.hears('the loss', () => FATES[first]!(fate));
+          const told = (msg: string): boolean => watch.logs.some((entry) => entry['msg'] === msg);
+          await until('the loss is logged', () => told('folder lost'));
+          await watch.hears('the return', () => {
+            FATES[second]!(fate);
+            mkdirSync(folder, { recursive: true });
+          });
+          await until('the return is logged', () =>
+            watch.logs.some(({ msg, path: which }) => msg === 'watching again' && which === folder),
+          );
+          await watch.hears('a new file', () => writeFileSync(join(folder, 'points'), 'two'));
+          await watch.hears('another', () => replaceFile(join(folder, 'points'), 'three'));
+          await watch.end();
+        }));
     }
+  }
+}
+
+test('a folder that is closed and opened by its permissions is watched on', () =>
+  withFolder(async (root) => {
+    const folder = join(root, 'inner');
+    mkdirSync(folder);
+    const watch = await watching(folder);
+    await watch.hears('the closing', () => chmodSync(folder, 0o000));
+    await watch.hears('the opening', () => chmodSync(folder, 0o755));
+    await watch.hears('a new file', () => writeFileSync(join(folder, 'a'), 'one'));
+    await watch.end();
+  }));
+
+test('of other files in the folders above it hears nothing', () =>
+  withFolder(async (root) => {
+    const folder = join(root, 'inner');
+    mkdirSync(folder);
+    const path = join(folder, 'points');
+    writeFileSync(path, 'one');
+    let heard = 0;
+    const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
+    const end = watchPaths([path], options, silent, () => heard++);
+    await until('it watches', () => heard > 0);
+    heard = 0;
+    for (const one of [join(root, 'other'), join(folder, 'other')]) writeFileSync(one, 'x');
+    // events come in order
+    const hasHeard = until('its own change', () => heard > 0);
+    assert.is(heard, 0);
+    writeFileSync(join(folder, 'points.sha256'), 'x');
+    await hasHeard;
+    await end();
+  }));
+
+test('what happens to a file of a folder comes with its name', () =>
+  withFolder(async (folder) => {
+    const names: (string | undefined)[] = [];
+    const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
+    const end = watchPaths([folder], options, silent, (path, name) => {
+      if (path === folder) names.push(name);
+    });
+    await until('it watches', () => names.length > 0);
+    writeFileSync(join(folder, 'a'), 'one');
+    await until('it hears', () => names.includes('a'));
+    await end();
   }));
 
 test('polling looks again and again, ended it does not', () =>
   withFolder(async (folder) => {
     let looks = 0;
-    const end = watchPath(join(folder, 'a'), { mode: 'poll', pollMs: 20 }, () => looks++);
+    const end = watchPaths(
+      [join(folder, 'a')],
+      { mode: 'poll', pollMs: 20 },
+      silent,
+      () => looks++,
+    );
     await until('three looks', () => looks >= 3, 5_000);
     await end();
     const before = looks;
@@ -132,7 +228,7 @@ test('off, it does nothing', () =>
   withFolder(async (folder) => {
     let looks = 0;
     const path = join(folder, 'a');
-    const end = watchPath(path, { mode: 'off', pollMs: 1 }, () => looks++);
+    const end = watchPaths([path], { mode: 'off', pollMs: 1 }, silent, () => looks++);
     writeFileSync(path, 'one');
     await delay(100);
     assert.is(looks, 0);

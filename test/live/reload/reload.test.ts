@@ -2,10 +2,9 @@ import { chmodSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildGeneration } from '../../src/live/reload/build.js';
-import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
-import { makeFolder, startReloading } from '../support/reloading.js';
-import { until } from '../support/wait.js';
+import { countOf, markedLines, markedNative, replaceFile } from '../../support/marked.js';
+import { makeFolder, startReloading } from '../../support/reloading.js';
+import { until } from '../../support/wait.js';
 
 /** A path in a folder of its own with a first snapshot. */
 function firstFile(content: string | Uint8Array = markedLines(1)): string {
@@ -17,7 +16,7 @@ function firstFile(content: string | Uint8Array = markedLines(1)): string {
 test('a new file is served, of whatever format, and heard of before', async () => {
   const path = firstFile();
   const points: number[] = [];
-  const { reloader, current, served, outcomes } = await startReloading(path, {
+  const { reloader, look, current, served, outcomes } = await startReloading(path, {
     onLoaded({ count }) {
       points.push(count);
     },
@@ -25,7 +24,7 @@ test('a new file is served, of whatever format, and heard of before', async () =
   assert.equal(served(), [1, countOf(1)]);
   const { tag } = current.generation;
   replaceFile(path, markedNative(2));
-  await reloader.look();
+  await look();
   assert.equal(served(), [2, countOf(2)]);
   assert.is.not(current.generation.tag, tag);
   assert.equal(outcomes, ['loaded', 'loaded']);
@@ -35,27 +34,28 @@ test('a new file is served, of whatever format, and heard of before', async () =
 
 test('a file that was touched, or written again as it was, is no new one', async () => {
   const path = firstFile();
-  const { reloader, current, outcomes, builds } = await startReloading(path);
+  const { reloader, look, current, outcomes, builds } = await startReloading(path);
   const { generation } = current;
   utimesSync(path, 1_000, 1_000);
-  await reloader.look();
+  await look();
   replaceFile(path, markedLines(1));
-  await reloader.look();
+  await look();
   assert.is(current.generation, generation);
   assert.equal(outcomes, ['loaded', 'unchanged', 'unchanged']);
 
   // what is known to be the same is not even read
-  await reloader.look();
+  await look();
   assert.is(builds.begun, 3);
   reloader.close();
 });
 
 test('a bad file leaves the old data, is logged once, and the next good one clears it', async () => {
   const path = firstFile();
-  const { reloader, current, served, outcomes, errors, builds, logs } = await startReloading(path);
+  const { reloader, look, current, served, outcomes, errors, builds, logs } =
+    await startReloading(path);
   const before = Date.now();
   replaceFile(path, markedNative(2).subarray(0, 5_000));
-  for (let looks = 0; looks < 3; looks++) await reloader.look();
+  for (let looks = 0; looks < 3; looks++) await look();
   assert.equal(served(), [1, countOf(1)]);
   assert.equal(outcomes, ['loaded', 'failed']);
   assert.is(builds.begun, 2, 'a file that failed is not tried again as long as it stays the same');
@@ -65,12 +65,12 @@ test('a bad file leaves the old data, is logged once, and the next good one clea
 
   const { since } = current.stale!;
   replaceFile(path, 'garbage\n');
-  await reloader.look();
+  await look();
   assert.is(errors().length, 2, 'another failure is another line');
   assert.is(current.stale!.since, since, 'it has been stale since the first');
 
   replaceFile(path, markedLines(3));
-  await reloader.look();
+  await look();
   assert.equal(served(), [3, countOf(3)]);
   assert.is(current.stale, undefined);
   assert.ok(logs.some(({ msg }) => msg === 'the newest snapshot is served'));
@@ -79,12 +79,12 @@ test('a bad file leaves the old data, is logged once, and the next good one clea
 
 test('the old content put back clears a failure', async () => {
   const path = firstFile();
-  const { reloader, current, outcomes } = await startReloading(path);
+  const { reloader, look, current, outcomes } = await startReloading(path);
   replaceFile(path, 'garbage\n');
-  await reloader.look();
+  await look();
   assert.ok(current.stale);
   replaceFile(path, markedLines(1));
-  await reloader.look();
+  await look();
   assert.is(current.stale, undefined);
   assert.equal(outcomes, ['loaded', 'failed', 'unchanged']);
   reloader.close();
@@ -92,18 +92,18 @@ test('the old content put back clears a failure', async () => {
 
 test('a snapshot that lost too many points is held back until accepted', async () => {
   const path = firstFile();
-  const { reloader, current, served, outcomes, errors } = await startReloading(path);
+  const { reloader, look, current, served, outcomes, errors } = await startReloading(path);
   replaceFile(path, markedLines(2, 1_001));
-  await reloader.look();
+  await look();
   assert.equal(served(), [2, 1_001], 'a loss of just half passes');
   replaceFile(path, markedLines(3, 500));
-  for (let looks = 0; looks < 2; looks++) await reloader.look();
+  for (let looks = 0; looks < 2; looks++) await look();
   assert.equal(served(), [2, 1_001]);
   assert.equal(outcomes, ['loaded', 'loaded', 'held_back']);
   assert.match(current.stale!.reason, /500 points where 1001 are served.* more than 50 %/);
   assert.is(errors().length, 1);
 
-  await reloader.look(true);
+  await look(true);
   assert.equal(served(), [3, 500]);
   assert.is(current.stale, undefined);
   reloader.close();
@@ -117,18 +117,18 @@ test('events during a build mean one more look and never two builds at once', as
   });
   let isFirst = true;
   const reloading = await startReloading(path, {
-    build: async (task) => {
+    build: async (builder, ...task) => {
       if (!isFirst) begin();
       isFirst = false;
-      return buildGeneration(task, { maxInvalid: 0 });
+      return builder.build(...task);
     },
   });
-  const { reloader, served, builds } = reloading;
+  const { reloader, look, served, builds } = reloading;
   replaceFile(path, markedLines(2));
-  const first = reloader.look();
+  const first = look();
   await begun;
   replaceFile(path, markedLines(3));
-  const others = Array.from({ length: 50 }, () => reloader.look());
+  const others = Array.from({ length: 50 }, () => look());
   await Promise.all([first, ...others]);
   assert.equal(served(), [3, countOf(3)]);
   assert.is(builds.most, 1);
@@ -140,18 +140,18 @@ test('a file written into while it is read is read again, however whole it looke
   const path = firstFile();
   let isWritten = false;
   const reloading = await startReloading(path, {
-    build: async (task) => {
-      const result = await buildGeneration(task, { maxInvalid: 0 });
-      if (task.unless !== undefined && !isWritten) {
+    build: async (builder, ...task) => {
+      const result = await builder.build(...task);
+      if (task[0].unless !== undefined && !isWritten) {
         isWritten = true;
         writeFileSync(path, markedLines(3));
       }
       return result;
     },
   });
-  const { reloader, served, outcomes, errors } = reloading;
+  const { reloader, look, served, outcomes, errors } = reloading;
   replaceFile(path, markedLines(2));
-  await reloader.look();
+  await look();
   assert.equal(served(), [3, countOf(3)]);
   assert.equal(outcomes, ['loaded', 'loaded'], 'what was read in between is neither good nor bad');
   assert.equal(errors(), []);
@@ -161,19 +161,19 @@ test('a file written into while it is read is read again, however whole it looke
 test('a file that another is moved over while it is read was read whole', async () => {
   const path = firstFile();
   const loaded: number[] = [];
-  const { reloader, served } = await startReloading(path, {
+  const { reloader, look, served } = await startReloading(path, {
     onLoaded({ count }) {
       loaded.push(count);
     },
-    build: async (task) => {
-      const result = await buildGeneration(task, { maxInvalid: 0 });
+    build: async (builder, ...task) => {
+      const result = await builder.build(...task);
       if (loaded.length === 1) replaceFile(path, markedLines(3));
       return result;
     },
   });
   replaceFile(path, markedLines(2));
-  await reloader.look();
-  await reloader.look();
+  await look();
+  await look();
   assert.equal(served(), [3, countOf(3)]);
   assert.equal(loaded, [countOf(1), countOf(2), countOf(3)]);
   reloader.close();
@@ -181,21 +181,21 @@ test('a file that another is moved over while it is read was read whole', async 
 
 test('a file that is gone leaves the old data; deleted and created again it is just new', async () => {
   const path = firstFile();
-  const { reloader, served, outcomes, errors } = await startReloading(path);
+  const { reloader, look, served, outcomes, errors } = await startReloading(path);
   rmSync(path);
-  for (let looks = 0; looks < 3; looks++) await reloader.look();
+  for (let looks = 0; looks < 3; looks++) await look();
   assert.equal(served(), [1, countOf(1)]);
   assert.equal(errors(), [`${path}: there is no such file`]);
   assert.equal(outcomes, ['loaded', 'failed'], 'counted once, too');
   writeFileSync(path, markedLines(2));
-  await reloader.look();
+  await look();
   assert.equal(served(), [2, countOf(2)]);
 
   rmSync(path);
-  const looking = reloader.look();
+  const looking = look();
   setImmediate(() => writeFileSync(path, markedLines(3)));
   await looking;
-  await reloader.look();
+  await look();
   assert.equal(served(), [3, countOf(3)]);
   assert.is(errors().length, 1, 'a moment without a file is no failure');
   reloader.close();
@@ -205,14 +205,14 @@ test('a file that is gone leaves the old data; deleted and created again it is j
 const unprivileged = process.getuid?.() === 0 ? test.skip : test;
 unprivileged('a file that may not be read leaves the old data until it may', async () => {
   const path = firstFile();
-  const { reloader, served, errors } = await startReloading(path);
+  const { reloader, look, served, errors } = await startReloading(path);
   replaceFile(path, markedLines(2));
   chmodSync(path, 0o000);
-  await reloader.look();
+  await look();
   assert.equal(served(), [1, countOf(1)]);
   assert.match(errors()[0]!, /no permission/);
   chmodSync(path, 0o600);
-  await reloader.look();
+  await look();
   assert.equal(served(), [2, countOf(2)]);
   reloader.close();
 });
@@ -220,9 +220,9 @@ unprivileged('a file that may not be read leaves the old data until it may', asy
 test('closed in the middle of a wait or a build, it ends at once and quietly', async () => {
   const path = firstFile();
   for (const settleMs of [60_000, 0]) {
-    const { reloader, builds, errors, outcomes } = await startReloading(path, { settleMs });
+    const { reloader, look, builds, errors, outcomes } = await startReloading(path, { settleMs });
     replaceFile(path, markedLines(2));
-    const looking = reloader.look();
+    const looking = look();
     if (settleMs === 0) await until('the build has begun', () => builds.begun === 2);
     reloader.close();
     await looking;

@@ -1,0 +1,100 @@
+import type { Candidate, Listing } from '../source/source.js';
+
+/** Why a candidate was not served, or none could be looked at. */
+export interface Refusal {
+  readonly path: string;
+  readonly reason: string;
+  /** When to try again what failed for want of something; what was wrong in the file stays so. */
+  readonly retryAt: number | undefined;
+}
+
+/** What is known when a look has been taken. Times are milliseconds of one clock. */
+export interface Look {
+  readonly now: number;
+  /** What there is, or why that cannot be said, and since when. */
+  readonly found: Listing | { readonly problem: Refusal; readonly since: number };
+  /** How long a candidate must have held still. */
+  readonly settleMs: number;
+  /** The key of what is served. */
+  readonly served: string | undefined;
+  /** By key. */
+  readonly refused: ReadonlyMap<string, Refusal>;
+  /** When each candidate was first seen as it is, by key. */
+  readonly seen: ReadonlyMap<string, number>;
+  /** The verdict before, on what is stale. */
+  readonly stale: Refusal | undefined;
+}
+
+/** What to do about it. */
+export interface Verdict {
+  /** What to build: the newest candidate that held still and was not refused. */
+  readonly next: { readonly candidate: Candidate; readonly key: string } | undefined;
+  /** A newer one that has yet to hold still. */
+  readonly settling: Candidate | undefined;
+  /** When the next one will have held still for long enough. */
+  readonly settlesAt: number | undefined;
+  /** When to try again something that failed. */
+  readonly retryAt: number | undefined;
+  /** Why the newest one is not served, if so. */
+  readonly stale: Refusal | undefined;
+  /** Of all candidates that are newer than what is served; the others are no longer of interest. */
+  readonly seen: ReadonlyMap<string, number>;
+}
+
+/** Names a candidate and what is read with it, as they were when looked at. */
+export function keyOf(candidate: Candidate, { companion }: Listing): string {
+  return `${candidate.identity}|${companion}`;
+}
+
+/** Compares what there is with what is served and what was refused. Nothing else decides what is done. */
+export function judge(look: Look): Verdict {
+  const { now, found, settleMs, served, refused } = look;
+  if ('problem' in found) return judgeProblem(look, found);
+  const seen = new Map<string, number>();
+  let next: Verdict['next'];
+  let settling: Candidate | undefined;
+  let settlesAt = Number.POSITIVE_INFINITY;
+  let retryAt = Number.POSITIVE_INFINITY;
+  let stale: Refusal | undefined;
+  for (const candidate of found.candidates) {
+    const key = keyOf(candidate, found);
+    if (key === served) break;
+    const since = look.seen.get(key) ?? now;
+    seen.set(key, since);
+    const refusal = refused.get(key);
+    stale ??= refusal;
+    // behind what is to be built only the memory of what was seen counts
+    if (next !== undefined) continue;
+    if (refusal === undefined && since + settleMs > now) {
+      settling ??= candidate;
+      settlesAt = Math.min(settlesAt, since + settleMs);
+    } else if (refusal === undefined || (refusal.retryAt ?? Number.POSITIVE_INFINITY) <= now) {
+      next = { candidate, key };
+    } else {
+      retryAt = Math.min(retryAt, refusal.retryAt ?? Number.POSITIVE_INFINITY);
+    }
+  }
+  // a newer one may be good: until that is known all stays as it was
+  if (seen.size > 0) stale ??= look.stale;
+  return { next, settling, settlesAt: finite(settlesAt), retryAt: finite(retryAt), stale, seen };
+}
+
+/** Between being deleted and made again a file is no news; and what is known of the candidates stays. */
+function judgeProblem(
+  { now, settleMs, seen, stale }: Look,
+  { problem, since }: { readonly problem: Refusal; readonly since: number },
+): Verdict {
+  const isNews = since + settleMs <= now;
+  return {
+    next: undefined,
+    settling: undefined,
+    settlesAt: isNews ? undefined : since + settleMs,
+    retryAt: isNews ? problem.retryAt : undefined,
+    stale: isNews ? problem : stale,
+    seen,
+  };
+}
+
+function finite(time: number): number | undefined {
+  return Number.isFinite(time) ? time : undefined;
+}

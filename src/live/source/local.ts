@@ -1,0 +1,73 @@
+import { basename, dirname } from 'node:path';
+import type { Logger } from 'pino';
+import { InputError } from '../../errors.js';
+import { changeOf, type FileState, stateIfAny, stateOf } from './file-state.js';
+import { candidateOf, type FileCandidate, Folder } from './folder.js';
+import { CHECKSUM_SUFFIX, isPattern, matcherOf } from './names.js';
+import type { Source } from './source.js';
+import { type WatchOptions, watchPaths } from './watch.js';
+
+export interface LocalOptions extends WatchOptions {
+  /** A snapshot file, a folder whose newest whole file is served, or a folder and a pattern of names. */
+  readonly path: string;
+  /** A file that is read with every snapshot. */
+  readonly companion: string | undefined;
+}
+
+/** Snapshots of this machine's file system: a file, or those of a folder. */
+export async function openLocalSource(options: LocalOptions, logger: Logger): Promise<Source> {
+  const { path, companion } = options;
+  const pattern = basename(path);
+  // a file may well be called so
+  const hasPattern = isPattern(pattern) && (await stateIfAny(path)) === undefined;
+  const root = hasPattern ? dirname(path) : path;
+  const folder = new Folder(root, hasPattern ? matcherOf(pattern) : () => true);
+  let beside: FileState | undefined;
+
+  async function candidates(): Promise<readonly FileCandidate[]> {
+    const state = await stateOf(root);
+    if (state.kind !== 'folder') {
+      return [
+        candidateOf(root, basename(root), state, await stateIfAny(`${root}${CHECKSUM_SUFFIX}`)),
+      ];
+    }
+    const found = await folder.list();
+    if (found.length > 0) return found;
+    const which = hasPattern ? `that ${pattern} fits` : 'that can be a snapshot';
+    throw new InputError(`${root}: there is no file in this folder ${which}`);
+  }
+
+  return {
+    name: path,
+    async list() {
+      beside = companion === undefined ? undefined : await stateIfAny(companion);
+      return { candidates: await candidates(), companion: beside?.identity ?? '' };
+    },
+    async open(candidate) {
+      const { file, checksum } = candidate as FileCandidate;
+      const besideThen = beside;
+      const checksumPath = `${candidate.path}${CHECKSUM_SUFFIX}`;
+      return {
+        path: candidate.path,
+        checksumPath: checksum === undefined ? undefined : checksumPath,
+        async state() {
+          const changes = await Promise.all([
+            stateIfAny(candidate.path).then((now) => changeOf(file, now)),
+            checksum && stateIfAny(checksumPath).then((now) => changeOf(checksum, now)),
+            companion && stateIfAny(companion).then((now) => changeOf(besideThen, now)),
+          ]);
+          if (changes.includes('written')) return 'written';
+          return changes.includes('replaced') ? 'replaced' : 'same';
+        },
+      };
+    },
+    watch(onChange) {
+      const paths = [root, companion].filter((one) => one !== undefined);
+      return watchPaths(paths, options, logger, (ended, name) => {
+        // of a folder's files not all can be snapshots
+        if (ended === root && !folder.touch(name)) return;
+        onChange();
+      });
+    },
+  };
+}
