@@ -15,6 +15,10 @@ const FORMATS =
   'Input may be native, NDJSON, a JSON array or envelope, GeoJSON, CSV with a header or MessagePack rows,\n' +
   'told apart by content; all but native may be gzipped.';
 
+const STREAMS =
+  'Standard input is copied to a temporary file beside the output first. What goes to standard output is not\n' +
+  'whole or not at all: look at the exit code, which is 0 when all of it was written.';
+
 const program = new Command('waypost')
   .description('Serves geolocated notes from a snapshot file over a REST interface.')
   .version(ownVersion(), '--version', 'tell the version')
@@ -37,16 +41,19 @@ for (const setting of SERVE_SETTINGS) serveCommand.addOption(optionOf(setting));
 program
   .command('pack')
   .description('write any snapshot as a native one, which loads fastest')
-  .argument('<input>', 'snapshot to read')
-  .argument('<output>', 'native snapshot to write, whole or not at all')
+  .argument('<input>', 'snapshot to read, - for standard input')
+  .argument('<output>', 'native snapshot to write, whole or not at all; - for standard output')
   .addOption(maxInvalid())
   .option('--notifications <file>', 'notifications to put in, NDJSON or JSON')
-  .addHelpText('after', `\n${FORMATS}`)
+  .option('--accept-page', 'take a page of a longer list as if it were all of it')
+  .option('--allow-empty', 'write a snapshot without points')
+  .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
   .action(async (input: string, output: string, options: PackFlags) => {
-    const { maxInvalid, notifications } = options;
+    const { notifications, ...others } = options;
     const { packSnapshot } = await import('./commands/pack.js');
+    await endWithReader();
     await packSnapshot(input, output, {
-      maxInvalid,
+      ...others,
       ...(notifications === undefined ? {} : { notificationsPath: notifications }),
       signal: interruption(),
     });
@@ -57,9 +64,12 @@ program
   .description('read all of a snapshot, check every rule, and tell what is in it')
   .argument('<file>', 'snapshot to check')
   .addOption(maxInvalid())
+  .option('--accept-page', 'a page of a longer list is good, too')
+  .option('--allow-empty', 'a snapshot without points is good, too')
   .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
-  .action(async (file: string, options: { maxInvalid: number }) => {
+  .action(async (file: string, options: CheckFlags) => {
     const { verify } = await import('./commands/verify.js');
+    await endWithReader();
     process.exitCode = await verify(file, options);
   });
 
@@ -73,11 +83,17 @@ const generateCommand = program
     demand(generateCommand, ['--points <number>', '--out <file>']);
     const print = (line: string): void => console.log(line);
     const { generateSnapshot } = await import('./commands/generate.js');
+    await endWithReader();
     await generateSnapshot({ ...options, print, signal: interruption() });
   });
 
-interface PackFlags {
+interface CheckFlags {
   readonly maxInvalid: number;
+  readonly acceptPage?: boolean;
+  readonly allowEmpty?: boolean;
+}
+
+interface PackFlags extends CheckFlags {
   readonly notifications?: string;
 }
 
@@ -123,6 +139,12 @@ function maxInvalid(): Option {
 
 function whole(least: number, most: number): (text: string) => number {
   return argument((text) => wholeNumber(text, least, most));
+}
+
+/** Lets a command end quietly when whoever reads its output leaves: with 141, as a shell says of SIGPIPE. */
+async function endWithReader(): Promise<void> {
+  const streams = await import('./commands/standard-streams.js');
+  streams.endWithReader();
 }
 
 /** Makes a parser's complaint one about the flag. */

@@ -1,5 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { InputError } from '../errors.js';
 import type { Notification } from '../model/notification.js';
@@ -9,16 +10,21 @@ import { readNotifications } from '../snapshot/files/notifications.js';
 import { openSnapshot } from '../snapshot/files/open.js';
 import { RecordAudit } from '../snapshot/native/audit.js';
 import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
-import { problemTexts } from '../snapshot/problem-texts.js';
 import type { LoadReport, SnapshotReader } from '../snapshot/snapshot.js';
+import { type Leniency, requireWhole } from '../snapshot/whole.js';
+import { leftOutLines, unknownKeyLines } from './report-lines.js';
 import { sortWithProgress } from './sort.js';
+import { STANDARD, withInput, withOutput } from './standard-streams.js';
 
-export interface PackOptions {
+export interface PackOptions extends Leniency {
   /** How many invalid records are left out before the input is refused; 0 where absent. */
   readonly maxInvalid?: number;
   /** A file of notifications to take instead of those that the input has. */
   readonly notificationsPath?: string;
-  /** Takes each line of the summary; standard output where absent. */
+  /** What `-` stands for as input and as output; standard input and output where absent. */
+  readonly stdin?: Readable;
+  readonly stdout?: Writable;
+  /** Takes each line of the summary; where absent, standard output or, if the snapshot goes there, error. */
   readonly print?: (line: string) => void;
   /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
   readonly progressTo?: NodeJS.WriteStream;
@@ -35,8 +41,8 @@ export interface PackSummary extends NativeTotals {
 
 /**
  * Writes the points of any supported file as a native snapshot, block by block, sorts them for loading,
- * and prints a summary. The output appears whole or not at all. Its time is that of the input, so that the
- * same input makes the same bytes. Throws an InputError when the input is broken or the output cannot be
+ * and prints a summary. A file appears whole or not at all. Its time is that of the input, so that the
+ * same input makes the same bytes; of standard input it is the moment when it was read. Throws an InputError when the input is broken or the output cannot be
  * written.
  */
 export async function packSnapshot(
@@ -44,11 +50,24 @@ export async function packSnapshot(
   output: string,
   options: PackOptions = {},
 ): Promise<PackSummary> {
-  const { notificationsPath, signal } = options;
-  const print = options.print ?? ((line) => process.stdout.write(`${line}\n`));
-  for (const path of [input, notificationsPath]) {
+  for (const path of [input, options.notificationsPath]) {
     if (path !== undefined) refuseSameFile(path, output);
   }
+  if (input !== STANDARD) return packFile(input, basename(input), output, options);
+  const stdin = options.stdin ?? process.stdin;
+  return withInput(stdin, output, options.signal, (path) =>
+    packFile(path, 'standard input', output, options),
+  );
+}
+
+/** `name` tells people where the points come from. */
+async function packFile(
+  input: string,
+  name: string,
+  output: string,
+  options: PackOptions,
+): Promise<PackSummary> {
+  const { notificationsPath, signal, stdout = process.stdout } = options;
   const started = performance.now();
   const bar = startProgress('Packing', options.progressTo);
   let reader: SnapshotReader | undefined;
@@ -64,21 +83,28 @@ export async function packSnapshot(
       },
     });
     const source = reader;
-    const [report, totals] = await writeAtomically(
-      output,
-      async (fd, openScratch) => {
-        const writer = new NativeWriter(fd, `waypost pack, from ${basename(input)}`);
-        const [report, totals] = await copy(input, source, writer, notifications, signal);
-        bar.stop();
-        const sorted = await sortWithProgress(fd, output, openScratch, options);
-        return [report, sorted ?? totals] as const;
-      },
-      signal,
-    );
+    const write = async (
+      fd: number,
+      openScratch: () => number,
+    ): Promise<[LoadReport, NativeTotals]> => {
+      const writer = new NativeWriter(fd, `waypost pack, from ${name}`);
+      const [report, totals] = await copy(input, source, writer, notifications, options);
+      bar.stop();
+      const sorted = await sortWithProgress(fd, output, openScratch, options);
+      return [report, sorted ?? totals];
+    };
+    const [report, totals] =
+      output === STANDARD
+        ? await withOutput(stdout, write, signal)
+        : await writeAtomically(output, write, signal);
     bar.stop();
     const seconds = (performance.now() - started) / 1000;
     const summary = { ...totals, bytesRead, seconds, input: report };
-    for (const line of summaryLines(input, output, summary)) print(line);
+    const channel = output === STANDARD ? process.stderr : process.stdout;
+    const print = options.print ?? ((line) => channel.write(`${line}\n`));
+    const from = name === basename(input) ? input : name;
+    const to = output === STANDARD ? 'standard output' : output;
+    for (const line of summaryLines(from, to, summary)) print(line);
     return summary;
   } finally {
     bar.stop();
@@ -91,7 +117,7 @@ async function copy(
   reader: SnapshotReader,
   writer: NativeWriter,
   notifications: readonly Notification[] | undefined,
-  signal: AbortSignal | undefined,
+  options: PackOptions,
 ): Promise<[LoadReport, NativeTotals]> {
   // what was packed must pass verification: rows were checked one by one, native records were not
   const audit =
@@ -103,17 +129,19 @@ async function copy(
   for await (const block of reader.blocks()) {
     // some readers never wait: let signals and the bar have their turn
     await setImmediate();
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     audit?.check(block);
     writer.write(block);
   }
   const report = reader.report();
+  requireWhole(input, report, options);
   writer.writeNotifications(notifications ?? report.notifications);
   return [report, writer.finish(report.createdAt)];
 }
 
 /** By device and inode: two names, a symbolic link or a hard link can be one file. */
 function refuseSameFile(input: string, output: string): void {
+  if (input === STANDARD || output === STANDARD) return;
   const [from, to] = [identity(input), identity(output)];
   if (from !== undefined && to !== undefined && from.dev === to.dev && from.ino === to.ino) {
     throw new InputError(`${output}: cannot be written: it is the input itself (${input})`);
@@ -132,22 +160,5 @@ function summaryLines(input: string, output: string, summary: PackSummary): stri
     `${counted(points, 'point')}, ${counted(notifications, 'notification')}, ${counted(blocks, 'block')}`,
     `${megabytes(bytesRead)} read, ${megabytes(bytes)} written in ${seconds.toFixed(1)} s: ${rate}, ${whole(Math.round(points / seconds))} points/s`,
   ];
-  if (report.invalid > 0) {
-    lines.push(`${counted(report.invalid, 'invalid record')} left out:`);
-    const texts = problemTexts(report.problems);
-    for (const text of texts) lines.push(`  ${text}`);
-    const more = report.invalid - texts.length;
-    if (more > 0) lines.push(`  and ${whole(more)} more`);
-  }
-  lines.push(...unknownKeyLines(report));
-  return lines;
-}
-
-/** What was dropped of records that are valid otherwise. */
-export function unknownKeyLines(report: LoadReport): string[] {
-  const keys = Object.entries(report.unknownKeys);
-  if (keys.length === 0) return [];
-  return [
-    `unknown keys dropped: ${keys.map(([key, times]) => `${key} (${whole(times)})`).join(', ')}`,
-  ];
+  return [...lines, ...leftOutLines(report), ...unknownKeyLines(report)];
 }

@@ -1,9 +1,10 @@
 import { formatUtc } from '../model/timestamp.js';
 import { counted, startProgress, whole } from '../progress.js';
 import { type Span, type VerifyReport, verifySnapshot } from '../snapshot/files/verify.js';
-import { unknownKeyLines } from './pack.js';
+import type { Leniency } from '../snapshot/whole.js';
+import { leftOutLines, unknownKeyLines } from './report-lines.js';
 
-export interface VerifyOptions {
+export interface VerifyOptions extends Leniency {
   /** How many invalid records a good file may have; 0 where absent. */
   readonly maxInvalid?: number;
   /** Takes each line of what was found; standard output where absent. */
@@ -19,7 +20,7 @@ export async function verify(path: string, options: VerifyOptions = {}): Promise
   let report: VerifyReport;
   try {
     report = await verifySnapshot(path, {
-      maxInvalid: options.maxInvalid ?? 0,
+      ...options,
       onProgress: bar.update,
     });
   } finally {
@@ -51,7 +52,10 @@ function reportLines(path: string, report: VerifyReport): string[] {
   }
   if (load !== undefined) {
     lines.push(`  digest         ${load.digest}`);
-    if (load.invalid > 0) lines.push(`  ${counted(load.invalid, 'invalid record')}`);
+    // where they are why the file is not good, they are named below
+    const named = report.reasonCount === 0 ? leftOutLines(load) : [];
+    if (named.length > 0) lines.push(...named.map((line) => `  ${line}`));
+    else if (load.invalid > 0) lines.push(`  ${counted(load.invalid, 'invalid record')}`);
     lines.push(...unknownKeyLines(load).map((line) => `  ${line}`));
   }
   if (report.reasonCount === 0) return [...lines, 'good'];

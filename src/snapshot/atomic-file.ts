@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   fchmodSync,
@@ -10,9 +9,10 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { InputError } from '../errors.js';
+import { removeLeftovers, temporaryIn } from './temporary.js';
 
 const flush = promisify(fsync);
 
@@ -20,7 +20,8 @@ const flush = promisify(fsync);
  * Writes a file so that its name only ever stands for the old content or the whole new one, even
  * through a power cut: `write` fills a temporary file in the same folder, which takes the name once
  * it is on disk. If `write` throws, or `signal` is aborted, the old file stays and the temporary one
- * is removed. A symbolic link keeps pointing where it does; its target is replaced.
+ * is removed. A symbolic link keeps pointing where it does; its target is replaced. What processes that
+ * were killed have left in the folder is removed, too.
  *
  * `openScratch` opens another file in that folder, to read and write until `write` is done: it has no
  * name, so it is gone with the process at the latest.
@@ -35,6 +36,7 @@ export async function writeAtomically<T>(
 ): Promise<T> {
   const { target, mode } = inspect(path);
   const folder = dirname(target);
+  removeLeftovers(folder);
   const openNew = (name: string): number => {
     try {
       return openSync(name, 'wx+');
@@ -80,11 +82,6 @@ export async function writeAtomically<T>(
   }
 }
 
-/** Hidden, and of another ending, so that nobody who watches the folder takes it for a snapshot. */
-function temporaryIn(folder: string): string {
-  return join(folder, `.waypost-${randomBytes(8).toString('hex')}.tmp`);
-}
-
 /** What the name stands for now: the file to replace, and its permissions if there is one. */
 function inspect(path: string): { target: string; mode: number | undefined } {
   let target: string;
@@ -123,7 +120,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long for the folder',
 };
 
-function unwritable(path: string, folder: string, error: unknown): unknown {
+/** The error for a file that the system does not let us write; `error` itself where it is none of the system's. */
+export function unwritable(path: string, folder: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || !(error instanceof Error) || !('syscall' in error)) return error;
   const known = REASONS[code];

@@ -18,7 +18,8 @@ function file(name: string, content: string | Buffer): string {
 }
 
 function serve(...flags: string[]): Promise<Outcome> {
-  return runCommand(['serve', '--port', '0', ...flags]);
+  // below any limit of open files, which would be warned of
+  return runCommand(['serve', '--port', '0', '--max-connections', '100', ...flags]);
 }
 
 /** The command ended with 1 and one line that has no stack, which is returned. */

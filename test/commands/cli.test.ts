@@ -23,8 +23,11 @@ test('--help lists the commands, and what each takes', async () => {
   assert.is(program.code, 0);
   const commands: Readonly<Record<string, readonly string[]>> = {
     serve: SERVE_SETTINGS.map(({ flag }) => flag),
-    pack: ['<input>', '<output>', '--max-invalid <number>', '--notifications <file>'],
-    verify: ['<file>', '--max-invalid <number>'],
+    pack: [
+      ...['<input>', '<output>', '--max-invalid <number>', '--notifications <file>'],
+      ...['--accept-page', '--allow-empty', 'standard input', 'standard output'],
+    ],
+    verify: ['<file>', '--max-invalid <number>', '--accept-page', '--allow-empty'],
     generate: ['--points <number>', '--seed <number>', '--out <file>'],
   };
   for (const [name, parts] of Object.entries(commands)) {

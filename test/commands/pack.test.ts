@@ -190,6 +190,22 @@ test('an invalid record refuses the input, unless it is allowed', () =>
     );
   }));
 
+test('a page of a longer list, or a file without points, is packed when asked for only', () =>
+  withFolder(async (folder) => {
+    const [page, output] = [join(folder, 'page.json'), join(folder, 'out.waypost')];
+    writeFileSync(page, `{"count":9,"next":null,"results":[${renderPoint(POINTS[0]!)}]}`);
+    await refused(
+      () => pack(page, output),
+      /page.json: is a page of a longer list: .* there are 9/,
+    );
+    const [summary] = await pack(page, output, { acceptPage: true });
+    assert.is(summary.points, 1);
+    writeFileSync(page, '[]');
+    await refused(() => pack(page, output), /page.json: has no points; --allow-empty takes/);
+    assert.is((await readOnePass(output))[1].points, 1);
+    assert.is((await pack(page, output, { allowEmpty: true }))[0].points, 0);
+  }));
+
 test('unknown keys are counted', () =>
   withRows(
     [renderPoint(point({ id: 8 })).replace('{', '{"photo":1,"mood":2,')],
@@ -258,7 +274,7 @@ test('stopped while it sorts, it leaves nothing behind', () =>
     });
     assert.is(await work.catch((error: unknown) => error), reason);
     // a kill at that moment would leave this, and no second file
-    assert.match(listed.join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
+    assert.match(listed.join(), /^\.waypost-[0-9a-f]{12}-\d+-\d+-[0-9a-f]{8}\.tmp$/);
     assert.equal(readdirSync(folder), []);
   }));
 

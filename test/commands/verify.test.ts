@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { verify } from '../../src/commands/verify.js';
+import { type VerifyOptions, verify } from '../../src/commands/verify.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
 import { verifySnapshot } from '../../src/snapshot/files/verify.js';
@@ -11,10 +11,9 @@ import { blockOf, notification, point, withFolder, writeNative } from '../suppor
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));
 
-async function run(path: string, maxInvalid?: number): Promise<[number, string]> {
+async function run(path: string, options: VerifyOptions = {}): Promise<[number, string]> {
   const lines: string[] = [];
-  const options = { print: (line: string) => lines.push(line) };
-  const code = await verify(path, maxInvalid === undefined ? options : { ...options, maxInvalid });
+  const code = await verify(path, { ...options, print: (line: string) => void lines.push(line) });
   return [code, lines.join('\n')];
 }
 
@@ -59,13 +58,41 @@ test('a good native file: what it holds', () =>
     assert.match(text, /\ngood$/);
   }));
 
-test('a file of no points is good', () =>
+test('a file of no points is good where that is allowed', () =>
   withFolder(async (folder) => {
     const path = join(folder, 'empty.waypost');
     writeNative(path, []);
-    const [code, text] = await run(path);
+    const [code, text] = await run(path, { allowEmpty: true });
     assert.is(code, 0);
     assert.match(text, /native, 0 points, 0 blocks\n/);
+    const [refused, why] = await run(path);
+    assert.is(refused, 1);
+    assert.match(why, /not good, for 1 reason:\n.*empty.waypost: has no points; --allow-empty/);
+    const rows = join(folder, 'rows.ndjson');
+    writeFileSync(rows, '{"id":0}\n');
+    assert.match(
+      (await run(rows, { maxInvalid: 1 }))[1],
+      /has no points: all 1 records are invalid/,
+    );
+  }));
+
+test('a page of a longer list is good where that is accepted', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'page.json');
+    const next = 'http://127.0.0.1/rest/map_data_points/?page=2';
+    const page = `{"count":2,"next":"${next}","previous":null,"results":[${GOOD}]}`;
+    writeFileSync(path, page);
+    const [code, text] = await run(path);
+    assert.is(code, 1);
+    assert.match(
+      text,
+      `page.json: is a page of a longer list: it has a next page, "${next}"; fetch`,
+    );
+    assert.is((await run(path, { acceptPage: true }))[0], 0);
+    writeFileSync(path, page.replace(`"${next}"`, 'null'));
+    assert.match((await run(path))[1], /it says that there are 2 records, and has 1; /);
+    writeFileSync(path, page.replace(`"${next}"`, 'null').replace('2', '1'));
+    assert.is((await run(path))[0], 0);
   }));
 
 for (const [name, why] of [
@@ -183,8 +210,13 @@ test('rows: every invalid record is found, and as many as allowed are', () =>
       text,
       /not good, for 3 reasons:\n.*line 2: lat: must lie within ±90.*; created_at: .*\n.*line 3:/,
     );
-    assert.is((await run(path, 2))[0], 1);
-    assert.is((await run(path, 3))[0], 0);
+    assert.is((await run(path, { maxInvalid: 2 }))[0], 1);
+    const [good, named] = await run(path, { maxInvalid: 3 });
+    assert.is(good, 0);
+    assert.match(
+      named,
+      /3 invalid records left out:\n {4}line 2: lat: must .*\n.*line 3: .*\n.*line 4: /,
+    );
   }));
 
 test('what cannot be opened is not good, and said to be so', () =>

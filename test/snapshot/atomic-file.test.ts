@@ -69,7 +69,7 @@ test('a new file gets ordinary permissions, a replaced one keeps its own', () =>
 test('the temporary file is hidden and has another ending', () =>
   withFolder(async (folder) => {
     await writeAtomically(join(folder, 'a.waypost'), () => {
-      assert.match(readdirSync(folder).join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
+      assert.match(readdirSync(folder).join(), /^\.waypost-[0-9a-f]{12}-\d+-\d+-[0-9a-f]{8}\.tmp$/);
     });
   }));
 
@@ -84,7 +84,7 @@ test('scratch files have no name, and are closed whatever happens', () =>
         assert.is(read.toString('utf8', 0, readSync(scratch, read, 0, 9, 0)), text);
         scratches.push(scratch);
       }
-      assert.match(readdirSync(folder).join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
+      assert.match(readdirSync(folder).join(), /^\.waypost-[0-9a-f]{12}-\d+-\d+-[0-9a-f]{8}\.tmp$/);
       if (fail) throw new Error('no more');
     };
     const path = join(folder, 'file');

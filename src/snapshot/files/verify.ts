@@ -7,6 +7,7 @@ import { RecordAudit } from '../native/audit.js';
 import type { NativeReader } from '../native/read.js';
 import { problemTexts } from '../problem-texts.js';
 import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
+import { doubtOf, type Leniency } from '../whole.js';
 import { openSnapshot } from './open.js';
 
 const MAX_REASONS = 10;
@@ -48,9 +49,13 @@ export interface VerifyReport {
 /**
  * Reads all of a snapshot file and checks every rule there is. Of a native file that is also what
  * serving takes on trust: each record's own JSON, its columns, and that ids are unique. A bad file is
- * no error but a report with reasons; more invalid records than `maxInvalid` are one.
+ * no error but a report with reasons; more invalid records than `maxInvalid` are one, and so are a page of
+ * a longer list and a file without points.
  */
-export async function verifySnapshot(path: string, options: ReadOptions): Promise<VerifyReport> {
+export async function verifySnapshot(
+  path: string,
+  options: ReadOptions & Leniency,
+): Promise<VerifyReport> {
   const reasons: string[] = [];
   let reasonCount = 0;
   const fail = (reason: string): void => {
@@ -75,6 +80,8 @@ export async function verifySnapshot(path: string, options: ReadOptions): Promis
       for (const text of problemTexts(load.problems)) fail(text);
       reasonCount = load.invalid;
     }
+    const doubt = doubtOf(load, options);
+    if (doubt !== undefined) fail(`${path}: ${doubt}`);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     fail(error.message);

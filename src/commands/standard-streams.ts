@@ -1,0 +1,103 @@
+import { closeSync, createReadStream, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { InputError } from '../errors.js';
+import { unwritable } from '../snapshot/atomic-file.js';
+import { removeLeftovers, temporaryIn } from '../snapshot/temporary.js';
+import { writeAll } from '../snapshot/write-all.js';
+
+/** Stands for standard input or standard output where a file is named. */
+export const STANDARD = '-';
+
+/** What a shell says of a program whose reader has left: 128 and the number of SIGPIPE. */
+const READER_LEFT = 141;
+
+/** Ends the process without a word when nobody reads what it says any more, as other programs end. */
+export function endWithReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(READER_LEFT);
+      throw error;
+    });
+  }
+}
+
+/**
+ * Copies a stream to a temporary file, so that it can be read as any other, and gives `run` its path; the
+ * file is gone afterwards. It lies beside `output`, or where temporary files do.
+ */
+export async function withInput<T>(
+  input: Readable,
+  output: string,
+  signal: AbortSignal | undefined,
+  run: (path: string) => Promise<T>,
+): Promise<T> {
+  const folder = output === STANDARD ? tmpdir() : dirname(output);
+  removeLeftovers(folder);
+  const path = temporaryIn(folder);
+  const remove = (): void => rmSync(path, { force: true });
+  process.once('exit', remove);
+  try {
+    const fd = open(path);
+    try {
+      await pipeline(
+        input,
+        async (chunks: AsyncIterable<Uint8Array>) => {
+          for await (const chunk of chunks) writeAll(fd, chunk);
+        },
+        signal === undefined ? {} : { signal },
+      );
+    } finally {
+      closeSync(fd);
+    }
+    return await run(path);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!(error instanceof InputError)) throw unwritable('standard input', folder, error);
+    throw new InputError(error.message.replaceAll(path, 'standard input'), { cause: error });
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+}
+
+/** Lets `write` fill a file without a name, and sends its bytes to a stream. */
+export async function withOutput<T>(
+  output: Writable & { readonly isTTY?: boolean },
+  write: (fd: number, openScratch: () => number) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (output.isTTY === true) {
+    throw new InputError(
+      'A native snapshot is nothing for a terminal: send it to a file or a pipe.',
+    );
+  }
+  removeLeftovers(tmpdir());
+  const opened: number[] = [];
+  const openScratch = (): number => {
+    const path = temporaryIn(tmpdir());
+    const fd = open(path);
+    opened.push(fd);
+    rmSync(path);
+    return fd;
+  };
+  try {
+    const fd = openScratch();
+    const result = await write(fd, openScratch);
+    const bytes = createReadStream('', { fd, start: 0, autoClose: false, highWaterMark: 1 << 20 });
+    await pipeline(bytes, output, { end: false, ...(signal === undefined ? {} : { signal }) });
+    return result;
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, 'wx+');
+  } catch (error) {
+    throw unwritable('a temporary file', dirname(path), error);
+  }
+}
