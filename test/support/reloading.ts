@@ -8,14 +8,14 @@ import type { Generation } from '../../src/live/generation.js';
 import { type Builder, type BuildResult, createBuilder } from '../../src/live/reload/build.js';
 import { Reloader, type ReloadOptions } from '../../src/live/reload/reload.js';
 import { openLocalSource } from '../../src/live/source/local.js';
-import type { Source } from '../../src/live/source/source.js';
 import { markIn } from './marked.js';
 
 /** A reloader over real files and the real build thread, and all that it told. */
 export interface Reloading {
   readonly reloader: Reloader;
-  readonly source: Source;
   readonly current: Current;
+  /** Ends it and its watch. */
+  end(): Promise<void>;
   /** Looks, and resolves when nothing is left to be waited for. */
   look(accept?: boolean): Promise<void>;
   /** What came of each file looked at, the first load included. */
@@ -29,7 +29,11 @@ export interface Reloading {
   errors(): string[];
 }
 
-interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'builder' | 'stats'>> {
+/** Nothing but an event may tell. */
+const NEVER_MS = 600_000;
+
+export interface Given
+  extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'builder' | 'stats'>> {
   /** A file that is read with every snapshot. */
   readonly companion?: string;
   /** Builds by way of the builder that is given, which is the real one. */
@@ -39,13 +43,13 @@ interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'buil
   ) => Promise<BuildResult>;
   /** Hears of each generation before it is served. */
   readonly onLoaded?: (generation: Generation) => void;
-  /** In place of files. */
-  readonly source?: (source: Source) => Source;
+  /** Whether to hear of events; of nothing else. */
+  readonly events?: boolean;
 }
 
-/** Starts a reloader of a path, which hears of no events; options that are not given suit a test. */
+/** Starts a reloader of a path; options that are not given suit a test. */
 export async function startReloading(path: string, given: Given = {}): Promise<Reloading> {
-  const { companion, build, onLoaded = () => {}, source: wrap = (one) => one, ...others } = given;
+  const { companion, build, onLoaded = () => {}, events = false, ...others } = given;
   const outcomes: string[] = [];
   const logs: Record<string, unknown>[] = [];
   const builds = { begun: 0, most: 0 };
@@ -53,11 +57,13 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
   const current = new Cell();
   await current.follow({ serve: async (generation) => onLoaded(generation), hear: () => {} });
   const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
-  const source = await openLocalSource({ path, companion, mode: 'off', pollMs: 0 }, logger);
+  const mode = events ? 'events' : 'off';
+  const watching = { mode, pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
+  const source = await openLocalSource({ path, companion, ...watching }, logger);
   const builder = createBuilder({ maxInvalid: 0, notifications: companion });
   const reloader = new Reloader({
     current,
-    source: wrap(source),
+    source,
     builder: {
       async build(...task) {
         builds.begun++;
@@ -79,10 +85,14 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
     ...others,
   });
   await reloader.load();
+  const unwatch = source.watch(() => reloader.look());
   return {
     reloader,
+    async end() {
+      reloader.close();
+      await unwatch();
+    },
     look: (accept) => reloader.look(accept).done,
-    source,
     current,
     outcomes,
     logs,

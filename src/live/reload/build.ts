@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { InputError } from '../../errors.js';
 import type { Progress } from '../../snapshot/snapshot.js';
@@ -30,6 +31,9 @@ export interface Builder {
 }
 
 type FinalReply = Exclude<BuildReply, { kind: 'progress' }>;
+
+/** How long a thread may take to end. */
+const STOP_MS = 2_000;
 
 /** A thread that builds, and what rejects once it has died or was ended. */
 interface BuildThread {
@@ -87,7 +91,13 @@ async function ask(
   signal: AbortSignal | undefined,
   onProgress: Progress,
 ): Promise<FinalReply> {
-  const stop = (): void => void worker.terminate();
+  let stop = (): void => {};
+  // one that hangs in the system, such as on a dead file server, cannot be ended: it is left behind
+  const stopped = new Promise<void>((resolve) => {
+    stop = () => resolve(Promise.race([worker.terminate(), delay(STOP_MS)]).then(() => {}));
+  }).then((): never => {
+    throw new Error('the build was stopped');
+  });
   signal?.addEventListener('abort', stop);
   let hear = (_reply: BuildReply): void => {};
   const final = new Promise<FinalReply>((resolve) => {
@@ -99,7 +109,7 @@ async function ask(
   worker.on('message', hear);
   worker.postMessage(request);
   try {
-    return await Promise.race([final, ended]);
+    return await Promise.race([final, ended, stopped]);
   } finally {
     worker.off('message', hear);
     signal?.removeEventListener('abort', stop);

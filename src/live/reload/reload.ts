@@ -131,7 +131,9 @@ export class Reloader {
 
   async #run(): Promise<void> {
     for (let isBusy = true; isBusy && !this.#isClosed; ) {
-      await this.#pause(this.#lookedAt + LOOK_STEP_MS);
+      // events come in swarms, results do not
+      const isDone = this.#attempt?.result !== undefined;
+      if (!isDone) await this.#pause(this.#lookedAt + LOOK_STEP_MS);
       this.#lookedAt = performance.now();
       this.#isAsked = false;
       const listeners = this.#listeners.splice(0);

@@ -11,7 +11,7 @@ const LOOKS_AT_ONCE = 16;
 /** The newest files, one of which is served, are looked at in every listing. */
 const NEWEST = 32;
 /** How many of the others a listing looks at, in turn: nothing may have told that one was written to. */
-const OTHERS = 512;
+const OTHERS = 256;
 /** File systems tell the time of a change to 2 s at worst: a change that comes later has another time. */
 const CLOCK_STEP_MS = 2_500;
 

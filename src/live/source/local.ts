@@ -26,7 +26,8 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
 
   async function candidates(): Promise<readonly FileCandidate[]> {
     const state = await stateOf(root);
-    if (state.kind !== 'folder') {
+    if (state.kind === 'other') throw new InputError(`${root}: it is neither a file nor a folder`);
+    if (state.kind === 'file') {
       return [
         candidateOf(root, basename(root), state, await stateIfAny(`${root}${CHECKSUM_SUFFIX}`)),
       ];

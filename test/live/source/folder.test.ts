@@ -127,6 +127,21 @@ test('each listing finds what came, went, was replaced or written to, without an
     assert.equal((await namesOf(source)).slice(0, 2), ['old-2', 'link']);
   }));
 
+test('of many files only few are looked at again', () =>
+  withFolder(async (folder) => {
+    for (let i = 0; i < 8_000; i++) writeFileSync(join(folder, `points-${i}`), '');
+    const source = await sourceOf(folder);
+    const cpuOf = async (): Promise<number> => {
+      const before = process.cpuUsage();
+      await source.list();
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    const first = await cpuOf();
+    const others = [await cpuOf(), await cpuOf(), await cpuOf()];
+    assert.ok(Math.min(...others) < first / 4, `${first} µs, then ${others}`);
+  }));
+
 test('another folder in its place is listed anew', () =>
   withFolder(async (parent) => {
     const folder = join(parent, 'inner');
