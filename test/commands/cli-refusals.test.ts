@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { InputError } from '../../src/errors.js';
 import { readTokens } from '../../src/http/request/token.js';
+import { buildGeneration } from '../../src/live/reload/build.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runCommand } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
@@ -32,20 +34,11 @@ function oneLine({ code, stdout, stderr }: Outcome): string {
 }
 
 test('a snapshot that is not there or cannot be one is refused in one line', async () => {
-  const native = readFileSync(join(ROOT, 'data/sample.waypost'));
   const empty = join(folder, 'folder');
   mkdirSync(empty);
   const cases: [path: string, message: RegExp][] = [
     [join(folder, 'missing.ndjson'), /there is no such file/],
-    [file('empty.ndjson', ''), /empty/],
-    [file('empty.waypost', ''), /empty/],
-    [file('blank.ndjson', '\n \n'), /empty, or has only white space/],
     [file('text.txt', 'hello, world\n'), /begins with the text "hello, world/],
-    [file('zero.bin', Buffer.alloc(4096)), /begins with zero bytes/],
-    [file('cut.waypost', native.subarray(0, 100_000)), /incomplete/],
-    [file('head.waypost', native.subarray(0, 10)), /cut short/],
-    [file('cut.json', '[{"id": 1, "lat": '), /cut short/],
-    [file('cut.gz', Buffer.from('1f8b080000000000', 'hex')), /cut short/],
     [empty, /no file in this folder/],
     [`${FIXTURE_POINTS}/x`, /not a directory/],
     ['/dev/null', /no regular file/],
@@ -54,6 +47,31 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
     const line = oneLine(await serve('--snapshot', path));
     assert.ok(line.includes(path), line);
     assert.match(line, message);
+  }
+});
+
+test('a file that cannot be a snapshot is refused in one line, which names it and says why', async () => {
+  const native = readFileSync(join(ROOT, 'data/sample.waypost'));
+  const cases: [path: string, message: RegExp][] = [
+    [file('empty.ndjson', ''), /empty/],
+    [file('empty.waypost', ''), /empty/],
+    [file('blank.ndjson', '\n \n'), /empty, or has only white space/],
+    [file('zero.bin', Buffer.alloc(4096)), /begins with zero bytes/],
+    [file('cut.waypost', native.subarray(0, 100_000)), /incomplete/],
+    [file('head.waypost', native.subarray(0, 10)), /cut short/],
+    [file('cut.json', '[{"id": 1, "lat": '), /cut short/],
+    [file('cut.gz', Buffer.from('1f8b080000000000', 'hex')), /cut short/],
+  ];
+  for (const [path, message] of cases) {
+    // the thread in which serve reads; the command puts its own name before the message
+    const error = await buildGeneration({ path, unless: undefined }, { maxInvalid: 0 }).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    assert.instance(error, InputError, path);
+    const { message: text } = error as InputError;
+    assert.ok(text.includes(path) && !text.includes('\n'), text);
+    assert.match(text, message);
   }
 });
 

@@ -87,7 +87,7 @@ function flipped(bytes: Buffer): Buffer {
 
 test('bad files of every kind leave the old data, under load, until the next good one', async () => {
   const [service, path] = await begin();
-  const order = { port: service.port, connections: 2, fresh: false, marked: true };
+  const order = { port: service.port, connections: 2, fresh: false, marked: true, pauseMs: 5 };
   const load: Load = await startLoad(order);
   for (const [what, [content, reason]] of Object.entries(BAD)) {
     writeFileSync(path, content);
@@ -173,8 +173,12 @@ const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux
     service.logs.filter(({ msg }) => msg === 'serving').map(({ pid }) => pid as number);
   const [victim] = pids();
   const threads = (): number => readdirSync(`/proc/${victim}/task`).length;
-  // its numbers come once it is there
-  assert.ok((await metricsOf(service)).value('waypost_connections', { thread: '1' }) >= 0);
+  await until('the other thread is there', async () => {
+    const { samples } = await metricsOf(service);
+    return samples.some(
+      (one) => one.name === 'waypost_connections' && one.labels['thread'] === '1',
+    );
+  });
   const idle = threads();
 
   // large enough for its build to be caught at it

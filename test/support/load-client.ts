@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { countOf } from './marked.js';
 
 /** What a load process is asked to do, as JSON in its first argument. */
@@ -9,6 +10,8 @@ export interface LoadOrder {
   readonly fresh: boolean;
   /** Whether answers must be those of a marked snapshot. */
   readonly marked: boolean;
+  /** Milliseconds between an answer and the next request of its connection; none when absent. */
+  readonly pauseMs?: number;
 }
 
 /** What it found, sent ten times a second and at its end. */
@@ -55,7 +58,7 @@ const SHAPES: readonly ((n: number) => string)[] = [
 ];
 
 async function main(order: LoadOrder): Promise<void> {
-  const { port, connections, fresh, marked } = order;
+  const { port, connections, fresh, marked, pauseMs = 0 } = order;
   const marks: Record<string, number> = {};
   const etags = new Map<string, number>();
   const failures: string[] = [];
@@ -86,12 +89,13 @@ async function main(order: LoadOrder): Promise<void> {
       const path = `/rest/map_data_points/${SHAPES[n % SHAPES.length]!(n)}`;
       try {
         check(path, await get(agent, port, path));
+        if (pauseMs > 0) await delay(pauseMs);
       } catch (error) {
         const { code, message, reused, begun } = error as Broken;
         if (code === 'ECONNREFUSED') refused++;
         else if (!reused && !begun && (code === 'ECONNRESET' || code === 'EPIPE')) dropped++;
         else fail(`${path}: ${message}`);
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_FAILURE_MS));
+        await delay(PAUSE_AFTER_FAILURE_MS);
       }
     }
     agent.destroy();

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MAX_BLOCK_POINTS } from '../../src/snapshot/block.js';
 import { blockOf, point, writeNative } from './native.js';
 
 /** Points of snapshot 0; snapshot n has n more, so that each has a count of its own. */
@@ -29,12 +30,16 @@ export function markedLines(mark: number, count?: number): Buffer {
 }
 
 /** A marked snapshot as a native file. */
-export function markedNative(mark: number): Buffer {
+export function markedNative(mark: number, count?: number): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-marked-'));
   try {
     const path = join(folder, 'marked.waypost');
-    const points = markedRecords(mark).map((record) => point(record as Record<string, unknown>));
-    writeNative(path, [blockOf(points)]);
+    const records = markedRecords(mark, count);
+    const points = records.map((record) => point(record as Record<string, unknown>));
+    const blocks = Array.from({ length: Math.ceil(points.length / MAX_BLOCK_POINTS) }, (_, block) =>
+      blockOf(points.slice(block * MAX_BLOCK_POINTS, (block + 1) * MAX_BLOCK_POINTS)),
+    );
+    writeNative(path, blocks);
     return readFileSync(path);
   } finally {
     rmSync(folder, { recursive: true });

@@ -19,8 +19,9 @@ function snapshot(mark: number): Buffer {
 /**
  * Asserts that a service under load changes to each new snapshot, in whatever way it is put in place, and that no
  * client notices. Each round puts one in place in every way; then come `bursts` faster than they can be loaded.
+ * Clients wait `pauseMs` between two requests.
  */
-export async function swapUnderLoad(rounds: number, bursts: number): Promise<void> {
+export async function swapUnderLoad(rounds: number, bursts: number, pauseMs = 0): Promise<void> {
   const path = join(makeFolder(), 'points');
   let mark = 1;
   writeFileSync(path, snapshot(mark));
@@ -32,6 +33,7 @@ export async function swapUnderLoad(rounds: number, bursts: number): Promise<voi
       connections: 6,
       fresh: false,
       marked: true,
+      pauseMs,
     });
 
     const swaps: Record<string, number> = {};
