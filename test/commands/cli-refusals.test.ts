@@ -100,7 +100,8 @@ test('a port that is in use is named, with the way out', async () => {
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const { port } = taken.address() as { port: number };
   try {
-    const outcome = await serve('--snapshot', FIXTURE_POINTS, '--port', String(port));
+    const flags = ['--port', String(port), '--listen-timeout', '0'];
+    const outcome = await serve('--snapshot', FIXTURE_POINTS, ...flags);
     assert.match(oneLine(outcome), new RegExp(`127\\.0\\.0\\.1:${port}: .*choose another --port`));
   } finally {
     await new Promise((resolve) => taken.close(resolve));
