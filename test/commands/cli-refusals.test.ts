@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InputError } from '../../src/errors.js';
 import { readTokens } from '../../src/http/request/token.js';
-import { buildGeneration } from '../../src/live/reload/build.js';
+import { createBuilder } from '../../src/live/reload/build.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runCommand } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
@@ -62,9 +62,10 @@ test('a file that cannot be a snapshot is refused in one line, which names it an
     [file('cut.json', '[{"id": 1, "lat": '), /cut short/],
     [file('cut.gz', Buffer.from('1f8b080000000000', 'hex')), /cut short/],
   ];
+  // what serve reads with; the command only puts its own name before the message
+  const builder = createBuilder({ maxInvalid: 0 });
   for (const [path, message] of cases) {
-    // the thread in which serve reads; the command puts its own name before the message
-    const error = await buildGeneration({ path, unless: undefined }, { maxInvalid: 0 }).then(
+    const error = await builder.build({ path, unless: undefined }).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
@@ -73,6 +74,7 @@ test('a file that cannot be a snapshot is refused in one line, which names it an
     assert.ok(text.includes(path) && !text.includes('\n'), text);
     assert.match(text, message);
   }
+  await builder.rest();
 });
 
 test('invalid records are named by line, field and reason', async () => {
