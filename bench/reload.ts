@@ -123,7 +123,7 @@ async function benchReload(options: Options): Promise<ReloadResults> {
 }
 
 async function reload(url: string): Promise<void> {
-  const answer = await fetch(`${url}/admin/reload`, {
+  const answer = await fetch(`${url}/admin/reload?wait`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
   });

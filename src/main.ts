@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from './errors.js';
 import { MAX_POINTS, MAX_SEED } from './generate/limits.js';
@@ -10,6 +9,7 @@ import {
   type Setting,
   wholeNumber,
 } from './settings.js';
+import { version } from './version.js';
 
 const FORMATS =
   'Input may be native, NDJSON, a JSON array or envelope, GeoJSON, CSV with a header or MessagePack rows,\n' +
@@ -21,7 +21,7 @@ const STREAMS =
 
 const program = new Command('waypost')
   .description('Serves geolocated notes from a snapshot file over a REST interface.')
-  .version(ownVersion(), '--version', 'tell the version')
+  .version(version(), '--version', 'tell the version')
   .helpCommand(false)
   .showHelpAfterError('Add --help for what there is.');
 
@@ -116,11 +116,6 @@ function demand(command: Command, flags: readonly string[]): void {
     if (command.getOptionValue(new Option(flag).attributeName()) !== undefined) continue;
     command.error(`error: required option '${flag}' not specified`);
   }
-}
-
-function ownVersion(): string {
-  const path = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
 function optionOf({ flag, environment, help, fallback, parse }: Setting): Option {

@@ -36,6 +36,8 @@ export interface ServeSettings {
   readonly settle: number;
   readonly workers: number;
   readonly adminToken?: string;
+  readonly operationsHost: string;
+  readonly operationsPort?: number;
   readonly trustProxy: boolean;
   readonly allowedHosts: readonly string[];
   readonly corsOrigin: readonly string[];
@@ -170,6 +172,18 @@ export const SERVE_SETTINGS: readonly Setting[] = [
       if (/^\S+$/.test(text)) return text;
       throw new InputError('expected a token without blanks');
     },
+  },
+  {
+    flag: '--operations-host <address>',
+    environment: 'WAYPOST_OPERATIONS_HOST',
+    fallback: '127.0.0.1',
+    help: 'address for operators, where --operations-port is given',
+  },
+  {
+    flag: '--operations-port <number>',
+    environment: 'WAYPOST_OPERATIONS_PORT',
+    help: 'port for health, metrics and reload, which are then nowhere else; 0 takes any free one',
+    parse: (text) => wholeNumber(text, 0, 65_535),
   },
   {
     flag: '--trust-proxy',

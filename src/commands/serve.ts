@@ -4,6 +4,7 @@ import { createLog } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
 import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
 import type { ServeSettings } from '../settings.js';
+import { version } from '../version.js';
 
 /**
  * Loads the snapshot and listens, until a SIGTERM or SIGINT; a SIGHUP looks for a new snapshot. With several workers
@@ -29,7 +30,7 @@ export async function serve(settings: ServeSettings): Promise<void> {
   const limited = { ...settings, workers, maxConnections: connections };
   const server = await startServer(limited, log, sockets);
   if (isSupervised) reportServing();
-  logger.info({ ...server.begun, workers }, 'serving');
+  logger.info({ version: version(), ...server.begun, workers }, 'serving');
   const wanted = settings.maxConnections;
   if (connections < wanted) logger.warn({ wanted, connections }, 'few files may be open');
   obey(server);

@@ -28,21 +28,30 @@ declare module 'fastify' {
     startedAt: number;
   }
   interface FastifyContextConfig {
-    /** Whether requests are answered while others are turned away. */
-    answersUnderLoad?: boolean;
+    /** Whether the route is for operators: answered under load, and to whoever has the admin token. */
+    isOperation?: boolean;
   }
 }
 
 /** A body of this size fits all that is read; larger ones get 413. */
 const BODY_LIMIT = 1024 * 1024;
+
+/** Whom an app answers: clients, operators, who then have an address of their own, or both. */
+export type Audience = 'clients' | 'operators' | 'all';
+
+/** What an app is made with. */
+export interface AppParts {
+  readonly context: Context;
+  readonly service: Service;
+  readonly limits: Limits;
+  readonly backlog: Backlog;
+  readonly adminToken: string | undefined;
+  readonly audience: Audience;
+}
+
 /** Builds the HTTP service, not yet listening; closing it is up to the caller. */
-export function createApp(
-  context: Context,
-  service: Service,
-  limits: Limits,
-  backlog: Backlog,
-  adminToken: string | undefined,
-): FastifyInstance {
+export function createApp(parts: AppParts): FastifyInstance {
+  const { context, service, limits, backlog, adminToken, audience } = parts;
   const observeOther = context.stats.route('other');
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
@@ -79,10 +88,10 @@ export function createApp(
     checkFraming(request.raw, reply.raw);
     checkHostHeader(request.raw);
     const { authorization } = request.raw.headers;
-    if (authorization !== undefined && !request.raw.url!.startsWith('/admin/')) {
-      userOf(authorization, context.tokens);
-    }
-    if (isBehind() && request.routeOptions.config.answersUnderLoad !== true) throw overloaded();
+    // the routes of operators look at it themselves
+    const isOther = !request.raw.url!.startsWith('/admin/') && !isForOperators(request);
+    if (authorization !== undefined && isOther) userOf(authorization, context.tokens);
+    if (isBehind() && !isForOperators(request)) throw overloaded();
     done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
@@ -91,7 +100,7 @@ export function createApp(
     done();
   });
 
-  const resources = createResources(context);
+  const resources = audience === 'operators' ? [] : createResources(context);
   const allowOf = (target: string): string | undefined => findResource(resources, target)?.allow;
   app.setErrorHandler((error: Error, request, reply) => {
     const allow = allowOf(request.raw.url!);
@@ -105,10 +114,17 @@ export function createApp(
     const allow = allowOf(raw.url!);
     sendError(allow === undefined ? new NotFound() : wrongMethod(method, allow), reply, context);
   });
-  addOperations(app, service, adminToken);
+  if (audience !== 'clients') {
+    const isPrivate = audience === 'operators';
+    addOperations(app, service, context, { adminToken, isPrivate });
+  }
   for (const resource of resources) addResource(app, resource, context);
-  addFrontDoor(app, context);
+  if (audience !== 'operators') addFrontDoor(app, context);
   return app;
+}
+
+function isForOperators(request: FastifyRequest): boolean {
+  return request.routeOptions.config?.isOperation === true;
 }
 
 /** Headers of all that does not take the hot path of a responder. */

@@ -2,10 +2,12 @@ import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Current } from '../live/current.js';
 import type { Waiting } from '../live/reload/reload.js';
+import { version } from '../version.js';
+import type { Context } from './context.js';
 import { HttpError } from './errors.js';
 import { parseQueryString } from './request/query-string.js';
 import { queryOf } from './request/target.js';
-import { tokenKey } from './request/token.js';
+import { tokenKey, tokenOf, userOf } from './request/token.js';
 
 /** The running service as its operators see it, from whichever thread. */
 export interface Service {
@@ -19,65 +21,110 @@ export interface Service {
   metrics(): Promise<string>;
 }
 
+/** Who may see what. */
+export interface Access {
+  readonly adminToken: string | undefined;
+  /** Whether only operators reach the address, so that nothing needs to be kept from anybody. */
+  readonly isPrivate: boolean;
+}
+
+const VERSION = version();
+/** Where one learns what became of a reload. */
+const READY_PATH = '/health/ready';
+
 /** Adds what operators ask for: health, metrics and, with a token, the reload by hand. */
 export function addOperations(
   app: FastifyInstance,
   service: Service,
-  adminToken: string | undefined,
+  { tokens }: Context,
+  { adminToken, isPrivate }: Access,
 ): void {
-  const config = { answersUnderLoad: true };
+  const { current } = service;
+  const config = { isOperation: true };
   const read = { method: ['GET', 'HEAD'], config };
-  app.route({ ...read, url: '/health/live', handler: () => ({ status: 'live' }) });
+
+  /** Whether the request may see names of files. Throws a 401 HttpError for a token that nobody has. */
+  const seesAll = ({ headers }: FastifyRequest): boolean => {
+    if (isAdmin(headers.authorization, adminToken)) return true;
+    userOf(headers.authorization, tokens);
+    return isPrivate;
+  };
+  app.route({
+    ...read,
+    url: '/health/live',
+    handler(request) {
+      seesAll(request);
+      return { status: 'live' };
+    },
+  });
   app.route({
     ...read,
     url: '/health/ready',
-    handler: (_request, reply) => sendReadiness(reply, service.current),
+    handler: (request, reply) => sendReadiness(reply, readiness(current, seesAll(request))),
   });
   app.route({
     ...read,
     url: '/metrics',
-    handler: async (_request, reply) => {
+    async handler(request, reply) {
+      seesAll(request);
       reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
       return service.metrics();
     },
   });
-  if (adminToken !== undefined) {
-    app.post('/admin/reload', { config }, async (request, reply) => {
-      requireToken(request, adminToken);
-      await service.reload(flagOf(request, 'accept'), true);
-      return sendReadiness(reply, service.current);
-    });
-  }
+  if (adminToken === undefined) return;
+  app.post('/admin/reload', { config }, async (request, reply) => {
+    if (!isAdmin(request.headers.authorization, adminToken)) {
+      throw new HttpError(401, { detail: 'Invalid token.' }, { 'WWW-Authenticate': 'Bearer' });
+    }
+    const { raw } = request;
+    const waiting = await service.reload(flagOf(raw.url!, 'accept'), flagOf(raw.url!, 'wait'));
+    const state = readiness(current, true);
+    if (waiting === undefined) return sendReadiness(reply, state);
+    const { for: what, path } = waiting;
+    reply.code(202).header('Location', READY_PATH);
+    return sendReadiness(reply, { waiting_for: { state: what, path }, ...state });
+  });
 }
 
-function sendReadiness(reply: FastifyReply, current: Current): void {
-  reply.header('Cache-Control', 'no-store').send(readiness(current));
+function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
+  return reply.header('Cache-Control', 'no-store').send(body);
 }
 
-/** Once there is a service at all, it serves: ready, stale or not. */
-function readiness({ generation, stale }: Current): object {
+/** Tells the state of the data, with the names of files only where one `seesAll`. Stale or not, it is ready. */
+function readiness(current: Current, seesAll: boolean): object {
+  const { generation, stale, building } = current;
   const { count, tag, exportedAt, loadedAt } = generation;
   return {
     status: 'ready',
+    version: VERSION,
     points: count,
     snapshot: tag,
-    exported_at: new Date(exportedAt).toISOString(),
-    loaded_at: new Date(loadedAt).toISOString(),
+    exported_at: timeText(exportedAt),
+    loaded_at: timeText(loadedAt),
     stale: stale !== undefined,
-    ...(stale === undefined
-      ? {}
-      : { reason: stale.reason, since: new Date(stale.since).toISOString() }),
+    ...(stale && { ...(seesAll && { reason: stale.reason }), since: timeText(stale.since) }),
+    ...(building && {
+      building: {
+        ...(seesAll && { path: building.path }),
+        since: timeText(building.since),
+        bytes_read: building.bytesRead,
+        bytes_total: building.bytesTotal,
+      },
+    }),
   };
 }
 
-function requireToken(request: FastifyRequest, adminToken: string): void {
-  const [, given = ''] =
-    /^(?:bearer|token) +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  if (timingSafeEqual(Buffer.from(tokenKey(given)), Buffer.from(tokenKey(adminToken)))) return;
-  throw new HttpError(401, { detail: 'Invalid token.' }, { 'WWW-Authenticate': 'Bearer' });
+function timeText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }
 
-function flagOf(request: FastifyRequest, name: string): boolean {
-  const pairs = parseQueryString(queryOf(request.raw.url!));
+function isAdmin(authorization: string | undefined, adminToken: string | undefined): boolean {
+  if (adminToken === undefined) return false;
+  const given = tokenOf(authorization ?? '') ?? '';
+  return timingSafeEqual(Buffer.from(tokenKey(given)), Buffer.from(tokenKey(adminToken)));
+}
+
+function flagOf(target: string, name: string): boolean {
+  const pairs = parseQueryString(queryOf(target));
   return pairs.some((pair) => pair.name === name && pair.value !== 'false');
 }

@@ -14,13 +14,21 @@ import type { Log } from './log.js';
 import { startThreads, type ThreadStats } from './threads.js';
 import type { Web, WebStart } from './web.js';
 
+/** Few ask there, and they are not to use up what clients may have. */
+const OPERATORS_CONNECTIONS = 8;
 /** A signal ends the process while it waits for its port. */
 const NEVER = new AbortController().signal;
 
 /** The process that serves. */
 export interface RunningServer {
   /** What it began with, for the log. */
-  readonly begun: { readonly points: number; readonly loadMs: number; readonly address: string };
+  readonly begun: {
+    readonly points: number;
+    readonly loadMs: number;
+    readonly address: string;
+    /** The one for operators, where there is one. */
+    readonly operations?: string;
+  };
   /** Looks for a new snapshot; `accept` takes one that shrank. */
   look(accept: boolean): void;
   /** Finishes what is under way; the process is to end then. */
@@ -78,6 +86,7 @@ export async function startServer(
   const address = await web.listen(
     own?.map((fd) => ({ fd })) ?? (await openSockets(settings, logger, NEVER)),
   );
+  const operations = await listenForOperators({ ...shared, thread: 0 }, service, log);
   const loadMs = Math.round(performance.now() - started);
   // the other threads join while this one answers already
   const threads = startThreads(shared, others, service, threadStats, {
@@ -92,7 +101,7 @@ export async function startServer(
   void current.follow(threads);
   const unwatch = source.watch(() => void reloader.look());
   return {
-    begun: { points: current.generation.count, loadMs, address },
+    begun: { points: current.generation.count, loadMs, address, ...operations },
     look: (accept) => void reloader.look(accept),
     async close() {
       reloader.close();
@@ -101,6 +110,22 @@ export async function startServer(
       await Promise.all([web.close(), threads.close()]);
     },
   };
+}
+
+/** Opens the address for operators, where the settings have one; the end of the process closes it. */
+async function listenForOperators(
+  start: WebStart,
+  service: Service,
+  log: Log,
+): Promise<{ operations?: string }> {
+  const { operationsHost: host, operationsPort: port, listenTimeout } = start.settings;
+  if (port === undefined) return {};
+  const { createWeb } = await import('./web.js');
+  const settings = { ...start.settings, maxConnections: OPERATORS_CONNECTIONS };
+  const own = { ...start, settings, counts: createCounts(1) };
+  const web = await createWeb(own, service, log, 'operators');
+  const sockets = await openSockets({ host, port, listenTimeout }, log.logger, NEVER);
+  return { operations: await web.listen(sockets) };
 }
 
 /** Makes this thread's web server, and the metrics of all threads. */

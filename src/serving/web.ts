@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
 import { InputError } from '../errors.js';
-import { createApp } from '../http/app.js';
+import { type Audience, createApp } from '../http/app.js';
 import { createBacklog } from '../http/backlog.js';
-import { createRequestMetrics, type MetricsJson } from '../http/metrics.js';
+import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { createRequestStats } from '../http/request-stats.js';
+import { createRequestMetrics } from '../http/thread-metrics.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
@@ -31,6 +32,7 @@ export async function createWeb(
   { settings, thread, counts, tokens }: WebStart,
   service: Service,
   log: Log,
+  audience: Audience = settings.operationsPort === undefined ? 'all' : 'clients',
 ): Promise<Web> {
   const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog, workers } = settings;
   const stats = createRequestStats();
@@ -41,8 +43,8 @@ export async function createWeb(
   });
   let isClosing = false;
   const sides: Server[] = [];
-  const app = createApp(
-    {
+  const app = createApp({
+    context: {
       current: service.current,
       logger: log.logger,
       stats,
@@ -58,10 +60,11 @@ export async function createWeb(
       closing: () => isClosing,
     },
     service,
-    settings,
+    limits: settings,
     backlog,
-    settings.adminToken,
-  );
+    adminToken: settings.adminToken,
+    audience,
+  });
   const connections = holdConnections(app.server, settings.maxConnections, counts, thread);
   const registry = createRequestMetrics({ stats, thread, connections, backlog, log });
   return {

@@ -76,7 +76,15 @@ function start(): ReturnType<typeof createApp> {
   };
   const limits = { maxHeaderSize: 16_384, requestTimeout: 10_000, maxLoopDelay: 0 };
   const backlog = createBacklog({ maxUnsent: 1e8, answerTimeout: 10_000 });
-  return createApp(context, undefined as never, limits, backlog, undefined);
+  const service = undefined as never;
+  return createApp({
+    context,
+    service,
+    limits,
+    backlog,
+    adminToken: undefined,
+    audience: 'clients',
+  });
 }
 
 const zone = await openTimeZone('UTC');

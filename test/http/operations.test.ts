@@ -1,9 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createServiceMetrics } from '../../src/http/metrics.js';
+import { Cell } from '../../src/live/current.js';
+import { createReloadStats } from '../../src/live/reload/stats.js';
+import { ask } from '../support/client.js';
 import { type Load, startLoad } from '../support/load.js';
-import { metricsOf, readyOf } from '../support/operating.js';
+import { markedLines, replaceFile } from '../support/marked.js';
+import { metricsOf, type Ready, readyOf } from '../support/operating.js';
+import { makeFolder } from '../support/reloading.js';
 import { FIXTURE_POINTS, ROOT, type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
@@ -11,8 +17,12 @@ const LIST = '/rest/map_data_points/?page_size=1';
 const running: Service[] = [];
 let plain: Service;
 
-async function begin(...flags: string[]): Promise<Service> {
-  const service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+function begin(...flags: string[]): Promise<Service> {
+  return beginWith(FIXTURE_POINTS, ...flags);
+}
+
+async function beginWith(path: string, ...flags: string[]): Promise<Service> {
+  const service = await startService(['--snapshot', path, ...flags]);
   running.push(service);
   return service;
 }
@@ -25,8 +35,12 @@ test('/health/live says that it lives, /health/ready what it serves', async () =
   const live = await plain.get('/health/live');
   assert.equal([live.status, live.json()], [200, { status: 'live' }]);
   const ready = await readyOf(plain);
-  const { status, points, stale, reason } = ready;
+  const { status, version, points, stale, reason } = ready;
   assert.equal([status, points, stale, reason], ['ready', 3_000, false, undefined]);
+  assert.is(version, JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version);
+  const begun = plain.logs[0]!;
+  assert.equal([begun['msg'], begun['version']], ['serving', version]);
+  assert.is((await metricsOf(plain)).value('waypost_build_info', { version }), 1);
   const { etag } = (await plain.get(LIST)).headers;
   assert.ok(etag?.includes(ready.snapshot), 'the name of the snapshot is that of the validators');
 });
@@ -57,6 +71,27 @@ test('/metrics counts requests by route, status and representation', async () =>
   const age = after.value('waypost_snapshot_age_seconds');
   const made = after.value('waypost_snapshot_timestamp_seconds');
   assert.ok(Math.abs(Date.now() / 1000 - made - age) < 60);
+});
+
+test('names of metrics keep to the rules of Prometheus', async () => {
+  const { types, samples, text } = await metricsOf(plain);
+  const helped = new Set([...text.matchAll(/^# HELP (\S+) \S/gm)].map(([, name]) => name));
+  for (const [name, type] of types) {
+    assert.ok(helped.has(name), `${name} is explained`);
+    assert.is(name.endsWith('_total'), type === 'counter', `only counters end in _total: ${name}`);
+    if (type !== 'histogram') assert.not.match(name, /_(?:bucket|count|sum)$/);
+    assert.not.match(name, /_(?:counter|gauge|histogram|summary)(?:_|$)/, 'no type in the name');
+    assert.match(name, /^[a-z][a-z0-9_]*$/);
+    assert.not.match(
+      name,
+      /_(?:(?:milli|micro|nano)seconds?|ms|minutes?|hours?|days?|(?:kilo|mega|kibi|mebi)?bytes?_?[kmg]b|kb|mb|kilobytes|megabytes|bits|percent)(?:_|$)/,
+      'base units only',
+    );
+  }
+  for (const { name, labels } of samples) {
+    const isBucket = types.get(name.replace(/_bucket$/, '')) === 'histogram';
+    assert.is('le' in labels, isBucket && name.endsWith('_bucket'), name);
+  }
 });
 
 test('docs/operations.md lists every metric, and no other', async () => {
@@ -174,11 +209,82 @@ test('the reload by hand is there for whoever knows the token', async () => {
     assert.is(refused.headers['www-authenticate'], 'Bearer');
   }
   for (const header of ['Bearer secret', 'token secret']) {
-    const done = await post(service, { Authorization: header }, '?accept');
+    const done = await post(service, { Authorization: header }, '?accept&wait');
     assert.equal([done.status, done.json<{ points: number }>().points], [200, 3_000]);
     assert.is(done.headers['cache-control'], 'no-store');
+    assert.is((await post(service, { Authorization: header })).status, 200, 'nothing to wait for');
   }
   assert.is((await service.get('/admin/reload')).status, 404);
+});
+
+test('names of files are for those who have the admin token', async () => {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, markedLines(1));
+  const service = await beginWith(path, '--settle', '0', '--admin-token', 'secret');
+  const admin = { Authorization: 'Bearer secret' };
+  replaceFile(path, markedLines(2, 200_000));
+  let building: Ready['building'];
+  await until('it is being built', async () => {
+    building = (await readyOf(service)).building;
+    return building !== undefined;
+  });
+  assert.equal([building!.path, Object.keys(building!).length], [undefined, 3]);
+  assert.ok(Math.abs(Date.now() - Date.parse(building!.since)) < 60_000);
+  const asked = await service.get('/admin/reload', { method: 'POST', headers: admin });
+  const told = asked.json<Ready & { waiting_for: object }>();
+  assert.equal([asked.status, asked.headers.location], [202, '/health/ready']);
+  assert.equal(told.waiting_for, { state: 'building', path });
+  assert.equal([told.building!.path, told.building!.since], [path, building!.since]);
+  assert.ok((await metricsOf(service)).value('waypost_building_seconds') >= 0);
+  replaceFile(path, 'garbage\n');
+  await until('it is refused', async () => (await readyOf(service)).stale);
+  const stranger = await readyOf(service);
+  assert.equal([stranger.reason, typeof stranger.since], [undefined, 'string']);
+  assert.not.match(JSON.stringify(stranger), path);
+  assert.match((await readyOf(service, admin)).reason!, path);
+  for (const address of ['/health/live', '/health/ready', '/metrics']) {
+    const wrong = { headers: { Authorization: 'Bearer wrong' } };
+    assert.is((await service.get(address, wrong)).status, 401, address);
+    assert.is((await service.get(address, { headers: admin })).status, 200, address);
+    assert.is((await service.get(address)).status, 200, address);
+  }
+});
+
+test('an address for operators has all that is theirs, and the other has nothing of it', async () => {
+  for (const workers of ['1', '2']) {
+    const flags = ['--operations-port', '0', '--admin-token', 'secret', '--workers', workers];
+    const service = await begin(...flags);
+    const { operations } = service.logs.find(({ msg }) => msg === 'serving')!;
+    const port = Number(new URL(operations as string).port);
+    const admin = { method: 'POST', headers: { Authorization: 'Bearer secret' } };
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+      assert.is((await service.get(path)).status, 404, path);
+      assert.is((await ask(port, path)).status, 200, path);
+    }
+    assert.is((await service.get('/admin/reload?wait', admin)).status, 404);
+    assert.is((await ask(port, '/admin/reload?wait', admin)).status, 200);
+    assert.is((await ask(port, '/admin/reload', { method: 'POST' })).status, 401);
+    assert.is((await service.get(LIST)).status, 200);
+    assert.is((await ask(port, LIST)).status, 404);
+    await service.get(LIST);
+    const { text } = await ask(port, '/metrics');
+    assert.match(text, /^waypost_http_requests_total\{route="points",.*\} 2$/m);
+  }
+});
+
+test('whoever asks for metrics again and again shares what is collected', async () => {
+  let collected = 0;
+  const metrics = createServiceMetrics(new Cell(), createReloadStats(), { behind: 0 });
+  metrics.add(async () => {
+    collected++;
+    return [];
+  });
+  metrics.registry.clear();
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 50 }, metrics.text));
+  await metrics.text();
+  assert.is(collected, 2);
+  assert.ok(performance.now() - began >= 99);
 });
 
 test('a process that falls behind turns requests away, but not those for its health', async () => {

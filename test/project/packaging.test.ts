@@ -105,10 +105,12 @@ test('ports agree, and probes ask for addresses that there are', () => {
   const [port] = valuesOf(DOCKERFILE, /^EXPOSE (\d+)$/gm);
   assert.ok(DOCKERFILE.includes(`WAYPOST_PORT=${port} `));
   assert.ok(CLUSTER.includes(`containerPort: ${port} `));
-  assert.ok(CLUSTER.includes(`prometheus.io/port: '${port}'`));
+  const [own] = valuesOf(CLUSTER, /name: operations, containerPort: (\d+) /g);
+  assert.ok(CLUSTER.includes(`prometheus.io/port: '${own}'`));
+  assert.ok(CLUSTER.includes(`WAYPOST_OPERATIONS_PORT, value: '${own}'`));
   const operations = read('src/http/operations.ts');
   const paths = [
-    ...valuesOf(CLUSTER, /httpGet: { path: (\S+), port: http }/g),
+    ...valuesOf(CLUSTER, /httpGet: { path: (\S+), port: operations }/g),
     ...valuesOf(CLUSTER, /prometheus\.io\/path: (\S+)/g),
   ];
   assert.is(paths.length, 4);

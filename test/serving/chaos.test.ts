@@ -14,7 +14,8 @@ import { MAIN, type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const NOBODY = 65_534;
-const SETTLE = ['--settle', '30ms'];
+const SETTLE = ['--settle', '30ms', '--admin-token', 'secret'];
+const ADMIN = { Authorization: 'Bearer secret' };
 const isRoot = process.getuid?.() === 0;
 const running: Service[] = [];
 let mark = 1;
@@ -37,7 +38,8 @@ async function begin(
 
 /** Waits until the service refuses what was done to its file, and checks that it says so everywhere. */
 async function refuses(service: Service, what: string, reason: RegExp): Promise<void> {
-  const wanted = async (): Promise<boolean> => reason.test((await readyOf(service)).reason ?? '');
+  const wanted = async (): Promise<boolean> =>
+    reason.test((await readyOf(service, ADMIN)).reason ?? '');
   await until(`${what} is refused`, wanted).catch(async (error: Error) => {
     throw new Error(`${error.message}; ${(await service.get('/health/ready')).text}`);
   });

@@ -122,7 +122,7 @@ test('a signal while a new file is waited for or built ends it just as well', as
     const service = await begin('--settle', settle, '--admin-token', 'secret');
     replaceFile(path, markedLines(settle === '0' ? 20_000 : 2));
     const asked = service
-      .get('/admin/reload', { method: 'POST', headers: { Authorization: 'Bearer secret' } })
+      .get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } })
       .catch(() => undefined);
     assert.is((await service.get('/health/live')).status, 200);
     const [code, took] = await end(service, 'SIGTERM');

@@ -92,7 +92,7 @@ test('all switch to a new snapshot, by event, by signal and by hand', async () =
   process.kill(service.pid, 'SIGHUP');
   await allServe(countOf(mark));
   replaceFile(path, markedLines(++mark));
-  const replies = await askAll('/admin/reload', { method: 'POST', headers: ADMIN });
+  const replies = await askAll('/admin/reload?wait', { method: 'POST', headers: ADMIN });
   for (const reply of replies) {
     assert.is(reply.status, 200);
     assert.is(reply.json<{ points: number }>().points, countOf(mark));
@@ -127,7 +127,7 @@ const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux
   const reload = async (): Promise<void> => {
     replaceFile(path, large[reloads++ % 2]!);
     const asked = { method: 'POST', headers: ADMIN };
-    const reply = await service.get('/admin/reload?accept', asked);
+    const reply = await service.get('/admin/reload?accept&wait', asked);
     assert.is(reply.json<{ points: number }>().points, points);
   };
   await reload();
@@ -137,7 +137,7 @@ const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux
   await until(`from ${before} MB on it hardly grows`, () => megabytes() < before + 100, 5_000);
   replaceFile(path, markedLines(++mark));
   const asked = { method: 'POST', headers: ADMIN };
-  assert.is((await service.get('/admin/reload?accept', asked)).status, 200);
+  assert.is((await service.get('/admin/reload?accept&wait', asked)).status, 200);
   await allServe(countOf(mark));
 });
 

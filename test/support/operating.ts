@@ -1,17 +1,25 @@
+import type { Asked } from './client.js';
 import type { Service } from './service.js';
 
 /** What /health/ready says. */
 export interface Ready {
   readonly status: string;
+  readonly version: string;
   readonly points: number;
   readonly snapshot: string;
   readonly stale: boolean;
   readonly reason?: string;
   readonly since?: string;
+  readonly building?: {
+    readonly path?: string;
+    readonly since: string;
+    readonly bytes_read: number;
+    readonly bytes_total: number;
+  };
 }
 
-export async function readyOf(service: Service): Promise<Ready> {
-  return (await service.get('/health/ready')).json<Ready>();
+export async function readyOf(service: Service, headers: Asked['headers'] = {}): Promise<Ready> {
+  return (await service.get('/health/ready', { headers })).json<Ready>();
 }
 
 /** A sample of /metrics. */
@@ -23,6 +31,7 @@ export interface Sample {
 
 /** What /metrics says, read by the rules of Prometheus's text format; throws where it breaks one. */
 export interface Metrics {
+  readonly text: string;
   /** Type of each metric that is announced. */
   readonly types: ReadonlyMap<string, string>;
   readonly samples: readonly Sample[];
@@ -57,6 +66,7 @@ export async function metricsOf(service: Pick<Service, 'get'>): Promise<Metrics>
     }
   }
   return {
+    text,
     types,
     samples,
     value(name, labels = {}) {

@@ -56,7 +56,7 @@ export async function swapUnderLoad(rounds: number, bursts: number, pauseMs = 0)
       await swapped('SIGHUP');
 
       WRITERS['rename']!(path, snapshot(++mark), mark);
-      const reply = await service.get('/admin/reload', { method: 'POST', headers: ADMIN });
+      const reply = await service.get('/admin/reload?wait', { method: 'POST', headers: ADMIN });
       assert.is(reply.status, 200);
       const { points } = reply.json<{ points: number }>();
       assert.is(points, countOf(mark), 'it answers when it is done');

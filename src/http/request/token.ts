@@ -15,10 +15,15 @@ export function userOf(
   tokens: ReadonlyMap<string, number>,
 ): number | undefined {
   if (authorization === undefined) return undefined;
-  const key = SCHEME.exec(authorization.trim())?.[1];
+  const key = tokenOf(authorization);
   const user = key === undefined ? undefined : tokens.get(tokenKey(key));
   if (user !== undefined) return user;
   throw new HttpError(401, { detail: 'Invalid token.' }, { 'WWW-Authenticate': 'Token' });
+}
+
+/** The token that an Authorization header carries, undefined where it carries none. */
+export function tokenOf(authorization: string): string | undefined {
+  return SCHEME.exec(authorization.trim())?.[1];
 }
 
 /** Under what a token is kept: its hash, so that looking one up takes no longer the closer a guess is. */
