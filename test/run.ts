@@ -79,6 +79,8 @@ function report(name: string, outcome: Outcome): void {
   const times = `${seconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s`;
   console.log(`${failed > 0 ? 'FAIL' : 'ok  '} ${name} (${counts}) ${times}`);
   if (failed > 0) console.log(sourceLines(output));
+  // what testUnless says
+  else for (const [line] of output.matchAll(/^skipped: .*$/gm)) console.log(`     ${line}`);
 }
 
 await main(process.argv.slice(2));

@@ -36,15 +36,15 @@ export interface Outcome {
 
 /**
  * Starts the service and waits until it listens. Rejects with what it wrote to standard error when it
- * ends before. The child dies with this process at the latest. Root may give it another `user`.
+ * ends before. The child dies with this process at the latest. `launcher` is a command that starts it.
  */
 export async function startService(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  user?: number,
+  launcher: readonly string[] = [],
 ): Promise<Service> {
   const args = ['serve', '--host', '127.0.0.1', '--port', '0', ...flags];
-  const child = start(args, environment, user);
+  const child = start(args, environment, launcher);
   const ended = once(child, 'close').then(([code]) => code as number | null);
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
@@ -96,14 +96,14 @@ export async function runCommand(
 function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  user?: number,
+  launcher: readonly string[] = [],
 ): ChildProcess {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYPOST_'));
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const [command, ...rest] = [...launcher, process.execPath, MAIN, ...args];
+  const child = spawn(command!, rest, {
     // of several threads, what a test asks for may be told by another than it acted on
     env: { ...Object.fromEntries(own), WAYPOST_WORKERS: '1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(user === undefined ? {} : { uid: user }),
   });
   const kill = (): void => {
     child.kill('SIGKILL');
