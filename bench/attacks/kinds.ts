@@ -256,7 +256,7 @@ function junkFiles(): readonly (readonly [suffix: string, content: Buffer])[] {
     ['json', Buffer.from('['.repeat(100_000))],
     ['csv', Buffer.from(blanks)],
     ['csv', Buffer.from(`${manyColumns}\n${'1,'.repeat(20_000)}\n`)],
-    ['ndjson.gz', gzipSync(Buffer.alloc(20_000_000, 0x0a))],
+    ['ndjson.gz', gzipSync(Buffer.alloc(5_000_000, 0x0a))],
     ['ndjson.gz', gzipSync(Buffer.from(record.repeat(50_000))).subarray(0, 2_000)],
     ['waypost', Buffer.from('WAYPOST\0and then nothing that fits')],
     ['msgpack', Buffer.alloc(100_000, 0x91)],
@@ -265,7 +265,7 @@ function junkFiles(): readonly (readonly [suffix: string, content: Buffer])[] {
 
 const reloads: Attack = {
   name: 'junk-snapshots',
-  title: 'ten new snapshots a second that are none',
+  title: 'four new snapshots a second that are none',
   async run({ folder, signal, tally }) {
     const files = junkFiles();
     for (let turn = 0; !signal.aborted; turn++) {
@@ -276,7 +276,7 @@ const reloads: Attack = {
       const time = Date.now() / 1000 + turn;
       utimesSync(path, time, time);
       tally.sent++;
-      await pause(100, signal);
+      await pause(250, signal);
     }
   },
 };

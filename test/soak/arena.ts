@@ -45,6 +45,8 @@ export interface Arena {
 
 export const NOTIFICATION: string = JSON.stringify(notification(1, 'x'.repeat(60)));
 
+/** A machine that is busy with an attack needs its time. */
+const PATIENCE_MS = 60_000;
 const LOG_DISK = 'size=128k';
 /** Small enough for a build to run out of it, and plenty for all else. */
 const HEAP = '--max-old-space-size=64';
@@ -101,12 +103,14 @@ export async function openArena(): Promise<Arena> {
       rmSync(before);
       return mark;
     },
-    served: (text) =>
-      until(`${text}: snapshot ${mark} is served`, async () => {
+    served(text) {
+      const isServed = async (): Promise<boolean> => {
         // where descriptors are short, this connection is reset as others are
         const now = await ready().catch(() => undefined);
         return now?.points === countOf(mark);
-      }),
+      };
+      return until(`${text}: snapshot ${mark} is served`, isServed, PATIENCE_MS);
+    },
     ready,
     async metric(pattern) {
       const { text } = await ask(port, '/metrics');
