@@ -5,8 +5,9 @@ import { chooseDriver, type Driver, NEIGHBOUR, REGION_TEST, SCATTERED } from './
 import type { Filters } from './query.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
-import { findRuns, type Runs } from './runs.js';
+import type { Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
+import { findRuns } from './search.js';
 import { narrowest, type Window, windowOf } from './windows.js';
 import { andThen, inStretches, type Step } from './work.js';
 

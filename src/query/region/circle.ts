@@ -28,6 +28,7 @@ const EVERYWHERE: Region = {
   overlap: () => INSIDE,
   contains: () => true,
   collect: (...range) => collectEach(() => true, ...range),
+  work: () => 0,
 };
 
 /** Room for rounding where a bound is compared with a value from another formula: a share of it, … */
@@ -115,10 +116,12 @@ function largeCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
       const isGood = wide.isAround(boxes, box) || (wide.holds(boxes, box) && wide.error < SHARP);
       if (!isGood) close.fit(rim.from, radius, boxes, box, nearness);
       const patch = isGood ? wide : close;
-      return patch.isValid
+      return patch.isValid && !patch.isFlat
         ? rim.collect(patch, coords, from, to, bounds, at)
         : collectEach(contains, coords, from, to, boxes, box, bounds, at);
     },
+
+    work: () => rim.work,
   };
 }
 

@@ -36,6 +36,8 @@ export interface Region {
     bounds: Int32Array,
     at: number,
   ): number;
+  /** Nanoseconds that geodesics have taken so far, besides the usual costs of a test. */
+  work(): number;
 }
 
 /** Collects by a test of single rows, where that costs so much that a loop of its own would save nothing. */

@@ -54,6 +54,8 @@ function boxRegion(box: Box): Region {
       }
       return end;
     },
+
+    work: () => 0,
   };
 }
 
@@ -74,6 +76,7 @@ function eitherRegion(a: Region, b: Region): Region {
     },
     contains,
     collect: (...range) => collectEach(contains, ...range),
+    work: () => 0,
   };
 }
 
@@ -110,5 +113,7 @@ function bothRegion(a: Region, b: Region): Region {
       }
       return end;
     },
+
+    work: () => a.work() + b.work(),
   };
 }

@@ -9,6 +9,9 @@ const RADIANS = Math.PI / 180;
 /** Steps of latitude, in radians, between which the metric's slope is taken. */
 const STEP = 1e-3;
 
+/** In place of a box's: of a single row. */
+const NO_BOX = -1;
+
 const LEAST_RADIUS = 1;
 const MOST_RADIUS = 20_000;
 const MOST_LATITUDE = 84;
@@ -75,9 +78,9 @@ export function smallCircleRegion(
         continue;
       }
       // where one is in doubt there may be more, but on a single place they are all one
-      if (!isPlace(boxes, box)) {
+      if (box !== NO_BOX && !isPlace(boxes, box)) {
         close.fit(rim.from, radius, boxes, box, radius / EARTH_RADIUS);
-        if (close.isValid) return rim.collect(close, coords, from, to, bounds, at);
+        if (close.isValid && !close.isFlat) return rim.collect(close, coords, from, to, bounds, at);
       }
       if (rim.holds(coords, row)) end += 2;
     }
@@ -85,16 +88,12 @@ export function smallCircleRegion(
   };
 
   const one = new Int32Array(2);
-  const place = new Float64Array(4);
   return {
     frame,
     collect,
+    work: () => rim.work,
 
-    contains(coords, row) {
-      place[0] = place[2] = coords[2 * row]!;
-      place[1] = place[3] = coords[2 * row + 1]!;
-      return collect(coords, row, row + 1, place, 0, one, 0) > 0;
-    },
+    contains: (coords, row) => collect(coords, row, row + 1, coords, NO_BOX, one, 0) > 0,
 
     overlap(boxes, at) {
       const minX = boxes[at]!;

@@ -1,0 +1,102 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HOSTILE_DATA, hostileDataset } from '../../bench/query/hostile-data.js';
+import type { Dataset } from '../../src/dataset/dataset.js';
+import { geodesic } from '../../src/model/geo.js';
+import type { Circle } from '../../src/query/query.js';
+import { circleRegion } from '../../src/query/region/circle.js';
+import { Rim } from '../../src/query/region/rim.js';
+import { Runs } from '../../src/query/runs.js';
+import { findRuns } from '../../src/query/search.js';
+import { createMeter, drain, isWork, refill } from '../../src/query/work.js';
+
+const POINTS = 20_000;
+
+/** The rows of some runs. */
+function rowsOf(runs: Runs): number[] {
+  const rows: number[] = [];
+  for (let run = 0; run < runs.length; run++) {
+    for (let row = runs.bounds[2 * run]!; row < runs.bounds[2 * run + 1]!; row++) rows.push(row);
+  }
+  return rows;
+}
+
+function rowsByGeodesic({ coords, count }: Dataset, { lon, lat, radius }: Circle): number[] {
+  const rows: number[] = [];
+  for (let row = 0; row < count; row++) {
+    if (geodesic(lon, lat, coords[2 * row]!, coords[2 * row + 1]!) <= radius) rows.push(row);
+  }
+  return rows;
+}
+
+for (const { name, circles, make } of HOSTILE_DATA) {
+  test(`${name}: what is found is what the geodesic says, and hardly any takes the general solution`, async () => {
+    const dataset = await hostileDataset(make(POINTS));
+    for (const circle of circles) {
+      const label = `${name}, ${JSON.stringify(circle)}`;
+      const rim = new Rim(circle);
+      const runs = new Runs();
+      const meter = createMeter(1e6);
+      drain(findRuns(dataset, circleRegion(circle, rim), runs, meter), meter);
+      const expected = rowsByGeodesic(dataset, circle);
+      assert.is(runs.rows, expected.length, label);
+      assert.equal(rowsOf(runs), expected, label);
+      assert.ok(rim.solved <= POINTS / 500, `${label}: ${rim.solved} general solutions`);
+      assert.ok(rim.measured <= POINTS, `${label}: ${rim.measured} places measured`);
+
+      // the same in pieces
+      const small = createMeter(1e5);
+      const inPieces = new Runs();
+      const step = findRuns(dataset, circleRegion(circle), inPieces, small);
+      while (isWork(step) && !step.next().done) refill(small);
+      assert.equal(rowsOf(inPieces), expected, `${label}, in pieces`);
+    }
+  });
+}
+
+test('a circle over a pile measures its place once', async () => {
+  const dataset = await hostileDataset(pile(POINTS));
+  for (const radius of [0, 1_000, geodesic(24.95, 60.18, 24.94, 60.17), 5e6]) {
+    const circle =
+      radius === 0 ? { lon: 24.94, lat: 60.17, radius } : { lon: 24.95, lat: 60.18, radius };
+    const rim = new Rim(circle);
+    const runs = new Runs();
+    const meter = createMeter(1e6);
+    drain(findRuns(dataset, circleRegion(circle, rim), runs, meter), meter);
+    assert.ok(rim.measured <= 1, `${radius}: ${rim.measured}`);
+    assert.ok(rim.solved <= 1, `${radius}: ${rim.solved}`);
+  }
+});
+
+function pile(count: number): Float64Array {
+  return HOSTILE_DATA.find(({ name }) => name === 'one spot')!.make(count);
+}
+
+test('of a dense ring, few points are measured by themselves', async () => {
+  const { make, circles } = HOSTILE_DATA.find(({ name }) => name === 'ring of 20 km')!;
+  const dataset = await hostileDataset(make(POINTS));
+  const rim = new Rim(circles[0]!);
+  const meter = createMeter(1e6);
+  drain(findRuns(dataset, circleRegion(circles[0]!, rim), new Runs(), meter), meter);
+  assert.ok(rim.measured <= POINTS / 3, String(rim.measured));
+});
+
+test('a long search pauses after each piece, and costs what it counts', async () => {
+  const { make, circles } = HOSTILE_DATA.find(({ name }) => name === 'ring of 5,000 km')!;
+  const dataset = await hostileDataset(make(POINTS));
+  const piece = 50_000;
+  const meter = createMeter(piece);
+  const rim = new Rim(circles[0]!);
+  const step = findRuns(dataset, circleRegion(circles[0]!, rim), new Runs(), meter);
+  assert.ok(isWork(step));
+  let pieces = 0;
+  // a block of 64 rows, each of which may be measured, is the longest stretch
+  for (let before = rim.measured; !step.next().done; before = rim.measured) {
+    pieces++;
+    assert.ok(rim.measured - before <= piece / 500 + 64, `${rim.measured - before} in a piece`);
+    refill(meter);
+  }
+  assert.ok(pieces >= (POINTS * 12) / piece / 2, `${pieces} pieces`);
+});
+
+test.run();
