@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { corsHeaders } from './answer/cors.js';
 import { varyOf } from './answer/sender.js';
@@ -33,6 +33,8 @@ declare module 'fastify' {
   }
 }
 
+/** The golden ratio in 32 bits: neighbours get numbers far from each other. */
+const SCATTER = 0x9e3779b1;
 /** A body of this size fits all that is read; larger ones get 413. */
 const BODY_LIMIT = 1024 * 1024;
 
@@ -53,13 +55,14 @@ export interface AppParts {
 export function createApp(parts: AppParts): FastifyInstance {
   const { context, service, limits, backlog, adminToken, audience } = parts;
   const observeOther = context.stats.route('other');
+  const makeId = createIds();
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
     bodyLimit: BODY_LIMIT,
     serverFactory: (handle) => createHttpServer(handle, limits, backlog),
     // with a logger, Fastify makes another one and two listeners for every request
     logger: false,
-    genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? randomUUID(),
+    genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? makeId(),
     rewriteUrl: originForm,
     // the handlers read the query themselves, from the raw target
     routerOptions: { querystringParser: () => ({}) },
@@ -173,6 +176,17 @@ function findResource(resources: readonly Resource[], target: string): Resource 
 /** Matches the addresses of a route, such as `/rest/map_data_points/:id/`. */
 function addressOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
+}
+
+/**
+ * Makes ids for requests that bring none. They tell nothing about the process, and cost a fifth of a random UUID,
+ * which would be two percent of a small answer.
+ */
+function createIds(): () => string {
+  const prefix = randomBytes(6).toString('base64url');
+  let count = 0;
+  // an odd factor gives each count another number
+  return () => `${prefix}-${Math.imul(++count, SCATTER) >>> 0}`;
 }
 
 /** What the client calls its request, where that can stand in a header and a log. */
