@@ -15,14 +15,22 @@ const BRACE_BIT = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
 
-/** What the characters that HTML gives a meaning are written as. */
-const ESCAPES: ReadonlyMap<number, Uint8Array> = new Map(
-  Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;', "'": '&#39;', '"': '&quot;' }).map(
-    ([character, escaped]) => [character.charCodeAt(0), Buffer.from(escaped)],
-  ),
-);
-/** 1 for the bytes that {@link ESCAPES} has. */
-const IS_ESCAPED = Uint8Array.from({ length: 256 }, (_, byte) => (ESCAPES.has(byte) ? 1 : 0));
+const SPECIAL: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  "'": '&#39;',
+  '"': '&quot;',
+  '\\': '\\',
+};
+/** What the characters that HTML gives a meaning are written as; a backslash as itself. */
+const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  const escaped = SPECIAL[character];
+  return escaped === undefined ? undefined : Buffer.from(escaped);
+});
+/** 1 for the bytes that are not just copied. */
+const IS_SPECIAL = Uint8Array.from(ESCAPES, (escaped) => (escaped === undefined ? 0 : 1));
 
 /**
  * Writes JSON for people into an HTML page: indented by two spaces a level, and escaped. JSON is taken byte by
@@ -44,18 +52,11 @@ export class ReadableJson {
 
   /** Appends a stretch of JSON that ends outside of texts; the next call goes on where it ends. */
   json(bytes: Uint8Array): void {
-    let isText = false;
-    for (let i = 0; i < bytes.length; i++) {
-      if (this.#buffer.length - this.#end < SPARE_BYTES) this.#reserve(SPARE_BYTES);
-      const byte = bytes[i]!;
-      if (!isText) {
-        isText = byte === QUOTE;
-        this.#outside(byte);
-      } else {
-        this.#put(byte);
-        if (byte === BACKSLASH) this.#put(bytes[++i]!);
-        else isText = byte !== QUOTE;
-      }
+    for (let i = 0; i < bytes.length; ) {
+      const byte = bytes[i++]!;
+      this.#reserve(1);
+      this.#outside(byte);
+      if (byte === QUOTE) i = this.#text(bytes, i);
     }
   }
 
@@ -64,12 +65,32 @@ export class ReadableJson {
     return this.#buffer.subarray(0, this.#end);
   }
 
+  /** Appends a text from behind its first quote to its last; returns where `bytes` go on. */
+  #text(bytes: Uint8Array, from: number): number {
+    let i = from;
+    while (i < bytes.length) {
+      this.#reserve(1);
+      // plain bytes are nearly all there are
+      const buffer = this.#buffer;
+      const most = Math.min(bytes.length, i + buffer.length - this.#end - SPARE_BYTES);
+      let end = this.#end;
+      while (i < most && IS_SPECIAL[bytes[i]!] === 0) buffer[end++] = bytes[i++]!;
+      this.#end = end;
+      if (i === most) continue;
+      const byte = bytes[i++]!;
+      this.#put(byte);
+      if (byte === QUOTE) return i;
+      if (byte === BACKSLASH) this.#put(bytes[i++]!);
+    }
+    return i;
+  }
+
   #put(byte: number): void {
-    if (IS_ESCAPED[byte] === 0) {
+    if (IS_SPECIAL[byte] === 0) {
       this.#buffer[this.#end++] = byte;
       return;
     }
-    const escaped = ESCAPES.get(byte)!;
+    const escaped = ESCAPES[byte]!;
     for (let i = 0; i < escaped.length; i++) this.#buffer[this.#end++] = escaped[i]!;
   }
 
@@ -91,10 +112,10 @@ export class ReadableJson {
   #breakLine(): void {
     this.#buffer[this.#end++] = NEWLINE;
     const indent = Math.min(2 * this.#depth, MAX_INDENT);
-    this.#buffer.fill(SPACE, this.#end, this.#end + indent);
-    this.#end += indent;
+    for (let i = 0; i < indent; i++) this.#buffer[this.#end++] = SPACE;
   }
 
+  /** Makes room for so many bytes, and {@link SPARE_BYTES} more. */
   #reserve(bytes: number): void {
     const least = this.#end + bytes + SPARE_BYTES;
     if (least <= this.#buffer.length) return;

@@ -1,0 +1,75 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createPageCopier, fetchPage } from '../../../src/dataset/record-page.js';
+import { allocateRecords, putRecords } from '../../../src/dataset/records.js';
+import type { Page, Pieces } from '../../../src/http/formats/format.js';
+import { HTML } from '../../../src/http/formats/html.js';
+import { PointRecords, SingleRecords } from '../../../src/http/formats/records.js';
+
+const exchange = {
+  target: '/rest/map_data_points/?format=api',
+  headers: () => ['ETag', '"tag"', 'Content-Length', ''],
+  allocate: (): never => {
+    throw new Error('A body in pieces has memory of its own.');
+  },
+};
+const list = { count: 1, links: { next: null, previous: null } };
+
+/** The pieces of work that a page takes, and what came of them. */
+function render(page: Page, between: () => void = () => {}): [pieces: number, html: string] {
+  const work = HTML.encode(page, exchange) as Pieces<Buffer<ArrayBuffer>>;
+  for (let pieces = 1; ; pieces++) {
+    between();
+    const { done, value } = work.next();
+    if (done === true) return [pieces, value.toString()];
+  }
+}
+
+function page(records: readonly string[]): Page {
+  const bytes = records.map((record) => Buffer.from(record));
+  return { title: 'Points', list, records: new SingleRecords(bytes) };
+}
+
+test('a page takes one piece, a large one several, of 64 KiB each', () => {
+  const record = JSON.stringify({ id: 1, comment: 'x'.repeat(256) });
+  assert.is(render(page(Array.from({ length: 100 }, () => record)))[0], 1);
+  const [pieces, html] = render(page(Array.from({ length: 1000 }, () => record)));
+  assert.is(pieces, 1 + Math.floor((1000 * record.length) / 65_536));
+  assert.is(html.split('&quot;id&quot;').length, 1001);
+});
+
+test('records are shown as they are, even what is no JSON', () => {
+  const [, html] = render(page(['{"a":1e0,"b":0.10}', '{broken']));
+  assert.match(html, '&quot;a&quot;: 1e0');
+  assert.match(html, '&quot;b&quot;: 0.10');
+  assert.match(html, '{\n      broken');
+});
+
+test('what another query does between two pieces makes no difference', () => {
+  const texts = Array.from({ length: 900 }, (_, i) => `{"id":${i},"x":"${'y'.repeat(300)}"}`);
+  const lengths = Uint32Array.from(texts, (text) => text.length);
+  const records = allocateRecords(lengths);
+  const places = Uint32Array.from(texts, (_, i) => i);
+  putRecords(records, places, lengths, Buffer.from(texts.join('')), 0);
+  const rows = Uint32Array.from(places);
+  const point = (): PointRecords =>
+    new PointRecords(fetchPage(records, rows, rows.length), createPageCopier());
+  const made = (): Page => ({ title: 'Points', list, records: point() });
+  const [, expected] = render(made());
+  let isFirst = true;
+  const [pieces, html] = render(made(), () => {
+    // the rows of a page are the next query's when the work begins
+    if (isFirst) rows.fill(0);
+    isFirst = false;
+  });
+  assert.ok(pieces > 1);
+  assert.is(html, expected);
+});
+
+test('the headers are those that are known', () => {
+  const [, html] = render(page([]));
+  assert.match(html, 'HTTP 200 OK\nETag: &quot;tag&quot;\n\n{');
+  assert.not.match(html, 'Content-Length');
+});
+
+test.run();
