@@ -1,4 +1,4 @@
-import type { HttpResult } from './http.js';
+import type { HttpResult } from './generators/types.js';
 import type { Part } from './support/run.js';
 import { changeOf, spreadOf } from './support/stats.js';
 import { digits, textTable } from './support/table.js';

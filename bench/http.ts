@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { compareRuns } from './compare.js';
 import { closedLoop } from './generators/closed.js';
 import { openLoop } from './generators/open.js';
-import { BUSY_CORES, type Load, type Round } from './generators/types.js';
+import { BUSY_CORES, type HttpResult, type Load, type Round } from './generators/types.js';
 import { hasWrk, wrkLoop } from './generators/wrk.js';
 import { surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, SCENARIOS, type Scenario, scenarioOf } from './scenarios.js';
@@ -21,17 +21,6 @@ import { startService } from './support/service.js';
 import { spreadOf } from './support/stats.js';
 import { digits, textTable } from './support/table.js';
 
-/** Rounds of one scenario by one generator. */
-export interface HttpResult {
-  readonly scenario: string;
-  readonly title: string;
-  readonly generator: 'autocannon' | 'wrk' | 'open loop';
-  readonly connections: number;
-  /** Requests a second that were asked for, in an open loop. */
-  readonly rate?: number;
-  readonly rounds: readonly Round[];
-}
-
 interface Options {
   readonly url?: string;
   readonly points: number;
@@ -49,24 +38,25 @@ interface Options {
   readonly json?: string;
 }
 
-const command = benchCommand('http', 'Loads a server of the interface over HTTP and measures it.')
+const command = benchCommand('http', 'Loads a server of the interface over HTTP and measures it.', {
+  points: 1_000_000,
+  seconds: 4,
+  rounds: 3,
+  connections: 32,
+  seed: SEED,
+})
   .argument('[files...]', 'with --compare: two files that --json wrote')
   .option('--url <url>', 'server to load, such as http://127.0.0.1:8080; without it our own')
-  .option('--points <number>', 'points our own server gets', positive, 1_000_000)
   .option('--scenarios <names>', `with commas: ${SCENARIOS.map((one) => one.name)}`, names)
   .option('--generator <name>', 'autocannon, wrk, or auto: wrk where it is installed', 'auto')
   .option('--rate <number>', 'open loop: requests a second, whatever the answers', positiveNumber)
-  .option('--connections <number>', 'connections at once', positive, 32)
-  .option('--seconds <number>', 'length of a round', positiveNumber, 4)
   .option(
     '--warmup <number>',
     'seconds before the first round that do not count',
     positiveNumber,
     2,
   )
-  .option('--rounds <number>', 'rounds of each scenario, taken in turn', positive, 3)
   .option('--requests <number>', 'different requests of a scenario', positive, MANY_REQUESTS)
-  .option('--seed <number>', 'the same seed sends the same requests', positive, SEED)
   .option('--compare', 'print what changed from one run to another', false);
 
 /** Entry: loads a server, or compares two runs. */

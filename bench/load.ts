@@ -7,7 +7,7 @@ import { runCommand } from './load/command.js';
 import { convertRows, ROW_FORMS } from './load/convert.js';
 import { cached, nativeFile, ndjsonFile, SEED } from './support/data.js';
 import { memoryOf } from './support/proc.js';
-import { benchCommand, positive, runMain, say, typedCommand, writePart } from './support/run.js';
+import { benchCommand, LARGE_HELP, runMain, say, typedCommand, writePart } from './support/run.js';
 import { type Server, startServer, startService } from './support/service.js';
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, size, textTable } from './support/table.js';
@@ -65,16 +65,11 @@ const PARSE_LINES = join(import.meta.dirname, 'load/parse-lines.js');
 /** After this long the garbage of loading is gone, or stays. */
 const LATER_MS = 5_000;
 
-const command = benchCommand('load', 'Measures start, memory, pack and verify for every format.')
-  .option('--points <number>', 'how many points', positive, 1_000_000)
-  .option('--large', '10,000,000 points as well, native only: needs 8 GB of memory', false)
-  .option(
-    '--rounds <number>',
-    'rounds of native files beside JSON.parse; others have one',
-    positive,
-    5,
-  )
-  .option('--seed <number>', 'seed of the points', positive, SEED);
+const command = benchCommand(
+  'load',
+  'Measures start, memory, pack and verify for every format; native files beside JSON.parse in rounds.',
+  { points: 1_000_000, rounds: 5, seed: SEED },
+).option('--large', LARGE_HELP, false);
 
 /** Entry: loads each format in turn, round by round. */
 async function main(): Promise<void> {

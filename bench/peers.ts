@@ -12,16 +12,7 @@ import { type Places, surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, ndjsonFile, SEED } from './support/data.js';
 import { treeCpuSeconds } from './support/proc.js';
-import {
-  benchCommand,
-  names,
-  positive,
-  positiveNumber,
-  runMain,
-  say,
-  typedCommand,
-  writePart,
-} from './support/run.js';
+import { benchCommand, names, runMain, say, typedCommand, writePart } from './support/run.js';
 import { startService } from './support/service.js';
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, textTable } from './support/table.js';
@@ -64,12 +55,8 @@ const BODIES = 200;
 const command = benchCommand(
   'peers',
   'Does the same work with Waypost and with what else there is.',
-)
-  .option('--points <number>', 'how many points', positive, 1_000_000)
-  .option('--peers <names>', `with commas: ${PEERS}`, names)
-  .option('--seconds <number>', 'length of a round', positiveNumber, 2)
-  .option('--rounds <number>', 'rounds, in each of which all take their turn', positive, 5)
-  .option('--connections <number>', 'connections at once', positive, 32);
+  { points: 1_000_000, seconds: 2, rounds: 5, connections: 32 },
+).option('--peers <names>', `with commas: ${PEERS}`, names);
 
 /** Entry: starts whatever is installed, and lets all take turns. */
 async function main(): Promise<void> {

@@ -1,15 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { tableText } from './report/markdown.js';
 import { describeReport, goalsTable, peersTable, reportTables } from './report/tables.js';
 import type { Report } from './report/types.js';
-import { runMain, say } from './support/run.js';
+import { plainCommand, runMain, say } from './support/run.js';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/performance.md');
 
-const command = new Command('bench/performance-table')
-  .description('Refreshes the tables of docs/performance.md, between its two marks, from a report.')
+const command = plainCommand(
+  'performance-table',
+  'Refreshes the tables of docs/performance.md, between its two marks, from a report.',
+)
   .argument('<report>', 'JSON file that bench/suite wrote')
   .option('--out <file>', 'document to refresh', DOCUMENT);
 

@@ -54,11 +54,16 @@ const QUIET_MS = 4_000;
 /** Longer than any run. */
 const NO_END_SECONDS = 3_600;
 
-const command = benchCommand('reload', 'Measures latencies while snapshots are swapped under load.')
-  .option('--points <number>', 'points of each snapshot', positive, 1_000_000)
+const command = benchCommand(
+  'reload',
+  'Measures latencies while snapshots are swapped under load.',
+  {
+    points: 1_000_000,
+    connections: 32,
+  },
+)
   .option('--reloads <number>', 'how many reloads', positive, 4)
   .option('--rate <number>', 'requests a second, whatever the answers', positiveNumber, 1_000)
-  .option('--connections <number>', 'connections at once', positive, 32)
   .option('--scenario <name>', 'what is asked for', 'mix');
 
 /** Entry: quiet stretches and reloads take turns in one run. */

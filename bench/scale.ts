@@ -4,15 +4,7 @@ import { hasWrk, wrkLoop } from './generators/wrk.js';
 import { surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, SEED } from './support/data.js';
-import {
-  benchCommand,
-  positive,
-  positiveNumber,
-  runMain,
-  say,
-  typedCommand,
-  writePart,
-} from './support/run.js';
+import { benchCommand, positive, runMain, say, typedCommand, writePart } from './support/run.js';
 import { type Server, startService } from './support/service.js';
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, textTable } from './support/table.js';
@@ -40,12 +32,12 @@ interface Options {
 
 const SCENARIOS = ['small-box', 'nearby', 'tiles'] as const;
 
-const command = benchCommand('scale', 'Serves ten times the points beside the points, in turns.')
-  .option('--points <number>', 'points of the smaller', positive, 1_000_000)
-  .option('--times <number>', 'how many times as many the larger has', positive, 10)
-  .option('--seconds <number>', 'length of a round', positiveNumber, 2)
-  .option('--rounds <number>', 'rounds, in which both take their turn', positive, 5)
-  .option('--connections <number>', 'connections at once', positive, 32);
+const command = benchCommand('scale', 'Serves ten times the points beside the points, in turns.', {
+  points: 1_000_000,
+  seconds: 2,
+  rounds: 5,
+  connections: 32,
+}).option('--times <number>', 'how many times as many points the larger has', positive, 10);
 
 /** Entry: two services, the same kind of requests, each round by both. */
 async function main(): Promise<void> {

@@ -3,14 +3,21 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { goalsOf } from './report/goals.js';
 import { toHtml } from './report/html.js';
 import { toMarkdown } from './report/markdown.js';
 import { goalsTable } from './report/tables.js';
 import type { Parts, Report } from './report/types.js';
 import { describeMachine } from './support/machine.js';
-import { names, runMain, say, typedCommand } from './support/run.js';
+import {
+  LARGE_HELP,
+  names,
+  plainCommand,
+  runMain,
+  SMOKE_HELP,
+  say,
+  typedCommand,
+} from './support/run.js';
 import { dieTogether } from './support/service.js';
 import { textTable } from './support/table.js';
 
@@ -33,13 +40,14 @@ const RESULTS = join(import.meta.dirname, '../../bench/results');
 const OPEN_RATE = '1000';
 const TITLE_WIDTH = 90;
 
-const command = new Command('bench/suite')
-  .description('Runs every bench and writes a report: JSON, Markdown and one HTML page.')
-  .option('--smoke', 'a few thousand points and short rounds: checks answers, not speed', false)
-  .option('--large', '10,000,000 points as well: needs 8 GB of memory and 15 minutes', false)
+const command = plainCommand(
+  'suite',
+  'Runs every bench and writes a report: JSON, Markdown and one HTML page.',
+)
+  .option('--smoke', SMOKE_HELP, false)
+  .option('--large', `${LARGE_HELP}, and 15 minutes`, false)
   .option('--only <parts>', 'with commas: query, load, reload, peers, http, open, scale', names)
-  .option('--out <folder>', 'where reports go', RESULTS)
-  .showHelpAfterError('Add --help for what there is.');
+  .option('--out <folder>', 'where reports go', RESULTS);
 
 /** Entry: each part in a process of its own, one after the other, then the report. */
 async function main(): Promise<void> {

@@ -29,6 +29,17 @@ export interface Round {
   readonly serverMicros?: number;
 }
 
+/** Rounds of one scenario by one generator. */
+export interface HttpResult {
+  readonly scenario: string;
+  readonly title: string;
+  readonly generator: 'autocannon' | 'wrk' | 'open loop';
+  readonly connections: number;
+  /** Requests a second that were asked for, in an open loop. */
+  readonly rate?: number;
+  readonly rounds: readonly Round[];
+}
+
 /** From here on a generator with one thread is itself the bottleneck. */
 export const BUSY_CORES = 0.9;
 

@@ -1,4 +1,4 @@
-import type { HttpResult } from '../http.js';
+import type { HttpResult } from '../generators/types.js';
 import type { LoadResults } from '../load.js';
 import type { PeerResults } from '../peers.js';
 import type { QueryResults } from '../query.js';

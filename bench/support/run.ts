@@ -17,14 +17,43 @@ export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** The command line of one script, with the options that all of them have. */
-export function benchCommand(name: string, description: string): Command {
+type SharedOption = 'points' | 'seconds' | 'rounds' | 'connections' | 'seed';
+
+/** Options that mean the same in every script that has them: what they are for, and how they are read. */
+const SHARED: Readonly<
+  Record<SharedOption, readonly [help: string, parse: (text: string) => number]>
+> = {
+  points: ['how many points', positive],
+  seconds: ['length of a round', positiveNumber],
+  rounds: ['rounds, in each of which all sides take their turn', positive],
+  connections: ['connections at once', positive],
+  seed: ['the same seed gives the same points and the same requests', positive],
+};
+
+/** Which of the {@link SHARED} options a script has, and the default of each. */
+export type Defaults = Partial<Record<SharedOption, number>>;
+
+/** The command line of one script: `--smoke`, `--json`, and the shared options that have a default here. */
+export function benchCommand(name: string, description: string, defaults: Defaults = {}): Command {
+  const command = plainCommand(name, description)
+    .option('--smoke', SMOKE_HELP, false)
+    .option('--json <file>', 'write the results there, too');
+  for (const [option, fallback] of Object.entries(defaults)) {
+    const [help, parse] = SHARED[option as SharedOption];
+    command.option(`--${option} <number>`, help, parse, fallback);
+  }
+  return command;
+}
+
+/** A command line that has no options yet. */
+export function plainCommand(name: string, description: string): Command {
   return new Command(`bench/${name}`)
     .description(description)
-    .option('--smoke', 'a few thousand points and short rounds: checks answers, not speed', false)
-    .option('--json <file>', 'write the results there, too')
     .showHelpAfterError('Add --help for what there is.');
 }
+
+export const SMOKE_HELP = 'a few thousand points and short rounds: checks answers, not speed';
+export const LARGE_HELP = '10,000,000 points as well: needs 8 GB of memory';
 
 /** Whether a module is the script that was started. */
 export function isMain(meta: ImportMeta): boolean {

@@ -11,7 +11,15 @@ import { Cell } from '../../src/live/current.js';
 import { createReloadStats } from '../../src/live/reload/stats.js';
 import { SERVE_SETTINGS } from '../../src/settings.js';
 import type { Envelope } from '../support/client.js';
-import { documents, headings, read, rows, section, sourceFiles } from '../support/documents.js';
+import {
+  code,
+  documents,
+  headings,
+  read,
+  rows,
+  section,
+  sourceFiles,
+} from '../support/documents.js';
 import { ROOT, startService } from '../support/service.js';
 
 const README = read('README.md');
@@ -19,11 +27,6 @@ const OPERATIONS = read('docs/operations.md');
 const SOURCE = sourceFiles()
   .map(({ text }) => text)
   .join('\n');
-
-/** The text of the only code span of a table's cell. */
-function code(cell: string | undefined): string {
-  return /^`([^`]*)`$/.exec(cell ?? '')?.[1] ?? `no code: ${cell}`;
-}
 
 test('the README lists every setting of serve as it is, in order', () => {
   const listed = rows(section(README, 'Settings')).map(([flag, environment, fallback]) => [
@@ -178,32 +181,6 @@ test('the log lines that the operations page lists are the ones that are written
     [...new Set(written.map(([, message]) => message!))].sort(),
   );
 });
-
-test('folders import what ARCHITECTURE.md lets them import', () => {
-  const allowed = new Map(
-    rows(section(read('docs/ARCHITECTURE.md'), 'The folders')).map(([folder, , imports = '']) => [
-      code(folder),
-      imports.split(/,\s*/).map((cell) => (cell === '' ? cell : code(cell))),
-    ]),
-  );
-  const found = new Set<string>();
-  for (const { path, text } of sourceFiles()) {
-    const folder = folderOf(path);
-    found.add(folder);
-    for (const [, target] of text.matchAll(/(?:from |import\(|import )'(\.[^']+)\.js'/g)) {
-      const to = folderOf(join(dirname(path), `${target}.ts`));
-      const fine = to === folder || allowed.get(folder)?.includes(to);
-      assert.ok(fine, `${path} imports from ${to}: change it, or docs/ARCHITECTURE.md`);
-    }
-  }
-  assert.equal([...allowed.keys()].sort(), [...found].sort());
-});
-
-/** `http/browse` of `src/http/browse/page.ts`, `main` of `src/main.ts`. */
-function folderOf(path: string): string {
-  const parts = path.split('/');
-  return parts.length === 2 ? parts[1]!.replace('.ts', '') : parts.slice(1, -1).join('/');
-}
 
 test('the questions of the README have the answers that it shows', async () => {
   const examples = [

@@ -46,6 +46,11 @@ export function rows(text: string): string[][] {
     );
 }
 
+/** The text of the only code span of a table's cell. */
+export function code(cell: string | undefined): string {
+  return /^`([^`]*)`$/.exec(cell ?? '')?.[1] ?? `no code: ${cell}`;
+}
+
 /** The anchors of the headings, as a forge makes them. */
 export function headings(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>

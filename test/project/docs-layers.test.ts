@@ -1,0 +1,71 @@
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { code, read, rows, section, sourceFiles } from '../support/documents.js';
+
+/** A folder of the source and one that it imports from, by way of one file. */
+interface Import {
+  readonly path: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Folders of the table, from the bottom up, and what each may import. */
+const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map(
+  rows(section(read('docs/ARCHITECTURE.md'), 'The folders')).map(([folder, , imports = '']) => [
+    code(folder),
+    imports
+      .split(/,\s*/)
+      .filter((cell) => cell !== '')
+      .map(code),
+  ]),
+);
+
+const IMPORTS: readonly Import[] = sourceFiles().flatMap(({ path, text }) =>
+  [...text.matchAll(/(?:from |import\(|import )'(\.[^']+)\.js'/g)]
+    .map(([, target]) => join(dirname(path), `${target}.ts`))
+    .map((target) => ({ path, from: folderOf(path), to: folderOf(target) }))
+    .filter(({ from, to }) => from !== to),
+);
+
+/** `http/routes` of `src/http/routes/root.ts`, `main` of `src/main.ts`. */
+function folderOf(path: string): string {
+  const parts = path.split('/');
+  return parts.length === 2 ? parts[1]!.replace('.ts', '') : parts.slice(1, -1).join('/');
+}
+
+/** Folders that still stand in a circle; each is to go, and none to come. */
+const CIRCLES: ReadonlySet<string> = new Set(['http', 'query']);
+
+test('the table has every folder of the source, and no other', () => {
+  const folders = new Set(sourceFiles().map(({ path }) => folderOf(path)));
+  assert.equal([...ALLOWED.keys()].sort(), [...folders].sort());
+});
+
+test('folders import what ARCHITECTURE.md lets them import', () => {
+  for (const { path, from, to } of IMPORTS) {
+    const isAllowed = ALLOWED.get(from)?.includes(to);
+    assert.ok(isAllowed, `${path} imports from ${to}: change it, or docs/ARCHITECTURE.md`);
+  }
+});
+
+test('what ARCHITECTURE.md lets a folder import is imported', () => {
+  const found = new Set(IMPORTS.map(({ from, to }) => `${from} → ${to}`));
+  for (const [from, targets] of ALLOWED) {
+    for (const to of targets) {
+      assert.ok(found.has(`${from} → ${to}`), `${from} no longer imports ${to}: leave it out`);
+    }
+  }
+});
+
+test('a folder imports only from earlier rows of the table, so that there is no circle', () => {
+  const order = [...ALLOWED.keys()];
+  const room = (folder: string): string => folder.split('/', 1)[0]!;
+  for (const { path, from, to } of IMPORTS) {
+    if (room(from) === room(to) && CIRCLES.has(room(from))) continue;
+    const isEarlier = order.indexOf(to) < order.indexOf(from);
+    assert.ok(isEarlier, `${path} imports from ${to}, whose row comes after that of ${from}`);
+  }
+});
+
+test.run();
