@@ -1,5 +1,5 @@
+import { sharedArray } from '../shared-array.js';
 import type { Row } from './row.js';
-import { sharedArray } from './shared.js';
 
 /** Rows of a block, at most; the smallest has half as many. */
 export const BLOCK_ROWS = 64;

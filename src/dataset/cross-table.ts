@@ -1,6 +1,6 @@
+import { sharedArray } from '../shared-array.js';
 import type { Order, RankRange } from './order.js';
 import type { Rank } from './row.js';
-import { sharedArray } from './shared.js';
 
 /** Lines of a table in each direction, at most. */
 const MOST_CELLS = 512;

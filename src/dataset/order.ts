@@ -1,5 +1,5 @@
+import { sharedArray } from '../shared-array.js';
 import type { Rank, Row } from './row.js';
-import { sharedArray } from './shared.js';
 
 /**
  * All rows sorted by a key, ties by id. Three views of one permutation, so that a window of keys is two

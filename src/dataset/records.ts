@@ -1,5 +1,5 @@
+import { sharedArray } from '../shared-array.js';
 import type { Row } from './row.js';
-import { sharedArray } from './shared.js';
 
 /**
  * Rows of a chunk are a power of two. Large chunks are mapped and unmapped by the system, where small ones

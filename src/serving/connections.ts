@@ -1,13 +1,9 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { sharedArray } from '../shared-array.js';
 
 /** Open connections of each thread that serves, by its number, in memory that all share. */
 export type ConnectionCounts = Int32Array;
-
-/** Counts for so many threads, all nought. */
-export function createCounts(threads: number): ConnectionCounts {
-  return new Int32Array(new SharedArrayBuffer(threads * Int32Array.BYTES_PER_ELEMENT));
-}
 
 /** A thread that has so many more than another, or so many times as many, leaves new ones to that. */
 const MORE = 8;
@@ -45,7 +41,7 @@ export function holdConnections(
   // in the order of their looks
   const open = new Set<Socket>();
   const looks = new Map<Socket, Look>();
-  const never = createCounts(1);
+  const never = sharedArray(Int32Array, 1);
   let newcomers: Socket[] = [];
   server.on('connection', (socket: Socket) => {
     open.add(socket);

@@ -1,6 +1,7 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type Logger, pino } from 'pino';
+import { sharedArray } from '../shared-array.js';
 
 /** A log that never makes its writer wait. */
 export interface Log {
@@ -93,7 +94,7 @@ function createLines(descriptor: number): Lines {
 
   process.once('exit', () => {
     const until = performance.now() + LAST_MS;
-    const never = new Int32Array(new SharedArrayBuffer(4));
+    const never = sharedArray(Int32Array, 1);
     while (!flush() && performance.now() < until) Atomics.wait(never, 0, 0, RETRY_MS);
   });
 

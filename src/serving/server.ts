@@ -8,7 +8,7 @@ import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
 import { openLocalSource } from '../live/source/local.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
-import { createCounts } from './connections.js';
+import { sharedArray } from '../shared-array.js';
 import { openSockets } from './listen.js';
 import type { Log } from './log.js';
 import { startThreads, type ThreadStats } from './threads.js';
@@ -73,7 +73,7 @@ export async function startServer(
   });
   const shared = {
     settings,
-    counts: createCounts(settings.workers),
+    counts: sharedArray(Int32Array, settings.workers),
     tokens: readTokens(settings.tokens),
     logDescriptor: log.descriptor,
   };
@@ -122,7 +122,7 @@ async function listenForOperators(
   if (port === undefined) return {};
   const { createWeb } = await import('./web.js');
   const settings = { ...start.settings, maxConnections: OPERATORS_CONNECTIONS };
-  const own = { ...start, settings, counts: createCounts(1) };
+  const own = { ...start, settings, counts: sharedArray(Int32Array, 1) };
   const web = await createWeb(own, service, log, 'operators');
   const sockets = await openSockets({ host, port, listenTimeout }, log.logger, NEVER);
   return { operations: await web.listen(sockets) };

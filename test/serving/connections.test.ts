@@ -3,7 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCounts, holdConnections } from '../../src/serving/connections.js';
+import { holdConnections } from '../../src/serving/connections.js';
+import { sharedArray } from '../../src/shared-array.js';
 import { until } from '../support/wait.js';
 
 const LIMIT = 12;
@@ -23,7 +24,7 @@ interface Client {
 
 async function listen(answer: RequestListener, idleMs = IDLE_MS): Promise<void> {
   server = createServer(answer);
-  counts = createCounts(2);
+  counts = sharedArray(Int32Array, 2);
   open = holdConnections(server, LIMIT, counts, 0, idleMs);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -7,9 +7,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Cell } from '../../src/live/current.js';
 import { createBuilder } from '../../src/live/reload/build.js';
-import { createCounts } from '../../src/serving/connections.js';
 import { startThreads } from '../../src/serving/threads.js';
 import type { ServeSettings } from '../../src/settings.js';
+import { sharedArray } from '../../src/shared-array.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
@@ -181,7 +181,12 @@ test('a thread that cannot serve is heard of', async () => {
     error = reason;
   };
   const service = { current: new Cell(), reload: async () => undefined, metrics: async () => '' };
-  const shared = { settings, counts: createCounts(2), tokens: new Map(), logDescriptor: 1 };
+  const shared = {
+    settings,
+    counts: sharedArray(Int32Array, 2),
+    tokens: new Map(),
+    logDescriptor: 1,
+  };
   const events = { died, late: () => {} };
   const threads = startThreads(shared, [[SOCKET_THAT_IS_NONE]], service, { behind: 0 }, events);
   await threads.serve(generation);

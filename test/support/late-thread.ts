@@ -1,8 +1,8 @@
 import { Cell } from '../../src/live/current.js';
 import { createBuilder } from '../../src/live/reload/build.js';
-import { createCounts } from '../../src/serving/connections.js';
 import { startThreads } from '../../src/serving/threads.js';
 import type { ServeSettings } from '../../src/settings.js';
+import { sharedArray } from '../../src/shared-array.js';
 import { FIXTURE_POINTS } from './service.js';
 
 // a process with one thread that serves beside the main one; it tells its parent what becomes of it
@@ -18,7 +18,7 @@ const settings = {
 const tell = (what: string): void => void process.send!(what);
 const stats = { behind: 0 };
 const threads = startThreads(
-  { settings, counts: createCounts(2), tokens: new Map(), logDescriptor: 1 },
+  { settings, counts: sharedArray(Int32Array, 2), tokens: new Map(), logDescriptor: 1 },
   // it listens nowhere
   [[]],
   { current: new Cell(), reload: async () => {}, metrics: async () => '' },
