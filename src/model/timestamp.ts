@@ -10,6 +10,9 @@ export interface Timestamp {
 
 const SHAPE =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+\- ])(\d\d)(?::?(\d\d))?)?$/;
+/** What stands between the numbers of a timestamp as the API writes it, but for the sign of the offset. */
+const MARKS = Buffer.from('--T::.:');
+const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
 const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;
 
 /**
@@ -30,6 +33,37 @@ export function parseTimestamp(text: string): Timestamp | string {
     return `must lie between the years 1684 and 2255, where microseconds are exact, got ${quote(text)}`;
   }
   return { micros, text: CANONICAL.test(text) ? text : canonical(fields, fraction, offset) };
+}
+
+/** Bytes of a timestamp as the API writes it. */
+export const CANONICAL_BYTES = 32;
+
+/**
+ * The instant that bytes from `at` say, if they are a timestamp as the API writes it and valid; NaN where
+ * they are not, or where the instant is not exact.
+ */
+export function canonicalMicros(bytes: Uint8Array, at: number): Microseconds {
+  for (let i = 0; i < MARK_PLACES.length; i++) {
+    if (bytes[at + MARK_PLACES[i]!] !== MARKS[i]) return Number.NaN;
+  }
+  const sign = bytes[at + 26];
+  if (sign !== 0x2b && sign !== 0x2d) return Number.NaN;
+  const year = digitsAt(bytes, at, 4);
+  const month = digitsAt(bytes, at + 5, 2);
+  const day = digitsAt(bytes, at + 8, 2);
+  const hour = digitsAt(bytes, at + 11, 2);
+  const minute = digitsAt(bytes, at + 14, 2);
+  const second = digitsAt(bytes, at + 17, 2);
+  const hours = digitsAt(bytes, at + 27, 2);
+  const minutes = digitsAt(bytes, at + 30, 2);
+  // written so that NaN fails, too
+  const isDate =
+    year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+  const isTime = hour <= 23 && minute <= 59 && second <= 59 && hours <= 23 && minutes <= 59;
+  if (!isDate || !isTime) return Number.NaN;
+  const local = daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+  const offset = (sign === 0x2d ? -1 : 1) * (hours * 3600 + minutes * 60);
+  return (local - offset) * 1e6 + digitsAt(bytes, at + 20, 6);
 }
 
 /**
@@ -98,6 +132,16 @@ function canonical(fields: RegExpExecArray, fraction: string, offset: number): s
 /** The fraction of a second as microseconds; what is finer is cut off. */
 function sixDigits(fraction: string | undefined): string {
   return (fraction ?? '').slice(0, 6).padEnd(6, '0');
+}
+
+/** The number that so many digits say; NaN where one of the bytes is no digit. */
+function digitsAt(bytes: Uint8Array, from: number, count: number): number {
+  let value = 0;
+  for (let i = from; i < from + count; i++) {
+    const digit = bytes[i]! - 0x30;
+    value = digit >= 0 && digit <= 9 ? value * 10 + digit : Number.NaN;
+  }
+  return value;
 }
 
 function daysInMonth(year: number, month: number): number {

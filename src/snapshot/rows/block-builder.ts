@@ -1,5 +1,6 @@
 import type { Point } from '../../model/point.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
+import type { RenderedPoint } from './canonical.js';
 
 /** Records of a block; the next one that does not fit begins another. */
 const BLOCK_BYTES = 16 * 1024 * 1024;
@@ -21,18 +22,50 @@ export class BlockBuilder {
    * it when that is full.
    */
   add(point: Point, json: string, bytes: number): PointBlock | undefined {
-    const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + bytes > BLOCK_BYTES;
-    const block = isFull ? this.take() : undefined;
-    const i = this.#count;
-    this.#id[i] = point.id;
-    this.#lat[i] = Number(point.lat);
-    this.#lon[i] = Number(point.lon);
-    this.#createdAt[i] = point.createdAt.micros;
-    this.#modifiedAt[i] = point.modifiedAt.micros;
-    this.#length[i] = bytes;
+    const block = this.#reserve(bytes);
+    const { id, lat, lon, createdAt, modifiedAt } = point;
     this.#records.write(json, this.#size);
+    this.#push(id, Number(lat), Number(lon), createdAt.micros, modifiedAt.micros, bytes);
+    return block;
+  }
+
+  /** The block before, where a record of so many bytes has no room in it. */
+  #reserve(bytes: number): PointBlock | undefined {
+    const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + bytes > BLOCK_BYTES;
+    return isFull ? this.take() : undefined;
+  }
+
+  #push(
+    id: number,
+    lat: number,
+    lon: number,
+    createdAt: number,
+    modifiedAt: number,
+    bytes: number,
+  ): void {
+    const i = this.#count;
+    this.#id[i] = id;
+    this.#lat[i] = lat;
+    this.#lon[i] = lon;
+    this.#createdAt[i] = createdAt;
+    this.#modifiedAt[i] = modifiedAt;
+    this.#length[i] = bytes;
     this.#count = i + 1;
     this.#size += bytes;
+  }
+
+  /** Adds a point whose bytes are its rendered JSON; else as {@link add}. */
+  addRendered({
+    id,
+    lat,
+    lon,
+    createdAt,
+    modifiedAt,
+    bytes,
+  }: RenderedPoint): PointBlock | undefined {
+    const block = this.#reserve(bytes.length);
+    this.#records.set(bytes, this.#size);
+    this.#push(id, lat, lon, createdAt, modifiedAt, bytes.length);
     return block;
   }
 

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { CanonicalReader } from './canonical.js';
 import { faultOf, findFault } from './json-fault.js';
 import { isJsonSpace, ValueScanner, WrongByte } from './json-value.js';
 import { BrokenRows, MAX_RAW_BYTES, TOO_LONG } from './row.js';
@@ -53,6 +54,7 @@ export class JsonDocument {
   /** Bytes of the chunks so far. */
   bytes = 0;
   readonly #onRecord: (value: unknown, isTooLong: boolean) => void;
+  readonly #canonical = new CanonicalReader();
   readonly #scanner = new ValueScanner(MAX_DEPTH - 1);
   #state: State = 'start';
   #key: unknown;
@@ -63,7 +65,7 @@ export class JsonDocument {
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  /** `onRecord` hears each record of the list, parsed, or that it is too long. */
+  /** `onRecord` hears each record of the list, parsed or a `RenderedPoint`, or that it is too long. */
   constructor(onRecord: (value: unknown, isTooLong: boolean) => void) {
     this.#onRecord = onRecord;
   }
@@ -174,8 +176,10 @@ export class JsonDocument {
     this.#parts = [];
     this.#size = 0;
     if (this.#state !== 'item') this.#checkLength(end);
-    const value = isTooLong ? undefined : this.#parse(bytes);
-    if (this.#state === 'item') {
+    const isRecord = this.#state === 'item';
+    const point = isRecord && !isTooLong ? this.#canonical.read(bytes) : undefined;
+    const value = isTooLong ? undefined : (point ?? this.#parse(bytes));
+    if (isRecord) {
       this.records += 1;
       this.#recordEnd = end;
       this.#state = 'behind item';

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { CanonicalReader } from './canonical.js';
 import { featureRow, isFeature } from './geojson.js';
 import { type Line, LineSplitter } from './lines.js';
 import { isBlank, type Row, TOO_LONG } from './row.js';
@@ -10,22 +11,26 @@ import { isBlank, type Row, TOO_LONG } from './row.js';
  */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter();
+  const canonical = new CanonicalReader();
   for await (const chunk of chunks) {
     const rows: Row[] = [];
     lines.add(chunk);
     for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
-      pushRow(rows, line);
+      pushRow(rows, line, canonical);
     }
     yield rows;
   }
   const line = lines.last();
   const rows: Row[] = [];
-  if (line !== undefined) pushRow(rows, line);
+  if (line !== undefined) pushRow(rows, line, canonical);
   yield rows;
 }
 
-function pushRow(rows: Row[], { place, bytes }: Line): void {
-  if (bytes === undefined) {
+function pushRow(rows: Row[], { place, bytes }: Line, canonical: CanonicalReader): void {
+  const point = bytes === undefined ? undefined : canonical.read(bytes);
+  if (point !== undefined) {
+    rows.push({ place, value: point });
+  } else if (bytes === undefined) {
     rows.push({ place, problem: TOO_LONG });
   } else if (!isUtf8(bytes)) {
     rows.push({ place, problem: { field: 'record', reason: 'is not valid UTF-8' } });

@@ -4,6 +4,7 @@ import { MAX_RECORD_BYTES, type PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
 import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
 import { BlockBuilder } from './block-builder.js';
+import { RenderedPoint } from './canonical.js';
 import { readCsv } from './csv.js';
 import { readJson } from './json.js';
 import { readMsgpack } from './msgpack.js';
@@ -111,6 +112,9 @@ class RowsReader implements SnapshotReader {
       this.#problems.add(place, [row.problem]);
       return undefined;
     }
+    if (row.value instanceof RenderedPoint) {
+      return this.#isNew(row.value.id, place) ? this.#builder.addRendered(row.value) : undefined;
+    }
     const point = readPoint(row.value, (key) => this.#unknownKeys.add(key));
     if (!('id' in point)) {
       this.#problems.add(place, point);
@@ -123,11 +127,14 @@ class RowsReader implements SnapshotReader {
       this.#problems.add(place, [{ field: 'record', reason }]);
       return undefined;
     }
-    if (!this.#ids.add(point.id)) {
-      this.#problems.add(place, [{ field: 'id', reason: `${point.id} is an earlier record's` }]);
-      return undefined;
-    }
-    return this.#builder.add(point, json, bytes);
+    return this.#isNew(point.id, place) ? this.#builder.add(point, json, bytes) : undefined;
+  }
+
+  /** False for the id of an earlier record, which is noted as a problem. */
+  #isNew(id: number, place: number): boolean {
+    if (this.#ids.add(id)) return true;
+    this.#problems.add(place, [{ field: 'id', reason: `${id} is an earlier record's` }]);
+    return false;
   }
 
   /** `read` says which records were read, where that was not all of them. */

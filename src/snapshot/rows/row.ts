@@ -1,7 +1,9 @@
 import type { Problem } from '../../model/point.js';
 import { MAX_RECORD_BYTES } from '../block.js';
 
-/** A record as its file has it, not validated yet; or why not even that could be read. */
+/**
+ * A record as its file has it, not validated yet, or a `RenderedPoint`; or why not even that could be read.
+ */
 export type Row =
   | { readonly place: number; readonly value: unknown; readonly problem?: never }
   | { readonly place: number; readonly problem: Problem };
