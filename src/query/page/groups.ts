@@ -2,17 +2,14 @@ import { type Blocks, putUnion } from '../../dataset/blocks.js';
 import { firstAbove } from '../../dataset/order.js';
 import type { Row } from '../../dataset/row.js';
 import type { Centre } from '../region/centre.js';
+import type { Meter, Work } from '../work.js';
 import type { Places } from './ordered.js';
 
-/** Rows with their haversines from the centre, index by index. */
-export interface Measured {
-  readonly rows: Int32Array;
-  readonly distances: Float64Array;
-}
-
-/** So many blocks are kept or left out as one: a subtree, too. */
+/** Blocks that are kept or left out as one: a subtree, too. */
 const GROUP_BLOCKS = 4;
-/** One for each float of six fractional bits, up to 1; as good a number of equal stretches. */
+/** Nanoseconds that the distances of a group take to bound. */
+const BOUNDING = 300;
+/** One bucket for each float of six fractional bits, up to 1. */
 const BUCKETS = 8_192;
 
 /** Matching rows of neighbouring blocks, `start` to `end - 1` of the list, and the span of their distances. */
@@ -23,17 +20,25 @@ interface Group {
   readonly farthest: number;
 }
 
+/** Rows, and places among them. */
+export interface Narrowed {
+  readonly rows: Int32Array;
+  readonly places: Places;
+}
+
 /**
  * Leaves out the rows, of those that ascend, whose groups of blocks surely lie before or behind the places asked
  * for when sorted by distance. Returns the others, and the places among them.
  */
-export function leaveOutGroups(
+export function* leaveOutGroups(
+  meter: Meter,
   blocks: Blocks,
   centre: Centre,
   rows: Int32Array,
   { from, to }: Places,
-): { readonly rows: Int32Array; readonly places: Places } {
-  const groups = groupRows(blocks, centre, rows);
+): Work<Narrowed> {
+  const groups = yield* groupRows(meter, blocks, centre, rows);
+  const bucketOf = floatBuckets();
   // rows in groups that end before a bucket, and in groups that begin in it or before
   const surelyBefore = new Float64Array(BUCKETS + 1);
   const possiblyWithin = new Float64Array(BUCKETS);
@@ -59,19 +64,25 @@ export function leaveOutGroups(
   return { rows: candidates.subarray(0, kept), places: { from: from - skipped, to: to - skipped } };
 }
 
-const float = new Float32Array(1);
-const bits = new Uint32Array(float.buffer);
-
 /**
  * Buckets as wide as their distances are great: a whole city would fit the first of equal ones. The bits of a
  * float from nought to 1, read as a number, grow with it.
  */
-function bucketOf(distance: number): number {
-  float[0] = distance;
-  return bits[0]! >>> 17;
+function floatBuckets(): (distance: number) => number {
+  const float = new Float32Array(1);
+  const bits = new Uint32Array(float.buffer);
+  return (distance) => {
+    float[0] = distance;
+    return bits[0]! >>> 17;
+  };
 }
 
-function groupRows({ starts, boxes }: Blocks, centre: Centre, rows: Int32Array): Group[] {
+function* groupRows(
+  meter: Meter,
+  { starts, boxes }: Blocks,
+  centre: Centre,
+  rows: Int32Array,
+): Work<Group[]> {
   const groups: Group[] = [];
   const box = new Float64Array(4);
   let cursor = 0;
@@ -84,11 +95,13 @@ function groupRows({ starts, boxes }: Blocks, centre: Centre, rows: Int32Array):
     putUnion(box, 0, boxes, first, last);
     centre.bound(box, 0);
     groups.push({ start, end: cursor, nearest: centre.least, farthest: centre.most });
+    meter.left -= BOUNDING;
+    if (meter.left < 0) yield;
   }
   return groups;
 }
 
-/** The first index from `cursor` on of ascending, distinct rows, the first of them below `row`, that is not below it. */
+/** Index of the first row, behind the one at `cursor`, that is not below `row`. Rows must be distinct and ascending. */
 function firstFrom(rows: Int32Array, row: Row, cursor: number): number {
   let from = cursor + 1;
   // no more of them than there are numbers between
@@ -100,41 +113,4 @@ function firstFrom(rows: Int32Array, row: Row, cursor: number): number {
     else to = middle;
   }
   return from;
-}
-
-/**
- * Leaves out the rows whose distances lie before or behind the places asked for, by counting how many there are in
- * stretches of equal length: a pass or two where sorting them all would take twenty. Returns the others, and the places
- * among them.
- */
-export function leaveOutDistances(
-  { rows, distances }: Measured,
-  { from, to }: Places,
-): { readonly measured: Measured; readonly places: Places } {
-  let least = Number.POSITIVE_INFINITY;
-  let most = 0;
-  for (let i = 0; i < distances.length; i++) {
-    least = Math.min(least, distances[i]!);
-    most = Math.max(most, distances[i]!);
-  }
-  const scale = most - least > 1e-300 ? (BUCKETS - 1) / (most - least) : 0;
-  const sizes = new Uint32Array(BUCKETS);
-  for (let i = 0; i < distances.length; i++) sizes[Math.trunc((distances[i]! - least) * scale)]!++;
-
-  let first = 0;
-  let skipped = 0;
-  while (skipped + sizes[first]! <= from) skipped += sizes[first++]!;
-  let last = first;
-  let end = skipped + sizes[last]!;
-  while (end < to) end += sizes[++last]!;
-
-  const kept = { rows: new Int32Array(end - skipped), distances: new Float64Array(end - skipped) };
-  let at = 0;
-  for (let i = 0; i < distances.length; i++) {
-    const bucket = Math.trunc((distances[i]! - least) * scale);
-    if (bucket < first || bucket > last) continue;
-    kept.rows[at] = rows[i]!;
-    kept.distances[at++] = distances[i]!;
-  }
-  return { measured: kept, places: { from: from - skipped, to: to - skipped } };
 }

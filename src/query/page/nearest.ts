@@ -1,16 +1,18 @@
 import { around } from 'geokdbush';
 import type { Dataset } from '../../dataset/dataset.js';
-import { lowerBound, type Order } from '../../dataset/order.js';
+import { firstAbove } from '../../dataset/order.js';
 import type { Row } from '../../dataset/row.js';
 import { listRows, type Matches } from '../match.js';
 import { chooseNearestWay, type Way } from '../plan.js';
 import type { Filters } from '../query.js';
 import { Centre } from '../region/centre.js';
 import type { Region } from '../region/overlap.js';
+import type { Runs } from '../runs.js';
 import { FEW, type Scratch } from '../scratch.js';
-import { andThen, drain, type Step } from '../work.js';
-import { leaveOutDistances, leaveOutGroups, type Measured } from './groups.js';
-import type { Places } from './ordered.js';
+import { andThen, isWork, type Step, type Work } from '../work.js';
+import { distanceAt, each, leaveOutDistances, type Measured, measureMany } from './distances.js';
+import { leaveOutGroups } from './groups.js';
+import { type Places, takeOrdered } from './ordered.js';
 import { selectFew, selectRanks } from './select.js';
 
 /** Up to here measuring every match is cheaper than finding out which need not be. */
@@ -23,12 +25,23 @@ const NOT_MANY = 2_048;
 const SPARES = [8, 256];
 
 /**
+ * Rows that a search outwards may look at, besides these for each one wanted. Where neighbours on the map are as good as
+ * equally far away it would queue all of them.
+ */
+const FEWEST_LOOKS = 2_048;
+const LOOKS_PER_ROW = 8;
+
+/**
  * Two haversines of one distance, taken in different ways, differ by less than this share; the search
  * outwards computes its own.
  */
 const AGREEMENT = 1e-6;
 /** And by less than this, where both are as good as nought. */
 const LEAST_GAP = 1e-30;
+
+/** Nanoseconds of a look at a distance, and of one of the ranks of those that tie. */
+const COMPARE = 2;
+const LOOK_UP = 4;
 
 /**
  * Writes the rows of a page to the front of `scratch.page`: the matches at the given places when sorted by
@@ -50,41 +63,63 @@ export function takeNearest(
       filters.boxes === undefined ? chooseNearestWay(places.to, matches.count) : 'select';
     if ((forced ?? choice) === 'walk') {
       const found = searchOutwards(dataset, scratch, centre, matches.region, places, matches.count);
-      if (found !== undefined) {
-        pick(dataset, scratch, found, places);
-        return undefined;
-      }
+      if (found !== undefined) return pick(dataset, scratch, found, places);
+    }
+    if (areInOnePlace(dataset, matches.runs)) {
+      return takeOrdered(dataset, scratch, matches, dataset.byId, false, places);
     }
   }
   return andThen(listRows(dataset, scratch, matches), (rows) =>
-    pickOf(dataset, scratch, matches, centre, rows, places),
+    rows.length <= NOT_MANY
+      ? pick(dataset, scratch, measureFew(dataset, scratch, centre, rows), places)
+      : select(dataset, scratch, centre, rows, isAscending(matches), places),
   );
 }
 
-/** Picks the page out of all matches. */
-function pickOf(
+/** Whether all rows of the runs share their coordinates: then ids alone put them in order. */
+function areInOnePlace({ blocks, coords }: Dataset, { bounds, length }: Runs): boolean {
+  const { starts, boxes } = blocks;
+  const [lon, lat] = [coords[2 * bounds[0]!]!, coords[2 * bounds[0]! + 1]!];
+  for (let run = 0; run < length; run++) {
+    const from = bounds[2 * run]!;
+    const to = bounds[2 * run + 1]!;
+    // a row is looked at first: mostly it settles the matter
+    if (coords[2 * to - 2] !== lon || coords[2 * to - 1] !== lat) return false;
+    for (let block = firstAbove(starts, from) - 1; starts[block]! < to; block++) {
+      const at = 4 * block;
+      if (boxes[at] !== lon || boxes[at + 1] !== lat) return false;
+      if (boxes[at + 2] !== lon || boxes[at + 3] !== lat) return false;
+    }
+  }
+  return true;
+}
+
+/** Picks the page out of many matches, in pieces. */
+function* select(
   dataset: Dataset,
   scratch: Scratch,
-  matches: Matches,
   centre: Centre,
   rows: Int32Array,
+  isAscending: boolean,
   places: Places,
-): void {
-  const near =
-    rows.length > NOT_MANY && isAscending(matches)
-      ? leaveOutGroups(dataset.blocks, centre, rows, places)
-      : { rows, places };
-  const measured = measure(dataset, scratch, centre, near.rows);
-  const nearer =
-    near.rows.length > NOT_MANY
-      ? leaveOutDistances(measured, near.places)
-      : { measured, places: near.places };
-  pick(dataset, scratch, nearer.measured, nearer.places);
+): Work<void> {
+  const { coords, blocks } = dataset;
+  const { meter } = scratch;
+  const near = isAscending
+    ? yield* leaveOutGroups(meter, blocks, centre, rows, places)
+    : { rows, places };
+  const all = yield* measureMany(meter, coords, centre, near.rows);
+  const nearer = yield* leaveOutDistances(meter, all, near.places);
+  const picking = pick(dataset, scratch, nearer.measured, nearer.places);
+  if (isWork(picking)) yield* picking;
 }
+
+/** Tells that a search outwards has looked at more rows than it may. */
+class GivenUp extends Error {}
 
 /**
  * The nearest matches, a few more than the page needs, so that none at the page's last distance is missing;
- * undefined when too many share it.
+ * undefined when too many share it, or are nearly as far away.
  */
 function searchOutwards(
   dataset: Dataset,
@@ -95,15 +130,23 @@ function searchOutwards(
   count: number,
 ): Measured | undefined {
   const { radiusIndex, coords } = dataset;
-  const test = (row: Row): boolean => region.contains(coords, row);
-  for (const spare of SPARES) {
-    const wanted = Math.min(to + spare, count);
-    // no maximum distance: beyond half the circumference it would wrap round
-    const rows = around(radiusIndex, centre.lon, centre.lat, wanted, Infinity, test);
-    const found = measure(dataset, scratch, centre, Int32Array.from(rows));
-    const last = found.distances[wanted - 1]!;
-    if (wanted === count || last > found.distances[to - 1]! * (1 + AGREEMENT) + LEAST_GAP)
-      return found;
+  let looks = FEWEST_LOOKS + LOOKS_PER_ROW * to;
+  const test = (row: Row): boolean => {
+    if (looks-- === 0) throw new GivenUp();
+    return region.contains(coords, row);
+  };
+  try {
+    for (const spare of SPARES) {
+      const wanted = Math.min(to + spare, count);
+      // no maximum distance: beyond half the circumference it would wrap round
+      const rows = around(radiusIndex, centre.lon, centre.lat, wanted, Infinity, test);
+      const found = measureFew(dataset, scratch, centre, Int32Array.from(rows));
+      const last = found.distances[wanted - 1]!;
+      if (wanted === count || last > found.distances[to - 1]! * (1 + AGREEMENT) + LEAST_GAP)
+        return found;
+    }
+  } catch (error) {
+    if (!(error instanceof GivenUp)) throw error;
   }
   return undefined;
 }
@@ -113,7 +156,7 @@ function isAscending(matches: Matches): boolean {
 }
 
 /** Distances of few rows are written to the scratch memory, from which {@link pick} sorts them: they are its own then. */
-function measure(
+function measureFew(
   { coords }: Dataset,
   { few }: Scratch,
   centre: Centre,
@@ -127,62 +170,84 @@ function measure(
 
 /** Writes the rows at the places to the page, by distance, then id. */
 function pick(
-  { byId }: Dataset,
+  dataset: Dataset,
   scratch: Scratch,
-  { rows, distances }: Measured,
+  measured: Measured,
   { from, to }: Places,
-): void {
+): Step<void> {
+  const { rows, distances } = measured;
+  const { ranks } = dataset.byId;
   if (rows.length <= FEW) {
     scratch.matches.set(rows);
     scratch.few.keys.set(distances);
     let most = 0;
     for (let i = 0; i < distances.length; i++) most = Math.max(most, distances[i]!);
-    if (selectFew(scratch, rows.length, most, byId.ranks, from, to, scratch.page)) return;
+    if (selectFew(scratch, rows.length, most, ranks, from, to, scratch.page)) return undefined;
   }
-  // numbers alone are sorted natively, ten times faster than pairs by a comparator
-  const sorted = distances.slice().sort();
-  const least = sorted[from]!;
-  const most = sorted[to - 1]!;
+  return pickTied(dataset, scratch, measured, { from, to });
+}
 
-  // all between the first and the last distance of the page is on it; of what is at these two, which may
-  // be a great deal, ids decide
+/**
+ * The same where many may be equally far away. All between the first and the last distance of the page is on it; of what
+ * is at these two, which may be a great deal, ids decide.
+ */
+function* pickTied(
+  { byId }: Dataset,
+  scratch: Scratch,
+  { rows, distances }: Measured,
+  { from, to }: Places,
+): Work<void> {
+  const { meter, page } = scratch;
+  const least = yield* distanceAt(meter, distances, from);
+  const most = yield* distanceAt(meter, distances, to - 1);
+  let before = 0;
   const between: number[] = [];
-  const first: number[] = [];
-  const last: number[] = [];
-  for (let i = 0; i < rows.length; i++) {
-    const distance = distances[i]!;
-    if (distance < least || distance > most) continue;
-    if (distance === least) first.push(byId.ranks[rows[i]!]!);
-    else if (distance === most) last.push(byId.ranks[rows[i]!]!);
-    else between.push(i);
-  }
+  const ties = { first: new Ties(rows.length), last: new Ties(rows.length) };
+  yield* each(meter, rows.length, COMPARE + LOOK_UP, (start, end) => {
+    for (let i = start; i < end; i++) {
+      const distance = distances[i]!;
+      if (distance < least) before++;
+      else if (distance === least) ties.first.add(byId.ranks[rows[i]!]!);
+      else if (distance === most) ties.last.add(byId.ranks[rows[i]!]!);
+      else if (distance < most) between.push(i);
+    }
+  });
   const idRank = (i: number): number => byId.ranks[rows[i]!]!;
   between.sort((a, b) => distances[a]! - distances[b]! || idRank(a) - idRank(b));
   const middle = between.map((i) => rows[i]!);
 
-  const { page } = scratch;
-  const skipped = from - lowerBound(sorted, least);
-  const head = Math.min(first.length - skipped, to - from);
-  takeRanks(scratch, byId, first, skipped, head, page);
+  const skipped = from - before;
+  const head = Math.min(ties.first.count - skipped, to - from);
+  yield* take(ties.first, skipped, page.subarray(0, head));
   page.set(middle, head);
   const tail = to - from - head - middle.length;
-  if (tail > 0) takeRanks(scratch, byId, last, 0, tail, page.subarray(head + middle.length));
+  yield* take(ties.last, 0, page.subarray(head + middle.length, head + middle.length + tail));
+
+  /** Writes the rows of the smallest id ranks after the first `skip`, as many as there is room for. */
+  function* take({ ranks, count }: Ties, skip: number, out: Uint32Array): Work<void> {
+    if (out.length === 0) return;
+    scratch.matches.set(ranks.subarray(0, count));
+    const step = selectRanks(scratch, count, byId.rows.length, skip, skip + out.length, out);
+    if (isWork(step)) yield* step;
+    for (let i = 0; i < out.length; i++) out[i] = byId.rows[out[i]!]!;
+  }
 }
 
-/** Writes `length` rows to the front of `out`: those of the smallest id ranks after the first `skipped`. */
-function takeRanks(
-  scratch: Scratch,
-  byId: Order,
-  ranks: readonly number[],
-  skipped: number,
-  length: number,
-  out: Uint32Array,
-): void {
-  scratch.matches.set(ranks);
-  const { length: count } = ranks;
-  drain(
-    selectRanks(scratch, count, byId.rows.length, skipped, skipped + length, out),
-    scratch.meter,
-  );
-  for (let i = 0; i < length; i++) out[i] = byId.rows[out[i]!]!;
+/** Id ranks of rows that are equally far away. */
+class Ties {
+  ranks: Int32Array;
+  count = 0;
+
+  constructor(most: number) {
+    this.ranks = new Int32Array(Math.min(most, FEW));
+  }
+
+  add(rank: number): void {
+    if (this.count === this.ranks.length) {
+      const larger = new Int32Array(2 * this.count);
+      larger.set(this.ranks);
+      this.ranks = larger;
+    }
+    this.ranks[this.count++] = rank;
+  }
 }

@@ -10,6 +10,8 @@ const RADIANS = Math.PI / 180;
 export class Centre {
   readonly lon: Degrees;
   readonly lat: Degrees;
+  // the antimeridian by one name
+  readonly #lon: Degrees;
   readonly #sinLat: number;
   readonly #cosLat: number;
   /** Set by {@link bound}: no point of the box is nearer, and none farther, than these. */
@@ -19,16 +21,22 @@ export class Centre {
   constructor(lon: Degrees, lat: Degrees) {
     this.lon = lon;
     this.lat = lat;
+    this.#lon = lon === -180 ? 180 : lon;
     this.#sinLat = Math.sin(lat * RADIANS);
     this.#cosLat = Math.cos(lat * RADIANS);
   }
 
-  /** Haversine of the great circle to the point at `2 * row` of longitudes and latitudes in turn. */
+  /**
+   * Haversine of the great circle to the point at `2 * row` of longitudes and latitudes in turn: the same for every name
+   * of a place.
+   */
   to(coords: Float64Array, row: Row): number {
     const lon = coords[2 * row]!;
     const lat = coords[2 * row + 1]!;
     const dLat = (lat - this.lat) * RADIANS;
-    const dLon = (lon - this.lon) * RADIANS;
+    let dLon = ((lon === -180 ? 180 : lon) - this.#lon) * RADIANS;
+    // what rounding would tell apart is one place by two names
+    if (lat === 90 || lat === -90) dLon = 0;
     if (Math.abs(dLat) < NEAR && Math.abs(dLon) < NEAR) {
       const sinLat = sineNear(dLat / 2);
       const sinLon = sineNear(dLon / 2);

@@ -8,15 +8,7 @@ import {
 import type { Metres } from '../../model/units.js';
 import type { Box, Circle } from '../query.js';
 import { Centre } from './centre.js';
-import {
-  ACROSS,
-  collectEach,
-  INSIDE,
-  isPlace,
-  OUTSIDE,
-  type Overlap,
-  type Region,
-} from './overlap.js';
+import { ACROSS, collectEach, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js';
 import { Patch } from './patch.js';
 import { Rim } from './rim.js';
 import { isSmall, smallCircleRegion } from './small-circle.js';
@@ -108,7 +100,7 @@ function largeCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
         wide.fit(rim.from, radius, boxes, at, nearness);
       }
       const overlap = wide.isValid ? byPatch(wide, boxes, at) : ACROSS;
-      if (overlap !== ACROSS || !isPlace(boxes, at)) return overlap;
+      if (overlap !== ACROSS || !rim.isOneDistance(boxes, at)) return overlap;
       return rim.holds(boxes, at / 2) ? INSIDE : OUTSIDE;
     },
 

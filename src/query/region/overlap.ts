@@ -60,7 +60,9 @@ export function collectEach(
   return end;
 }
 
-/** Whether a box is a single place: the block of a pile, or one point. */
+/** Whether a box is a single place: the block of a pile, of a pole, or one point. */
 export function isPlace(boxes: Float64Array, at: number): boolean {
-  return boxes[at] === boxes[at + 2] && boxes[at + 1] === boxes[at + 3];
+  const south = boxes[at + 1]!;
+  if (south !== boxes[at + 3]) return false;
+  return boxes[at] === boxes[at + 2] || south === 90 || south === -90;
 }

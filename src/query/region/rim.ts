@@ -3,6 +3,7 @@ import { geodesic } from '../../model/geo.js';
 import { GeodesicFrom } from '../../model/geodesic-from.js';
 import type { Degrees, Metres } from '../../model/units.js';
 import type { Circle } from '../query.js';
+import { isPlace } from './overlap.js';
 import type { Patch } from './patch.js';
 
 /** {@link GeodesicFrom} and the geodesic agree to this; test/model/geodesic-from.test.ts finds a third of it. */
@@ -30,6 +31,7 @@ const BEYOND = 2;
 export class Rim {
   readonly from: GeodesicFrom;
   readonly radius: Metres;
+  readonly #isPolar: boolean;
   /** Places that were measured, and how many of these took the general solution: what a search has cost. */
   measured = 0;
   solved = 0;
@@ -42,6 +44,7 @@ export class Rim {
   constructor({ lon, lat, radius }: Circle) {
     this.from = new GeodesicFrom(lon, lat);
     this.radius = radius;
+    this.#isPolar = Math.abs(lat) === 90;
   }
 
   /** Nanoseconds that all measuring has taken, more or less. */
@@ -49,11 +52,16 @@ export class Rim {
     return this.measured * MEASURING + this.solved * SOLVING;
   }
 
+  /** Whether all points of a box are equally far away: because it is a single place, or a parallel seen from a pole. */
+  isOneDistance(boxes: Float64Array, at: number): boolean {
+    return isPlace(boxes, at) || (this.#isPolar && boxes[at + 1] === boxes[at + 3]);
+  }
+
   /** Whether the geodesic to a point is no longer than the radius. */
   holds(coords: Float64Array, row: Row): boolean {
     const lat = coords[2 * row + 1]!;
     // a pole is one place, and so is a parallel when seen from a pole
-    const isRound = lat === 90 || lat === -90 || Math.abs(this.from.lat) === 90;
+    const isRound = lat === 90 || lat === -90 || this.#isPolar;
     const lon = isRound ? 0 : coords[2 * row]!;
     const places = this.#remembered();
     const slot = this.#slotOf(lon, lat);

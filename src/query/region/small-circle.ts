@@ -113,7 +113,7 @@ export function smallCircleRegion(
       // beyond the frame the bounds do not hold, but nothing there is inside
       const isFramed = minX >= west && maxX <= east && minY >= south && maxY <= north;
       if (isFramed && farthest < surely) return INSIDE;
-      if (!isPlace(boxes, at)) return ACROSS;
+      if (!rim.isOneDistance(boxes, at)) return ACROSS;
       return rim.holds(boxes, at / 2) ? INSIDE : OUTSIDE;
     },
   };

@@ -2,11 +2,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { cutBlocks } from '../../../src/dataset/blocks.js';
 import { Random } from '../../../src/generate/random.js';
-import { leaveOutDistances, leaveOutGroups } from '../../../src/query/page/groups.js';
+import { distanceAt, leaveOutDistances } from '../../../src/query/page/distances.js';
+import { leaveOutGroups } from '../../../src/query/page/groups.js';
 import { Centre } from '../../../src/query/region/centre.js';
+import { createMeter, drain, PIECE } from '../../../src/query/work.js';
 import { treeCoords } from '../../support/tree-coords.js';
 
 const SEED = 81;
+const meter = createMeter(PIECE);
 
 function ascending(numbers: Iterable<number>): number[] {
   return [...numbers].sort((a, b) => a - b);
@@ -36,7 +39,10 @@ test('the distances at the places asked for are kept, whatever their spread', ()
     const distances = Float64Array.from({ length: count }, spread);
     const rows = Int32Array.from({ length: count }, (_, i) => 7 * i);
     const { from, to } = placesOf(random, count);
-    const { measured, places } = leaveOutDistances({ rows, distances }, { from, to });
+    const { measured, places } = drain(
+      leaveOutDistances(meter, { rows, distances }, { from, to }),
+      meter,
+    );
     const label = `seed ${SEED}, round ${round}: ${from} to ${to} of ${count}`;
     assert.is(places.to - places.from, to - from, label);
     const wanted = ascending(distances).slice(from, to);
@@ -48,6 +54,13 @@ test('the distances at the places asked for are kept, whatever their spread', ()
     for (const edge of [wanted[0]!, wanted.at(-1)!]) {
       const sharing = (list: Float64Array): number => list.filter((one) => one === edge).length;
       assert.is(sharing(measured.distances), sharing(distances), label);
+    }
+    for (const place of [from, to - 1]) {
+      assert.is(
+        drain(distanceAt(meter, distances, place), meter),
+        ascending(distances)[place],
+        label,
+      );
     }
     kept += measured.rows.length;
     total += count;
@@ -67,7 +80,7 @@ test('the rows at the places asked for are kept, of blocks anywhere on the map',
     const rows = Int32Array.from(Array(9_001).keys()).filter(() => random.chance(share));
     const centre = new Centre(random.between(-180, 180), random.between(-90, 90));
     const { from, to } = placesOf(random, rows.length);
-    const near = leaveOutGroups(blocks, centre, rows, { from, to });
+    const near = drain(leaveOutGroups(meter, blocks, centre, rows, { from, to }), meter);
     const label = `seed ${SEED}, round ${round}: ${from} to ${to} of ${rows.length}`;
     const sorted = (list: Int32Array): number[] =>
       ascending(Array.from(list, (row) => centre.to(coords, row)));

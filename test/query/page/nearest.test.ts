@@ -1,0 +1,86 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HOSTILE_DATA, hostileDataset } from '../../../bench/query/hostile-data.js';
+import type { Dataset } from '../../../src/dataset/dataset.js';
+import { geodesic } from '../../../src/model/geo.js';
+import { createEngine } from '../../../src/query/engine.js';
+import type { Circle } from '../../../src/query/query.js';
+import { Centre } from '../../../src/query/region/centre.js';
+import { isWork } from '../../../src/query/work.js';
+import { engineOf, idsOf } from '../../support/engine.js';
+import type { Note } from '../../support/notes.js';
+
+const POINTS = 6_000;
+const NOON = Date.UTC(2023, 4, 1, 12) * 1000;
+
+/** Ids of all rows in the circle, nearest first. */
+function sortedIds({ coords, count, byId }: Dataset, { lon, lat, radius }: Circle): number[] {
+  const centre = new Centre(lon, lat);
+  const found: { id: number; distance: number }[] = [];
+  for (let row = 0; row < count; row++) {
+    if (geodesic(lon, lat, coords[2 * row]!, coords[2 * row + 1]!) > radius) continue;
+    found.push({ id: byId.keys[byId.ranks[row]!]!, distance: centre.to(coords, row) });
+  }
+  found.sort((a, b) => a.distance - b.distance || a.id - b.id);
+  return found.map(({ id }) => id);
+}
+
+for (const { name, circles, make } of HOSTILE_DATA) {
+  test(`${name}: nearest first, ties by id, whichever way and on any page`, async () => {
+    const dataset = await hostileDataset(make(POINTS));
+    const engine = createEngine(dataset);
+    for (const circle of circles) {
+      const expected = sortedIds(dataset, circle);
+      const pageSize = 997;
+      const pages = Math.max(1, Math.ceil(expected.length / pageSize));
+      for (const page of [1, (pages + 1) >> 1, pages]) {
+        for (const hints of [{}, { way: 'walk' }, { way: 'select' }] as const) {
+          const query = { filters: { circle }, ordering: 'distance', page, pageSize } as const;
+          const answer = engine.run(query, hints)!;
+          const label = `${name}, ${JSON.stringify(query)}, ${JSON.stringify(hints)}`;
+          assert.is(answer.count, expected.length, label);
+          const ids = idsOf(dataset, answer.rows, answer.length);
+          assert.equal(ids, expected.slice((page - 1) * pageSize, page * pageSize), label);
+        }
+      }
+    }
+  });
+}
+
+test('many matches that are as good as equally far away are picked in pieces', async () => {
+  const { make, circles } = HOSTILE_DATA.find(({ name }) => name === 'one parallel')!;
+  const dataset = await hostileDataset(make(POINTS));
+  const circle = circles[0]!;
+  const engine = createEngine(dataset, 10_000);
+  const query = { filters: { circle }, ordering: 'distance', page: 3, pageSize: 100 } as const;
+  const begun = engine.begin(query);
+  assert.ok(begun !== undefined && !('rows' in begun), 'it is not done at once');
+  const answer = engine.run(query)!;
+  assert.not.ok(isWork(answer));
+  assert.equal(idsOf(dataset, answer.rows, 100), sortedIds(dataset, circle).slice(200, 300));
+});
+
+test('a place by another name is as far away: ids decide', async () => {
+  const notes: Note[] = [];
+  for (let id = 1; id <= 3_000; id++) {
+    const lon = [180, -180][(id * 7) % 2]!;
+    const [at, lat] = id % 3 === 0 ? [id % 181, 90] : [lon, 10];
+    notes.push({ id, lon: at, lat, created: NOON, modified: NOON });
+  }
+  const engine = await engineOf(notes);
+  for (const lon of [180, -180, 10, -33.33, 179.99]) {
+    for (const way of ['walk', 'select'] as const) {
+      // whichever of the two places is nearer, the pole's thousand have a page of their own
+      for (const page of [1, 3]) {
+        const circle = { lat: 23.45, lon, radius: 3e7 };
+        const query = { filters: { circle }, ordering: 'distance', page, pageSize: 1000 } as const;
+        const answer = engine.run(query, { way })!;
+        const ids = idsOf(engine.dataset, answer.rows, answer.length);
+        const sorted = [...ids].sort((a, b) => a - b);
+        assert.equal(ids, sorted, `${lon}, ${way}, page ${page}`);
+      }
+    }
+  }
+});
+
+test.run();
