@@ -10,7 +10,7 @@ import { contentDigest } from '../../snapshot/files/digest.js';
 import { openSnapshot } from '../../snapshot/files/open.js';
 import type { GenerationParts } from '../generation.js';
 import { checkChecksum } from './checksum.js';
-import { isWant } from './problem.js';
+import { isWant } from './refusals.js';
 
 /** What a build is made from. */
 export interface BuildRequest {

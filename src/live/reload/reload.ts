@@ -7,10 +7,10 @@ import type { Candidate, Source } from '../source/source.js';
 import { Attempt } from './attempt.js';
 import type { Builder, BuildResult } from './build.js';
 import { HeldBack, objectionTo, type Rules } from './objection.js';
-import { isWant, problemText } from './problem.js';
 import { reclaimMemory } from './reclaim.js';
+import { Refusals } from './refusals.js';
 import type { ReloadStats } from './stats.js';
-import { judge, type Refusal, type Verdict } from './verdict.js';
+import { judge, type Look, type Refusal, type Verdict } from './verdict.js';
 
 export interface ReloadOptions extends Rules {
   /** Where the generations go; nobody else writes to it. */
@@ -41,17 +41,8 @@ export interface Looking {
   readonly done: Promise<void>;
 }
 
-/** Why there is no listing, since when and how often it failed. */
-interface ListingProblem {
-  readonly problem: Refusal;
-  readonly since: number;
-  readonly failures: number;
-}
-
 /** Between two looks, however many events there are. */
 const LOOK_STEP_MS = 25;
-const RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 300_000;
 /** A build that follows an abandoned one is let run for at least this long, and twice as long as that one. */
 const LEAST_PATIENCE_MS = 1_000;
 
@@ -62,6 +53,7 @@ const LEAST_PATIENCE_MS = 1_000;
  */
 export class Reloader {
   readonly #options: ReloadOptions;
+  readonly #refusals: Refusals;
   #isClosed = false;
   /** The loop, while there is something to wait for. */
   #running: Promise<void> | undefined;
@@ -75,9 +67,7 @@ export class Reloader {
   /** Until nothing is left to wait for, a snapshot that shrank is taken too. */
   #isAccepting = false;
   #served: string | undefined;
-  #refused = new Map<string, Refusal & { readonly failures: number }>();
   #seen: ReadonlyMap<string, number> = new Map();
-  #problem: ListingProblem | undefined;
   #stale: Refusal | undefined;
   #attempt: Attempt | undefined;
   #patienceMs = 0;
@@ -85,6 +75,7 @@ export class Reloader {
 
   constructor(options: ReloadOptions) {
     this.#options = options;
+    this.#refusals = new Refusals(options.retryMs);
   }
 
   /**
@@ -111,7 +102,7 @@ export class Reloader {
   look(accept = false): Looking {
     if (accept) {
       this.#isAccepting = true;
-      this.#refused.clear();
+      this.#refusals.clear();
     }
     this.#isAsked = true;
     this.#ring();
@@ -133,7 +124,7 @@ export class Reloader {
     for (let isBusy = true; isBusy && !this.#isClosed; ) {
       // events come in swarms, results do not
       const isDone = this.#attempt?.result !== undefined;
-      if (!isDone) await this.#pause(this.#lookedAt + LOOK_STEP_MS);
+      if (!isDone) await pause(this.#lookedAt + LOOK_STEP_MS);
       this.#lookedAt = performance.now();
       this.#isAsked = false;
       const listeners = this.#listeners.splice(0);
@@ -146,25 +137,13 @@ export class Reloader {
       for (const tell of listeners) tell(this.#waitingFor(verdict));
       if (this.#isAsked) continue;
       isBusy = this.#attempt !== undefined || wakeAt !== undefined;
-      if (isBusy) await this.#pause(wakeAt, rung);
+      if (isBusy) await pause(wakeAt, rung);
       else isBusy = await this.#rest();
     }
     if (this.#isClosed) await this.#attempt?.ended;
+    if (this.#isClosed) for (const tell of this.#listeners.splice(0)) tell(undefined);
     // nothing is awaited from here on: whoever looks next begins another loop
     this.#running = undefined;
-  }
-
-  /** Waits until a time or, where there is one, for the bell. */
-  async #pause(until = Number.POSITIVE_INFINITY, rung?: Promise<void>): Promise<void> {
-    const timer = new AbortController();
-    const { signal } = timer;
-    const ms = Math.max(0, until - performance.now());
-    const waits: Promise<void>[] = Number.isFinite(ms)
-      ? [delay(Math.ceil(ms), undefined, { signal })]
-      : [];
-    if (rung !== undefined) waits.push(rung);
-    await Promise.race(waits);
-    timer.abort();
   }
 
   /** Gives back what only a loop needs. Returns whether somebody asked in the meantime. */
@@ -179,33 +158,33 @@ export class Reloader {
 
   /** Lists what there is, and says what to do about it. */
   async #judge(): Promise<Verdict> {
-    const { current, source, settleMs } = this.#options;
-    const found = await source.list().catch((error: unknown) => this.#listingFailed(error));
-    if (!('problem' in found)) this.#problem = undefined;
+    const { current, settleMs } = this.#options;
+    const found = await this.#list();
     const verdict = judge({
       now: performance.now(),
       found,
       // at the start the newest file that is whole is better than none
       settleMs: current.isEmpty ? 0 : settleMs,
       served: this.#served,
-      refused: this.#refused,
+      refused: this.#refusals.byKey,
       seen: this.#seen,
       stale: this.#stale,
     });
     this.#seen = verdict.seen;
-    for (const key of this.#refused.keys()) if (!verdict.seen.has(key)) this.#refused.delete(key);
+    this.#refusals.keep(verdict.seen);
     this.#show(verdict.stale);
     return verdict;
   }
 
-  #listingFailed(error: unknown): ListingProblem {
-    const { name: path } = this.#options.source;
-    const now = performance.now();
-    const failures = (this.#problem?.failures ?? 0) + 1;
-    const retryAt = isWant(error) ? now + this.#backOff(failures) : undefined;
-    const problem = { path, reason: problemText(error, path), retryAt };
-    this.#problem = { problem, since: this.#problem?.since ?? now, failures };
-    return this.#problem;
+  async #list(): Promise<Look['found']> {
+    const { source } = this.#options;
+    try {
+      const listing = await source.list();
+      this.#refusals.clearProblem();
+      return listing;
+    } catch (error) {
+      return { problem: this.#refusals.addProblem(source.name, error) };
+    }
   }
 
   /** Tells everybody what is stale, when it is something else than before. */
@@ -221,7 +200,7 @@ export class Reloader {
     }
     const { path, reason } = stale;
     current.tell({ stale: { reason, since: current.stale?.since ?? Date.now() } });
-    if (stale !== this.#problem?.problem) return;
+    if (stale !== this.#refusals.problem) return;
     stats.count('failed', 0);
     if (!current.isEmpty) logger.error({ path, reason }, 'snapshot refused, the old one stays');
   }
@@ -310,21 +289,12 @@ export class Reloader {
   /** Remembers what was wrong in a file until it changes, and for how long to wait after anything else. */
   #refuse({ key, candidate: { path } }: Attempt, seconds: number, error: unknown): void {
     const { current, stats, logger } = this.#options;
-    const before = this.#refused.get(key);
-    const failures = (before?.failures ?? 0) + 1;
-    const retryAt = isWant(error) ? performance.now() + this.#backOff(failures) : undefined;
-    const reason = problemText(error, path);
-    this.#refused.set(key, { path, reason, retryAt, failures });
+    const isOther = this.#refusals.add(key, path, error);
+    const { reason } = this.#refusals.byKey.get(key)!;
     stats.count(error instanceof HeldBack ? 'held_back' : 'failed', seconds);
-    const isNews = reason !== before?.reason && reason !== this.#stale?.reason;
-    if (isNews && !current.isEmpty) {
+    if (isOther && reason !== this.#stale?.reason && !current.isEmpty) {
       logger.error({ path, reason }, 'snapshot refused, the old one stays');
     }
-  }
-
-  #backOff(failures: number): number {
-    const { retryMs = RETRY_MS } = this.#options;
-    return Math.min(retryMs * 2 ** (failures - 1), LONGEST_RETRY_MS);
   }
 
   #waitingFor({ settling }: Verdict): Waiting | undefined {
@@ -338,4 +308,17 @@ function reportLoad({ parts }: Generation, logger: Logger): void {
   const { invalid, problems, unknownKeys } = parts.dataset.report;
   if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
   if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
+}
+
+/** Waits until a time or, where there is one, for the bell. */
+async function pause(until = Number.POSITIVE_INFINITY, rung?: Promise<void>): Promise<void> {
+  const timer = new AbortController();
+  const { signal } = timer;
+  const waits = rung === undefined ? [] : [rung];
+  if (until < Number.POSITIVE_INFINITY) {
+    const ms = Math.max(0, Math.ceil(until - performance.now()));
+    waits.push(delay(ms, undefined, { signal }));
+  }
+  await Promise.race(waits);
+  timer.abort();
 }

@@ -8,11 +8,16 @@ export interface Refusal {
   readonly retryAt: number | undefined;
 }
 
+/** Why there is no listing, and since when. */
+export interface ListingProblem extends Refusal {
+  readonly since: number;
+}
+
 /** What is known when a look has been taken. Times are milliseconds of one clock. */
 export interface Look {
   readonly now: number;
   /** What there is, or why that cannot be said, and since when. */
-  readonly found: Listing | { readonly problem: Refusal; readonly since: number };
+  readonly found: Listing | { readonly problem: ListingProblem };
   /** How long a candidate must have held still. */
   readonly settleMs: number;
   /** The key of what is served. */
@@ -49,7 +54,7 @@ export function keyOf(candidate: Candidate, { companion }: Listing): string {
 /** Compares what there is with what is served and what was refused. Nothing else decides what is done. */
 export function judge(look: Look): Verdict {
   const { now, found, settleMs, served, refused } = look;
-  if ('problem' in found) return judgeProblem(look, found);
+  if ('problem' in found) return judgeProblem(look, found.problem);
   const seen = new Map<string, number>();
   let next: Verdict['next'];
   let settling: Candidate | undefined;
@@ -80,10 +85,8 @@ export function judge(look: Look): Verdict {
 }
 
 /** Between being deleted and made again a file is no news; and what is known of the candidates stays. */
-function judgeProblem(
-  { now, settleMs, seen, stale }: Look,
-  { problem, since }: { readonly problem: Refusal; readonly since: number },
-): Verdict {
+function judgeProblem({ now, settleMs, seen, stale }: Look, problem: ListingProblem): Verdict {
+  const { since } = problem;
   const isNews = since + settleMs <= now;
   return {
     next: undefined,

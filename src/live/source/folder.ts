@@ -62,7 +62,8 @@ export class Folder {
   /** Hears that the file of this name changed or, without a name, that any may have. Returns whether that matters. */
   touch(name: string | undefined): boolean {
     this.#hasHeard = true;
-    if (name === undefined) {
+    // Kubernetes switches the link `..data`, which others lead through
+    if (name === undefined || name.startsWith('..')) {
       this.#isSuspect = true;
       return true;
     }

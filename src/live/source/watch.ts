@@ -15,6 +15,8 @@ export interface WatchOptions {
 
 /** Events get lost when there are too many of them. */
 const SAFETY_MS = 5_000;
+/** How often the way is followed anew because it changed meanwhile, before that is left to the next check. */
+const MOST_ROUNDS = 20;
 
 /**
  * Hears of what may have changed. `end` is the watched path that is a folder when something in it changed, and `name`
@@ -99,7 +101,7 @@ class Watch {
 
   async #follow(): Promise<void> {
     const begun: string[] = [];
-    while (this.#isAgain && !this.#isClosed) {
+    for (let round = 0; this.#isAgain && !this.#isClosed && round < MOST_ROUNDS; round++) {
       this.#isAgain = false;
       this.#steps = this.#paths.flatMap((path) => wayTo(path).map((step) => ({ ...step, path })));
       const wanted = new Map(this.#steps.map((step) => [step.folder, step]));

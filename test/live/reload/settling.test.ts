@@ -1,4 +1,11 @@
-import { appendFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  renameSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
@@ -6,6 +13,7 @@ import * as assert from 'uvu/assert';
 import { countOf, markedLines, replaceFile } from '../../support/marked.js';
 import { makeFolder, type Reloading, startReloading } from '../../support/reloading.js';
 import { until } from '../../support/wait.js';
+import { switchLink } from '../../support/writers.js';
 
 const SETTLE_MS = 150;
 const LONG_AGO = 1_577_880_000;
@@ -89,6 +97,22 @@ test('what a look waits for is told at once, and what it led to at the end', asy
   await done;
   assert.is(current.building, undefined);
   assert.equal(served(), [2, countOf(2)]);
+  await end();
+});
+
+test('a folder of links through another, which is switched, tells at once', async () => {
+  const folder = makeFolder();
+  const write = (mark: number): void => {
+    mkdirSync(join(folder, `..${mark}`));
+    writeFileSync(join(folder, `..${mark}`, 'points'), markedLines(mark));
+    switchLink(`..${mark}`, join(folder, '..data'));
+  };
+  write(1);
+  symlinkSync('..data/points', join(folder, 'points'));
+  const { served, end } = await startReloading(folder, { events: true });
+  assert.is(served()[0], 1);
+  write(2);
+  await until('the new file is served', () => served()[0] === 2);
   await end();
 });
 

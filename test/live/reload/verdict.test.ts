@@ -178,10 +178,11 @@ test('a companion that changes makes each candidate another', () => {
 });
 
 test('a moment without a file is no news', () => {
-  const problem = refusal('folder', NOW + 50);
+  const problem = (since: number) => ({ ...refusal('folder', NOW + 50), since });
   const seen = new Map([['a|', 5]]);
   const stale = refusal('b');
-  const gone = (since: number): Verdict => look([], { found: { problem, since }, seen, stale });
+  const gone = (since: number): Verdict =>
+    look([], { found: { problem: problem(since) }, seen, stale });
   assert.equal(short(gone(NOW - 60)), [undefined, undefined, NOW + 40, undefined, 'b']);
   assert.equal(short(gone(NOW - SETTLE_MS)), [undefined, undefined, undefined, NOW + 50, 'folder']);
   assert.is(gone(NOW).seen, seen);
