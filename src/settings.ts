@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { InputError } from './errors.js';
 import { isHostPattern } from './model/authority.js';
+import { isToken } from './model/token.js';
 import { isWhole } from './model/whole.js';
 
 /** A setting of `waypost serve`: one row makes the flag, the environment variable and the help. */
@@ -169,7 +170,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     environment: 'WAYPOST_ADMIN_TOKEN',
     help: 'opens POST /admin/reload to whoever sends it; without it there is no such address',
     parse: (text) => {
-      if (/^\S+$/.test(text)) return text;
+      if (isToken(text)) return text;
       throw new InputError('expected a token without blanks');
     },
   },

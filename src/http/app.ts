@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { Context } from './answer/context.js';
 import { corsHeaders } from './answer/cors.js';
 import { varyOf } from './answer/sender.js';
 import type { Backlog } from './backlog.js';
-import type { Context } from './context.js';
-import { HttpError, NotFound, RETRY_AFTER } from './errors.js';
 import type { Limits } from './limits.js';
 import { refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { watchLoop } from './pressure.js';
+import { HttpError, NotFound, RETRY_AFTER } from './request/errors.js';
 import { checkFraming } from './request/framing.js';
 import { checkHostHeader } from './request/origin.js';
 import { originForm, pathOf } from './request/target.js';

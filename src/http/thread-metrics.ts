@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Registry } from 'prom-client';
+import { LATENCY_BOUNDS, type RequestStats } from './answer/request-stats.js';
 import type { Backlog } from './backlog.js';
 import { countedHistogram } from './counted-histogram.js';
-import { LATENCY_BOUNDS, type RequestStats } from './request-stats.js';
 
 /** How often the lag of the event loop is looked at. */
 const LAG_STEP_MS = 10;

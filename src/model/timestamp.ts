@@ -1,3 +1,4 @@
+import { quote } from './quote.js';
 import type { TimeZone } from './time-zone.js';
 import type { Microseconds } from './units.js';
 
@@ -21,7 +22,9 @@ const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;
  */
 export function parseTimestamp(text: string): Timestamp | string {
   const fields = SHAPE.exec(text);
-  if (fields === null || fields[9] === ' ') return describe(text, 'a UTC offset');
+  if (fields === null || fields[9] === ' ') {
+    return `${needs('a UTC offset')}, got ${quote(text)}`;
+  }
   const local = localSeconds(fields);
   if (typeof local === 'string') return local;
   const offset = offsetSeconds(fields);
@@ -68,11 +71,11 @@ export function canonicalMicros(bytes: Uint8Array, at: number): Microseconds {
 
 /**
  * Reads the time of a query. Without an offset it is local time of `zone`; a `+` that was decoded
- * to a space before the offset still counts as `+`. Returns the reason as text when it is no time.
+ * to a space before the offset still counts as `+`. Returns the reason as text, without the value, when it is no time.
  */
 export function parseQueryTime(text: string, zone: TimeZone): Microseconds | string {
   const fields = SHAPE.exec(text.trim());
-  if (fields === null) return describe(text, 'an optional offset');
+  if (fields === null) return needs('an optional offset');
   const local = localSeconds(fields);
   if (typeof local === 'string') return local;
   let offset = offsetSeconds(fields);
@@ -80,7 +83,7 @@ export function parseQueryTime(text: string, zone: TimeZone): Microseconds | str
   if (offset === undefined) {
     offset = zone.offsetAt(local);
     if (offset === undefined) {
-      return `${quote(text)} is skipped or repeated by a clock change in ${zone.name}; add a UTC offset`;
+      return `skipped or repeated by a clock change in ${zone.name}; add a UTC offset`;
     }
   }
   return (local - offset) * 1e6 + Number(sixDigits(fields[7]));
@@ -157,10 +160,6 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   return y * 365 + leaps + Math.floor((153 * fromMarch + 2) / 5) + day - 719_469;
 }
 
-function describe(text: string, offset: string): string {
-  return `needs a date and a time with ${offset}, such as 2023-05-01T12:00:00Z, got ${quote(text)}`;
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+function needs(offset: string): string {
+  return `needs a date and a time with ${offset}, such as 2023-05-01T12:00:00Z`;
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
 import { InputError } from '../errors.js';
+import { createRequestStats } from '../http/answer/request-stats.js';
 import { type Audience, createApp } from '../http/app.js';
 import { createBacklog } from '../http/backlog.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
-import { createRequestStats } from '../http/request-stats.js';
 import { createRequestMetrics } from '../http/thread-metrics.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { holdConnections } from './connections.js';

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../context.js';
-import { pageTooLarge } from '../errors.js';
 import type { Page } from '../formats/format.js';
+import { pageTooLarge } from '../request/errors.js';
 import type { AnswerCache } from './answer-cache.js';
 import { createCompression, LEAST_COMPRESSED_BYTES } from './compression.js';
+import type { Context } from './context.js';
 import { createOutbox } from './outbox.js';
 import { createPageBuffers } from './page-buffers.js';
 import { doInPieces, type Waiter } from './pieces.js';

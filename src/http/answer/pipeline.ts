@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { Generation } from '../../live/generation.js';
-import type { Context } from '../context.js';
 import type { Format, Page } from '../formats/format.js';
 import { createNegotiation } from '../request/negotiation.js';
 import { createOriginOf } from '../request/origin.js';
@@ -9,6 +8,7 @@ import { queryOf } from '../request/target.js';
 import { userOf } from '../request/token.js';
 import { createAnswerCache } from './answer-cache.js';
 import { createCodingOf } from './compression.js';
+import type { Context } from './context.js';
 import { createDelivery, waiterOf } from './delivery.js';
 import { hashAddress, hashSettings } from './etag.js';
 import { Later } from './pieces.js';

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Generation } from '../../live/generation.js';
-import type { Context } from '../context.js';
-import { otherSnapshot } from '../errors.js';
 import type { Format } from '../formats/format.js';
+import { otherSnapshot } from '../request/errors.js';
 import type { Coding } from './compression.js';
+import type { Context } from './context.js';
 import { corsHeaders } from './cors.js';
 import { allowsSnapshot, isAny, matchesEtag } from './etag.js';
 

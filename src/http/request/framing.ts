@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HttpError } from '../errors.js';
+import { quote } from '../../model/quote.js';
+import { HttpError } from './errors.js';
 
 /**
  * Refuses what a request's head asks of the connection and does not get. Throws a 400 HttpError for a transfer coding
@@ -12,12 +13,12 @@ export function checkFraming({ headers }: IncomingMessage, response: ServerRespo
   if (upgrade !== undefined) response.shouldKeepAlive = false;
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     response.shouldKeepAlive = false;
-    const got = JSON.stringify(coding.slice(0, 60));
-    const detail = `Got Transfer-Encoding ${got}. Expected chunked, or a Content-Length instead.`;
+    const detail = `Got Transfer-Encoding ${quote(coding)}. Expected chunked, or a Content-Length instead.`;
     throw new HttpError(400, { detail });
   }
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-    const got = JSON.stringify(expect.slice(0, 60));
-    throw new HttpError(417, { detail: `Got Expect ${got}. Expected 100-continue, or none.` });
+    throw new HttpError(417, {
+      detail: `Got Expect ${quote(expect)}. Expected 100-continue, or none.`,
+    });
   }
 }

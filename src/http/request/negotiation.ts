@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { HttpError, NotFound } from '../errors.js';
+import { quote } from '../../model/quote.js';
+import { HttpError, NotFound } from './errors.js';
 
 /** What can be asked for. */
 export interface Offer {
@@ -41,9 +42,8 @@ export function createNegotiation<Offered extends Offer>(
       if (!name) return undefined;
       const offer = offers.find(({ parameter }) => parameter === name);
       if (offer !== undefined) return offer;
-      const shown = JSON.stringify(name.slice(0, 60));
       const names = offers.map(({ parameter }) => parameter).join(', ');
-      throw new NotFound(`There is no format ${shown} here; the formats are ${names}.`);
+      throw new NotFound(`There is no format ${quote(name)} here; the formats are ${names}.`);
     },
 
     accepted(accept) {

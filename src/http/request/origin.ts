@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hostAllowed, isAuthority } from '../../model/authority.js';
-import { HttpError } from '../errors.js';
+import { quote } from '../../model/quote.js';
+import { HttpError } from './errors.js';
 
 /** How the links in answers begin. */
 export interface OriginSettings {
@@ -76,5 +77,5 @@ function localAddress({ socket }: IncomingMessage): string {
 }
 
 function badHost(host: string, rule: string): HttpError {
-  return new HttpError(400, { detail: `The host ${JSON.stringify(host.slice(0, 60))} ${rule}.` });
+  return new HttpError(400, { detail: `The host ${quote(host)} ${rule}.` });
 }

@@ -1,9 +1,10 @@
+import { quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import type { Circle, Filters, Ordering, Query, TimeWindow } from '../../query/query.js';
-import { invalidPage, ParameterErrors, type ParameterProblem } from '../errors.js';
 import { parseBbox } from './bbox.js';
+import { invalidPage, ParameterErrors, type ParameterProblem } from './errors.js';
 import { parseDecimal, parseWhole } from './numbers.js';
 import { last, type Pair } from './query-string.js';
 
@@ -185,13 +186,6 @@ function parseCircle(text: string): Circle | string {
 
 function refuse(problems: ParameterProblem[], name: string, value: string, reason: string): void {
   const { accepts, example } = POINTS_PARAMETERS.find((parameter) => parameter.name === name)!;
-  const shown = quote(value);
-  // the reasons of times end by naming the value again
-  const why = reason.endsWith(`, got ${shown}`) ? reason.slice(0, -shown.length - 6) : reason;
-  const text = `Got ${shown}: ${why}. Expected ${accepts}. Example: ${name}=${example}`;
+  const text = `Got ${quote(value)}: ${reason}. Expected ${accepts}. Example: ${name}=${example}`;
   problems.push({ parameter: name, text });
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { InputError } from '../../errors.js';
+import { isToken } from '../../model/token.js';
 import { isWhole } from '../../model/whole.js';
-import { HttpError } from '../errors.js';
+import { HttpError } from './errors.js';
 
 const SCHEME = /^(?:token|bearer) +(\S+)$/i;
 
@@ -39,7 +40,7 @@ export function readTokens(path: string | undefined): Map<string, number> {
   const users = new Map<string, number>();
   if (path === undefined) return users;
   for (const [token, user] of Object.entries(readObject(path))) {
-    if (!/^\S+$/.test(token)) throw new InputError(`${path}: a token may not have white space.`);
+    if (!isToken(token)) throw new InputError(`${path}: a token may not have white space.`);
     if (!isWhole(user, 0)) {
       throw new InputError(
         `${path}: the user id of a token must be a whole number, got ${JSON.stringify(user)}.`,

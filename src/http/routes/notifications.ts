@@ -1,8 +1,8 @@
 import type { View } from '../answer/pipeline.js';
-import { invalidPage } from '../errors.js';
 import { pageLinks } from '../formats/links.js';
 import { SingleRecords } from '../formats/records.js';
 import { FORMATS } from '../formats/table.js';
+import { invalidPage } from '../request/errors.js';
 import { type PageRequest, parsePageQuery } from '../request/params.js';
 import { ALLOW_READ, NOTIFICATIONS_PATH } from './addresses.js';
 

@@ -1,9 +1,9 @@
 import { rankOf } from '../../dataset/order.js';
 import { recordBytes } from '../../dataset/records.js';
 import type { View } from '../answer/pipeline.js';
-import { NotFound } from '../errors.js';
 import { SingleRecords } from '../formats/records.js';
 import { FORMATS } from '../formats/table.js';
+import { NotFound } from '../request/errors.js';
 import { ALLOW_READ } from './addresses.js';
 
 /** `GET /rest/map_data_points/<id>/`: one point. */

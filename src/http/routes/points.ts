@@ -3,14 +3,14 @@ import type { Answer } from '../../query/engine.js';
 import type { Query } from '../../query/query.js';
 import { createQueue } from '../../query/queue.js';
 import { Suspended } from '../../query/suspended.js';
+import type { Context } from '../answer/context.js';
 import { Later } from '../answer/pieces.js';
 import type { View } from '../answer/pipeline.js';
-import type { Context } from '../context.js';
-import { HttpError, invalidPage, tooManyQueries } from '../errors.js';
 import type { Page } from '../formats/format.js';
 import { pageLinks } from '../formats/links.js';
 import { PointRecords } from '../formats/records.js';
 import { FORMATS } from '../formats/table.js';
+import { HttpError, invalidPage, tooManyQueries } from '../request/errors.js';
 import { parsePointsQuery } from '../request/params.js';
 import { ALLOW_POINTS, POINTS_PATH } from './addresses.js';
 

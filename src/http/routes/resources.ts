@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type { Context } from '../answer/context.js';
 import { preflightHeaders } from '../answer/cors.js';
 import { createPipeline } from '../answer/pipeline.js';
-import type { Context } from '../context.js';
-import { HttpError, NotFound } from '../errors.js';
 import type { Format } from '../formats/format.js';
+import { HttpError, NotFound } from '../request/errors.js';
 import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
 import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH } from './addresses.js';

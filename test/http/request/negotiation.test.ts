@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HttpError } from '../../../src/http/errors.js';
 import { FORMATS } from '../../../src/http/formats/table.js';
+import { HttpError } from '../../../src/http/request/errors.js';
 import { createNegotiation } from '../../../src/http/request/negotiation.js';
 
 const { accepted, named } = createNegotiation(FORMATS);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HttpError, NotFound, ParameterErrors } from '../../../src/http/errors.js';
+import { HttpError, NotFound, ParameterErrors } from '../../../src/http/request/errors.js';
 import {
   POINTS_PARAMETERS,
   parsePageQuery,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Current } from '../live/current.js';
-import type { TimeZone } from '../model/time-zone.js';
-import type { OriginSettings } from './request/origin.js';
+import type { Current } from '../../live/current.js';
+import type { TimeZone } from '../../model/time-zone.js';
+import type { OriginSettings } from '../request/origin.js';
 import type { RequestStats } from './request-stats.js';
 
 /** What every route is made with. */

@@ -1,0 +1,7 @@
+/** Characters of a value that a message shows. */
+const MOST_SHOWN = 60;
+
+/** A value as messages show it: in quotes, with escapes, and cut where it is long. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+}
