@@ -117,7 +117,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--max-invalid <number>',
     environment: 'WAYPOST_MAX_INVALID',
     fallback: '0',
-    help: 'invalid records to leave out before a snapshot is refused',
+    help: 'invalid records to leave out before a snapshot is refused; native files are never mended',
     parse: (text) => wholeNumber(text, 0, Number.MAX_SAFE_INTEGER),
   },
   {
@@ -155,7 +155,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--settle <time>',
     environment: 'WAYPOST_SETTLE',
     fallback: '500ms',
-    help: 'how long a new file must not have been written before it is read',
+    help: 'how long a new file must hold still before it is read',
     parse: duration,
   },
   {

@@ -29,15 +29,17 @@ const SOURCE = sourceFiles()
   .join('\n');
 
 test('the README lists every setting of serve as it is, in order', () => {
-  const listed = rows(section(README, 'Settings')).map(([flag, environment, fallback]) => [
+  const listed = rows(section(README, 'Settings')).map(([flag, environment, fallback, text]) => [
     code(flag),
     code(environment),
     fallback === 'required' || fallback === 'none' ? fallback : code(fallback),
+    text?.replaceAll('`', ''),
   ]);
-  const actual = SERVE_SETTINGS.map(({ flag, environment, fallback, required }) => [
+  const actual = SERVE_SETTINGS.map(({ flag, environment, fallback, required, help }) => [
     flag,
     environment,
     fallback ?? (required === true ? 'required' : 'none'),
+    help,
   ]);
   assert.equal(listed, actual);
 });
