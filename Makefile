@@ -23,7 +23,8 @@ soak: build ## install, build and run for minutes what a fault shows in late
 build: node_modules/.package-lock.json ## install what is missing and compile
 	node_modules/.bin/tsc
 
-check: node_modules/.package-lock.json ## format, lint and types, changing nothing
+check: node_modules/.package-lock.json ## lock file, format, lint and types, changing nothing
+	node .ci/lock.mjs
 	node_modules/.bin/biome ci .
 	node_modules/.bin/tsc --noEmit
 
@@ -37,5 +38,6 @@ clean: ## remove what was built
 	rm -rf dist
 
 node_modules/.package-lock.json: package.json package-lock.json
+	node .ci/lock.mjs
 	npm ci --no-audit --no-fund
 	@touch $@

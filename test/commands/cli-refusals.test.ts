@@ -41,7 +41,7 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
     [file('text.txt', 'hello, world\n'), /begins with the text "hello, world/],
     [empty, /no file in this folder/],
     [`${FIXTURE_POINTS}/x`, /not a directory/],
-    ['/dev/null', /no regular file/],
+    ['/dev/null', /neither a file nor a folder/],
   ];
   for (const [path, message] of cases) {
     const line = oneLine(await serve('--snapshot', path));
