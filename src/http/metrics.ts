@@ -32,74 +32,16 @@ export function createServiceMetrics(
   threads: { readonly behind: number },
 ): ServiceMetrics {
   const registry = new Registry();
-  const registers = [registry];
   const readers: (() => Promise<readonly MetricsJson[]>)[] = [];
   registerProcessMetrics(registry);
-  const build = new Gauge({
-    name: 'waypost_build_info',
-    help: '1, with the version of Waypost.',
-    labelNames: ['version'],
-    registers,
-  });
-  build.set({ version: version() }, 1);
-
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  gauge('waypost_points', 'Points that are served.', () => current.generation.count);
+  registerSnapshotMetrics(registry, current);
+  registerReloadMetrics(registry, stats);
   gauge(
-    'waypost_snapshot_timestamp_seconds',
-    'When the export that is served was made.',
-    () => current.generation.exportedAt / 1000,
-  );
-  gauge(
-    'waypost_snapshot_age_seconds',
-    'Time since the export that is served was made.',
-    () => (Date.now() - current.generation.exportedAt) / 1000,
-  );
-  gauge(
-    'waypost_snapshot_loaded_timestamp_seconds',
-    'When the snapshot that is served was loaded.',
-    () => current.generation.loadedAt / 1000,
-  );
-  gauge('waypost_stale', '1 while the newest snapshot is not the one served.', () =>
-    current.stale === undefined ? 0 : 1,
-  );
-  gauge(
-    'waypost_building_seconds',
-    'How long the snapshot that is being built has been; 0 when none is.',
-    () => (current.building === undefined ? 0 : (Date.now() - current.building.since) / 1000),
-  );
-  gauge(
+    registry,
     'waypost_threads_behind',
     'Threads that have not taken over the newest snapshot yet.',
     () => threads.behind,
   );
-
-  new Counter({
-    name: 'waypost_reloads_total',
-    help: 'Looks at a snapshot file by what came of them.',
-    labelNames: ['outcome'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [outcome, count] of Object.entries(stats.outcomes)) this.inc({ outcome }, count);
-    },
-  });
-  const builds = countedHistogram(
-    'waypost_build_seconds',
-    'Time from opening a snapshot file to serving it.',
-    { labelNames: [], bounds: BUILD_BOUNDS },
-    () => [{ labels: {}, buckets: stats.buckets, seconds: stats.seconds }],
-  );
-  registry.registerMetric(builds);
   let last = -Infinity;
   let coming: Promise<string> | undefined;
 
@@ -129,4 +71,74 @@ export function createServiceMetrics(
 /** The numbers of threads added up, in Prometheus's text format. */
 export function sumOf(threads: readonly MetricsJson[]): Promise<string> {
   return AggregatorRegistry.aggregate([...threads] as object[]).metrics();
+}
+
+function registerSnapshotMetrics(registry: Registry, current: Current): void {
+  const build = new Gauge({
+    name: 'waypost_build_info',
+    help: '1, with the version of Waypost.',
+    labelNames: ['version'],
+    registers: [registry],
+  });
+  build.set({ version: version() }, 1);
+  gauge(registry, 'waypost_points', 'Points that are served.', () => current.generation.count);
+  gauge(
+    registry,
+    'waypost_snapshot_timestamp_seconds',
+    'When the export that is served was made.',
+    () => current.generation.exportedAt / 1000,
+  );
+  gauge(
+    registry,
+    'waypost_snapshot_age_seconds',
+    'Time since the export that is served was made.',
+    () => (Date.now() - current.generation.exportedAt) / 1000,
+  );
+  gauge(
+    registry,
+    'waypost_snapshot_loaded_timestamp_seconds',
+    'When the snapshot that is served was loaded.',
+    () => current.generation.loadedAt / 1000,
+  );
+  gauge(registry, 'waypost_stale', '1 while the newest snapshot is not the one served.', () =>
+    current.stale === undefined ? 0 : 1,
+  );
+  gauge(
+    registry,
+    'waypost_building_seconds',
+    'How long the snapshot that is being built has been; 0 when none is.',
+    () => (current.building === undefined ? 0 : (Date.now() - current.building.since) / 1000),
+  );
+}
+
+function registerReloadMetrics(registry: Registry, stats: ReloadStats): void {
+  new Counter({
+    name: 'waypost_reloads_total',
+    help: 'Looks at a snapshot file by what came of them.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(stats.outcomes)) this.inc({ outcome }, count);
+    },
+  });
+  const builds = countedHistogram(
+    'waypost_build_seconds',
+    'Time from opening a snapshot file to serving it.',
+    { labelNames: [], bounds: BUILD_BOUNDS },
+    () => [{ labels: {}, buckets: stats.buckets, seconds: stats.seconds }],
+  );
+  registry.registerMetric(builds);
+}
+
+/** Registers a gauge that is read whenever it is asked for. */
+function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
 }
