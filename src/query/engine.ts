@@ -1,6 +1,7 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
-import { findMatches, type Matches } from './match.js';
+import { findMatches } from './match.js';
+import type { Matches } from './matches.js';
 import { takeNearest } from './page/nearest.js';
 import { takeOrdered } from './page/ordered.js';
 import type { Driver, Way } from './plan.js';

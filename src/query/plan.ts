@@ -28,7 +28,7 @@ export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt' | 'cells';
 export type Way = 'walk' | 'mark' | 'cells' | 'select';
 
 /** How the matches are known, as `Matches` says. */
-export type Form = 'all' | 'windows' | 'runs' | 'rows';
+export type Form = 'all' | 'windows' | 'runs' | 'rows' | 'bits';
 
 // nanoseconds a row, rounded from bench/query: only their ratios matter
 export const NEIGHBOUR = 2; // the next row in memory
@@ -43,15 +43,15 @@ const COMPARING = 80_000; // telling which of many need measuring, before the fi
 const COMPARED = 5; // one of them
 
 /**
- * One row in so many must match: few may all lie at the far end of an order, as ids follow times, and then the longest
- * walk by bits costs no more than two or three times the selection.
+ * Few matches may all lie at the far end of an order, as ids follow times: the longest walk by bits may cost this many times
+ * what the selection costs.
  */
-const FEWEST_MARKED = 4;
+const MOST_RISKED = 3;
 
 /** Chooses the rows to go through when several filters must hold at once. */
 export function chooseDriver(facts: Facts): Driver {
   const test = facts.inRegion ? REGION_TEST : 0;
-  return cheapest<Driver>([
+  const [driver] = cheapest<Driver>([
     ['all', facts.total * (NEIGHBOUR + test)],
     ['region', (facts.region ?? Infinity) * NEIGHBOUR],
     ['createdAt', (facts.createdAt ?? Infinity) * (SCATTERED + test)],
@@ -59,22 +59,32 @@ export function chooseDriver(facts: Facts): Driver {
     // the two at the ends, and what lies between the lines and the edges of the other window
     ['cells', (facts.cellRows ?? Infinity) * 3 * SCATTERED],
   ]);
+  return driver;
 }
 
-function cheapest<T>(costs: readonly (readonly [T, number])[]): T {
-  return costs.reduce((best, next) => (next[1] < best[1] ? next : best))[0];
+function cheapest<T>(costs: readonly (readonly [T, number])[]): readonly [T, cost: number] {
+  return costs.reduce((best, next) => (next[1] < best[1] ? next : best));
 }
 
 /** What else the way to a page depends on. */
 export interface WayFacts {
   /** Rows of the page. */
   readonly length: number;
-  /** Rows that are gone through to list the matches, where they are scattered. */
-  readonly listed: number;
+  /** Windows by which a row is tested. */
+  readonly tests: number;
+  /** Cost of listing all matches, and of marking them. */
+  readonly listing: number;
+  readonly marking: number;
   /** Rows of a cell, where the matches are a window of an order that is not the page's own. */
   readonly cellRows: number | undefined;
   /** Whether a walk by tests was given up already. */
   readonly hasWalked: boolean;
+}
+
+/** A way, and the rows that a walk by tests may pass before it is given up. */
+export interface Choice {
+  readonly way: Way;
+  readonly budget: number;
 }
 
 /**
@@ -86,30 +96,39 @@ export function chooseWay(
   count: number,
   span: number,
   form: Form,
-  { length = end, listed = 0, cellRows = Infinity, hasWalked = false }: Partial<WayFacts> = {},
-): Way {
+  {
+    length = end,
+    tests = 1,
+    listing = 0,
+    marking = count * MARKED,
+    cellRows = Infinity,
+    hasWalked = false,
+  }: Partial<WayFacts> = {},
+): Choice {
   const passed = hasWalked ? span : (end * span) / count;
-  const test = form === 'runs' ? SCATTERED + REGION_TEST : SCATTERED;
+  const test = form === 'runs' ? SCATTERED + REGION_TEST : SCATTERED * tests;
   const lookup = form === 'windows' ? SCATTERED : NEIGHBOUR;
-  const list = listed * SCATTERED;
-  const pick = Math.min(count * SORTED, count * MARKED + span / 32);
-  return cheapest<Way>([
-    // rows that several filters left can be told by nothing but bits
-    ['walk', form === 'rows' || hasWalked ? Infinity : passed * test],
-    ['mark', count * FEWEST_MARKED < span ? Infinity : list + (count + passed) * MARKED],
+  const select = listing + count * lookup + Math.min(count * SORTED, count * MARKED + span / 32);
+  const isRisky = marking + span * MARKED > select * MOST_RISKED;
+  const [way, cost] = cheapest<Way>([
+    ['mark', isRisky ? Infinity : marking + passed * MARKED],
     // beside the page's rows, no more than a cell each, those of the cell that they begin in, and what lies between
     // two edges and the lines next to them
     ['cells', (cellRows * 2 + Math.min((length * span) / count, length * cellRows)) * SCATTERED],
-    ['select', list + count * lookup + pick],
+    ['select', select],
   ]);
+  // rows that several filters left can be told by nothing but bits
+  const canWalk = form === 'runs' || form === 'windows';
+  if (!canWalk || hasWalked || passed * test >= cost) return { way, budget: 0 };
+  return { way: 'walk', budget: Math.min(walkBudget(passed), Math.ceil(cost / test)) };
 }
 
 /**
- * Rows that a walk may pass before it is given up, as chosen with the same numbers: the choice takes for granted that matches are
- * spread evenly over the order.
+ * Rows that a walk may pass when it is expected to pass so many: the choice takes for granted that matches are spread evenly
+ * over the order.
  */
-export function walkBudget(end: number, count: number, span: number): number {
-  return 1_000 + 8 * Math.ceil((end * span) / count);
+function walkBudget(passed: number): number {
+  return 1_000 + 8 * Math.ceil(passed);
 }
 
 /** The same for nearest first, where the walk is a search outwards from the centre. */

@@ -2,28 +2,42 @@ import { Runs } from './runs.js';
 import { createMeter, type Meter, PIECE } from './work.js';
 
 /**
- * Memory that queries reuse. One query uses a set of it at a time, from its first piece of work to its last; what
- * it returns is valid until the next query starts.
+ * Memory that queries reuse, each part owned by one stage, which hands its result to the next. One query uses a set of
+ * it at a time, from its first piece of work to its last.
  */
 export interface Scratch {
   readonly meter: Meter;
+  /** What a search in a region found. */
   readonly runs: Runs;
-  /** Rows or ranks of the matches, as many as the dataset has rows. */
-  readonly matches: Int32Array;
-  /** A bit for each rank, or for each row, all zero between queries. */
+  /** Matches as a list of rows, as long as the dataset has rows. */
+  readonly rows: Int32Array;
+  readonly marks: Marks;
+  readonly selection: Selection;
+  /** The rows of the page; valid until the next query starts. */
+  readonly page: Uint32Array;
+}
+
+/** Matches as a bit for each row. */
+export interface Marks {
+  /** All zero between queries. */
+  readonly bits: Int32Array;
+  /** Whether a query set some. */
+  isUsed: boolean;
+}
+
+/** What the selection of a page out of many matches needs. */
+export interface Selection {
+  /** A bit for each rank, all zero between queries. */
   readonly bits: Int32Array;
   /** How many bits are set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries. */
   readonly spans: Int32Array;
-  /** Of up to {@link FEW} matches: what they are sorted by, and both when sorted. */
-  readonly few: {
-    readonly keys: Float64Array;
-    readonly sortedKeys: Float64Array;
-    readonly sortedRows: Int32Array;
-  };
+  /** Of up to {@link FEW} matches: what they are sorted by. */
+  readonly keys: Float64Array;
+  /** The same and their rows, sorted. */
+  readonly sortedKeys: Float64Array;
+  readonly sortedRows: Int32Array;
   /** Where each bucket of the few begins, then where it ends. */
   readonly buckets: Int32Array;
-  /** The rows of the page. */
-  readonly page: Uint32Array;
 }
 
 export const SPAN_SHIFT = 12;
@@ -35,24 +49,34 @@ export const BUCKETS = 256;
 
 export function createScratch(rows: number, piece: number = PIECE): Scratch {
   const spans = Math.ceil(rows / BITS_PER_SPAN);
+  const words = (spans * BITS_PER_SPAN) / 32;
   return {
     meter: createMeter(piece),
     runs: new Runs(),
-    matches: new Int32Array(rows),
-    bits: new Int32Array((spans * BITS_PER_SPAN) / 32),
-    spans: new Int32Array(spans),
-    few: {
+    rows: new Int32Array(rows),
+    marks: { bits: new Int32Array(words), isUsed: false },
+    selection: {
+      bits: new Int32Array(words),
+      spans: new Int32Array(spans),
       keys: new Float64Array(FEW),
       sortedKeys: new Float64Array(FEW),
       sortedRows: new Int32Array(FEW),
+      buckets: new Int32Array(BUCKETS),
     },
-    buckets: new Int32Array(BUCKETS),
     page: new Uint32Array(MAX_PAGE_ROWS),
   };
 }
 
-/** Makes the memory ready for the next query after one that did not come to its end. */
-export function wipe({ bits, spans }: Scratch): void {
-  bits.fill(0);
-  spans.fill(0);
+/** Makes the memory ready for the next query. */
+export function unmark({ marks }: Scratch): void {
+  if (!marks.isUsed) return;
+  marks.bits.fill(0);
+  marks.isUsed = false;
+}
+
+/** Does so after a query that did not come to its end. */
+export function wipe(scratch: Scratch): void {
+  unmark(scratch);
+  scratch.selection.bits.fill(0);
+  scratch.selection.spans.fill(0);
 }

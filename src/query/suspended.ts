@@ -1,4 +1,4 @@
-import { type Scratch, wipe } from './scratch.js';
+import { type Scratch, unmark, wipe } from './scratch.js';
 import { isWork, refill, type Step, type Work } from './work.js';
 
 /**
@@ -23,6 +23,7 @@ export class Memory {
   }
 
   giveBack(scratch: Scratch): void {
+    unmark(scratch);
     this.#free.push(scratch);
   }
 
@@ -36,7 +37,7 @@ export class Memory {
   /** Takes back the set that a suspended query kept. */
   release(scratch: Scratch): void {
     this.#isKept = false;
-    this.#free.push(scratch);
+    this.giveBack(scratch);
   }
 }
 

@@ -1,12 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  chooseDriver,
-  chooseNearestWay,
-  chooseWay,
-  type Facts,
-  walkBudget,
-} from '../../src/query/plan.js';
+import { chooseDriver, chooseNearestWay, chooseWay, type Facts } from '../../src/query/plan.js';
 
 const MILLION = 1_000_000;
 
@@ -65,35 +59,54 @@ test('first pages of many matches are walked to, pages of few matches are select
   for (const form of ['runs', 'windows', 'rows'] as const) {
     // rows in a list are told by bits alone
     const walk = form === 'rows' ? 'mark' : 'walk';
-    assert.is(chooseWay(100, MILLION, MILLION, form), walk);
-    assert.is(chooseWay(100, 500_000, MILLION, form), walk);
-    assert.is(chooseWay(100, 100, MILLION, form), 'select');
-    assert.is(chooseWay(1, 1, MILLION, form), 'select');
+    assert.is(chooseWay(100, MILLION, MILLION, form).way, walk);
+    assert.is(chooseWay(100, 500_000, MILLION, form).way, walk);
+    assert.is(chooseWay(100, 100, MILLION, form).way, 'select');
+    assert.is(chooseWay(1, 1, MILLION, form).way, 'select');
   }
 });
 
 test('deep pages are walked to by bits, and selected once that passes most of the order', () => {
   for (const form of ['runs', 'windows'] as const) {
-    assert.is(chooseWay(100, 50_000, MILLION, form), 'walk');
-    assert.is(chooseWay(450_000, 900_000, MILLION, form), 'mark');
-    assert.is(chooseWay(25_000, 50_000, MILLION, form), 'select');
+    assert.is(chooseWay(100, 50_000, MILLION, form).way, 'walk');
+    assert.is(chooseWay(450_000, 900_000, MILLION, form).way, 'mark');
+    assert.is(chooseWay(25_000, 50_000, MILLION, form).way, 'select');
   }
   // all of these could lie at the order's far end
-  assert.is(chooseWay(100, 10_000, MILLION, 'rows'), 'select');
-  assert.is(chooseWay(100, 300_000, MILLION, 'rows'), 'mark');
+  assert.is(chooseWay(100, 10_000, MILLION, 'rows').way, 'select');
+  assert.is(chooseWay(100, 300_000, MILLION, 'rows').way, 'mark');
 });
 
-test('a walk may pass some times the rows that are expected', () => {
-  assert.is(walkBudget(100, 10_000, MILLION), 81_000);
-  assert.is(walkBudget(1, MILLION, MILLION), 1_008);
+test('a walk may pass some times the rows that are expected, but none that cost more than another way', () => {
+  assert.is(chooseWay(1, MILLION, MILLION, 'windows').budget, 1_008);
+  const { way, budget } = chooseWay(100, 10_000, MILLION, 'windows');
+  assert.is(way, 'walk');
+  assert.ok(budget > 10_000 && budget < 20_000, String(budget));
+});
+
+test('after a walk that was given up, the way is chosen as if all matches were at the far end', () => {
+  for (const form of ['runs', 'windows'] as const) {
+    const walked = { hasWalked: true, marking: 30_000 };
+    assert.equal(chooseWay(100, 500_000, MILLION, form), { way: 'walk', budget: 2_600 });
+    assert.equal(chooseWay(100, 500_000, MILLION, form, walked), { way: 'mark', budget: 0 });
+    assert.is(chooseWay(100, 10_000, MILLION, form, { hasWalked: true }).way, 'select');
+  }
+  const cells = { cellRows: 2_048, hasWalked: true };
+  assert.is(chooseWay(100, 500_000, MILLION, 'windows', cells).way, 'cells');
+});
+
+test('deep pages of a window are found by cells', () => {
+  const cells = { cellRows: 2_048, length: 100 };
+  assert.is(chooseWay(250_000, 500_000, MILLION, 'windows', cells).way, 'cells');
+  assert.is(chooseWay(100, 500_000, MILLION, 'windows', cells).way, 'walk');
 });
 
 test('the further the page, the less a walk is worth: the choice goes one way only', () => {
   for (const count of [10, 1_000, 30_000, 400_000]) {
     for (const choose of [
-      (end: number) => chooseWay(end, count, MILLION, 'runs'),
-      (end: number) => chooseWay(end, count, MILLION, 'windows'),
-      (end: number) => chooseWay(end, count, MILLION, 'rows'),
+      (end: number) => chooseWay(end, count, MILLION, 'runs').way,
+      (end: number) => chooseWay(end, count, MILLION, 'windows').way,
+      (end: number) => chooseWay(end, count, MILLION, 'rows').way,
       (end: number) => chooseNearestWay(end, count),
     ]) {
       const ends = Array.from({ length: 20 }, (_, i) => Math.ceil(((i + 1) * count) / 20));

@@ -2,7 +2,7 @@ import { around } from 'geokdbush';
 import type { Dataset } from '../../dataset/dataset.js';
 import { firstAbove } from '../../dataset/order.js';
 import type { Row } from '../../dataset/row.js';
-import { listRows, type Matches } from '../match.js';
+import { listRows, type Matches } from '../matches.js';
 import { chooseNearestWay, type Way } from '../plan.js';
 import type { Filters } from '../query.js';
 import { Centre } from '../region/centre.js';
@@ -13,7 +13,7 @@ import { andThen, isWork, type Step, type Work } from '../work.js';
 import { distanceAt, each, leaveOutDistances, type Measured, measureMany } from './distances.js';
 import { leaveOutGroups } from './groups.js';
 import { type Places, takeOrdered } from './ordered.js';
-import { selectFew, selectRanks } from './select.js';
+import { selectFew, selectRanked } from './select.js';
 
 /** Up to here measuring every match is cheaper than finding out which need not be. */
 const NOT_MANY = 2_048;
@@ -69,7 +69,7 @@ export function takeNearest(
       return takeOrdered(dataset, scratch, matches, dataset.byId, false, places);
     }
   }
-  return andThen(listRows(dataset, scratch, matches), (rows) =>
+  return andThen(listRows(scratch, matches), (rows) =>
     rows.length <= NOT_MANY
       ? pick(dataset, scratch, measureFew(dataset, scratch, centre, rows), places)
       : select(dataset, scratch, centre, rows, isAscending(matches), places),
@@ -152,18 +152,18 @@ function searchOutwards(
 }
 
 function isAscending(matches: Matches): boolean {
-  return matches.form === 'runs' || (matches.form === 'rows' && matches.ascending);
+  return matches.form !== 'rows' || matches.ascending;
 }
 
 /** Distances of few rows are written to the scratch memory, from which {@link pick} sorts them: they are its own then. */
 function measureFew(
   { coords }: Dataset,
-  { few }: Scratch,
+  { selection }: Scratch,
   centre: Centre,
   rows: Int32Array,
 ): Measured {
   const { length } = rows;
-  const distances = length <= FEW ? few.keys.subarray(0, length) : new Float64Array(length);
+  const distances = length <= FEW ? selection.keys.subarray(0, length) : new Float64Array(length);
   for (let i = 0; i < length; i++) distances[i] = centre.to(coords, rows[i]!);
   return { rows, distances };
 }
@@ -178,11 +178,11 @@ function pick(
   const { rows, distances } = measured;
   const { ranks } = dataset.byId;
   if (rows.length <= FEW) {
-    scratch.matches.set(rows);
-    scratch.few.keys.set(distances);
+    const { selection } = scratch;
+    selection.keys.set(distances);
     let most = 0;
     for (let i = 0; i < distances.length; i++) most = Math.max(most, distances[i]!);
-    if (selectFew(scratch, rows.length, most, ranks, from, to, scratch.page)) return undefined;
+    if (selectFew(selection, rows, most, ranks, from, to, scratch.page)) return undefined;
   }
   return pickTied(dataset, scratch, measured, { from, to });
 }
@@ -207,8 +207,8 @@ function* pickTied(
     for (let i = start; i < end; i++) {
       const distance = distances[i]!;
       if (distance < least) before++;
-      else if (distance === least) ties.first.add(byId.ranks[rows[i]!]!);
-      else if (distance === most) ties.last.add(byId.ranks[rows[i]!]!);
+      else if (distance === least) ties.first.add(rows[i]!);
+      else if (distance === most) ties.last.add(rows[i]!);
       else if (distance < most) between.push(i);
     }
   });
@@ -223,31 +223,29 @@ function* pickTied(
   const tail = to - from - head - middle.length;
   yield* take(ties.last, 0, page.subarray(head + middle.length, head + middle.length + tail));
 
-  /** Writes the rows of the smallest id ranks after the first `skip`, as many as there is room for. */
-  function* take({ ranks, count }: Ties, skip: number, out: Uint32Array): Work<void> {
+  /** Writes the rows of the smallest ids after the first `skip`, as many as there is room for. */
+  function* take({ rows: tied, count }: Ties, skip: number, out: Uint32Array): Work<void> {
     if (out.length === 0) return;
-    scratch.matches.set(ranks.subarray(0, count));
-    const step = selectRanks(scratch, count, byId.rows.length, skip, skip + out.length, out);
+    const step = selectRanked(scratch, tied.subarray(0, count), byId, skip, skip + out.length, out);
     if (isWork(step)) yield* step;
-    for (let i = 0; i < out.length; i++) out[i] = byId.rows[out[i]!]!;
   }
 }
 
-/** Id ranks of rows that are equally far away. */
+/** Rows that are equally far away. */
 class Ties {
-  ranks: Int32Array;
+  rows: Int32Array;
   count = 0;
 
   constructor(most: number) {
-    this.ranks = new Int32Array(Math.min(most, FEW));
+    this.rows = new Int32Array(Math.min(most, FEW));
   }
 
-  add(rank: number): void {
-    if (this.count === this.ranks.length) {
+  add(row: number): void {
+    if (this.count === this.rows.length) {
       const larger = new Int32Array(2 * this.count);
-      larger.set(this.ranks);
-      this.ranks = larger;
+      larger.set(this.rows);
+      this.rows = larger;
     }
-    this.ranks[this.count++] = rank;
+    this.rows[this.count++] = row;
   }
 }

@@ -1,13 +1,14 @@
 import type { Dataset } from '../../dataset/dataset.js';
 import type { Order, RankRange } from '../../dataset/order.js';
-import type { Rank, Row } from '../../dataset/row.js';
 import { CellWalk, cellRows } from '../cells.js';
-import { listRows, type Matches } from '../match.js';
-import { chooseWay, MARKED, REGION_TEST, SCATTERED, type Way, walkBudget } from '../plan.js';
+import { bitOf } from '../marks.js';
+import { costOfListing, costOfMarking, listRows, type Matches, markMatches } from '../matches.js';
+import { type Choice, chooseWay, MARKED, REGION_TEST, SCATTERED, type Way } from '../plan.js';
 import { FEW, type Scratch } from '../scratch.js';
-import { narrowest, type Window } from '../windows.js';
-import { andThen, inStretches, type Meter, type Step, type Work } from '../work.js';
-import { selectFew, selectRanks } from './select.js';
+import type { Window } from '../windows.js';
+import { andThen, type Step } from '../work.js';
+import { selectFew, selectRanked } from './select.js';
+import { type RowTest, Walk } from './walk.js';
 
 /** Which matches make the page: places `from` to `to - 1` of the order, at least one. */
 export interface Places {
@@ -58,23 +59,25 @@ function takeAscending(
   const span = range.to - range.from;
   const end = Math.min(from + length, count - from);
   const hasCells = form === 'windows' && others.length === 1;
-  const choose = (hasWalked: boolean): Way =>
+  const choose = (hasWalked: boolean): Choice =>
     chooseWay(end, count, span, form, {
       length,
-      listed: form === 'windows' && windows.length === 2 ? narrowest(windows).count : 0,
+      tests: others.length,
+      listing: costOfListing(dataset, matches),
+      marking: costOfMarking(dataset, matches),
       cellRows: hasCells ? cellRows(dataset) : undefined,
       hasWalked,
     });
-  return take(forced ?? choose(false));
+  return take(forced === undefined ? choose(false) : { way: forced, budget: Infinity });
 
-  function take(way: Way): Step<void> {
-    if (way === 'select') return select(dataset, scratch, matches, order, from, page);
+  function take({ way, budget }: Choice): Step<void> {
+    if (way === 'select') return select(scratch, matches, order, from, page);
     if (way === 'cells' && hasCells) {
       return new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.meter);
     }
     const walk = new Walk(count, from, range, order, page);
-    if (way === 'mark' || form === 'rows') return takeMarked(dataset, scratch, matches, walk);
-    const budget = forced === undefined ? walkBudget(end, count, span) : Infinity;
+    if (way === 'mark' || form === 'rows' || form === 'bits')
+      return takeMarked(dataset, scratch, matches, walk);
     const [test, cost] = rowTest(dataset, matches, others);
     return andThen(walk.run(test, cost, scratch.meter, budget), (isDone) =>
       isDone ? undefined : take(choose(true)),
@@ -82,122 +85,26 @@ function takeAscending(
   }
 }
 
-/** Walks by a bit for each match. */
+/** Walks by a bit for each match: the bits of a million rows fit the cache, their ranks do not. */
 function takeMarked(dataset: Dataset, scratch: Scratch, matches: Matches, walk: Walk): Step<void> {
-  const { bits, meter } = scratch;
-  return andThen(mark(dataset, scratch, matches), () =>
-    andThen(walk.pass(bits, meter), () =>
-      andThen(walk.run(bitTest(bits), MARKED, meter, Infinity), () => void bits.fill(0)),
-    ),
+  const { meter } = scratch;
+  return andThen(markMatches(dataset, scratch, matches), (bits) =>
+    andThen(walk.pass(bits, meter), () => {
+      const walking = walk.run((row) => bitOf(bits, row) === 1, MARKED, meter, Infinity);
+      return andThen(walking, () => undefined);
+    }),
   );
 }
 
 const NO_WINDOWS: readonly Window[] = [];
 
 function windowsOf(matches: Matches): readonly Window[] {
-  return matches.form === 'windows' || matches.form === 'rows' ? matches.windows : NO_WINDOWS;
+  return 'windows' in matches ? matches.windows : NO_WINDOWS;
 }
 
 function wholeOf({ rows }: Order): RankRange {
   return { from: 0, to: rows.length };
 }
-
-/** Rows that are passed without a look at whether the page has begun. */
-const STRIDE = 64;
-
-/** A walk along an order, from its nearer end, to a page of the matches. */
-class Walk {
-  readonly #rows: Uint32Array;
-  readonly #page: Uint32Array;
-  /** 1, or -1 towards the front. */
-  readonly #step: number;
-  #rank: Rank;
-  /** Matches before the page. */
-  #toPass: number;
-  #taken = 0;
-
-  constructor(count: number, from: number, range: RankRange, order: Order, page: Uint32Array) {
-    const behind = count - from - page.length;
-    this.#rows = order.rows;
-    this.#page = page;
-    this.#step = from <= behind ? 1 : -1;
-    this.#rank = from <= behind ? range.from : range.to - 1;
-    this.#toPass = Math.min(from, behind);
-  }
-
-  /**
-   * Tests rows, each at a cost, until the page is full. Returns false when that takes more than
-   * `budget` rows.
-   */
-  run(test: RowTest, cost: number, meter: Meter, budget: number): Step<boolean> {
-    const most = Math.ceil(meter.stretch / cost);
-    if (this.#test(test, Math.min(most, budget))) return true;
-    return budget <= most ? false : this.#goOn(test, cost, meter, budget - most, most);
-  }
-
-  *#goOn(test: RowTest, cost: number, meter: Meter, budget: number, most: number): Work<boolean> {
-    for (let left = budget; left > 0; left -= most) {
-      meter.left -= most * cost;
-      if (meter.left < 0) yield;
-      if (this.#test(test, Math.min(most, left))) return true;
-    }
-    return false;
-  }
-
-  /** Tests `most` rows at most; returns whether the page is full. */
-  #test(test: RowTest, most: number): boolean {
-    const rows = this.#rows;
-    const page = this.#page;
-    const step = this.#step;
-    let rank = this.#rank;
-    let toPass = this.#toPass;
-    let taken = this.#taken;
-    for (let left = most; left > 0 && taken < page.length; left--, rank += step) {
-      const row = rows[rank]!;
-      if (!test(row)) continue;
-      if (toPass > 0) toPass--;
-      else page[step > 0 ? taken++ : page.length - ++taken] = row;
-    }
-    this.#rank = rank;
-    this.#toPass = toPass;
-    this.#taken = taken;
-    return taken === page.length;
-  }
-
-  /**
-   * Goes on by bits to a stride before the page at most: matches are counted, every other branch would be
-   * mispredicted.
-   */
-  pass(bits: Int32Array, meter: Meter): Step<void> {
-    const most = Math.ceil(meter.stretch / MARKED);
-    return this.#pass(bits, most) ? undefined : this.#passOn(bits, meter, most);
-  }
-
-  *#passOn(bits: Int32Array, meter: Meter, most: number): Work<void> {
-    do {
-      meter.left -= meter.stretch;
-      if (meter.left < 0) yield;
-    } while (!this.#pass(bits, most));
-  }
-
-  /** Passes some `most` rows at most; returns whether the page is near. */
-  #pass(bits: Int32Array, most: number): boolean {
-    const rows = this.#rows;
-    const step = this.#step;
-    let rank = this.#rank;
-    let toPass = this.#toPass;
-    for (let left = most; left > 0 && toPass >= STRIDE; left -= STRIDE) {
-      for (const end = rank + step * STRIDE; rank !== end; rank += step) {
-        toPass -= bitOf(bits, rows[rank]!);
-      }
-    }
-    this.#rank = rank;
-    this.#toPass = toPass;
-    return toPass < STRIDE;
-  }
-}
-
-type RowTest = (row: Row) => boolean;
 
 /** How to tell a match, and what that costs; `windows` are those of other orders. */
 function rowTest(
@@ -218,68 +125,22 @@ function rowTest(
   return [(row) => first(row) && second(row), 2 * SCATTERED];
 }
 
-/** Sets the bit of each match, to tell it by: the bits of a million rows fit the cache, their ranks do not. */
-function mark(dataset: Dataset, scratch: Scratch, matches: Matches): Step<void> {
-  const { bits, meter } = scratch;
-  return andThen(listRows(dataset, scratch, matches), (rows) =>
-    inStretches(meter, 0, rows.length, MARKED, (from, to) => markRows(bits, rows, from, to)),
-  );
-}
-
-function markRows(bits: Int32Array, rows: Int32Array, from: number, to: number): void {
-  for (let i = from; i < to; i++) {
-    const row = rows[i]!;
-    bits[row >>> 5]! |= 1 << (row & 31);
-  }
-}
-
-function bitTest(bits: Int32Array): RowTest {
-  return (row) => bitOf(bits, row) === 1;
-}
-
-function bitOf(bits: Int32Array, row: Row): number {
-  return (bits[row >>> 5]! >>> (row & 31)) & 1;
-}
-
 /** Picks the page's matches by their ranks of the order. */
 function select(
-  dataset: Dataset,
   scratch: Scratch,
   matches: Matches,
   order: Order,
   from: number,
   page: Uint32Array,
 ): Step<void> {
-  return andThen(listRows(dataset, scratch, matches), (rows) =>
-    selectOf(scratch, rows, order, from, page),
-  );
-}
-
-function selectOf(
-  scratch: Scratch,
-  target: Int32Array,
-  order: Order,
-  from: number,
-  page: Uint32Array,
-): Step<void> {
   const to = from + page.length;
-  const { ranks } = order;
-  if (target.length <= FEW) {
-    const { keys } = scratch.few;
-    for (let i = 0; i < target.length; i++) keys[i] = ranks[target[i]!]!;
-    if (selectFew(scratch, target.length, ranks.length, ranks, from, to, page)) return;
-  }
-  const looking = inStretches(scratch.meter, 0, target.length, SCATTERED, (first, end) =>
-    lookUp(ranks, target, first, end),
-  );
-  return andThen(looking, () =>
-    andThen(selectRanks(scratch, target.length, order.rows.length, from, to, page), () => {
-      for (let i = 0; i < page.length; i++) page[i] = order.rows[page[i]!]!;
-    }),
-  );
-}
-
-/** Replaces rows by their ranks. */
-function lookUp(ranks: Int32Array, target: Int32Array, from: number, to: number): void {
-  for (let i = from; i < to; i++) target[i] = ranks[target[i]!]!;
+  return andThen(listRows(scratch, matches), (rows) => {
+    if (rows.length <= FEW) {
+      const { selection } = scratch;
+      const { ranks } = order;
+      for (let i = 0; i < rows.length; i++) selection.keys[i] = ranks[rows[i]!]!;
+      if (selectFew(selection, rows, ranks.length, ranks, from, to, page)) return;
+    }
+    return selectRanked(scratch, rows, order, from, to, page);
+  });
 }

@@ -1,26 +1,26 @@
-import { MARKED } from '../plan.js';
-import { BITS_PER_SPAN, BUCKETS, type Scratch, SPAN_SHIFT } from '../scratch.js';
+import type { Order } from '../../dataset/order.js';
+import { SCATTERED } from '../plan.js';
+import { BITS_PER_SPAN, BUCKETS, type Scratch, type Selection, SPAN_SHIFT } from '../scratch.js';
 import { andThen, inStretches, type Step } from '../work.js';
 
 /** More than this in one bucket of a few: they are so close together that insertion would be slow. */
 const MOST_IN_BUCKET = 64;
 
 /**
- * Picks a window of a few matches sorted by key, ties by id: of the first `count` rows in `scratch.matches`, at most
- * 1,024, whose keys are the first of `scratch.few.keys`, those at places `from` to `to - 1`, written to the
- * front of `out`. Keys lie from 0 to `most`. Returns false, and does nothing, when they lie too close together for
- * it.
+ * Picks a window of a few matches sorted by key, ties by id: of the rows, at most {@link FEW}, whose keys are the first of
+ * `keys`, those at places `from` to `to - 1`, written to the front of `out`. Keys lie from 0 to `most`. Returns
+ * false, and does nothing, when they lie too close together for it.
  */
 export function selectFew(
-  { matches, few, buckets }: Scratch,
-  count: number,
+  { keys, sortedKeys, sortedRows, buckets }: Selection,
+  rows: Int32Array,
   most: number,
   idRanks: Int32Array,
   from: number,
   to: number,
   out: Uint32Array,
 ): boolean {
-  const { keys, sortedKeys, sortedRows } = few;
+  const count = rows.length;
   // ranks and squared distances of neighbours on the map are spread evenly, more or less; the scale of what is
   // smaller than this would be infinite
   const scale = most > 1e-300 ? (BUCKETS - 1) / most : 0;
@@ -37,7 +37,7 @@ export function selectFew(
     const key = keys[i]!;
     const place = buckets[Math.trunc(key * scale)]!++;
     sortedKeys[place] = key;
-    sortedRows[place] = matches[i]!;
+    sortedRows[place] = rows[i]!;
   }
   // each bucket ends by now where the next began: what comes behind that of the last place need not be sorted
   const end = buckets[Math.trunc(sortedKeys[to - 1]! * scale)]!;
@@ -70,21 +70,29 @@ function sortByInsertion(
 }
 
 /**
- * Picks a window of the smallest ranks: of `count` distinct ranks in `scratch.matches`, those at places
- * `from` to `to - 1` in ascending order, written to the front of `out`. `domain` is the number of ranks
- * there are. Overwrites the matches.
+ * Picks a window of rows sorted by their ranks: those at places `from` to `to - 1`, written to the front of `out`.
  */
-export function selectRanks(
-  scratch: Scratch,
-  count: number,
-  domain: number,
+export function selectRanked(
+  { selection, meter }: Scratch,
+  rows: Int32Array,
+  order: Order,
   from: number,
   to: number,
   out: Uint32Array,
 ): Step<void> {
-  if (!sortIsCheaper(count, domain)) return selectByBits(scratch, count, from, to, out);
-  const ranks = scratch.matches.subarray(0, count).sort();
-  for (let i = from; i < to; i++) out[i - from] = ranks[i]!;
+  const { ranks } = order;
+  if (sortIsCheaper(rows.length, ranks.length)) {
+    const sorted = rows.map((row) => ranks[row]!).sort();
+    for (let i = from; i < to; i++) out[i - from] = order.rows[sorted[i]!]!;
+    return;
+  }
+  const marking = inStretches(meter, 0, rows.length, SCATTERED, (first, end) =>
+    markRanks(selection, rows, ranks, first, end),
+  );
+  return andThen(marking, () => {
+    readBits(selection, from, to, out);
+    for (let i = 0; i < to - from; i++) out[i] = order.rows[out[i]!]!;
+  });
 }
 
 /** Sorting costs some 40 ns a rank, marking 3 ns a rank and a walk over the bitmap. */
@@ -93,29 +101,22 @@ function sortIsCheaper(count: number, domain: number): boolean {
 }
 
 /** Ranks are distinct and bounded: marking them in a bitmap sorts them without a comparison. */
-function selectByBits(
-  scratch: Scratch,
-  count: number,
+function markRanks(
+  { bits, spans }: Selection,
+  rows: Int32Array,
+  ranks: Int32Array,
   from: number,
   to: number,
-  out: Uint32Array,
-): Step<void> {
-  const marking = inStretches(scratch.meter, 0, count, MARKED, (first, end) =>
-    markRanks(scratch, first, end),
-  );
-  return andThen(marking, () => readBits(scratch, from, to, out));
-}
-
-function markRanks({ matches, bits, spans }: Scratch, from: number, to: number): void {
+): void {
   for (let i = from; i < to; i++) {
-    const rank = matches[i]!;
+    const rank = ranks[rows[i]!]!;
     bits[rank >>> 5]! |= 1 << (rank & 31);
     spans[rank >>> SPAN_SHIFT]!++;
   }
 }
 
 /** Writes the ranks at places `from` to `to - 1` of those that are marked, and clears the marks. */
-function readBits({ bits, spans }: Scratch, from: number, to: number, out: Uint32Array): void {
+function readBits({ bits, spans }: Selection, from: number, to: number, out: Uint32Array): void {
   let span = 0;
   let before = 0;
   while (before + spans[span]! <= from) before += spans[span++]!;

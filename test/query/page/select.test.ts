@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Permutation, Random } from '../../../src/generate/random.js';
-import { selectFew, selectRanks } from '../../../src/query/page/select.js';
+import { selectFew, selectRanked } from '../../../src/query/page/select.js';
 import { BITS_PER_SPAN, createScratch, FEW, type Scratch } from '../../../src/query/scratch.js';
 import { drain } from '../../../src/query/work.js';
 import { assertSame } from '../../support/same.js';
@@ -17,17 +17,19 @@ function assertSelect(
   to: number,
   label: string,
 ): void {
-  scratch.matches.set(ranks);
+  // rows whose ranks are their numbers, in whatever order they come
+  const rows = Uint32Array.from({ length: domain }, (_, rank) => rank);
+  const order = { keys: new Float64Array(0), rows, ranks: new Int32Array(rows) };
   const out = new Uint32Array(to - from + 2).fill(99);
-  drain(selectRanks(scratch, ranks.length, domain, from, to, out), scratch.meter);
+  drain(selectRanked(scratch, Int32Array.from(ranks), order, from, to, out), scratch.meter);
   const expected = ranks.toSorted((a, b) => a - b).slice(from, to);
   assertSame(out, [...expected, 99, 99], label);
   assert.ok(
-    scratch.bits.every((word) => word === 0),
+    scratch.selection.bits.every((word) => word === 0),
     `${label}: bits are left`,
   );
   assert.ok(
-    scratch.spans.every((span) => span === 0),
+    scratch.selection.spans.every((span) => span === 0),
     `${label}: spans are left`,
   );
 }
@@ -88,20 +90,20 @@ test('words whose highest bit is set, alone and with others', () => {
 
 /** Selects rows by key and id, and asserts that the window is that of the sorted list; says whether it was done. */
 function assertFew(keys: readonly number[], from: number, to: number, label: string): boolean {
-  const scratch = createScratch(10_000);
   const rows = draw(10_000, keys.length, 7);
   // ids run against the rows
   const idRanks = Int32Array.from({ length: 10_000 }, (_, row) => 9_999 - row);
-  scratch.matches.set(rows);
-  scratch.few.keys.set(keys);
+  const list = Int32Array.from(rows);
+  const { selection } = createScratch(1);
+  selection.keys.set(keys);
   const out = new Uint32Array(to - from + 2).fill(99);
-  const isDone = selectFew(scratch, keys.length, Math.max(...keys), idRanks, from, to, out);
+  const isDone = selectFew(selection, list, Math.max(...keys), idRanks, from, to, out);
   const sorted = rows
     .map((row, i) => ({ row, key: keys[i]! }))
     .sort((a, b) => a.key - b.key || b.row - a.row)
     .map(({ row }) => row);
   if (isDone) assertSame(out, [...sorted.slice(from, to), 99, 99], label);
-  else assert.equal([...scratch.matches.subarray(0, rows.length)], rows, `${label}: changed`);
+  else assert.equal([...list], rows, `${label}: changed`);
   return isDone;
 }
 

@@ -1,0 +1,92 @@
+import type { Rank, Row } from '../dataset/row.js';
+import type { Window } from './windows.js';
+
+/** Whether the bit of a row is set: 1 or 0. */
+export function bitOf(bits: Int32Array, row: Row): number {
+  return (bits[row >>> 5]! >>> (row & 31)) & 1;
+}
+
+/** Sets the bit of each of rows `from` to `to - 1` of a list. */
+export function markRows(bits: Int32Array, rows: Int32Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) {
+    const row = rows[i]!;
+    bits[row >>> 5]! |= 1 << (row & 31);
+  }
+}
+
+/** Sets the bits of rows `from` to `to - 1`, whole words at a time. */
+export function markRun(bits: Int32Array, from: Row, to: Row): void {
+  const first = from >>> 5;
+  const last = (to - 1) >>> 5;
+  const head = -1 << (from & 31);
+  const tail = -1 >>> (31 - ((to - 1) & 31));
+  if (first === last) {
+    bits[first]! |= head & tail;
+    return;
+  }
+  bits[first]! |= head;
+  bits.fill(-1, first + 1, last);
+  bits[last]! |= tail;
+}
+
+/** Ranks of the rows, in their sequence, and the first and last rank that lie in a window. */
+export interface Bounds {
+  readonly ranks: Int32Array;
+  readonly from: Rank;
+  readonly last: Rank;
+}
+
+export function boundsOf({ order, range }: Window): Bounds {
+  return { ranks: order.ranks, from: range.from, last: range.to - 1 };
+}
+
+/**
+ * Sets the bits of those of the rows `from` to `to - 1` that lie in both windows, and returns how many do. The sign
+ * bit of `(rank - from) | (last - rank)` says "outside": there is no branch to mispredict.
+ */
+export function markWithin(
+  bits: Int32Array,
+  { ranks: ones, from: oneFrom, last: oneLast }: Bounds,
+  { ranks: others, from: otherFrom, last: otherLast }: Bounds,
+  from: Row,
+  to: Row,
+): number {
+  let count = 0;
+  for (let row = from; row < to; ) {
+    const word = row >>> 5;
+    const end = Math.min(to, (word + 1) << 5);
+    let set = 0;
+    for (; row < end; row++) {
+      const a = ones[row]!;
+      const b = others[row]!;
+      const outside = (a - oneFrom) | (oneLast - a) | (b - otherFrom) | (otherLast - b);
+      set |= (~outside >>> 31) << (row & 31);
+    }
+    bits[word]! |= set;
+    count += bitCount(set);
+  }
+  return count;
+}
+
+/** Lists the marked rows of words `from` to `to - 1` from `at` of the list on; returns where they end. */
+export function listMarked(
+  bits: Int32Array,
+  list: Int32Array,
+  at: number,
+  from: number,
+  to: number,
+): number {
+  let end = at;
+  for (let word = from; word < to; word++) {
+    for (let rest = bits[word]!; rest !== 0; rest &= rest - 1) {
+      list[end++] = (word << 5) + (31 - Math.clz32(rest & -rest));
+    }
+  }
+  return end;
+}
+
+function bitCount(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}

@@ -1,0 +1,161 @@
+import type { Dataset } from '../dataset/dataset.js';
+import { boundsOf, listMarked, markRows, markRun, markWithin } from './marks.js';
+import { MARKED, NEIGHBOUR, SCATTERED } from './plan.js';
+import type { Region } from './region/overlap.js';
+import type { Runs } from './runs.js';
+import type { Scratch } from './scratch.js';
+import { narrowest, type Window } from './windows.js';
+import { andThen, inStretches, type Step } from './work.js';
+
+/** The rows that satisfy all filters, counted, in the form in which they were cheapest to find. */
+export type Matches = { readonly count: number } & (
+  | { readonly form: 'all' }
+  /** What lies in one window of time, or in both. */
+  | { readonly form: 'windows'; readonly windows: readonly Window[] }
+  /** What lies in a region. */
+  | { readonly form: 'runs'; readonly region: Region; readonly runs: Runs }
+  /** A list of rows, and the windows that they lie in. */
+  | {
+      readonly form: 'rows';
+      readonly rows: Int32Array;
+      readonly ascending: boolean;
+      readonly windows: readonly Window[];
+    }
+  /** A bit for each row, where there are many, and the windows that they lie in. */
+  | { readonly form: 'bits'; readonly bits: Int32Array; readonly windows: readonly Window[] }
+);
+
+/** The matches as a list of rows; of what has a filter. */
+export function listRows({ rows: list, meter }: Scratch, matches: Matches): Step<Int32Array> {
+  const { count } = matches;
+  switch (matches.form) {
+    case 'all':
+      throw new Error('Expected matches of a filter, got all rows.');
+    case 'rows':
+      return matches.rows;
+    case 'bits': {
+      const { bits } = matches;
+      let at = 0;
+      const listing = inStretches(meter, 0, bits.length, 32 * NEIGHBOUR, (from, to) => {
+        at = listMarked(bits, list, at, from, to);
+      });
+      return andThen(listing, () => list.subarray(0, count));
+    }
+    case 'runs': {
+      const state = { run: 0, count: 0 };
+      const listing = inStretches(meter, 0, count, NEIGHBOUR, (_from, to) =>
+        listSomeRuns(matches.runs, list, state, to),
+      );
+      return andThen(listing, () => list.subarray(0, count));
+    }
+    case 'windows': {
+      const { windows } = matches;
+      const driver = narrowest(windows);
+      const { from, to } = driver.range;
+      const other = windows.find((window) => window !== driver);
+      if (other === undefined) {
+        list.set(driver.order.rows.subarray(from, to));
+        return list.subarray(0, count);
+      }
+      let at = 0;
+      const listing = inStretches(meter, from, to, SCATTERED, (first, end) => {
+        at = listWithin(driver, other, list, at, first, end);
+      });
+      return andThen(listing, () => list.subarray(0, count));
+    }
+  }
+}
+
+/** Lists the rows of the next runs until there are `wanted`, or a few more. */
+function listSomeRuns(
+  { bounds, length }: Runs,
+  list: Int32Array,
+  state: { run: number; count: number },
+  wanted: number,
+): void {
+  let { run, count } = state;
+  for (; count < wanted && run < length; run++) {
+    const to = bounds[2 * run + 1]!;
+    for (let row = bounds[2 * run]!; row < to; row++) list[count++] = row;
+  }
+  state.run = run;
+  state.count = count;
+}
+
+/** Lists the rows at ranks `from` to `to - 1` of a window that lie in the other; returns where they end. */
+function listWithin(
+  { order: { rows } }: Window,
+  other: Window,
+  list: Int32Array,
+  at: number,
+  from: number,
+  to: number,
+): number {
+  const { ranks, from: least, last } = boundsOf(other);
+  let end = at;
+  for (let rank = from; rank < to; rank++) {
+    const row = rows[rank]!;
+    const place = ranks[row]!;
+    list[end] = row;
+    end += ~((place - least) | (last - place)) >>> 31;
+  }
+  return end;
+}
+
+/** What {@link listRows} costs, beside the rows themselves. */
+export function costOfListing(dataset: Dataset, matches: Matches): number {
+  if (matches.form === 'rows') return 0;
+  if (matches.form === 'bits') return dataset.count / 32 + matches.count * NEIGHBOUR;
+  if (matches.form !== 'windows') return matches.count * NEIGHBOUR;
+  const { windows } = matches;
+  return windows.length === 1 ? 0 : narrowest(windows).count * SCATTERED;
+}
+
+/** Sets a bit for each match, and returns the bits. */
+export function markMatches(
+  dataset: Dataset,
+  scratch: Scratch,
+  matches: Matches,
+): Step<Int32Array> {
+  if (matches.form === 'bits') return matches.bits;
+  const { marks, meter } = scratch;
+  const { bits } = marks;
+  marks.isUsed = true;
+  if (matches.form === 'runs') {
+    const { bounds, length } = matches.runs;
+    const marking = inStretches(meter, 0, length, RUN, (from, to) => {
+      for (let run = from; run < to; run++) markRun(bits, bounds[2 * run]!, bounds[2 * run + 1]!);
+    });
+    return andThen(marking, () => bits);
+  }
+  if (matches.form === 'windows' && marksInSequence(dataset, matches.windows)) {
+    const [one, other = one] = matches.windows.map(boundsOf);
+    const marking = inStretches(meter, 0, dataset.count, NEIGHBOUR, (from, to) =>
+      markWithin(bits, one!, other!, from, to),
+    );
+    return andThen(marking, () => bits);
+  }
+  return andThen(listRows(scratch, matches), (rows) => {
+    const marking = inStretches(meter, 0, rows.length, MARKED, (from, to) =>
+      markRows(bits, rows, from, to),
+    );
+    return andThen(marking, () => bits);
+  });
+}
+
+/** Nanoseconds to mark a run; its words hardly count. */
+const RUN = 8;
+
+/** Whether to look at the ranks of all rows, in their sequence, rather than at the rows of a window, which are scattered. */
+function marksInSequence({ count }: Dataset, windows: readonly Window[]): boolean {
+  const perRow = windows.length === 1 ? MARKED : SCATTERED + MARKED;
+  return narrowest(windows).count * perRow > count * NEIGHBOUR;
+}
+
+/** What {@link markMatches} costs. */
+export function costOfMarking(dataset: Dataset, matches: Matches): number {
+  if (matches.form === 'bits') return 0;
+  if (matches.form === 'runs') return matches.runs.length * RUN + matches.count / 32;
+  const listed = costOfListing(dataset, matches) + matches.count * MARKED;
+  return matches.form === 'windows' ? Math.min(listed, dataset.count * NEIGHBOUR) : listed;
+}

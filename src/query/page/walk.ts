@@ -1,0 +1,103 @@
+import type { Order, RankRange } from '../../dataset/order.js';
+import type { Rank, Row } from '../../dataset/row.js';
+import { bitOf } from '../marks.js';
+import { MARKED } from '../plan.js';
+import type { Meter, Step, Work } from '../work.js';
+
+/** Whether a row is a match. */
+export type RowTest = (row: Row) => boolean;
+
+/** Rows that are passed without a look at whether the page has begun. */
+const STRIDE = 64;
+
+/** A walk along an order, from its nearer end, to a page of the matches. */
+export class Walk {
+  readonly #rows: Uint32Array;
+  readonly #page: Uint32Array;
+  /** 1, or -1 towards the front. */
+  readonly #step: number;
+  #rank: Rank;
+  /** Matches before the page. */
+  #toPass: number;
+  #taken = 0;
+
+  constructor(count: number, from: number, range: RankRange, order: Order, page: Uint32Array) {
+    const behind = count - from - page.length;
+    this.#rows = order.rows;
+    this.#page = page;
+    this.#step = from <= behind ? 1 : -1;
+    this.#rank = from <= behind ? range.from : range.to - 1;
+    this.#toPass = Math.min(from, behind);
+  }
+
+  /**
+   * Tests rows, each at a cost, until the page is full. Returns false when that takes more than
+   * `budget` rows.
+   */
+  run(test: RowTest, cost: number, meter: Meter, budget: number): Step<boolean> {
+    const most = Math.ceil(meter.stretch / cost);
+    if (this.#test(test, Math.min(most, budget))) return true;
+    return budget <= most ? false : this.#goOn(test, cost, meter, budget - most, most);
+  }
+
+  *#goOn(test: RowTest, cost: number, meter: Meter, budget: number, most: number): Work<boolean> {
+    for (let left = budget; left > 0; left -= most) {
+      meter.left -= most * cost;
+      if (meter.left < 0) yield;
+      if (this.#test(test, Math.min(most, left))) return true;
+    }
+    return false;
+  }
+
+  /** Tests `most` rows at most; returns whether the page is full. */
+  #test(test: RowTest, most: number): boolean {
+    const rows = this.#rows;
+    const page = this.#page;
+    const step = this.#step;
+    let rank = this.#rank;
+    let toPass = this.#toPass;
+    let taken = this.#taken;
+    for (let left = most; left > 0 && taken < page.length; left--, rank += step) {
+      const row = rows[rank]!;
+      if (!test(row)) continue;
+      if (toPass > 0) toPass--;
+      else page[step > 0 ? taken++ : page.length - ++taken] = row;
+    }
+    this.#rank = rank;
+    this.#toPass = toPass;
+    this.#taken = taken;
+    return taken === page.length;
+  }
+
+  /**
+   * Goes on by bits to a stride before the page at most: matches are counted, every other branch would be
+   * mispredicted.
+   */
+  pass(bits: Int32Array, meter: Meter): Step<void> {
+    const most = Math.ceil(meter.stretch / MARKED);
+    return this.#pass(bits, most) ? undefined : this.#passOn(bits, meter, most);
+  }
+
+  *#passOn(bits: Int32Array, meter: Meter, most: number): Work<void> {
+    do {
+      meter.left -= meter.stretch;
+      if (meter.left < 0) yield;
+    } while (!this.#pass(bits, most));
+  }
+
+  /** Passes some `most` rows at most; returns whether the page is near. */
+  #pass(bits: Int32Array, most: number): boolean {
+    const rows = this.#rows;
+    const step = this.#step;
+    let rank = this.#rank;
+    let toPass = this.#toPass;
+    for (let left = most; left > 0 && toPass >= STRIDE; left -= STRIDE) {
+      for (const end = rank + step * STRIDE; rank !== end; rank += step) {
+        toPass -= bitOf(bits, rows[rank]!);
+      }
+    }
+    this.#rank = rank;
+    this.#toPass = toPass;
+    return toPass < STRIDE;
+  }
+}
