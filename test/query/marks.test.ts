@@ -1,0 +1,69 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../../src/generate/random.js';
+import {
+  type Bounds,
+  bitOf,
+  listMarked,
+  markRows,
+  markRun,
+  markWithin,
+} from '../../src/query/marks.js';
+
+const ROWS = 320;
+const random = new Random(8, 'point');
+
+/** The rows whose bits are set, told one by one. */
+function marked(bits: Int32Array): number[] {
+  return Array.from({ length: ROWS }, (_, row) => row).filter((row) => bitOf(bits, row) === 1);
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i);
+}
+
+test('a run of any ends is marked, and nothing beside it', () => {
+  for (let from = 0; from < 100; from++) {
+    for (let to = from + 1; to <= 200; to++) {
+      const bits = new Int32Array(ROWS / 32);
+      markRun(bits, from, to);
+      assert.equal(marked(bits), range(from, to), `${from} to ${to}`);
+    }
+  }
+});
+
+test('runs and rows add to what is marked', () => {
+  const bits = new Int32Array(ROWS / 32);
+  markRun(bits, 30, 34);
+  markRun(bits, 34, 35);
+  markRun(bits, 63, 64);
+  markRows(bits, Int32Array.of(9, 1, 31, 99), 1, 3);
+  assert.equal(marked(bits), [1, 30, 31, 32, 33, 34, 63]);
+});
+
+test('rows within two windows are marked and counted, whatever the ends of the stretch', () => {
+  const shuffled = (): Int32Array =>
+    Int32Array.from(range(0, ROWS)).sort(() => random.next() - 0.5);
+  for (let round = 0; round < 300; round++) {
+    const [one, other] = [shuffled(), shuffled()].map((ranks): Bounds => {
+      const from = random.int(ROWS);
+      return { ranks, from, last: from + random.int(ROWS - from) };
+    }) as [Bounds, Bounds];
+    const from = random.int(ROWS);
+    const to = from + random.int(ROWS - from + 1);
+    const bits = new Int32Array(ROWS / 32);
+    const count = markWithin(bits, one, other, from, to);
+    const expected = range(from, to).filter((row) =>
+      [one, other].every(
+        ({ ranks, from: least, last }) => ranks[row]! >= least && ranks[row]! <= last,
+      ),
+    );
+    assert.equal(marked(bits), expected, `round ${round}`);
+    assert.is(count, expected.length);
+    const list = new Int32Array(ROWS);
+    assert.is(listMarked(bits, list, 0, 0, bits.length), count);
+    assert.equal([...list.subarray(0, count)], expected);
+  }
+});
+
+test.run();
