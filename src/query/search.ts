@@ -86,9 +86,11 @@ class Search {
     const runs = this.#runs;
     const meter = this.#meter;
     const { west, south, east, north } = region.frame;
-    let block = this.#block;
-    let left = meter.left - (last - block) * LOOK;
-    for (; block < last && left >= 0; block++) {
+    const first = this.#block;
+    let block = first;
+    let left = meter.left;
+    // at least one, or a piece that is worth less than a block would never get on
+    for (; block < last && (left >= 0 || block === first); block++) {
       const at = 4 * block;
       // most blocks lie nowhere near: four comparisons settle them
       if (boxes[at]! > east || boxes[at + 2]! < west) continue;
@@ -107,7 +109,7 @@ class Search {
       this.#work = work;
     }
     this.#block = block;
-    meter.left = left;
+    meter.left = left - (block - first) * LOOK;
     return block === last;
   }
 }
