@@ -18,7 +18,7 @@ export interface AttackOrder {
 }
 
 /** An attacker has a machine of its own: here it must not take the processor from those it waits for. */
-const LOW_PRIORITY = 10;
+const LOW_PRIORITY = 15;
 const TALLY_MS = 200;
 
 async function main(order: AttackOrder): Promise<void> {

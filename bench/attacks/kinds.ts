@@ -265,7 +265,7 @@ function junkFiles(): readonly (readonly [suffix: string, content: Buffer])[] {
 
 const reloads: Attack = {
   name: 'junk-snapshots',
-  title: 'four new snapshots a second that are none',
+  title: 'a new snapshot a second that is none',
   async run({ folder, signal, tally }) {
     const files = junkFiles();
     for (let turn = 0; !signal.aborted; turn++) {
@@ -276,7 +276,7 @@ const reloads: Attack = {
       const time = Date.now() / 1000 + turn;
       utimesSync(path, time, time);
       tally.sent++;
-      await pause(250, signal);
+      await pause(1_000, signal);
     }
   },
 };
