@@ -66,8 +66,8 @@ export async function startServer(
     builder: createBuilder(settings),
     settleMs: settings.settle,
     maxShrink: settings.maxShrink,
-    allowEmpty: settings.allowEmpty === true,
-    acceptPage: settings.acceptPage === true,
+    allowEmpty: settings.allowEmpty,
+    acceptPage: settings.acceptPage,
     stats,
     logger,
   });

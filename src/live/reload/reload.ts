@@ -2,11 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { InputError } from '../../errors.js';
 import type { Cell } from '../current.js';
-import type { Generation } from '../generation.js';
 import type { Candidate, Source } from '../source/source.js';
 import { Attempt } from './attempt.js';
 import type { Builder, BuildResult } from './build.js';
-import { HeldBack, objectionTo, type Rules } from './objection.js';
+import { commit, HeldBack, type Rules } from './commit.js';
 import { reclaimMemory } from './reclaim.js';
 import { Refusals } from './refusals.js';
 import type { ReloadStats } from './stats.js';
@@ -272,12 +271,11 @@ export class Reloader {
     const { current, stats, logger } = this.#options;
     if (result !== 'unchanged') {
       const { path } = attempt.candidate;
-      const before = current.isEmpty || this.#isAccepting ? 0 : current.generation.count;
-      const objection = objectionTo(result, path, before, this.#options);
-      if (objection !== undefined) return this.#refuse(attempt, seconds, objection);
       const isFirst = current.isEmpty;
-      reportLoad(result, logger);
-      await current.publish(result);
+      const before = isFirst || this.#isAccepting ? 0 : current.generation.count;
+      const given = { current, before, rules: this.#options, logger };
+      const objection = await commit(result, path, given);
+      if (objection !== undefined) return this.#refuse(attempt, seconds, objection);
       this.#hasGarbage &&= !isFirst;
       if (!isFirst) logger.info({ path, points: result.count, seconds }, 'snapshot loaded');
     }
@@ -302,12 +300,6 @@ export class Reloader {
     if (building !== undefined) return { for: 'building', path: building };
     return settling && { for: 'settling', path: settling.path };
   }
-}
-
-function reportLoad({ parts }: Generation, logger: Logger): void {
-  const { invalid, problems, unknownKeys } = parts.dataset.report;
-  if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
-  if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
 }
 
 /** Waits until a time or, where there is one, for the bell. */

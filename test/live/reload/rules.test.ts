@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkChecksum } from '../../../src/live/reload/checksum.js';
-import { countOf, markedLines, replaceFile } from '../../support/marked.js';
+import { countOf, markedLines, markedRecords, replaceFile } from '../../support/marked.js';
 import { makeFolder, startReloading } from '../../support/reloading.js';
 
 function sha256(content: Uint8Array): string {
@@ -18,17 +18,41 @@ test('a snapshot without points is refused unless that is allowed', async () => 
     await startReloading(path);
     assert.unreachable();
   } catch (error) {
-    assert.match((error as Error).message, /points: it has no points; --allow-empty/);
+    assert.match((error as Error).message, /points: has no points; --allow-empty/);
   }
   writeFileSync(path, markedLines(1));
   const { look, current, end } = await startReloading(path, { maxShrink: 1 });
   replaceFile(path, '[]');
   await look(true);
-  assert.match(current.stale!.reason, /it has no points/, 'also when told to accept a loss');
+  assert.match(current.stale!.reason, /has no points/, 'also when told to accept a loss');
   assert.is(current.generation.count, countOf(1));
   await end();
   const allowed = await startReloading(path, { allowEmpty: true });
   assert.is(allowed.current.generation.count, 0);
+  await allowed.end();
+});
+
+test('a page of the interface is not served for the whole list unless that is allowed', async () => {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, markedLines(1));
+  const { look, current, served, end } = await startReloading(path);
+  const results = markedRecords(2);
+  const page = { count: results.length, next: null, previous: null, results };
+  replaceFile(path, JSON.stringify({ ...page, next: 'http://localhost/rest/?page=2' }));
+  await look();
+  assert.match(current.stale!.reason, /points: is a page of a longer list: .*--accept-page/);
+  replaceFile(path, JSON.stringify({ ...page, count: results.length + 1 }));
+  await look();
+  assert.match(current.stale!.reason, /points: is a page of a longer list: .*--accept-page/);
+  assert.equal(served(), [1, countOf(1)]);
+  replaceFile(path, JSON.stringify(page));
+  await look();
+  assert.equal([served(), current.stale], [[2, countOf(2)], undefined]);
+  await end();
+
+  replaceFile(path, JSON.stringify({ ...page, count: 9_999_999 }));
+  const allowed = await startReloading(path, { acceptPage: true });
+  assert.equal(allowed.served(), [2, countOf(2)]);
   await allowed.end();
 });
 
