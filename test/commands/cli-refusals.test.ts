@@ -19,6 +19,10 @@ function file(name: string, content: string | Buffer): string {
   return path;
 }
 
+/** The first page of a longer list, as the API answers it. */
+const PAGE =
+  '{"count":5,"next":null,"results":[{"id":1,"lat":1,"lon":2,"created_at":"2024-01-01T00:00Z"}]}';
+
 function serve(...flags: string[]): Promise<Outcome> {
   // below any limit of open files, which would be warned of
   return runCommand(['serve', '--port', '0', '--max-connections', '100', ...flags]);
@@ -39,6 +43,9 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
   const cases: [path: string, message: RegExp][] = [
     [join(folder, 'missing.ndjson'), /there is no such file/],
     [file('text.txt', 'hello, world\n'), /begins with the text "hello, world/],
+    [file('page.json', PAGE), /is a page of a longer list: .* 5 records, and has 1; fetch/],
+    [file('none.json', '[]'), /has no points; --allow-empty takes it/],
+    [file('error.json', '{"detail":"Not found."}'), /this one is {"detail":"Not found."}/],
     [empty, /no file in this folder/],
     [`${FIXTURE_POINTS}/x`, /not a directory/],
     ['/dev/null', /neither a file nor a folder/],

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SERVE_SETTINGS } from '../../src/settings.js';
+import { readEnvironment, SERVE_SETTINGS } from '../../src/settings.js';
 import type { Envelope } from '../support/client.js';
 import { FIXTURE_POINTS, type Outcome, runCommand, startService } from '../support/service.js';
 
@@ -114,6 +114,20 @@ test('the rules have no holes', () => {
       assert.throws(() => setting.parse!(value), /^expected /, `${name} ${value}`);
     }
   }
+});
+
+test('the variable of a switch says yes or no, and an empty variable is none', () => {
+  const read = (value: string): unknown => readEnvironment({ WAYPOST_TRUST_PROXY: value });
+  for (const value of ['true', 'yes', '1', 'TRUE']) {
+    assert.equal(read(value), { WAYPOST_TRUST_PROXY: value });
+  }
+  for (const value of ['false', 'no', '0', 'False', '']) assert.equal(read(value), {});
+  for (const value of ['on', 'off', 'x', ' ']) {
+    assert.throws(() => read(value), /^WAYPOST_TRUST_PROXY: expected true or false, got "/);
+  }
+  assert.equal(readEnvironment({ WAYPOST_ADMIN_TOKEN: '', WAYPOST_PORT: '', HOME: '' }), {
+    HOME: '',
+  });
 });
 
 test('a variable sets what no flag does', async () => {
