@@ -22,10 +22,10 @@ export interface FetchedPage {
 }
 
 /**
- * Finds the records of `count` rows and gets them into the processor's cache. Each kind of memory has a loop of its own,
- * of loads that do not depend on each other and no branch to mispredict: so they wait for memory together,
- * where the copies that follow would wait one by one. A page of scattered records takes half the time so;
- * bench/page-copy.ts shows it.
+ * Finds the records of `count` rows and gets them into the processor's cache. Offsets and records
+ * have a loop each, whose loads depend neither on each other nor on a branch: they wait for memory
+ * together, where copies would wait one by one. A page of scattered records takes half the time
+ * then; bench/page-copy.ts shows it.
  */
 export function fetchPage(records: Records, rows: ArrayLike<Row>, count: number): FetchedPage {
   const { chunks, chunkBits, ends } = records;
@@ -57,7 +57,10 @@ function endOfRun({ records: { chunkBits }, rows, count }: FetchedPage, from: nu
   return to;
 }
 
-/** Reads a byte of the first five cache lines and of the last of records `from` to `to - 1` of the page. */
+/**
+ * Reads a byte of the first five cache lines and of the last of records `from` to `to - 1` of the
+ * page.
+ */
 function fetchLines(chunk: Uint8Array, places: Int32Array, from: number, to: number): void {
   let mixed = 0;
   for (let i = from; i < to; i++) {
@@ -66,7 +69,7 @@ function fetchLines(chunk: Uint8Array, places: Int32Array, from: number, to: num
     mixed ^= chunk[at]! ^ chunk[at + CACHE_LINE]! ^ chunk[at + 2 * CACHE_LINE]!;
     mixed ^= chunk[at + 3 * CACHE_LINE]! ^ chunk[at + 4 * CACHE_LINE]! ^ chunk[places[2 * i + 1]!]!;
   }
-  // never so with bytes, which a compiler does not know: it would leave out loads that nobody uses
+  // never true of bytes; without a use of `mixed` the compiler would leave the loads out
   if (mixed > 255) throw new Error('Expected bytes.');
 }
 
@@ -90,19 +93,19 @@ export interface PageCopier {
 }
 
 /**
- * Makes a copier with memory of its own, the stage. Pages are put together in the stage and go to their targets in one
- * piece: a target is cold, since its memory is that of a page that was sent a while ago, and records that are
- * copied in words go beyond their ends.
+ * Makes a copier with memory of its own, the stage. Pages are put together in the stage and go to
+ * their targets in one piece: a target is cold, since its memory is that of a page that was sent a
+ * while ago, and records that are copied in words go beyond their ends.
  */
 export function createPageCopier(): PageCopier {
   const stage = new Uint8Array(STAGE_BYTES);
   const stageWords = new DataView(stage.buffer);
 
   /**
-   * Copies records `from` to `to - 1` of the page, all of one chunk, a comma before each but the page's first;
-   * returns where they end. By words of eight bytes: the copies that come with arrays go byte by byte where memory
-   * is shared, and need a view of each record. A record's last words bring bytes of the next with them, which
-   * the next one overwrites.
+   * Copies records `from` to `to - 1` of the page, all of one chunk, a comma before each but the
+   * page's first; returns where they end. Records are copied by words of eight bytes: `set` and
+   * `copyWithin` go byte by byte where memory is shared, and need a view of each record. The last
+   * words of a record bring bytes of the next record with them, which the next copy overwrites.
    */
   function copyRun(
     words: DataView,
@@ -123,8 +126,8 @@ export function createPageCopier(): PageCopier {
       }
       if (i > 0) stage[end++] = COMMA;
       const move = end - recordAt;
-      // floats, since integers of this size are objects: no UTF-8 text has the bytes of one that is not a number.
-      // The farthest goes first, so that one check of bounds stands for four
+      // words are read as floats, since integers of 64 bits are objects; no UTF-8 text has the
+      // bytes of a NaN. The farthest word goes first, so that one check of bounds stands for four
       for (let word = recordAt; word < recordEnd; word += STRIDE) {
         const fourth = words.getFloat64(word + 24, true);
         const third = words.getFloat64(word + 16, true);

@@ -6,8 +6,9 @@ const SHAPE = /^(?:([\w-]{1,63}(?:\.[\w-]{1,63})*\.?)|\[([0-9A-Fa-f:.]{2,45})\])
 
 /**
  * Whether `host` (a Host header) can stand in a URL as it is: a name or an IPv4 address, or an IPv6
- * address in brackets, each with an optional port. Names have letters, digits, `-` and `_` only: the
- * rest of what RFC 3986 lets through (`'`, `(`, `%22`, …) no real name has, and it invites injection.
+ * address in brackets, each with an optional port. Names have letters, digits, `-` and `_` only:
+ * the rest of what RFC 3986 lets through (`'`, `(`, `%22`, …) no real name has, and it invites
+ * injection.
  */
 export function isAuthority(host: string): boolean {
   if (host.length > MAX_LENGTH) return false;

@@ -3,19 +3,23 @@ import type { Answer } from './sender.js';
 
 /** What a cached answer costs beside its body: its entry, its key and its headers. */
 const OVERHEAD = 1_024;
-/** Keys that are remembered for having been asked for once, as a power of two. */
+/** Hashes of addresses that were asked for once; a power of two. */
 const SEEN_SLOTS = 8_192;
 
 /**
- * Answers that were asked for more than once, bounded in bytes, of one generation at a time. A first
- * request leaves only its key: clients that never repeat themselves would push out what others repeat.
+ * Answers that were asked for more than once, bounded in bytes, of one generation at a time. The
+ * first request for an answer leaves only the hash of its address: otherwise clients that never
+ * repeat a request would push out the answers that others ask for again.
  */
 export interface AnswerCache {
-  /** `tag` names the generation: the cache must not hold on to its memory. */
+  /**
+   * The answer that is kept under `key` and made from the generation that `tag` names. The cache
+   * knows a generation only by its tag: a reference would keep its memory.
+   */
   get(tag: string, key: string): Answer | undefined;
   /**
-   * Whether an answer that {@link get} did not have is worth keeping, by the hash of its address: the first time it
-   * is not.
+   * Whether an answer that {@link get} did not have is worth keeping, by the hash of its address:
+   * the first time it is not.
    */
   wants(hash: number): boolean;
   keep(key: string, answer: Answer): void;
@@ -28,7 +32,8 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     maxSize: maxBytes,
     sizeCalculation: (answer, key) => answer.body.length + key.length + OVERHEAD,
   });
-  // only their hashes: strings that live for thousands of requests are what garbage collection costs
+  // hashes instead of keys: strings that live for thousands of requests make garbage collection
+  // slow
   const seen = new Uint32Array(SEEN_SLOTS);
   let owner: string | undefined;
   return {

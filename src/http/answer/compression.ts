@@ -11,8 +11,8 @@ export type CodingOf = (acceptEncoding: string | undefined) => Coding | undefine
 /** Compresses the bodies of a thread, in threads that Node keeps for such work. */
 export interface Compression {
   /**
-   * Compresses a body and calls `done` later, with undefined where that failed. Returns false, and calls
-   * nothing, while enough others are under way.
+   * Compresses a body and calls `done` later, with undefined where that failed. Returns false, and
+   * calls nothing, while enough others are under way.
    */
   start(
     coding: Coding,

@@ -7,8 +7,8 @@ const FOR_ANY: readonly string[] = [
 ];
 
 /**
- * Headers, names and values in turn, by which a browser lets a page of `origin` read the answer: for any
- * when the list has `*`, else for those on it.
+ * Headers, names and values in turn, by which a browser lets a page of `origin` read the answer:
+ * for any when the list has `*`, else for those on it.
  */
 export function corsHeaders(
   origin: string | undefined,

@@ -27,7 +27,10 @@ interface Waiting {
   readonly onSent: (() => void) | undefined;
 }
 
-/** Turns a page into the answer of a job and sends it. Throws ParameterErrors for a page that is too large. */
+/**
+ * Turns a page into the answer of a job and sends it. Throws ParameterErrors for a page that is too
+ * large.
+ */
 export type Deliver = (page: Page, job: Job) => void;
 
 /** Makes the delivery of a thread's pages: bound, body, compression, answer cache, outbox. */

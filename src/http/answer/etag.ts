@@ -14,8 +14,8 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 }
 
 /**
- * Whether an If-Match header asks for an answer of this snapshot: it names `snapshot`, with or without its quotes, or
- * `etag`, or is `*`. Compares strongly, as RFC 9110 asks for it here.
+ * Whether an If-Match header asks for an answer of this snapshot: it names `snapshot`, with or
+ * without its quotes, or `etag`, or is `*`. Compares strongly, as RFC 9110 asks for it here.
  */
 export function allowsSnapshot(ifMatch: string, snapshot: string, etag: string): boolean {
   if (ifMatch === snapshot || isAny(ifMatch) || `"${ifMatch.trim()}"` === snapshot) return true;
@@ -52,8 +52,9 @@ export function hashSettings(settings: unknown): Hash {
 }
 
 /**
- * Hashes the address of an answer, beginning with `seed`. Two addresses of one service having the same hash is as good as
- * impossible by chance; somebody who makes it so on purpose misleads nobody but himself.
+ * Hashes the address of an answer, beginning with `seed`. Two addresses with the same hash are as
+ * good as impossible by chance. Whoever makes them on purpose deceives only himself, since a client
+ * compares the tags of one address.
  */
 export function hashAddress(address: string, seed: Hash): Hash {
   let { low, high } = seed;
@@ -62,7 +63,7 @@ export function hashAddress(address: string, seed: Hash): Hash {
     low = Math.imul(low ^ unit, 0x9e3779b1);
     high = Math.imul(high ^ unit, 0x5f356495);
   }
-  // the last units have reached the upper bits only
+  // the last characters are mixed into all bits
   low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);
   high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
   return { low: low >>> 0, high: high >>> 0 };

@@ -19,8 +19,9 @@ export class Later<Result> {
 }
 
 /**
- * Does work piece by piece, the first at once and the others each in a turn of the event loop of its own, so that other
- * requests are answered in between. What the first piece throws is the caller's.
+ * Does work piece by piece, the first at once and the others each in a turn of the event loop of
+ * its own, so that other requests are answered in between. What the first piece throws is the
+ * caller's.
  */
 export function doInPieces<Result>(work: Pieces<Result>, waiter: Waiter<Result>): void {
   function next(): void {

@@ -38,8 +38,8 @@ export interface View<Wanted> extends Facts {
 export type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
 
 /**
- * Makes the one way from a request to its answer: origin, answer cache, parameters, format, validators, page, delivery.
- * All views of a thread share an answer cache and a delivery.
+ * Makes the one way from a request to its answer: origin, answer cache, parameters, format,
+ * validators, page, delivery. All views of a thread share an answer cache and a delivery.
  */
 export function createPipeline(context: Context): Pipeline {
   const { current, stats, tokens } = context;
@@ -107,7 +107,9 @@ export function createPipeline(context: Context): Pipeline {
   };
 }
 
-/** The settings that decide what an answer says, and so whether a client's copy of it is still good. */
+/**
+ * The settings that decide what an answer says, and so whether a client's copy of it is still good.
+ */
 function decidingSettings({ zone, origin, maxPageBytes }: Context): object {
   const { publicUrl, trustProxy } = origin;
   const zoneRules = process.versions['tz'];

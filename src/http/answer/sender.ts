@@ -21,15 +21,19 @@ export interface AnswerHead {
   /** How the body is compressed. */
   readonly coding: Coding | undefined;
   /**
-   * Names and values in turn, as `writeHead` takes them, all that answers of this format, coding and generation have
-   * in common. The first is the entity tag and the last the length, both to be filled in.
+   * Names and values in turn, as `writeHead` takes them, all that answers of this format, coding
+   * and generation have in common. The first is the entity tag and the last the length, both to be
+   * filled in.
    */
   readonly common: readonly string[];
 }
 
 /** Sends the answers of one address. */
 export interface Sender {
-  /** What an answer of this generation begins with; `address` tells it from those of other addresses. */
+  /**
+   * What an answer of this generation begins with; `address` tells it from those of other
+   * addresses.
+   */
   head(
     generation: Generation,
     format: Format,
@@ -37,9 +41,9 @@ export interface Sender {
     coding: Coding | undefined,
   ): AnswerHead;
   /**
-   * Sends 304 when the client has one of these answers already, and says whether it did. `isFound` tells that without
-   * preconditions the answer would have status 200, which `If-None-Match: *` asks for. Throws a 412 HttpError
-   * when the client wants an answer of another snapshot.
+   * Sends 304 when the client has one of these answers already, and says whether it did. `isFound`
+   * tells that without preconditions the answer would have status 200, which `If-None-Match: *`
+   * asks for. Throws a 412 HttpError when the client wants an answer of another snapshot.
    */
   sendByConditions(
     request: FastifyRequest,
@@ -47,7 +51,10 @@ export interface Sender {
     heads: readonly AnswerHead[],
     isFound: boolean,
   ): boolean;
-  /** `onSent` is called when the body's memory will not be read any more; never, when the client is gone. */
+  /**
+   * Sends 200. Calls `onSent` once Node reads the body's memory no more; never when the client has
+   * gone.
+   */
   send(request: FastifyRequest, reply: FastifyReply, answer: Answer, onSent?: () => void): void;
 }
 
@@ -62,7 +69,10 @@ export interface Facts {
 
 /** Place of the entity tag in {@link AnswerHead.common}. */
 const ETAG_AT = 1;
-/** Headers that belong to a body, at the end of {@link AnswerHead.common}, and their values: type and length. */
+/**
+ * Headers that belong to a body, at the end of {@link AnswerHead.common}, and their values: type
+ * and length.
+ */
 const BODY_HEADERS = 4;
 /** The same where a body is compressed. */
 const CODED_BODY_HEADERS = 6;

@@ -53,10 +53,14 @@ export interface Format {
   readonly contentType: string;
   /** Headers of its own, names and values in turn. */
   readonly headers: readonly string[];
-  /** The most that the records of a page may have as JSON, in bytes; what the service allows may be less. */
+  /**
+   * The most that the records of a page may have as JSON, in bytes; what the service allows may be
+   * less.
+   */
   readonly maxBytes: number;
   /**
-   * The body: at once, in memory from `allocate`, or in pieces where that may take more than a millisecond.
+   * The body: at once, in memory from `allocate`, or in pieces where that may take more than a
+   * millisecond.
    */
   encode(page: Page, exchange: Exchange): Buffer<ArrayBuffer> | Pieces<Buffer<ArrayBuffer>>;
 }

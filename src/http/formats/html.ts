@@ -19,7 +19,10 @@ pre { background: #f4f5f7; border-radius: 6px; overflow-x: auto; padding: 1rem; 
   pre { background: #21242b; }
 }`;
 
-/** The page that a person sees in a browser: the request, the headers and the JSON of its answer, readable. */
+/**
+ * The page that a person sees in a browser: the request, the headers and the JSON of its answer,
+ * readable.
+ */
 export const HTML: Format = {
   name: 'html',
   parameter: 'api',

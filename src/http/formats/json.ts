@@ -1,6 +1,9 @@
 import type { Format, ListFacts } from './format.js';
 
-/** JSON: the records are copied as the bytes they are kept as, and only the words around them written. */
+/**
+ * JSON: the records are copied as the bytes they are kept as, and only the words around them
+ * written.
+ */
 export const JSON_FORMAT: Format = {
   name: 'json',
   parameter: 'json',
@@ -20,8 +23,8 @@ export const JSON_FORMAT: Format = {
 };
 
 /**
- * The JSON of a page up to its first record. Links must be ASCII without quotes or backslashes, as `pageLinks`
- * makes them.
+ * The JSON of a page up to its first record. Links must be ASCII without quotes or backslashes, as
+ * `pageLinks` makes them.
  */
 export function beforeRecords(list: ListFacts | undefined): string {
   if (list === undefined) return '';

@@ -7,8 +7,8 @@ export interface PageLinks {
 }
 
 /**
- * Links to the neighbours of page `page` of `pageCount` under `base`, which is scheme, authority and
- * path. They carry every parameter, sorted by name, with `page` replaced; page 1 goes without.
+ * Links to the neighbours of page `page` of `pageCount` under `base`, which is scheme, authority
+ * and path. They carry every parameter, sorted by name, with `page` replaced; page 1 goes without.
  */
 export function pageLinks(
   base: string,

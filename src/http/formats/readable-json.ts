@@ -1,4 +1,6 @@
-/** Room that is left before a byte is written: for its escape, or a line break and its indentation. */
+/**
+ * Room that is left before a byte is written: for its escape, or a line break and its indentation.
+ */
 const SPARE_BYTES = 256;
 /** Deeper levels are indented no further. */
 const MAX_INDENT = SPARE_BYTES - 16;
@@ -33,8 +35,8 @@ const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
 const IS_SPECIAL = Uint8Array.from(ESCAPES, (escaped) => (escaped === undefined ? 0 : 1));
 
 /**
- * Writes JSON for people into an HTML page: indented by two spaces a level, and escaped. JSON is taken byte by
- * byte and never parsed, so the text shows what programs get.
+ * Writes JSON for people into an HTML page: indented by two spaces a level, and escaped. JSON is
+ * taken byte by byte and never parsed, so the text shows what programs get.
  */
 export class ReadableJson {
   #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);

@@ -44,9 +44,9 @@ export function wrapBox(left: Degrees, south: Degrees, right: Degrees, north: De
 }
 
 /**
- * The same meridian within ±180. The antimeridian itself, which has two numbers, becomes the one that
- * makes the box cross it, so that points of either number lie inside; an edge that was within ±180 to
- * begin with is taken at its word.
+ * The same meridian within ±180. The antimeridian itself, which has two numbers, becomes the one
+ * that makes the box cross it, so that points of either number lie inside; an edge that was within
+ * ±180 to begin with is taken at its word.
  */
 function wrapLongitude(degrees: Degrees, antimeridian: Degrees): Degrees {
   if (degrees >= -180 && degrees <= 180) return degrees;

@@ -60,7 +60,10 @@ export interface PageSizes {
   readonly limit: number;
 }
 
-/** The error of a page whose records have more bytes than a page may have; the longest record fits one. */
+/**
+ * The error of a page whose records have more bytes than a page may have; the longest record fits
+ * one.
+ */
 export function pageTooLarge({ count, size, longest, limit }: PageSizes): ParameterErrors {
   // a comma stands between two records
   const fitting = Math.floor((limit + 1) / (longest + 1));

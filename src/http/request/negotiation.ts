@@ -13,13 +13,13 @@ export interface Offer {
 /** Finds out which of several offers a request asks for. */
 export interface Negotiation<Offered extends Offer> {
   /**
-   * The offer that the `format` parameter names; undefined where the parameter is absent or empty. Throws
-   * NotFound for a name that is none.
+   * The offer that the `format` parameter names; undefined where the parameter is absent or empty.
+   * Throws NotFound for a name that is none.
    */
   named(name: string | undefined): Offered | undefined;
   /**
-   * The offer that the Accept header prefers; no header and an empty one accept everything. Throws a 406
-   * HttpError when nothing offered is accepted.
+   * The offer that the Accept header prefers; no header and an empty one accept everything. Throws
+   * a 406 HttpError when nothing offered is accepted.
    */
   accepted(accept: string | undefined): Offered;
 }
@@ -66,7 +66,8 @@ function negotiate<Offered extends Offer>(
   offers: readonly Offered[],
 ): Offered | typeof NONE {
   if (header.trim() === '') return offers[0]!;
-  // `application/json; charset=utf-8` means JSON, but the package would take the charset as a demand
+  // `application/json; charset=utf-8` means JSON, but the package would take the charset as a
+  // demand
   const accept = header.replace(PARAMETER, '');
   const types = offers.map(({ mediaType }) => mediaType);
   const type = new Negotiator({ headers: { accept } }).mediaType(types);

@@ -13,7 +13,9 @@ export function parseDecimal(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Reads a whole number, 0 or more, white space around it allowed; infinite where it is too long. */
+/**
+ * Reads a whole number, 0 or more, white space around it allowed; infinite where it is too long.
+ */
 export function parseWhole(text: string): number | undefined {
   const trimmed = text.trim();
   return WHOLE.test(trimmed) ? Number(trimmed) : undefined;

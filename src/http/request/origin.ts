@@ -13,9 +13,9 @@ export interface OriginSettings {
 }
 
 /**
- * Scheme and authority that links in the answer to a request begin with: the configured public URL, else what the
- * request was sent to, or says that it was sent to where a proxy is trusted. Throws a 400 HttpError when
- * that is no host name, or none that is allowed.
+ * Scheme and authority that links in the answer to a request begin with: the configured public URL,
+ * else what the request was sent to, or says that it was sent to where a proxy is trusted. Throws a
+ * 400 HttpError when that is no host name, or none that is allowed.
  */
 export type OriginOf = (request: IncomingMessage) => string;
 
@@ -40,8 +40,8 @@ export function createOriginOf(settings: OriginSettings): OriginOf {
 }
 
 /**
- * Refuses a request of HTTP/1.1 without a Host header, and any with two: what stands in front of the service may
- * have looked at the other one. Throws a 400 HttpError.
+ * Refuses a request of HTTP/1.1 without a Host header, and any with two: what stands in front of
+ * the service may have looked at the other one. Throws a 400 HttpError.
  */
 export function checkHostHeader({ rawHeaders, httpVersion }: IncomingMessage): void {
   let hosts = 0;

@@ -100,7 +100,10 @@ export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): Query 
   return { filters, ordering, page: readPage(pairs), pageSize };
 }
 
-/** Reads the parameters of a list that has pages and nothing else; throws as the list of points does. */
+/**
+ * Reads the parameters of a list that has pages and nothing else; throws as the list of points
+ * does.
+ */
 export function parsePageQuery(pairs: readonly Pair[]): PageRequest {
   const problems: ParameterProblem[] = [];
   const pageSize = readPageSize(pairs, problems);

@@ -14,8 +14,8 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * Form-decodes what stands after the `?` of a request target. Characters 0x80 to 0xff of `raw` are
- * bytes, which is how Node hands out a target. Bytes that are no UTF-8 become U+FFFD, an escape that
- * is none stays as it is, a name without `=` has the value ''. Never throws.
+ * bytes, which is how Node hands out a target. Bytes that are no UTF-8 become U+FFFD, an invalid
+ * escape stays as it is, a name without `=` has the value ''. Never throws.
  */
 export function parseQueryString(raw: string): Pair[] {
   const pairs: Pair[] = [];

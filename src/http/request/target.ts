@@ -5,8 +5,8 @@ const SLASH = 0x2f;
 const ABSOLUTE = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i;
 
 /**
- * Path and query of a request's target. A target in absolute form names the host, too, which then counts in place of
- * the Host header (RFC 9112, 3.2.2): the header is overwritten.
+ * Path and query of a request's target. A target in absolute form names the host, too, which then
+ * counts in place of the Host header (RFC 9112, 3.2.2): the header is overwritten.
  */
 export function originForm(request: IncomingMessage): string {
   const target = request.url!;

@@ -8,8 +8,8 @@ import { HttpError } from './errors.js';
 const SCHEME = /^(?:token|bearer) +(\S+)$/i;
 
 /**
- * The user that an Authorization header names, undefined without the header. Throws a 401 HttpError for
- * a key that is not known.
+ * The user that an Authorization header names, undefined without the header. Throws a 401 HttpError
+ * for a key that is not known.
  */
 export function userOf(
   authorization: string | undefined,
@@ -27,7 +27,10 @@ export function tokenOf(authorization: string): string | undefined {
   return SCHEME.exec(authorization.trim())?.[1];
 }
 
-/** Under what a token is kept: its hash, so that looking one up takes no longer the closer a guess is. */
+/**
+ * The key that a token is stored under: its hash, so that the time of a lookup tells nothing of the
+ * token.
+ */
 export function tokenKey(token: string): string {
   return createHash('sha256').update(token).digest('base64');
 }

@@ -6,7 +6,9 @@ import { invalidPage } from '../request/errors.js';
 import { type PageRequest, parsePageQuery } from '../request/params.js';
 import { ALLOW_READ, NOTIFICATIONS_PATH } from './addresses.js';
 
-/** `GET /rest/notifications/`: what the user of the token has not seen yet; nothing without a token. */
+/**
+ * `GET /rest/notifications/`: what the user of the token has not seen yet; nothing without a token.
+ */
 export function notificationsView(): View<PageRequest> {
   return {
     name: 'notifications',

@@ -84,7 +84,7 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
   });
 }
 
-/** Lets `/` lead to the list of resources, for now: something of its own may stand there one day. */
+/** Lets `/` lead to the list of resources. */
 export function addFrontDoor(app: FastifyInstance, context: Context): void {
   const leadTo = createRedirect(context);
   app.route({
