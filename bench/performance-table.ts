@@ -20,7 +20,13 @@ export function refresh(document: string, report: Report): string {
   const [, after] = cut(rest, '<!-- bench:end -->');
   const { peers } = report.parts;
   const chosen = reportTables(report).filter(({ title }) =>
-    ['Loading', 'Pack and verify', 'Reloads under load', 'Ten times the points'].includes(title),
+    [
+      'Loading',
+      'Pack and verify',
+      'Reloads under load',
+      'Ten times the points',
+      'The slowest queries that a search finds',
+    ].includes(title),
   );
   const sections = [
     `Measured: ${describeReport(report)}.`,

@@ -6,7 +6,7 @@ import { type Case, makeCases } from './query/cases.js';
 import { checkCase } from './query/check.js';
 import { type Contender, measure, pageOf, queryOf } from './query/measure.js';
 import { buildRivals, type Rival } from './query/rivals.js';
-import { findWorst, type Worst } from './query/worst.js';
+import { SLOWEST, type Slow, searchEverything } from './query/search.js';
 import { nativeFile, SEED } from './support/data.js';
 import { benchCommand, positive, runMain, say, typedCommand, writePart } from './support/run.js';
 import type { Spread } from './support/stats.js';
@@ -25,13 +25,18 @@ export interface QueryResult {
 /** What bench/query writes. */
 export interface QueryResults {
   readonly cases: readonly QueryResult[];
-  readonly worst: readonly (Worst & { readonly points: number })[];
+  /** The slowest queries that a search found, the slowest first. */
+  readonly slowest: readonly Slow[];
+  /** Queries that the search tried. */
+  readonly searched: number;
 }
 
 interface Options {
   readonly points?: number;
   readonly large: boolean;
   readonly rounds: number;
+  readonly queries: number;
+  readonly searchOnly: boolean;
   readonly seed: number;
   readonly smoke: boolean;
   readonly json?: string;
@@ -40,6 +45,9 @@ interface Options {
 /** Rivals that hold an object a point do not fit in memory beyond this. */
 const LIGHT_FROM = 4_000_000;
 const LEAST_MS = 20;
+const SMOKE_POINTS = 5_000;
+/** Points in which slow queries are searched for. */
+const SEARCHED_POINTS = 1_000_000;
 
 const command = benchCommand(
   'query',
@@ -53,15 +61,27 @@ const command = benchCommand(
     positive,
     7,
   )
+  .option('--queries <number>', 'queries that the search for slow ones tries', positive, 20_000)
+  .option('--search-only', 'the search alone', false)
   .option('--seed <number>', 'the same seed asks the same queries', positive, SEED);
 
 /** Entry: measures each size in turn. */
 async function main(): Promise<void> {
   const options = command.parse().opts<Options>();
-  const sizes = sizesOf(options);
+  const cases = options.searchOnly ? [] : await measureSizes(options);
+  if (cases.length > 0) console.log(queryTable(cases));
+  const points = options.smoke ? SMOKE_POINTS : (options.points ?? SEARCHED_POINTS);
+  const searched = options.smoke ? 200 : options.queries;
+  say(`searching ${searched} queries of ${points} points for slow ones`);
+  const generated = await loadEngine(await nativeFile(points, options.seed));
+  const slowest = await searchEverything(generated, { queries: searched, seed: options.seed });
+  console.log(slowestText(slowest));
+  writePart<QueryResults>(options.json, typedCommand('query'), { cases, slowest, searched });
+}
+
+async function measureSizes(options: Options): Promise<QueryResult[]> {
   const cases: QueryResult[] = [];
-  const worst: (Worst & { points: number })[] = [];
-  for (const points of sizes) {
+  for (const points of sizesOf(options)) {
     say(`loading ${points} points`);
     const engine = await loadEngine(await nativeFile(points));
     const rivals = buildRivals(engine.dataset, points >= LIGHT_FROM);
@@ -75,20 +95,12 @@ async function main(): Promise<void> {
       cases.push(measureCase(engine, one, rivals, rounds, options.smoke ? 1 : LEAST_MS));
       say(`${points} points: ${one.kind}, ${targetText(one)}: checked and measured`);
     }
-    worst.push({ points, ...findWorst(engine) });
   }
-  console.log(queryTable(cases));
-  for (const one of worst) {
-    console.log(
-      `\nworst of ${one.combinations} combinations at ${digits(one.points)} points: ` +
-        `${digits(one.micros / 1000)} ms (${one.what}; ${digits(one.matches)} matches)`,
-    );
-  }
-  writePart<QueryResults>(options.json, typedCommand('query'), { cases, worst });
+  return cases;
 }
 
 function sizesOf({ smoke, points, large }: Options): number[] {
-  if (smoke) return [5_000];
+  if (smoke) return [SMOKE_POINTS];
   if (points !== undefined) return [points];
   return large ? [100_000, 1_000_000, 10_000_000] : [100_000, 1_000_000];
 }
@@ -146,6 +158,15 @@ function queryTable(cases: readonly QueryResult[]): string {
   );
   const head = ['points, kind, matches: contender', 'matches', 'min µs', 'mean µs', 'to ours'];
   return textTable(head, rows);
+}
+
+/** A line each: parameters are too long for a table. */
+function slowestText(slowest: readonly Slow[]): string {
+  const lines = slowest.map(
+    ({ data, query, matches, millis, piece }) =>
+      `${digits(millis)} ms, longest piece ${digits(piece)} ms, ${digits(matches)} matches, ${data}: ${query}`,
+  );
+  return `\nthe ${SLOWEST} slowest queries\n${lines.join('\n')}`;
 }
 
 await runMain(import.meta, main);

@@ -12,9 +12,14 @@ export interface HostileData {
   readonly name: string;
   /** The circles that the points were laid out for. */
   readonly circles: readonly Circle[];
+  /** Minutes from the first moment at which a point is created and modified; by default both are anyhow. */
+  readonly times?: Times;
   /** Longitude and latitude of each point in turn, of 8 digits, as snapshots have them. */
   make(count: number): Float64Array;
 }
+
+/** Minutes at which point `i` is created and modified. */
+type Times = (i: number) => readonly [created: number, modified: number];
 
 interface Place {
   readonly lat: Degrees;
@@ -98,6 +103,18 @@ export const HOSTILE_DATA: readonly HostileData[] = [
     ],
     make: (count) => points(count, (i) => [(360 * i) / count - 180, 60]),
   },
+  {
+    name: 'one meridian, modified in the reverse order of creation',
+    circles: [{ ...HELSINKI, radius: 9_000_000 }],
+    times: (i) => [i, 2_102_400 - i],
+    make: (count) => points(count, (i) => [25, (170 * i) / count - 85]),
+  },
+  {
+    name: 'one meridian, all at one time',
+    circles: [{ ...HELSINKI, radius: 9_000_000 }],
+    times: () => [0, 0],
+    make: (count) => points(count, (i) => [25, (170 * i) / count - 85]),
+  },
 ];
 
 function ring(
@@ -132,14 +149,22 @@ const START = Date.UTC(2020, 0, 1) * 1000;
 const MINUTE = 60e6;
 const RECORD = Buffer.from('{}');
 
-/** Builds a dataset over the points, whose records are empty; one is created, and another modified, each minute. */
-export async function hostileDataset(coords: Float64Array): Promise<Dataset> {
+/** One point is created, and another modified, each minute. */
+function anyTimes(i: number): readonly [created: number, modified: number] {
+  return [(i * 611_953) % 2_102_400, (i * 1_299_709) % 2_102_400];
+}
+
+/** Builds a dataset over the points, whose records are empty. */
+export async function hostileDataset(
+  coords: Float64Array,
+  times: Times = anyTimes,
+): Promise<Dataset> {
   const count = coords.length / 2;
   const reader: SnapshotReader = {
     format: 'ndjson',
     async *blocks() {
       for (let from = 0; from < count; from += MAX_BLOCK_POINTS) {
-        yield blockOf(coords, from, Math.min(from + MAX_BLOCK_POINTS, count));
+        yield blockOf(coords, times, from, Math.min(from + MAX_BLOCK_POINTS, count));
       }
     },
     report: () => ({
@@ -158,7 +183,7 @@ export async function hostileDataset(coords: Float64Array): Promise<Dataset> {
   return assembleDataset(await buildDataset(reader));
 }
 
-function blockOf(coords: Float64Array, from: number, to: number): PointBlock {
+function blockOf(coords: Float64Array, times: Times, from: number, to: number): PointBlock {
   const count = to - from;
   const column = (at: (i: number) => number): Float64Array =>
     Float64Array.from({ length: count }, (_, i) => at(from + i));
@@ -168,8 +193,8 @@ function blockOf(coords: Float64Array, from: number, to: number): PointBlock {
     id: column((i) => 1 + ((i * 7_368_787) % 2 ** 32)),
     lon: column((i) => coords[2 * i]!),
     lat: column((i) => coords[2 * i + 1]!),
-    createdAt: column((i) => START + ((i * 611_953) % 2_102_400) * MINUTE),
-    modifiedAt: column((i) => START + ((i * 1_299_709) % 2_102_400) * MINUTE),
+    createdAt: column((i) => START + times(i)[0] * MINUTE),
+    modifiedAt: column((i) => START + times(i)[1] * MINUTE),
     length: new Uint32Array(count).fill(RECORD.length),
     records: Buffer.alloc(count * RECORD.length, RECORD),
   };

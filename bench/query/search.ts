@@ -1,9 +1,11 @@
 import type { Random } from '../../src/generate/random.js';
-import type { Engine } from '../../src/query/engine.js';
+import { createEngine, type Engine } from '../../src/query/engine.js';
 import type { Circle, Query } from '../../src/query/query.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { benchRandom } from '../places.js';
+import { say } from '../support/run.js';
 import { type Candidate, mutate, randomCandidate, textOf } from './candidates.js';
+import { HOSTILE_DATA, hostileDataset } from './hostile-data.js';
 
 /** One of the slowest queries that were found. */
 export interface Slow {
@@ -40,6 +42,23 @@ const CHANGED = 0.5;
 const AGAIN = 3;
 const FINAL = 7;
 export const SLOWEST = 10;
+
+/**
+ * Searches generated points and all hostile data sets of as many, each with its share of the queries: half of them
+ * ask the generated ones.
+ */
+export async function searchEverything(generated: Engine, effort: Effort): Promise<Slow[]> {
+  const half = Math.ceil(effort.queries / 2);
+  let slowest = searchSlowest('generated', generated, [], { ...effort, queries: half });
+  const queries = Math.ceil(half / HOSTILE_DATA.length);
+  for (const { name, circles, times, make } of HOSTILE_DATA) {
+    const engine = createEngine(await hostileDataset(make(generated.dataset.count), times));
+    slowest.push(...searchSlowest(name, engine, circles, { ...effort, queries }));
+    slowest = slowest.sort((a, b) => b.millis - a.millis).slice(0, SLOWEST);
+    say(`${name}: the slowest so far takes ${slowest[0]!.millis.toFixed(1)} ms`);
+  }
+  return slowest;
+}
 
 /**
  * Looks for the slowest queries of an engine: random ones, and changed versions of the slowest so far.

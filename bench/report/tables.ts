@@ -35,6 +35,7 @@ export function reportTables(report: Report): ReportTable[] {
     http && httpTable('Scenarios, closed loop', http.results),
     open && httpTable('Scenarios, open loop at a fixed rate', open.results),
     query && queryTable(query.results),
+    query && slowestTable(query.results),
     load && loadTable(load.results),
     load && ratesTable(load.results),
     reload && reloadTable(reload.results),
@@ -118,17 +119,27 @@ function httpTable(title: string, results: NonNullable<Parts['http']>['results']
   };
 }
 
+function slowestTable({ slowest, searched }: NonNullable<Parts['query']>['results']): ReportTable {
+  return {
+    title: 'The slowest queries that a search finds',
+    note:
+      `Of ${digits(searched)}, random ones and changed versions of the slowest, over generated points and data sets ` +
+      'made to be slow. A query that takes long goes on in pieces between other requests.',
+    head: ['data', 'query', 'matches', 'ms', 'longest piece, ms'],
+    rows: slowest.map(({ data, query, matches, millis, piece }) => [
+      data,
+      query,
+      digits(matches),
+      digits(millis),
+      digits(piece),
+    ]),
+  };
+}
+
 function queryTable(results: NonNullable<Parts['query']>['results']): ReportTable {
-  const worst = results.worst.map(
-    (one) =>
-      ` Worst of ${one.combinations} combinations at ${digits(one.points)} points: ` +
-      `${digits(one.micros / 1000)} ms (${one.what}).`,
-  );
   return {
     title: 'Queries, in process',
-    note:
-      'Waypost counts, orders and takes page 1; the others only collect what matches.' +
-      worst.join(''),
+    note: 'Waypost counts, orders and takes page 1; the others only collect what matches.',
     head: ['points', 'kind', 'matches', 'contender', 'min µs', 'mean µs', '±', 'to Waypost'],
     rows: results.cases.flatMap(({ points, kind, target, micros }) =>
       Object.entries(micros).map(([name, { min, mean, median, deviation }]) => [
