@@ -89,7 +89,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     checkFraming(request.raw, reply.raw);
-    checkHostHeader(request.raw);
+    checkHostHeader(request.raw, reply.raw);
     const { authorization } = request.raw.headers;
     // the routes of operators look at it themselves
     const isOther = !request.raw.url!.startsWith('/admin/') && !isForOperators(request);

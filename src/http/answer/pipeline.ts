@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { Generation } from '../../live/generation.js';
+import { version } from '../../version.js';
 import type { Format, Page } from '../formats/format.js';
 import { createNegotiation } from '../request/negotiation.js';
 import { createOriginOf } from '../request/origin.js';
@@ -108,10 +109,12 @@ export function createPipeline(context: Context): Pipeline {
 }
 
 /**
- * The settings that decide what an answer says, and so whether a client's copy of it is still good.
+ * What decides about the answers of this service besides the snapshot and the address, and so whether
+ * a client's copy is still good. Another version may render the same page otherwise.
  */
 function decidingSettings({ zone, origin, maxPageBytes }: Context): object {
   const { publicUrl, trustProxy } = origin;
   const zoneRules = process.versions['tz'];
-  return { zone: zone.name, zoneRules, publicUrl, trustProxy, maxPageBytes };
+  const settings = { publicUrl, trustProxy, maxPageBytes };
+  return { ...settings, zone: zone.name, zoneRules, version: version() };
 }
