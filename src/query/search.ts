@@ -1,4 +1,4 @@
-import type { BoxNode } from '../dataset/box-index.js';
+import type { BlockGroup, BoxNode } from '../dataset/box-index.js';
 import type { Dataset } from '../dataset/dataset.js';
 import { REGION_TEST } from './plan.js';
 import { INSIDE, OUTSIDE, type Region } from './region/overlap.js';
@@ -14,87 +14,45 @@ const LOOK = 30;
  */
 export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Meter): Step<Runs> {
   runs.clear();
-  const search = new Search(dataset, region, runs, meter);
-  return search.goOn() ? runs : rest(search, runs);
-}
+  const { coords, blocks, boxIndex } = dataset;
+  const { starts, boxes } = blocks;
+  const { west, south, east, north } = region.frame;
+  // the first block that is not yet settled
+  let next = 0;
+  let work = 0;
+  return visit(boxIndex.root) ? runs : goOn();
 
-function* rest(search: Search, runs: Runs): Work<Runs> {
-  do yield;
-  while (!search.goOn());
-  return runs;
-}
-
-/** A walk down the tree of boxes that can stop after any block. */
-class Search {
-  readonly #dataset: Dataset;
-  readonly #region: Region;
-  readonly #runs: Runs;
-  readonly #meter: Meter;
-  // the nodes from the root to where the walk is, and the child of each that is next
-  readonly #path: BoxNode[];
-  readonly #next: number[] = [0];
-  // blocks yet to be tested
-  #block = 0;
-  #lastBlock = 0;
-  #work = 0;
-
-  constructor(dataset: Dataset, region: Region, runs: Runs, meter: Meter) {
-    this.#dataset = dataset;
-    this.#region = region;
-    this.#runs = runs;
-    this.#meter = meter;
-    this.#path = [dataset.boxIndex.root];
+  function* goOn(): Work<Runs> {
+    do yield;
+    while (!visit(boxIndex.root));
+    return runs;
   }
 
-  /** Returns whether the search has come to its end; it stops when the meter has run out. */
-  goOn(): boolean {
-    const { boxes } = this.#dataset.boxIndex;
-    const region = this.#region;
-    const path = this.#path;
-    const next = this.#next;
-    while (this.#testBlocks()) {
-      let depth = path.length - 1;
-      while (depth >= 0 && next[depth] === path[depth]!.children.length) {
-        path.pop();
-        depth--;
+  /** Goes down to where the search was, and on from there; returns false when the meter has run out. */
+  function visit(node: BoxNode): boolean {
+    for (const child of node.children) {
+      if (child.lastBlock <= next) continue;
+      const overlap = region.overlap(boxIndex.boxes, child.box);
+      if (overlap === INSIDE) runs.add(child.from, child.to);
+      else if (overlap !== OUTSIDE) {
+        if (!(node.leaf ? testBlocks(child) : visit(child as BoxNode))) return false;
       }
-      if (depth < 0) return true;
-      const node = path[depth]!;
-      const child = node.children[next[depth]!++]!;
-      const overlap = region.overlap(boxes, child.box);
-      if (overlap === OUTSIDE) continue;
-      if (overlap === INSIDE) {
-        this.#runs.add(child.from, child.to);
-      } else if (node.leaf) {
-        this.#block = child.firstBlock;
-        this.#lastBlock = child.lastBlock;
-      } else {
-        path.push(child as BoxNode);
-        next[depth + 1] = 0;
-      }
+      next = child.lastBlock;
     }
-    return false;
+    return true;
   }
 
-  /** Returns whether all blocks have been tested. */
-  #testBlocks(): boolean {
-    const last = this.#lastBlock;
-    if (this.#block === last) return true;
-    const { coords, blocks } = this.#dataset;
-    const { starts, boxes } = blocks;
-    const region = this.#region;
-    const runs = this.#runs;
-    const meter = this.#meter;
-    const { west, south, east, north } = region.frame;
-    const first = this.#block;
+  function testBlocks({ firstBlock, lastBlock: last }: BlockGroup): boolean {
+    const [left, bottom, right, top] = [west, south, east, north];
+    const first = Math.max(next, firstBlock);
     let block = first;
-    let left = meter.left;
+    let cost = 0;
     // at least one, or a piece that is worth less than a block would never get on
-    for (; block < last && (left >= 0 || block === first); block++) {
+    for (; block < last && (cost <= meter.left || block === first); block++) {
       const at = 4 * block;
       // most blocks lie nowhere near: four comparisons settle them
-      if (boxes[at]! > east || boxes[at + 2]! < west) continue;
-      if (boxes[at + 1]! > north || boxes[at + 3]! < south) continue;
+      if (boxes[at]! > right || boxes[at + 2]! < left) continue;
+      if (boxes[at + 1]! > top || boxes[at + 3]! < bottom) continue;
       const overlap = region.overlap(boxes, at);
       if (overlap === OUTSIDE) continue;
       const from = starts[block]!;
@@ -104,12 +62,12 @@ class Search {
         continue;
       }
       runs.addWithin(region, coords, from, to, boxes, at);
-      const work = region.work();
-      left -= (to - from) * REGION_TEST + work - this.#work;
-      this.#work = work;
+      const before = work;
+      work = region.work();
+      cost += (to - from) * REGION_TEST + work - before;
     }
-    this.#block = block;
-    meter.left = left - (block - first) * LOOK;
+    meter.left -= cost + (block - first) * LOOK;
+    next = block;
     return block === last;
   }
 }

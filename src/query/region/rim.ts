@@ -24,27 +24,38 @@ const UNKNOWN = 0;
 const WITHIN = 1;
 const BEYOND = 2;
 
+/** Memory of a rim, made when something is in doubt for the first time: small circles hardly ever need it. */
+class Memory {
+  /** Longitude and latitude of each place that is remembered, at its hash, and what was found. */
+  readonly places: Float64Array = new Float64Array(2 * PLACES);
+  readonly verdicts: Uint8Array = new Uint8Array(PLACES);
+  /** Two numbers, to be read as bits. */
+  readonly numbers: Float64Array = new Float64Array(2);
+  readonly bits: Int32Array = new Int32Array(this.numbers.buffer);
+}
+
 /**
  * Tells for points near the rim of a circle which side they are on: by a geodesic for each place, and by the general
  * solution where rounding could decide. A place that many points share is measured once.
  */
 export class Rim {
-  readonly from: GeodesicFrom;
-  readonly radius: Metres;
+  readonly #circle: Circle;
+  #from: GeodesicFrom | undefined;
+  #memory: Memory | undefined;
   readonly #isPolar: boolean;
   /** Places that were measured, and how many of these took the general solution: what a search has cost. */
   measured = 0;
   solved = 0;
-  // longitude and latitude of each place that is remembered, at its hash
-  #places: Float64Array | undefined;
-  #verdicts = new Uint8Array(0);
-  readonly #place = new Float64Array(2);
-  readonly #bits = new Int32Array(this.#place.buffer);
 
-  constructor({ lon, lat, radius }: Circle) {
-    this.from = new GeodesicFrom(lon, lat);
-    this.radius = radius;
-    this.#isPolar = Math.abs(lat) === 90;
+  constructor(circle: Circle) {
+    this.#circle = circle;
+    this.#isPolar = Math.abs(circle.lat) === 90;
+  }
+
+  /** Geodesics from the circle's centre. */
+  get from(): GeodesicFrom {
+    this.#from ??= new GeodesicFrom(this.#circle.lon, this.#circle.lat);
+    return this.#from;
   }
 
   /** Nanoseconds that all measuring has taken, more or less. */
@@ -63,21 +74,23 @@ export class Rim {
     // a pole is one place, and so is a parallel when seen from a pole
     const isRound = lat === 90 || lat === -90 || this.#isPolar;
     const lon = isRound ? 0 : coords[2 * row]!;
-    const places = this.#remembered();
-    const slot = this.#slotOf(lon, lat);
+    this.#memory ??= new Memory();
+    const { places, verdicts } = this.#memory;
+    const slot = slotOf(this.#memory, lon, lat);
     if (places[2 * slot] === lon && places[2 * slot + 1] === lat) {
-      const verdict = this.#verdicts[slot]!;
+      const verdict = verdicts[slot]!;
       if (verdict !== UNKNOWN) return verdict === WITHIN;
     }
     const within = this.#measure(coords, row);
     places[2 * slot] = lon;
     places[2 * slot + 1] = lat;
-    this.#verdicts[slot] = within ? WITHIN : BEYOND;
+    verdicts[slot] = within ? WITHIN : BEYOND;
     return within;
   }
 
   #measure(coords: Float64Array, row: Row): boolean {
-    const { from, radius } = this;
+    const { from } = this;
+    const { radius } = this.#circle;
     this.measured++;
     if (from.measure(coords, row)) {
       const distance = from.exactDistance;
@@ -85,24 +98,6 @@ export class Rim {
     }
     this.solved++;
     return geodesic(from.lon, from.lat, coords[2 * row]!, coords[2 * row + 1]!) <= radius;
-  }
-
-  #slotOf(lon: Degrees, lat: Degrees): number {
-    this.#place[0] = lon;
-    this.#place[1] = lat;
-    const [a, b, c, d] = this.#bits as unknown as [number, number, number, number];
-    const mixed =
-      Math.imul(a ^ Math.imul(b, SPREAD), SPREAD) ^
-      Math.imul(c ^ Math.imul(d, SPREAD), OTHER_SPREAD);
-    return (mixed ^ (mixed >>> 15)) & (PLACES - 1);
-  }
-
-  #remembered(): Float64Array {
-    if (this.#places === undefined) {
-      this.#places = new Float64Array(2 * PLACES);
-      this.#verdicts = new Uint8Array(PLACES);
-    }
-    return this.#places;
   }
 
   /** Collects, as a region does, those of the rows `from` to `to - 1` that the circle holds; all are in the patch. */
@@ -115,8 +110,8 @@ export class Rim {
     at: number,
   ): number {
     const { lon, lat, error, c00, c10, c01, c20, c11, c02, c30, c21, c12, c03 } = patch;
-    const value = this.#place;
-    const halves = this.#bits;
+    this.#memory ??= new Memory();
+    const { numbers, bits } = this.#memory;
     let end = at;
     for (let row = from; row < to; row++) {
       const x = coords[2 * row]! - lon;
@@ -131,10 +126,19 @@ export class Rim {
       if (Math.abs(beyond) <= error) {
         end += this.holds(coords, row) ? 2 : 0;
       } else {
-        value[0] = beyond;
-        end += (halves[SIGN]! >>> 30) & 2;
+        numbers[0] = beyond;
+        end += (bits[SIGN]! >>> 30) & 2;
       }
     }
     return end;
   }
+}
+
+function slotOf({ numbers, bits }: Memory, lon: Degrees, lat: Degrees): number {
+  numbers[0] = lon;
+  numbers[1] = lat;
+  const first = Math.imul(bits[0]! ^ Math.imul(bits[1]!, SPREAD), SPREAD);
+  const second = Math.imul(bits[2]! ^ Math.imul(bits[3]!, SPREAD), OTHER_SPREAD);
+  const mixed = first ^ second;
+  return (mixed ^ (mixed >>> 15)) & (PLACES - 1);
 }

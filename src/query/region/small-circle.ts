@@ -51,7 +51,7 @@ export function smallCircleRegion(
   const northSpread = Math.abs(north1) * reach;
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
 
-  const close = new Patch();
+  let close: Patch | undefined;
 
   const collect: Region['collect'] = (coords, from, to, boxes, box, bounds, at) => {
     // what a closure holds is loaded anew for every row
@@ -79,6 +79,7 @@ export function smallCircleRegion(
       }
       // where one is in doubt there may be more, but on a single place they are all one
       if (box !== NO_BOX && !isPlace(boxes, box)) {
+        close ??= new Patch();
         close.fit(rim.from, radius, boxes, box, radius / EARTH_RADIUS);
         if (close.isValid && !close.isFlat) return rim.collect(close, coords, from, to, bounds, at);
       }
