@@ -5,7 +5,8 @@ import type { Matches } from './matches.js';
 import { takeNearest } from './page/nearest.js';
 import { takeOrdered } from './page/ordered.js';
 import type { Driver, Way } from './plan.js';
-import type { Ordering, Query } from './query.js';
+import type { Filters, Ordering, Query } from './query.js';
+import { scanMatches, type Visitor } from './scan.js';
 import { createScratch, type Scratch } from './scratch.js';
 import { Memory, Suspended } from './suspended.js';
 import { andThen, drain, isWork, PIECE, type Step } from './work.js';
@@ -39,6 +40,12 @@ export interface Engine {
   run(query: Query, hints?: Hints): Answer;
   /** Works for one {@link PIECE} at most, which suffices for nearly every query. */
   begin(query: Query, hints?: Hints): Answer | Suspended<Answer>;
+  /**
+   * Hands all matches to a visitor, rows ascending, and returns their number. Works to the end without a pause.
+   */
+  scan(filters: Filters, visit: Visitor, hints?: Hints): number;
+  /** The same in pieces, of which none is done yet: a visitor is called while the scan is resumed, only. */
+  beginScan(filters: Filters, visit: Visitor, hints?: Hints): Suspended<number>;
 }
 
 /**
@@ -65,11 +72,19 @@ export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
       const { done, value } = step.next();
       if (!done) {
         const again = (own: Scratch): Step<Answer> => answerOf(dataset, own, query, hints);
-        return new Suspended(memory, again, scratch, step);
+        return new Suspended(memory, again).adopt(scratch, step);
       }
       memory.giveBack(scratch);
       return value;
     },
+    scan(filters, visit, { driver } = {}) {
+      const scratch = memory.take();
+      const count = drain(scanMatches(dataset, scratch, filters, visit, driver), scratch.meter);
+      memory.giveBack(scratch);
+      return count;
+    },
+    beginScan: (filters, visit, { driver } = {}) =>
+      new Suspended(memory, (scratch) => scanMatches(dataset, scratch, filters, visit, driver)),
   };
 }
 

@@ -50,20 +50,21 @@ export class Suspended<T> {
   readonly #again: (scratch: Scratch) => Step<T>;
   #own: { readonly scratch: Scratch; readonly work: Work<T> } | undefined;
 
-  constructor(
-    memory: Memory,
-    again: (scratch: Scratch) => Step<T>,
-    scratch: Scratch,
-    work: Work<T>,
-  ) {
+  /** Of work that has not begun: its first piece is done by the first {@link resume}. */
+  constructor(memory: Memory, again: (scratch: Scratch) => Step<T>) {
     this.#memory = memory;
     this.#again = again;
-    if (memory.keep()) {
+  }
+
+  /** Goes on with work that has begun, where no other is half-way. */
+  adopt(scratch: Scratch, work: Work<T>): this {
+    if (this.#memory.keep()) {
       this.#own = { scratch, work };
     } else {
       wipe(scratch);
-      memory.giveBack(scratch);
+      this.#memory.giveBack(scratch);
     }
+    return this;
   }
 
   /**

@@ -1,0 +1,85 @@
+import type { Dataset } from '../dataset/dataset.js';
+import type { Row } from '../dataset/row.js';
+import { findMatches } from './match.js';
+import { type Matches, markMatches } from './matches.js';
+import { type Driver, NEIGHBOUR } from './plan.js';
+import type { Filters } from './query.js';
+import type { Scratch } from './scratch.js';
+import { andThen, inStretches, type Step } from './work.js';
+
+/** Takes matches as they are found: the rows `from` to `to - 1` all match. */
+export type Visitor = (from: Row, to: Row) => void;
+
+/**
+ * Hands the matches to a visitor, rows ascending, each once. Where whole stretches match they come as one run; a run that
+ * is long comes in parts. Returns the number of matches.
+ */
+export function scanMatches(
+  dataset: Dataset,
+  scratch: Scratch,
+  filters: Filters,
+  visit: Visitor,
+  forced?: Driver,
+): Step<number> {
+  return andThen(findMatches(dataset, scratch, filters, forced), (matches) =>
+    andThen(visitMatches(dataset, scratch, matches, visit), () => matches.count),
+  );
+}
+
+function visitMatches(
+  dataset: Dataset,
+  scratch: Scratch,
+  matches: Matches,
+  visit: Visitor,
+): Step<void> {
+  const { meter } = scratch;
+  if (matches.count === 0) return;
+  if (matches.form === 'all') return inStretches(meter, 0, dataset.count, NEIGHBOUR, visit);
+  if (matches.form === 'runs') {
+    const { bounds } = matches.runs;
+    const cursor = { run: 0, row: bounds[0]! };
+    return inStretches(meter, 0, matches.count, NEIGHBOUR, (from, to) =>
+      visitSome(bounds, cursor, to - from, visit),
+    );
+  }
+  return andThen(markMatches(dataset, scratch, matches), (bits) =>
+    inStretches(meter, 0, bits.length, 32 * NEIGHBOUR, (from, to) =>
+      visitMarked(bits, from, to, visit),
+    ),
+  );
+}
+
+/** Visits the next `most` rows of the runs. */
+function visitSome(
+  bounds: Int32Array,
+  cursor: { run: number; row: Row },
+  most: number,
+  visit: Visitor,
+): void {
+  for (let left = most; left > 0; ) {
+    const { row } = cursor;
+    const runEnd = bounds[2 * cursor.run + 1]!;
+    const end = Math.min(runEnd, row + left);
+    left -= end - row;
+    visit(row, end);
+    cursor.row = end === runEnd ? bounds[2 * ++cursor.run]! : end;
+  }
+}
+
+/** Visits the marked rows of words `from` to `to - 1`. */
+function visitMarked(bits: Int32Array, from: number, to: number, visit: Visitor): void {
+  let start = -1;
+  for (let word = from; word < to; word++) {
+    const set = bits[word]!;
+    // most words are all or nothing where matches are neighbours on the map
+    if (set === 0 ? start < 0 : set === -1 && start >= 0) continue;
+    for (let bit = 0; bit < 32; bit++) {
+      const isSet = ((set >>> bit) & 1) === 1;
+      if (isSet === start >= 0) continue;
+      const row = (word << 5) + bit;
+      if (start >= 0) visit(start, row);
+      start = isSet ? row : -1;
+    }
+  }
+  if (start >= 0) visit(start, to << 5);
+}
