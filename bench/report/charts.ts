@@ -1,7 +1,6 @@
 import { spreadOf } from '../support/stats.js';
 import { digits, size } from '../support/table.js';
-import { barChart, type ChartRow, dotChart } from './svg.js';
-import { timelineChart } from './timeline-chart.js';
+import { barChart, type ChartRow, dotChart, timeChart } from './plot.js';
 import type { Parts } from './types.js';
 
 /** A chart and the title of the table it stands above. */
@@ -50,7 +49,7 @@ function latencyChart(results: NonNullable<Parts['http']>['results'], loop: stri
     label: scenario,
     marks: SHOWN_PERCENTILES.map((p, series) => {
       const value = spreadOf(rounds.map((one) => one.latencies.percentiles[p]!)).median;
-      return { value, series, text: `${scenario}, p${p}: ${digits(value)} ms` };
+      return { value, series };
     }),
   }));
   return dotChart(rows, {
@@ -90,7 +89,6 @@ function queryChart({ cases }: NonNullable<Parts['query']>['results']): string {
     marks: Object.entries(micros).map(([name, { median }]) => ({
       value: median,
       series: names.indexOf(name),
-      text: `${name}: ${digits(median)} µs`,
     })),
   }));
   return dotChart(rows, {
@@ -127,8 +125,8 @@ function memoryChart({ loads }: NonNullable<Parts['load']>['results']): string {
     label: format,
     group: `${digits(points)} points, ${size(ndjsonBytes)} as NDJSON`,
     marks: [
-      { value: peak / 1e9, series: 1, text: `${format}: peak ${size(peak)}` },
-      { value: later / 1e9, series: 0, text: `${format}: later ${size(later)}` },
+      { value: peak / 1e9, series: 1 },
+      { value: later / 1e9, series: 0 },
     ],
   }));
   return dotChart(rows, {
@@ -136,8 +134,20 @@ function memoryChart({ loads }: NonNullable<Parts['load']>['results']): string {
     unit: 'GB',
     log: false,
     legend: ['a few seconds later', 'peak while loading'],
-    labelWidth: 190,
+    labelWidth: 270,
   });
+}
+
+/** Latencies over time; the stretches in which a reload ran are shaded. */
+function timelineChart(results: NonNullable<Parts['reload']>['results']): string {
+  const { timeline, reloads, rate, scenario } = results;
+  const lines = (['p50', 'p99', 'max'] as const).map((name) => ({
+    name,
+    points: timeline.map((tick): [number, number] => [tick.at / 1000, tick[name]]),
+  }));
+  const bands = reloads.map(({ from, to }) => [from / 1000, to / 1000] as const);
+  const title = `Latency over time: ${scenario}, ${digits(rate)} requests/s, open loop, ms (logarithmic)`;
+  return timeChart(lines, bands, title);
 }
 
 /** What is not the service stands apart. */

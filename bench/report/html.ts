@@ -1,6 +1,6 @@
 import { reportCharts } from './charts.js';
+import { escapeHtml } from './escape.js';
 import { STYLE } from './style.js';
-import { escapeHtml } from './svg.js';
 import { describeReport, type ReportTable, reportTables } from './tables.js';
 import type { Report } from './types.js';
 

@@ -17,22 +17,8 @@ code { font: 13px ui-monospace, Menlo, Consolas, monospace; }
 figure { margin: 16px 0; padding: 16px; background: var(--card); border: 1px solid var(--line);
   border-radius: 8px; }
 figcaption { font-weight: 600; margin-bottom: 8px; }
-svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
-svg text { fill: var(--fg); }
-svg .label { text-anchor: end; fill: var(--soft); }
-svg .group { font-weight: 600; }
-svg .tick { text-anchor: middle; fill: var(--soft); font-size: 11px; }
-svg .unit { text-anchor: end; fill: var(--soft); font-size: 11px; }
-svg .value { font-variant-numeric: tabular-nums; }
-svg .grid { stroke: var(--line); stroke-width: 1; }
-svg .span { stroke: var(--soft); stroke-width: 1.5; opacity: .5; }
-svg .whisker { stroke: var(--fg); stroke-width: 2; }
-svg .band { fill: var(--band); }
-svg .band-label { text-anchor: middle; font-size: 11px; fill: var(--soft); }
-svg circle { stroke: var(--card); stroke-width: 1.5; }
-svg polyline { fill: none; stroke-width: 2; stroke-linejoin: round; }
-${[0, 1, 2, 3, 4, 5].map((i) => `svg .s${i} { fill: var(--s${i}); } svg .l${i} { stroke: var(--s${i}); } .k${i} { background: var(--s${i}); }`).join('\n')}
-svg .l2 { stroke-width: 1; opacity: .7; }
+svg { display: block; width: 100%; height: auto; }
+${[0, 1, 2, 3, 4, 5].map((i) => `.k${i} { background: var(--s${i}); }`).join('\n')}
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 0 0 8px; padding: 0; list-style: none;
   color: var(--soft); font-size: 13px; }
 .legend i { display: inline-block; width: 11px; height: 11px; margin-right: 6px; border-radius: 50%; }

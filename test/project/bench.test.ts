@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,8 @@ import { surveyPlaces } from '../../bench/places.js';
 import { makeCases } from '../../bench/query/cases.js';
 import { checkCase } from '../../bench/query/check.js';
 import { buildRivals, type Rival } from '../../bench/query/rivals.js';
+import { toHtml } from '../../bench/report/html.js';
+import type { Report } from '../../bench/report/types.js';
 import { requestPaths, SCENARIOS, scenarioOf, tileAt, tileBox } from '../../bench/scenarios.js';
 import { LatencyHistogram } from '../../bench/support/histogram.js';
 import { changeOf, ratiosOf, spreadOf } from '../../bench/support/stats.js';
@@ -22,11 +24,32 @@ import { buildDataset } from '../../src/dataset/build.js';
 import { assembleDataset } from '../../src/dataset/dataset.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
 import { openSnapshot } from '../../src/snapshot/files/open.js';
-import { startService } from '../support/service.js';
+import { ROOT, startService } from '../support/service.js';
 
 const POINTS = 5_000;
 const folder = mkdtempSync(join(tmpdir(), 'waypost-bench-test-'));
 const snapshot = join(folder, 'points.waypost');
+
+/** The newest report that is kept. */
+function keptReport(): Report {
+  const folder = join(ROOT, 'bench/results');
+  const newest = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .at(-1);
+  return JSON.parse(readFileSync(join(folder, newest!), 'utf8')) as Report;
+}
+
+test('a report is one page with its charts, which loads nothing and runs nothing', () => {
+  const html = toHtml(keptReport());
+  const charts = html.match(/<svg /g)?.length ?? 0;
+  assert.ok(charts >= 8, `${charts} charts`);
+  assert.not.match(html, /<script|<link|<img|NaN|undefined|src=/);
+  // a bar's text, a dot's colour, a line's band
+  assert.match(html, />[\d,]+ ± [\d,]+<\/text>/);
+  assert.match(html, /fill="var\(--s3\)"/);
+  assert.match(html, />reload<\/text>/);
+});
 
 test.before(() => generateSnapshot({ points: POINTS, seed: 3, out: snapshot, print: () => {} }));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
