@@ -109,10 +109,14 @@ test('a folder of links through another, which is switched, tells at once', asyn
   };
   write(1);
   symlinkSync('..data/points', join(folder, 'points'));
-  const { served, end } = await startReloading(folder, { events: true });
+  const { look, served, end } = await startReloading(folder, { events: true });
   assert.is(served()[0], 1);
-  write(2);
-  await until('the new file is served', () => served()[0] === 2);
+  for (const mark of [2, 3]) {
+    write(mark);
+    await until(`file ${mark} is served`, () => served()[0] === mark);
+    // from here on nothing but an event leads to a look
+    await look();
+  }
   await end();
 });
 

@@ -59,6 +59,8 @@ system('an error of the system is no verdict on the file, one in the file is', a
     );
   const failed = await errorOf(UNREADABLE);
   assert.equal([failed.name, /EIO/.test(failed.message)], ['Error', true], failed.message);
+  const tooLong = await errorOf(join(makeFolder(), 'x'.repeat(300)));
+  assert.equal([tooLong.name, /ENAMETOOLONG/.test(tooLong.message)], ['Error', true]);
   const bad = join(makeFolder(), 'bad');
   writeFileSync(bad, 'garbage\n');
   assert.is((await errorOf(bad)).name, 'InputError');

@@ -13,6 +13,7 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { changeOf, stateIfAny, stateOf } from '../../../src/live/source/file-state.js';
+import { Folder } from '../../../src/live/source/folder.js';
 import { openLocalSource } from '../../../src/live/source/local.js';
 import type { Source } from '../../../src/live/source/source.js';
 import { replaceFile } from '../../support/marked.js';
@@ -142,19 +143,21 @@ test('of many files only few are looked at again', () =>
     assert.ok(Math.min(...others) < first / 4, `${first} µs, then ${others}`);
   }));
 
-test('another folder in its place is listed anew', () =>
+test('another folder in its place is listed anew, whatever was heard of', () =>
   withFolder(async (parent) => {
-    const folder = join(parent, 'inner');
-    mkdirSync(folder);
-    for (const name of ['a', 'b']) write(join(folder, name), 1_000);
-    const source = await sourceOf(folder);
-    const { candidates: before } = await source.list();
-    renameSync(folder, `${folder}-away`);
-    mkdirSync(folder);
-    for (const name of ['a', 'b']) write(join(folder, name), 1_000);
-    const { candidates: after } = await source.list();
-    const all = [...before, ...after].map(({ identity }) => identity);
-    assert.is(new Set(all).size, 4);
+    const path = join(parent, 'inner');
+    const fill = (): void => {
+      mkdirSync(path);
+      for (let i = 0; i < 400; i++) write(join(path, `points-${i}`), 1_000);
+    };
+    fill();
+    const folder = new Folder(path, () => true);
+    const identities = new Set((await folder.list()).map(({ identity }) => identity));
+    renameSync(path, `${path}-away`);
+    fill();
+    assert.ok(folder.touch('points-0'));
+    for (const { identity } of await folder.list()) identities.add(identity);
+    assert.is(identities.size, 800);
   }));
 
 test('a checksum file is part of what identifies a snapshot', () =>
