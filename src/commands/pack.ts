@@ -3,9 +3,9 @@ import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { InputError } from '../errors.js';
-import type { Notification } from '../model/notification.js';
 import { counted, megabytes, startProgress, whole } from '../progress.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
+import type { PointBlock } from '../snapshot/block.js';
 import { readNotifications } from '../snapshot/files/notifications.js';
 import { openSnapshot } from '../snapshot/files/open.js';
 import { RecordAudit } from '../snapshot/native/audit.js';
@@ -13,14 +13,19 @@ import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
 import type { LoadReport, SnapshotReader } from '../snapshot/snapshot.js';
 import { type Leniency, requireWhole } from '../snapshot/whole.js';
 import { leftOutLines, unknownKeyLines } from './report-lines.js';
-import { sortWithProgress } from './sort.js';
+import { sortBlocksWithProgress, sortWithProgress } from './sort.js';
 import { STANDARD, withInput, withOutput } from './standard-streams.js';
+
+/** Records that are sorted in memory rather than by way of the disk. */
+const MAX_HELD_BYTES = 384 * 1024 * 1024;
 
 export interface PackOptions extends Leniency {
   /** How many invalid records are left out before the input is refused; 0 where absent. */
   readonly maxInvalid?: number;
   /** A file of notifications to take instead of those that the input has. */
   readonly notificationsPath?: string;
+  /** Of records, sorted in memory; more are sorted by way of the disk. */
+  readonly maxHeldBytes?: number;
   /** What `-` stands for as input and as output; standard input and output where absent. */
   readonly stdin?: Readable;
   readonly stdout?: Writable;
@@ -88,10 +93,17 @@ async function packFile(
       openScratch: () => number,
     ): Promise<[LoadReport, NativeTotals]> => {
       const writer = new NativeWriter(fd, `waypost pack, from ${name}`);
-      const [report, totals] = await copy(input, source, writer, notifications, options);
+      const held = await read(input, source, writer, options);
       bar.stop();
-      const sorted = await sortWithProgress(fd, output, openScratch, options);
-      return [report, sorted ?? totals];
+      const report = source.report();
+      requireWhole(input, report, options);
+      if (held !== undefined) {
+        for await (const block of sortBlocksWithProgress(held, options)) writer.write(block);
+      }
+      writer.writeNotifications(notifications ?? report.notifications);
+      const totals = writer.finish(report.createdAt);
+      if (held !== undefined) return [report, totals];
+      return [report, (await sortWithProgress(fd, output, openScratch, options)) ?? totals];
     };
     const [report, totals] =
       output === STANDARD
@@ -112,13 +124,16 @@ async function packFile(
   }
 }
 
-async function copy(
+/**
+ * Reads all blocks. Returns them, where all their records are `maxHeldBytes` at most; otherwise they have been
+ * written, in the order in which they came.
+ */
+async function read(
   input: string,
   reader: SnapshotReader,
   writer: NativeWriter,
-  notifications: readonly Notification[] | undefined,
-  options: PackOptions,
-): Promise<[LoadReport, NativeTotals]> {
+  { maxHeldBytes = MAX_HELD_BYTES, signal }: PackOptions,
+): Promise<readonly PointBlock[] | undefined> {
   // what was packed must pass verification: rows were checked one by one, native records were not
   const audit =
     reader.format === 'native'
@@ -126,17 +141,23 @@ async function copy(
           throw new InputError(`${input}: ${reason}`);
         })
       : undefined;
+  let held: PointBlock[] | undefined = [];
+  let bytes = 0;
   for await (const block of reader.blocks()) {
     // some readers never wait: let signals and the bar have their turn
     await setImmediate();
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     audit?.check(block);
-    writer.write(block);
+    bytes += block.records.length;
+    held?.push(block);
+    if (held === undefined) {
+      writer.write(block);
+    } else if (bytes > maxHeldBytes) {
+      for (const each of held) writer.write(each);
+      held = undefined;
+    }
   }
-  const report = reader.report();
-  requireWhole(input, report, options);
-  writer.writeNotifications(notifications ?? report.notifications);
-  return [report, writer.finish(report.createdAt)];
+  return held;
 }
 
 /** By device and inode: two names, a symbolic link or a hard link can be one file. */

@@ -1,13 +1,14 @@
 import { ftruncateSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import KDBush from 'kdbush';
-import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
+import { type ColumnBlock, MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../kd-order.js';
 import type { Progress } from '../snapshot.js';
 import { type BlockSize, BlockSpool } from './block-spool.js';
+import { allocateColumns } from './decode.js';
 import { MAX_RECORDS_SIZE } from './format.js';
 import { FrameFile } from './frame-file.js';
-import { type NativeReader, readNative } from './read.js';
+import { readNative } from './read.js';
 import { type NativeTotals, NativeWriter } from './write.js';
 
 /** Files of more points keep their order: sorting takes some 24 bytes of memory for each. */
@@ -39,7 +40,7 @@ export async function sortNative(
     await turn();
     signal?.throwIfAborted();
   };
-  const plan = await planBlocks(reader, breathe);
+  const plan = await planBlocks(reader.count, reader.columns(), breathe);
   if (plan === undefined) return undefined;
 
   const spool = new BlockSpool(openScratch(), plan.blocks);
@@ -69,7 +70,93 @@ export async function sortNative(
   return writer.finish(createdAt);
 }
 
+/**
+ * The same order for blocks that are held in memory: yields them sorted, or as they are where they need not or
+ * cannot be sorted. Holds one block more.
+ */
+export async function* sortBlocks(
+  blocks: readonly PointBlock[],
+  { maxPoints = MAX_SORTED_POINTS, onProgress = () => {}, signal }: SortOptions = {},
+): AsyncGenerator<PointBlock, void, undefined> {
+  const count = blocks.reduce((sum, block) => sum + block.count, 0);
+  const breathe = async (): Promise<void> => {
+    await turn();
+    signal?.throwIfAborted();
+  };
+  const plan = count > maxPoints ? undefined : await planBlocks(count, blocks, breathe);
+  if (plan === undefined) {
+    yield* blocks;
+    return;
+  }
+  const places = placesIn(blocks, count);
+  let row = 0;
+  for (const size of plan.blocks) {
+    const end = row + size.count;
+    yield gather(blocks, places, plan.ids.subarray(row, end), size);
+    row = end;
+    onProgress(row, count);
+    await breathe();
+  }
+}
+
+/** Where each point of some blocks lies: its block, its number there, and where its record begins. */
+interface Places {
+  readonly block: Uint32Array;
+  readonly index: Uint32Array;
+  readonly start: Uint32Array;
+}
+
+function placesIn(blocks: readonly PointBlock[], count: number): Places {
+  const places = {
+    block: new Uint32Array(count),
+    index: new Uint32Array(count),
+    start: new Uint32Array(count),
+  };
+  let point = 0;
+  for (const [number, { count: points, length }] of blocks.entries()) {
+    let start = 0;
+    for (let i = 0; i < points; i++) {
+      places.block[point] = number;
+      places.index[point] = i;
+      places.start[point] = start;
+      start += length[i]!;
+      point++;
+    }
+  }
+  return places;
+}
+
+/** A block of these points, in this order. */
+function gather(
+  blocks: readonly PointBlock[],
+  places: Places,
+  ids: Uint16Array | Uint32Array,
+  { count, size }: BlockSize,
+): PointBlock {
+  const gathered = { ...allocateColumns(count), records: Buffer.allocUnsafeSlow(size) };
+  let end = 0;
+  for (let i = 0; i < count; i++) {
+    const id = ids[i]!;
+    const from = blocks[places.block[id]!]!;
+    const index = places.index[id]!;
+    const start = places.start[id]!;
+    const length = from.length[index]!;
+    gathered.id[i] = from.id[index]!;
+    gathered.lat[i] = from.lat[index]!;
+    gathered.lon[i] = from.lon[index]!;
+    gathered.createdAt[i] = from.createdAt[index]!;
+    gathered.modifiedAt[i] = from.modifiedAt[index]!;
+    gathered.length[i] = length;
+    gathered.records.set(from.records.subarray(start, start + length), end);
+    end += length;
+  }
+  return gathered;
+}
+
+/** The points in another order: what each place gets. */
 interface Plan {
+  /** The point of the input at each place of the output. */
+  readonly ids: Uint16Array | Uint32Array;
   readonly blocks: readonly BlockSize[];
   /** The block that each point of the file goes to, and its place there. */
   readonly blockOf: Uint32Array;
@@ -78,14 +165,14 @@ interface Plan {
 
 /** Undefined when the points are in order. Sorting is one step of seconds for millions of points. */
 async function planBlocks(
-  reader: NativeReader,
+  count: number,
+  columns: Iterable<ColumnBlock>,
   breathe: () => Promise<void>,
 ): Promise<Plan | undefined> {
-  const { count } = reader;
   const kdbush = new KDBush(count, KD_NODE_SIZE);
   const length = new Uint32Array(count);
   let at = 0;
-  for (const block of reader.columns()) {
+  for (const block of columns) {
     for (let i = 0; i < block.count; i++) kdbush.add(block.lon[i]!, block.lat[i]!);
     length.set(block.length, at);
     at += block.count;
@@ -109,5 +196,5 @@ async function planBlocks(
     placeOf[source] = block.count++;
     block.size += bytes;
   }
-  return { blocks, blockOf, placeOf };
+  return { ids, blocks, blockOf, placeOf };
 }
