@@ -68,7 +68,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
   {
     flag: '--snapshot <file>',
     environment: 'WAYPOST_SNAPSHOT',
-    help: 'snapshot file to serve, or a folder whose newest whole file is served: native, NDJSON, JSON, GeoJSON, CSV or MessagePack, all but native also gzipped',
+    help: 'snapshot file to serve, or a folder or pattern such as folder/*.waypost whose newest whole file is served: native, NDJSON, JSON, GeoJSON, CSV or MessagePack, all but native also gzipped',
     required: true,
   },
   {
