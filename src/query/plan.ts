@@ -34,6 +34,7 @@ export type Form = 'all' | 'windows' | 'runs' | 'rows' | 'bits';
 export const NEIGHBOUR = 2; // the next row in memory
 export const SCATTERED = 9; // a row anywhere in memory
 export const REGION_TEST = 12; // coordinates against a box or a circle
+export const RUN_TEST = 50; // a row looked up among runs
 const SORTED = 40; // one of few ranks, sorted
 export const MARKED = 2; // a bit set or tested, anywhere among those of all rows
 const OUTWARDS = 25_000; // a search outwards from a centre, before its first result
@@ -106,7 +107,7 @@ export function chooseWay(
   }: Partial<WayFacts> = {},
 ): Choice {
   const passed = hasWalked ? span : (end * span) / count;
-  const test = form === 'runs' ? SCATTERED + REGION_TEST : SCATTERED * tests;
+  const test = form === 'runs' ? RUN_TEST : SCATTERED * tests;
   const lookup = form === 'windows' ? SCATTERED : NEIGHBOUR;
   const select = listing + count * lookup + Math.min(count * SORTED, count * MARKED + span / 32);
   const isRisky = marking + span * MARKED > select * MOST_RISKED;

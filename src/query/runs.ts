@@ -48,6 +48,19 @@ export class Runs {
     this.length = end;
   }
 
+  /** Whether a row lies in one of the runs, by binary search: no point is measured again. */
+  has(row: Row): boolean {
+    const { bounds } = this;
+    let from = 0;
+    let to = this.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (bounds[2 * middle]! <= row) from = middle + 1;
+      else to = middle;
+    }
+    return from > 0 && row < bounds[2 * from - 1]!;
+  }
+
   #reserve(runs: number): void {
     const wanted = 2 * (this.length + runs);
     if (wanted <= this.bounds.length) return;

@@ -3,7 +3,7 @@ import type { Order, RankRange } from '../../dataset/order.js';
 import { CellWalk, cellRows } from '../cells.js';
 import { bitOf } from '../marks.js';
 import { costOfListing, costOfMarking, listRows, type Matches, markMatches } from '../matches.js';
-import { type Choice, chooseWay, MARKED, REGION_TEST, SCATTERED, type Way } from '../plan.js';
+import { type Choice, chooseWay, MARKED, RUN_TEST, SCATTERED, type Way } from '../plan.js';
 import { FEW, type Scratch } from '../scratch.js';
 import type { Window } from '../windows.js';
 import { andThen, type Step } from '../work.js';
@@ -78,7 +78,7 @@ function takeAscending(
     const walk = new Walk(count, from, range, order, page);
     if (way === 'mark' || form === 'rows' || form === 'bits')
       return takeMarked(dataset, scratch, matches, walk);
-    const [test, cost] = rowTest(dataset, matches, others);
+    const [test, cost] = rowTest(matches, others);
     return andThen(walk.run(test, cost, scratch.meter, budget), (isDone) =>
       isDone ? undefined : take(choose(true)),
     );
@@ -107,14 +107,10 @@ function wholeOf({ rows }: Order): RankRange {
 }
 
 /** How to tell a match, and what that costs; `windows` are those of other orders. */
-function rowTest(
-  { coords }: Dataset,
-  matches: Matches,
-  windows: readonly Window[],
-): [RowTest, cost: number] {
+function rowTest(matches: Matches, windows: readonly Window[]): [RowTest, cost: number] {
   if (matches.form === 'runs') {
-    const { region } = matches;
-    return [(row) => region.contains(coords, row), SCATTERED + REGION_TEST];
+    const { runs } = matches;
+    return [(row) => runs.has(row), RUN_TEST];
   }
   const tests = windows.map(({ order: { ranks }, range: { from, to } }): RowTest => {
     return (row) => ranks[row]! >= from && ranks[row]! < to;
