@@ -147,12 +147,14 @@ test('nothing is begun for a connection that was closed', async () => {
   await until('two are begun', () => gated.begun.length === 2);
   socket.resetAndDestroy();
   gated.begun[0]!.response.end('x'.repeat(100_000));
+  const { stackTraceLimit } = Error;
   await until('the close is seen', () => serverSide?.destroyed);
   const { length } = gated.begun;
   for (const { response } of gated.begun) response.end();
   for (let i = 0; i < 10; i++) await turn();
   assert.is(gated.begun.length, length);
   assert.ok(length <= 3, `${length} of 600`);
+  assert.is(Error.stackTraceLimit, stackTraceLimit);
 });
 
 test('what is sent while requests wait is read later, and all of it is answered', async () => {

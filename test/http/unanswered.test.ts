@@ -71,8 +71,8 @@ test('clients that read nothing do not fill the memory', async () => {
   });
   const { value } = await metricsOf(service);
   const unsent = value('waypost_unsent_bytes');
-  // two answers of 280 kB each, and none is forgotten
-  assert.ok(unsent > 40 * 0.2 * MIB && unsent < 40 * 0.7 * MIB, `${unsent} bytes not taken`);
+  // two answers of 280 kB each; some clients are cut off because too many requests wait
+  assert.ok(unsent > 2 * MIB && unsent < 40 * 0.7 * MIB, `${unsent} bytes not taken`);
   const grown = ((await memory()) - before) / MIB;
   assert.ok(grown < 250, `${grown} MB more`);
 });
