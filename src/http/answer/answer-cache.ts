@@ -22,7 +22,11 @@ export interface AnswerCache {
    * the first time it is not.
    */
   wants(hash: number): boolean;
-  keep(key: string, answer: Answer): void;
+  /**
+   * Keeps an answer that was made from the generation that `tag` names, unless another generation has
+   * been asked for since: an answer may take long to make.
+   */
+  keep(tag: string, key: string, answer: Answer): void;
 }
 
 /** Makes a cache of at most `maxBytes`; 0 keeps nothing. */
@@ -51,6 +55,8 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
       seen[slot] = hash;
       return false;
     },
-    keep: (key, answer) => void answers.set(key, answer),
+    keep(tag, key, answer) {
+      if (tag === owner) answers.set(key, answer);
+    },
   };
 }

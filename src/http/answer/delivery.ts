@@ -16,6 +16,8 @@ export interface Job {
   readonly sender: Sender;
   /** The answers that the client may get: compressed, where it may be, then as it is. */
   readonly heads: readonly AnswerHead[];
+  /** Names the generation that the answer is made from. */
+  readonly tag: string;
   /** What the answer is kept under; undefined when it is not to be kept. */
   readonly key: string | undefined;
 }
@@ -70,10 +72,10 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
-    const { key } = job;
+    const { tag, key } = job;
     // named one by one: a spread costs a microsecond
     const answer = { format, etag, snapshot, coding, common, body };
-    if (key !== undefined) answers.keep(key, { ...answer, body: withoutRoom(body) });
+    if (key !== undefined) answers.keep(tag, key, { ...answer, body: withoutRoom(body) });
     outbox({ job, answer, onSent });
   }
 

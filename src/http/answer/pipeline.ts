@@ -100,7 +100,8 @@ export function createPipeline(context: Context): Pipeline {
       if (sender.sendByConditions(request, reply, heads, false)) return;
 
       const isKept = !isPersonal && answers.wants(low);
-      const job = { request, reply, sender, heads, key: isKept ? key : undefined };
+      const { tag } = generation;
+      const job = { request, reply, sender, heads, tag, key: isKept ? key : undefined };
       const found = view.find(wanted, asked, generation);
       if (found instanceof Later) found.start(waiterOf(job, (page) => deliver(page, job)));
       else deliver(found, job);
