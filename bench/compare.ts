@@ -52,13 +52,13 @@ export function compareRuns(before: string, after: string): string {
 
 function readRun(text: string): Part<HttpResult[]> {
   const run = JSON.parse(text) as Part<HttpResult[]> & { parts?: { http?: Part<HttpResult[]> } };
-  // a report of the whole suite holds one, too
+  // a report of the whole suite has a part of bench/http
   const part = run.parts?.http ?? run;
   if (Array.isArray(part.results) && part.results[0]?.rounds !== undefined) return part;
   throw new Error('Expected a file that bench/http or bench/suite wrote.');
 }
 
-/** Whatever makes the runs hard to compare. */
+/** A line for each property of the machines in which the runs differ. */
 function differences(a: Part<unknown>, b: Part<unknown>): string[] {
   const keys = ['cpu', 'cores', 'memoryGiB', 'node', 'platform'] as const;
   return keys

@@ -23,7 +23,7 @@ export interface LoadResult {
   readonly startMs: Spread;
   /** Start time beside JSON.parse of the NDJSON line by line, round by round. */
   readonly toParse: Spread;
-  /** Most bytes in memory while loading, and bytes a few seconds later. */
+  /** Most bytes in memory while loading, and bytes `LATER_MS` later. */
   readonly peak: number;
   readonly later: number;
 }
@@ -59,10 +59,10 @@ interface File {
 }
 
 const PARSE = 'JSON.parse, line by line';
-/** What is held against a goal; the others take long and are measured once. */
+/** Formats that a goal is about; the others take long and are measured once. */
 const REPEATED: ReadonlySet<string> = new Set([PARSE, 'native']);
 const PARSE_LINES = join(import.meta.dirname, 'load/parse-lines.js');
-/** After this long the garbage of loading is gone, or stays. */
+/** Time for the garbage of loading to be collected, in milliseconds. */
 const LATER_MS = 5_000;
 
 const command = benchCommand(

@@ -46,7 +46,7 @@ interface Options {
 }
 
 const OURS = 'Waypost';
-/** As many threads as the bare routes of one process. */
+/** Waypost with one thread, as the bare routes of one process have. */
 const ALONE = 'Waypost, one worker';
 const SCENARIOS = ['small-box', 'nearby', 'wide', 'hot'] as const;
 /** Different answers that the bare routes send. */
@@ -133,7 +133,8 @@ async function takeTurns(
   for (const name of SCENARIOS) {
     const paths = requestPaths(scenarioOf(name), places, MANY_REQUESTS, SEED);
     const fitting = peers.filter(({ isCeiling }) => fits(name, isCeiling));
-    // some need most of a second for one answer, and would still be busy with a long queue afterwards
+    // a slow peer takes most of a second an answer: fewer connections leave it a short queue at the
+    // end
     const connections = name === 'wide' ? Math.min(4, options.connections) : options.connections;
     const turns = new Map<Peer, Round[]>(fitting.map((peer) => [peer, []]));
     taken.set(name, turns);
@@ -151,7 +152,7 @@ async function takeTurns(
     }
   }
   return [...taken].flatMap(([scenario, turns]) => {
-    // where none was finished in time there may have been almost one
+    // a round without an answer counts as one answer, so that a ratio exists
     const perSecond = (done: readonly Round[]): number[] =>
       done.map((one) => Math.max(one.perSecond, 1 / one.seconds));
     const ours = perSecond([...turns].find(([peer]) => peer.name === OURS)![1]);
@@ -164,12 +165,15 @@ async function takeTurns(
   });
 }
 
-/** The bare routes cannot know a wide circle's page, and no store repeats itself. */
+/** The bare routes have no bodies for wide circles. */
 function fits(scenario: string, isCeiling: boolean): boolean {
   return scenario !== 'wide' || !isCeiling;
 }
 
-/** What a client has given up on, a server may still be working on: that must not slow the next. */
+/**
+ * Waits until a server has finished the requests that clients gave up on, so that the next peer is
+ * not slowed down.
+ */
 async function untilIdle(pids: readonly number[]): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const before = treeCpuSeconds(pids);

@@ -106,7 +106,10 @@ const MIX: Scenario = {
   next: (places, random) => MIX_PARTS[random.weighted(MIX_WEIGHTS)]!.next(places, random),
 };
 
-/** So many requests are different ones for several rounds: an answer cache must not remember any when it comes again. */
+/**
+ * So many requests are different ones for several rounds: an answer cache must not remember any
+ * when it comes again.
+ */
 export const MANY_REQUESTS = 100_000;
 
 /** All scenarios, in the order in which they are run. */
@@ -129,7 +132,7 @@ export function scenarioOf(name: string): Scenario {
   throw new Error(`No scenario is called ${JSON.stringify(name)}; there are ${all}.`);
 }
 
-/** Paths of so many requests; the same seed and data give the same. */
+/** Paths of `count` requests; the same seed and data give the same paths. */
 export function requestPaths(
   scenario: Scenario,
   places: Places,

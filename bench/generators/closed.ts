@@ -17,7 +17,7 @@ export async function closedLoop(load: Load): Promise<Round> {
   const options: autocannon.Options = {
     url: base,
     connections,
-    // ended by hand: its own clock ticks once a second
+    // ended by hand: autocannon's own clock ticks once a second
     duration: 86_400,
     timeout: TIMEOUT,
     setupClient: (client) => {

@@ -6,9 +6,9 @@ import { Errors, type Load, makeRound, type Round } from './types.js';
 /** A request gets this long, in milliseconds. */
 const TIMEOUT = 30_000;
 
-/** One answer, as it came. */
+/** One answer of an open loop. */
 export interface Sample {
-  /** Milliseconds since the measured part began at which it was due. */
+  /** When the request was due, in milliseconds since the measured part began. */
   readonly due: number;
   readonly milliseconds: number;
   readonly isError: boolean;
@@ -60,7 +60,7 @@ export async function openLoop(load: OpenLoad): Promise<OpenRound> {
       onSample?.({ due: due - measuredFrom, milliseconds, isError: kind !== undefined });
     }
     const next = waiting.shift();
-    // it was due while every connection was taken: its wait counts
+    // the request was due while every connection was taken: its wait counts
     if (next !== undefined) send(next, next);
   }
 
@@ -100,7 +100,7 @@ export async function openLoop(load: OpenLoad): Promise<OpenRound> {
         if (due > now) break;
         issued++;
         if (due >= measuredFrom) lateness.record(now - due);
-        // a timer that fires a little late is no fault of the server
+        // a timer that fires late is no fault of the server
         if (active < connections) send(due, performance.now());
         else waiting.push(due);
       }

@@ -8,7 +8,9 @@ import { PERCENTILES } from '../support/histogram.js';
 import { cpuSeconds, treeCpuSeconds } from '../support/proc.js';
 import { type Load, makeRound, type Round } from './types.js';
 
-/** Reads the paths from a file beside it, sends them in turn and prints one line of JSON at the end. */
+/**
+ * Reads the paths from a file beside it, sends them in turn and prints one line of JSON at the end.
+ */
 const SCRIPT = `
 local requests = {}
 local at = 0
@@ -43,7 +45,7 @@ interface WrkResult extends Omit<Latencies, 'count'> {
 
 /** Whether wrk is installed: it needs less than half the CPU of a generator in JavaScript. */
 export function hasWrk(): boolean {
-  // it prints its version and fails; a missing program has no status at all
+  // wrk prints its version and fails; a missing program has no status at all
   return spawnSync('wrk', ['-v'], { stdio: 'ignore' }).status !== null;
 }
 
@@ -57,7 +59,8 @@ export async function wrkLoop(load: Load): Promise<Round> {
     const paths = join(folder, 'paths.txt');
     writeFileSync(script, SCRIPT);
     writeFileSync(paths, load.paths.join('\n'));
-    // each run begins elsewhere in the list, so that a short list is not always cut at the same place
+    // each run begins elsewhere in the list, so that a short list is not always cut at the same
+    // place
     const args = (seconds: number): string[] => {
       const duration = String(Math.max(1, Math.round(seconds)));
       const head = ['-t1', `-c${load.connections}`, `-d${duration}s`, '--timeout', '30s'];
@@ -77,7 +80,7 @@ async function measure(args: readonly string[], pid: Load['pid']): Promise<Round
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk;
   });
-  // what it used is lost once it is gone: keep the last look
+  // the CPU time of a process is lost once the process ends: the last reading is kept
   let used = 0;
   const look = setInterval(() => {
     used = cpuSeconds(child.pid!) ?? used;

@@ -6,7 +6,7 @@ import { dieTogether, MAIN, withoutSettings } from '../support/service.js';
 /** What a command that ends by itself took. */
 export interface CommandCost {
   readonly seconds: number;
-  /** Most bytes in memory, as seen every few milliseconds. */
+  /** Most bytes in memory among the samples. */
   readonly peak: number;
 }
 

@@ -11,7 +11,7 @@ async function main(path: string): Promise<void> {
     records.push(JSON.parse(line));
   }
   console.log(JSON.stringify({ address: 'http://127.0.0.1:0', points: records.length }));
-  // stays until it has been looked at
+  // the process stays until its memory has been read
   process.stdin.resume();
   setTimeout(() => process.exit(), 60_000);
 }

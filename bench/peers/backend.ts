@@ -17,7 +17,7 @@ export interface Row {
 
 const READY_TRIES = 100;
 
-/** The records of an NDJSON file, so many at a time. */
+/** The records of an NDJSON file, in batches. */
 export async function* rowBatches(path: string, size: number): AsyncGenerator<Row[]> {
   let batch: Row[] = [];
   for await (const line of createInterface({ input: createReadStream(path) })) {

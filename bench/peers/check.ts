@@ -11,12 +11,12 @@ interface Answering {
   readonly isCeiling: boolean;
 }
 
-/** Spheres, boxes in metres and points that a store does not keep: counts may differ by this share. */
+/** Share by which counts may differ: stores use spheres, or boxes in metres, or drop polar points. */
 const SLACK = 0.05;
 
 /**
- * Asks every store the same and compares counts and pages with those of the first. Throws when one is so
- * far off that it did other work.
+ * Asks every store the same questions and compares counts and pages with those of the first store.
+ * Throws when counts differ by more than `SLACK`.
  */
 export async function checkAnswers(
   peers: readonly Answering[],

@@ -146,7 +146,7 @@ async function fill(client: pg.Client, ndjson: string): Promise<void> {
 
 async function withClient<T>(port: number, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(address(port));
-  // one that is still starting drops connections
+  // a PostgreSQL that is still starting drops connections
   client.on('error', () => {});
   await client.connect();
   try {
@@ -166,13 +166,15 @@ function findBinaries(): string | undefined {
   try {
     versions = readdirSync(PACKAGED).sort((a, b) => Number(b) - Number(a));
   } catch {
-    // not Debian
+    // the folder is where Debian has it only
   }
   const folders = [...versions.map((version) => join(PACKAGED, version, 'bin')), ''];
   return folders.find((folder) => isInstalled(join(folder, 'initdb')));
 }
 
-/** PostgreSQL does not run as root: whom to run it as instead. */
+/**
+ * The user to run PostgreSQL as, where this process is of root: PostgreSQL refuses to run as root.
+ */
 function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number =>

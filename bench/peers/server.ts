@@ -47,7 +47,7 @@ async function serveBytes(folder: string): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** The same in a process for each core. */
+/** The bare Fastify route in a process for each core. */
 async function serveBytesOnAllCores(folder: string): Promise<number> {
   if (cluster.isWorker) return serveBytes(folder);
   const processes = Array.from({ length: availableParallelism() }, () => cluster.fork());
@@ -56,7 +56,7 @@ async function serveBytesOnAllCores(folder: string): Promise<number> {
   return port;
 }
 
-/** The same without a framework. */
+/** The bare route without a framework. */
 async function serveRaw(folder: string): Promise<number> {
   const next = readBodies(folder);
   const server = createServer((request, response) => {

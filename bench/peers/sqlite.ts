@@ -12,7 +12,9 @@ interface Place {
   readonly lon: number;
 }
 
-/** Fills a database in this process's memory: an R*Tree beside the records, SQLite as WebAssembly. */
+/**
+ * Fills a database in this process's memory: an R*Tree beside the records, SQLite as WebAssembly.
+ */
 export async function openSqlite(ndjson: string): Promise<PeerStore> {
   const { oo1 } = await sqlite();
   const db = new oo1.DB(':memory:');
@@ -28,7 +30,7 @@ export async function openSqlite(ndjson: string): Promise<PeerStore> {
     }
     db.exec('COMMIT');
   }
-  // the tree's coordinates have 32 bits: it finds a few too many, the exact ones decide
+  // the tree rounds coordinates to 32 bits and finds points just outside: the exact columns decide
   const inBox = db.prepare(
     `SELECT p.id, p.lat, p.lon FROM places t JOIN points p ON p.id = t.id
      WHERE t.east >= ?1 AND t.north >= ?2 AND t.west <= ?3 AND t.south <= ?4

@@ -14,7 +14,7 @@ export const PEERS: readonly string[] = [
   'sqlite',
 ];
 
-/** Their names in tables. */
+/** The name of each peer in tables. */
 export const TITLES: Record<string, string> = {
   fastify: 'bare Fastify, same bytes',
   http: 'bare node:http, same bytes',
@@ -26,11 +26,11 @@ export const TITLES: Record<string, string> = {
 
 const PEER_SERVER = join(import.meta.dirname, 'server.js');
 
-/** One that answers the requests of the bench. */
+/** A peer that runs and answers the requests of the bench. */
 export interface Peer {
   readonly name: string;
   readonly url: string;
-  /** Processes whose CPU time is its own, with that of their children. */
+  /** Processes whose CPU time, with that of their children, counts as the peer's. */
   readonly pids: readonly number[];
   /** Sends bytes and searches nothing. */
   readonly isCeiling: boolean;

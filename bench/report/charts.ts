@@ -150,7 +150,7 @@ function timelineChart(results: NonNullable<Parts['reload']>['results']): string
   return timeChart(lines, bands, title);
 }
 
-/** What is not the service stands apart. */
+/** The colour of a format: a reference that is not the service has one of its own. */
 function seriesOf(format: string): number {
   return format.startsWith('JSON.parse') ? 4 : 0;
 }

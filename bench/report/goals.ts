@@ -157,7 +157,7 @@ function ratio(peers: Parts['peers'], scenario: string): Figure | undefined {
   return found && spread(found.ours);
 }
 
-/** The kind of query that suffers most from matching everything. */
+/** Time of page 1 of all points beside page 1 of 100: the worst of box, circle and time. */
 function pageRatio({ query }: Parts): Figure | undefined {
   const cases = query?.results.cases.filter(({ points }) => points === MILLION) ?? [];
   const micros = (kind: string, target: string): number | undefined =>

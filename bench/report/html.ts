@@ -4,7 +4,7 @@ import { STYLE } from './style.js';
 import { describeReport, type ReportTable, reportTables } from './tables.js';
 import type { Report } from './types.js';
 
-/** A verdict's cell gets its sign, so that colour is not all that tells them apart. */
+/** A verdict has a sign besides its colour, for readers who do not tell the colours apart. */
 const SIGNS: Readonly<Record<string, readonly [kind: string, sign: string]>> = {
   'aim reached': ['good', '✓✓'],
   reached: ['fair', '✓'],

@@ -10,7 +10,7 @@ export const CACHE: string = join(import.meta.dirname, '../../../bench/.cache');
 /** The seed of all benches: the same points everywhere. */
 export const SEED = 1;
 
-/** Path of a native snapshot of so many generated points, made on first use. */
+/** Path of a native snapshot of `points` generated points, made on first use. */
 export async function nativeFile(points: number, seed: number = SEED): Promise<string> {
   return cached(`${points}-${seed}.waypost`, (out) =>
     generateSnapshot({ points, seed, out, print: say }),

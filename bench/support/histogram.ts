@@ -22,7 +22,9 @@ export class LatencyHistogram {
     numberOfSignificantValueDigits: 3,
   });
 
-  /** Adds a request that took so many milliseconds; a minute at most is told apart. */
+  /**
+   * Adds the latency of a request, in milliseconds; a latency above a minute counts as a minute.
+   */
   record(milliseconds: number): void {
     this.#histogram.recordValue(toMicroseconds(milliseconds));
   }

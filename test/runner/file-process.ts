@@ -3,10 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { END_MARK, EXIT, type FileResult } from './protocol.js';
 
-/** A test of uvu that waits to run: its errors (true for none), and how many passed, were skipped, are in all. */
+/**
+ * A test of uvu that waits to run: its errors (true for none), and how many passed, were skipped,
+ * are in all.
+ */
 type Queued = () => Promise<[errors: string | true, passed: number, skipped: number, all: number]>;
 
-/** uvu's globals: `run()` adds to the queue, and starts nothing by itself while `UVU_DEFER` is set. */
+/**
+ * uvu's globals: `run()` adds to the queue, and starts nothing by itself while `UVU_DEFER` is set.
+ */
 const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_QUEUE: (Queued | null)[][] };
 
 /** How long a file's last handles may take to close once its tests are done. */
@@ -80,9 +85,9 @@ function childSeconds(): number {
 }
 
 uvu.UVU_DEFER = 1;
-// opened here, so that no file opens them
+// the streams are opened here, so that no file is blamed for their handles
 for (const stream of [process.stdout, process.stderr]) stream.write('');
-// each file adds its own
+// each file adds listeners of its own
 process.setMaxListeners(0);
 // the runner is gone
 process.on('disconnect', () => process.exit());

@@ -17,7 +17,7 @@ interface FileProcess {
   end(): Promise<void>;
 }
 
-/** A process that holds more is replaced: what a file leaves in memory must not add up. */
+/** A process with more bytes of memory is replaced: what files leave in memory must not add up. */
 const MAX_MEMORY = 700e6;
 /** How long the exit of a process may take. */
 const EXIT_MS = 5_000;
@@ -100,7 +100,7 @@ function readOutput(stream: Readable, closed: Promise<void>): Promise<string> {
   return new Promise((resolve) => {
     const settle = (): void => {
       stream.off('data', take);
-      // without a listener it would stand still, and the process could not be seen to close
+      // a stream without a listener stands still, and its process is never seen to close
       stream.resume();
       resolve(text.replace(END_MARK, ''));
     };

@@ -6,8 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const PLACE = /(file:\/\/)?(\/[^\s():]+\.js):(\d+):(\d+)/g;
 
 /**
- * Replaces places in compiled files, as stacks name them, by those in their sources. Node does so by itself with
- * `--enable-source-maps`, but then it reads every module's map at every start.
+ * Replaces places in compiled files, as stacks name them, by those in their sources. Node does this
+ * by itself with `--enable-source-maps`, but then reads the map of every module at every start.
  */
 export function sourceLines(text: string): string {
   const maps = new Map<string, SourceMap | undefined>();

@@ -20,7 +20,10 @@ interface Sent extends HostileQuery {
   readonly target: string;
 }
 
-/** Asserts that a service answers so many hostile queries, none with 5xx, and that its memory does not grow. */
+/**
+ * Asserts that a service answers `queries` hostile queries, none with 5xx, and that its memory does
+ * not grow.
+ */
 export async function fuzzQueries(queries: number): Promise<void> {
   const service = await startService([
     ...['--snapshot', FIXTURE_POINTS],

@@ -3,7 +3,10 @@ import { Random } from '../../src/generate/random.js';
 /** A query string to send, and whether an HTTP parser lets it through. */
 export interface HostileQuery {
   readonly query: string;
-  /** False when it has bytes that a request target may not have: the service hangs up after its answer. */
+  /**
+   * False when it has bytes that a request target may not have: the service hangs up after its
+   * answer.
+   */
   readonly isTarget: boolean;
 }
 
@@ -102,7 +105,7 @@ export function createHostileQueries(seed: number): () => HostileQuery {
     () => `${pickName(random)}=${repeated(random)}`,
   ];
   return () => {
-    // a page of few records: it is the queries that are tried, not the pages
+    // a page of few records: the queries are tried, not the pages
     const small = random.chance(0.9) ? `&page_size=${1 + random.int(5)}` : '';
     if (random.chance(0.01)) {
       const raw = Array.from({ length: 1 + random.int(30) }, () => rawByte(random)).join('');

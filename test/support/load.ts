@@ -21,7 +21,10 @@ const NOTHING: LoadResult = {
   dropped: 0,
 };
 
-/** Starts load on a port of this machine; resolves once answers come. It dies with this process. */
+/**
+ * Starts load on a port of this machine; resolves once answers come. The load dies with this
+ * process.
+ */
 export async function startLoad(order: LoadOrder): Promise<Load> {
   const child = fork(join(import.meta.dirname, 'load-client.js'), [JSON.stringify(order)]);
   let result = NOTHING;

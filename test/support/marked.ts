@@ -46,7 +46,7 @@ export function markedNative(mark: number, count?: number): Buffer {
   }
 }
 
-/** What is said of a record's or a snapshot's comment. */
+/** The mark of the first record in a text. */
 export function markIn(text: string): number {
   return Number(/"comment":"mark (\d+)"/.exec(text)?.[1]);
 }

@@ -22,7 +22,7 @@ export async function withFolder(run: (folder: string) => void | Promise<void>):
   }
 }
 
-/** A valid point from a few fields of its record. */
+/** A valid point from some fields of its record; the others have a default. */
 export function point(fields: Record<string, unknown>): Point {
   const record = { lat: '60.17', lon: '24.94', created_at: '2023-05-01T12:00:00Z', ...fields };
   const result = readPoint(record, () => {});
@@ -74,7 +74,7 @@ export async function readOnePass(path: string): Promise<[PointBlock[], LoadRepo
   }
 }
 
-/** The same in two passes. */
+/** Everything a native file holds, its columns read in a first pass and its records in a second. */
 export function readTwoPass(path: string): [PointBlock[], LoadReport] {
   const reader = openNative(path, {});
   try {
@@ -110,7 +110,7 @@ function copyColumns({
   };
 }
 
-/** The same in two passes, the records read straight into memory, in two pieces a block. */
+/** Everything a native file holds, the records read straight into memory, in two pieces a block. */
 export function readInPlace(path: string): [PointBlock[], LoadReport] {
   const reader = openNative(path, {});
   try {

@@ -113,9 +113,9 @@ export class Oracle {
   }
 
   /**
-   * The geodesic decides. It is asked only where it can be in doubt: a path on the ellipsoid is 0.99441 to
-   * 1.00449 times as long as the same path on the sphere of mean radius, the extremes of the ratio of
-   * their radii of curvature, so the band here is wider than it need be.
+   * The geodesic decides. It is computed only where the sphere leaves a doubt: a path on the ellipsoid
+   * is 0.99441 to 1.00449 times as long as the same path on the sphere of mean radius, the extremes of
+   * the ratio of their radii of curvature, so the band here is wider than it need be.
    */
   #dropOutside({ lon, lat, radius }: Circle, matches: Uint8Array): void {
     const centre = vectorOf(lon, lat);
@@ -161,12 +161,18 @@ function squaredDistance(centre: Vector, vectors: Float64Array, i: number): numb
   return dx * dx + dy * dy + dz * dz;
 }
 
-/** Great-circle distance in metres between unit vectors, from the square of the straight line between them. */
+/**
+ * Great-circle distance in metres between unit vectors, from the square of the straight line
+ * between them.
+ */
 function arc(squared: number): number {
   return 2 * MEAN_RADIUS * Math.asin(Math.min(1, Math.sqrt(squared) / 2));
 }
 
-/** Square of the straight line under an arc: less than none for a negative arc, more than any past half a turn. */
+/**
+ * Square of the straight line under an arc: less than none for a negative arc, more than any past
+ * half a turn.
+ */
 function squaredChord(metres: number): number {
   if (metres < 0) return -1;
   return metres >= Math.PI * MEAN_RADIUS ? 5 : (2 * Math.sin(metres / MEAN_RADIUS / 2)) ** 2;

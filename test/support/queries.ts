@@ -20,7 +20,9 @@ const ORDERINGS: readonly Ordering[] = [
   '-modified_at',
 ];
 
-/** One question in so many has each combination of filters and ordering. */
+/**
+ * Of `COMBINATIONS` neighbouring questions each has another combination of filters and ordering.
+ */
 export const COMBINATIONS: number = 16 * ORDERINGS.length;
 
 const NOWHERE: Note = { id: 1, lon: 0, lat: 0, created: 0, modified: 0 };

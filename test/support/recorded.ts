@@ -21,7 +21,9 @@ export interface RecordedCase {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The cases, in the order in which they were recorded: later ones saw what earlier ones had posted. */
+/**
+ * The cases, in the order in which they were recorded: later ones saw what earlier ones had posted.
+ */
 export function recordedCases(): RecordedCase[] {
   return readLines(join(ROOT, 'test/fixtures/cases.ndjson')) as unknown as RecordedCase[];
 }
@@ -47,7 +49,7 @@ export function differencesOf(
     if (!isDeepStrictEqual(was, is)) found.push(`${what} ${shown(was)} → ${shown(is)}`);
   };
   const type = mediaType(recorded.headers['content-type']);
-  // a redirect's page for people is nobody's to read
+  // nobody reads the body of a redirect
   if (status !== 301) note('type', type, mediaType(reply.headers['content-type']));
   note('location', recorded.headers['location'], reply.headers.location);
   note('www-authenticate', recorded.headers['www-authenticate'], reply.headers['www-authenticate']);
@@ -57,7 +59,7 @@ export function differencesOf(
   if (method === 'HEAD') {
     note('length', recorded.headers['content-length'], reply.headers['content-length']);
   }
-  // what is a page for people on either side has no JSON to compare
+  // an HTML page, recorded or ours, has no JSON to compare
   if (recorded.body === null || reply.headers['content-type'] !== type) return found.join('; ');
 
   const body = reply.json();
