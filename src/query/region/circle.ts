@@ -35,8 +35,8 @@ const NOISE: Metres = 1e-6;
 /** A patch with no more error than this leaves next to nothing in doubt: one for a smaller box would save nothing. */
 const SHARP: Metres = 1e-5;
 
-/** Half the extent, in radians, of where the geodesics meet that leave for the antipode. */
-const ASTROID = 0.012;
+/** In place of the sine next to the antipode: the geodesics do not meet in a point there. */
+const ASTROID = 0.1;
 
 /** A circle in metres on the WGS84 ellipsoid. `rim` settles what is near its edge. */
 export function circleRegion(circle: Circle, rim: Rim = new Rim(circle)): Region {
@@ -110,7 +110,7 @@ function largeCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
       const patch = isGood ? wide : close;
       return patch.isValid && !patch.isFlat
         ? rim.collect(patch, coords, from, to, bounds, at)
-        : collectEach(contains, coords, from, to, boxes, box, bounds, at);
+        : rim.collectEach(contains, coords, from, to, bounds, at);
     },
 
     work: () => rim.work,

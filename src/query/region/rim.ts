@@ -1,13 +1,17 @@
 import type { Row } from '../../dataset/row.js';
-import { geodesic } from '../../model/geo.js';
+import { geodesic, LARGEST_RADIUS } from '../../model/geo.js';
 import { GeodesicFrom } from '../../model/geodesic-from.js';
 import type { Degrees, Metres } from '../../model/units.js';
 import type { Circle } from '../query.js';
-import { isPlace } from './overlap.js';
+import { isPlace, type Region } from './overlap.js';
 import type { Patch } from './patch.js';
 
 /** {@link GeodesicFrom} and the geodesic agree to this; test/model/geodesic-from.test.ts finds a third of it. */
 const AGREEMENT: Metres = 5e-8;
+/** Room for rounding, and for that. */
+const NOISE: Metres = 1e-6;
+
+const RADIANS = Math.PI / 180;
 
 // nanoseconds: of a place, and more where the general solution must decide
 const MEASURING = 500;
@@ -46,6 +50,8 @@ export class Rim {
   /** Places that were measured, and how many of these took the general solution: what a search has cost. */
   measured = 0;
   solved = 0;
+  // no point nearer than this to the one measured last is on the other side of the rim
+  #margin: Metres = 0;
 
   constructor(circle: Circle) {
     this.#circle = circle;
@@ -94,10 +100,40 @@ export class Rim {
     this.measured++;
     if (from.measure(coords, row)) {
       const distance = from.exactDistance;
+      this.#margin = Math.abs(distance - radius) - NOISE;
       if (Math.abs(distance - radius) > AGREEMENT) return distance < radius;
     }
     this.solved++;
     return geodesic(from.lon, from.lat, coords[2 * row]!, coords[2 * row + 1]!) <= radius;
+  }
+
+  /**
+   * Collects, as a region does, by a test of single rows, which asks this rim: a distance changes by no more than one
+   * moves, so a neighbour of what was measured may need no test.
+   */
+  collectEach(
+    contains: Region['contains'],
+    coords: Float64Array,
+    from: Row,
+    to: Row,
+    bounds: Int32Array,
+    at: number,
+  ): number {
+    let end = at;
+    let measured = from;
+    let within = false;
+    this.#margin = 0;
+    for (let row = from; row < to; row++) {
+      if (this.#margin <= 0 || gapBetween(coords, measured, row) >= this.#margin) {
+        this.#margin = 0;
+        within = contains(coords, row);
+        measured = row;
+      }
+      if (!within) continue;
+      bounds[end++] = row;
+      bounds[end++] = row + 1;
+    }
+    return end;
   }
 
   /** Collects, as a region does, those of the rows `from` to `to - 1` that the circle holds; all are in the patch. */
@@ -141,4 +177,14 @@ function slotOf({ numbers, bits }: Memory, lon: Degrees, lat: Degrees): number {
   const second = Math.imul(bits[2]! ^ Math.imul(bits[3]!, SPREAD), OTHER_SPREAD);
   const mixed = first ^ second;
   return (mixed ^ (mixed >>> 15)) & (PLACES - 1);
+}
+
+/** Metres between two points, or more. */
+function gapBetween(coords: Float64Array, a: Row, b: Row): Metres {
+  const [latA, latB] = [coords[2 * a + 1]!, coords[2 * b + 1]!];
+  const dLon = Math.abs(coords[2 * b]! - coords[2 * a]!);
+  const least = latA * latB <= 0 ? 0 : Math.min(Math.abs(latA), Math.abs(latB));
+  const x = Math.min(dLon, 360 - dLon) * Math.cos(least * RADIANS);
+  const y = latB - latA;
+  return LARGEST_RADIUS * RADIANS * Math.sqrt(x * x + y * y);
 }
