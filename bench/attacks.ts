@@ -100,6 +100,17 @@ async function main(): Promise<void> {
   }
   console.log(attackTable(results));
   writePart(options.json, typedCommand('attacks'), results);
+  if (options.smoke) checkSmoke(results);
+}
+
+/** Everything but speed: each attack took place, and no ordinary client suffered more than a delay. */
+function checkSmoke(results: readonly AttackResult[]): void {
+  for (const { attack, failed, during, tally } of results) {
+    if (tally.opened + tally.sent === 0) throw new Error(`The attack ${attack} did nothing.`);
+    const kinds = Object.keys(during.errors).join(', ');
+    if (failed > 0)
+      throw new Error(`${failed} ordinary requests failed during ${attack}: ${kinds}`);
+  }
 }
 
 async function openArena(flags: readonly string[], options: Options): Promise<Arena> {
