@@ -23,7 +23,7 @@ export interface CrossTable {
   readonly below: Int32Array;
 }
 
-/** Counts the rows of each cell; some 5 ms for 1M rows. */
+/** Counts the rows of each cell; some 7 ms for 1M rows. */
 export function buildCrossTable(first: Order, second: Order): CrossTable {
   const count = first.rows.length;
   let shift = LEAST_SHIFT;

@@ -44,6 +44,8 @@ export class CellWalk {
   /** Fills the page with the matches after the first `skipped`. */
   take(skipped: number, page: Uint32Array, meter: Meter): Step<void> {
     const state = { toPass: skipped, taken: 0 };
+    // the count of the cells looked at one cell's rows
+    meter.left -= SCATTERED << this.#shift;
     const isDone = this.#takeSome(state, page, meter);
     return isDone ? undefined : this.#takeRest(state, page, meter);
   }

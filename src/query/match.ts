@@ -3,7 +3,14 @@ import type { Row } from '../dataset/row.js';
 import { CellWalk, cellRows } from './cells.js';
 import { type Bounds, boundsOf, markWithin } from './marks.js';
 import type { Matches } from './matches.js';
-import { chooseDriver, type Driver, NEIGHBOUR, REGION_TEST, SCATTERED } from './plan.js';
+import {
+  COUNTED_CELLS,
+  chooseDriver,
+  type Driver,
+  NEIGHBOUR,
+  REGION_TEST,
+  SCATTERED,
+} from './plan.js';
 import type { Filters } from './query.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
@@ -59,6 +66,7 @@ export function findMatches(
         cellRows: region === undefined ? cellRows(dataset) : undefined,
       });
     if (driver === 'cells' && region === undefined) {
+      scratch.meter.left -= COUNTED_CELLS * cellRows(dataset) * SCATTERED;
       return { form: 'windows', windows, count: countBoth(dataset, created!, modified!) };
     }
     return testRows(dataset, scratch, driver, region, windows, created, modified);

@@ -49,6 +49,12 @@ const COMPARED = 5; // one of them
  */
 const MOST_RISKED = 3;
 
+/**
+ * Cells whose rows are looked at to count two windows: the two at the ends of the one, and as much as one between the edges of
+ * the other and the lines next to them.
+ */
+export const COUNTED_CELLS = 3;
+
 /** Chooses the rows to go through when several filters must hold at once. */
 export function chooseDriver(facts: Facts): Driver {
   const test = facts.inRegion ? REGION_TEST : 0;
@@ -57,8 +63,7 @@ export function chooseDriver(facts: Facts): Driver {
     ['region', (facts.region ?? Infinity) * NEIGHBOUR],
     ['createdAt', (facts.createdAt ?? Infinity) * (SCATTERED + test)],
     ['modifiedAt', (facts.modifiedAt ?? Infinity) * (SCATTERED + test)],
-    // the two at the ends, and what lies between the lines and the edges of the other window
-    ['cells', (facts.cellRows ?? Infinity) * 3 * SCATTERED],
+    ['cells', (facts.cellRows ?? Infinity) * COUNTED_CELLS * SCATTERED],
   ]);
   return driver;
 }
