@@ -108,8 +108,8 @@ try {
 }
 
 /**
- * Ends with an error when a flag is missing. Commander's own check would come before that of unknown flags
- * and blame the right one for a misspelt one.
+ * Ends with an error when a flag is missing. Commander's own check would come before that of
+ * unknown flags and blame the right one for a misspelt one.
  */
 function demand(command: Command, flags: readonly string[]): void {
   for (const flag of flags) {
@@ -136,7 +136,10 @@ function whole(least: number, most: number): (text: string) => number {
   return argument((text) => wholeNumber(text, least, most));
 }
 
-/** Lets a command end quietly when whoever reads its output leaves: with 141, as a shell says of SIGPIPE. */
+/**
+ * Lets a command end quietly when whoever reads its output leaves: with 141, as a shell says of
+ * SIGPIPE.
+ */
 async function endWithReader(): Promise<void> {
   const streams = await import('./commands/standard-streams.js');
   streams.endWithReader();

@@ -33,10 +33,10 @@ export interface GenerateOptions {
 type Form = 'native' | 'ndjson' | 'ndjson.gz';
 
 /**
- * Writes invented points, and for a native file notifications too. Memory does not grow with their number,
- * but for the sorting of a native file, which has a limit. The file appears under its name once it is
- * complete. Throws an InputError when an option is out of range, the name has no known ending or the file
- * cannot be written.
+ * Writes invented points, and for a native file notifications too. Memory does not grow with their
+ * number, but for the sorting of a native file, which has a limit. The file appears under its name
+ * once it is complete. Throws an InputError when an option is out of range, the name has no known
+ * ending or the file cannot be written.
  */
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
   const { points, seed, out, print, signal } = options;
@@ -108,8 +108,8 @@ async function* lines(blocks: AsyncIterable<PointBlock>): AsyncGenerator<Buffer,
 }
 
 /**
- * The same blocks; `onBlock` hears how many points have come. Making and writing them is synchronous:
- * without a turn of the event loop before each, no signal would be heard.
+ * The same blocks; `onBlock` hears how many points have come. Making and writing them is
+ * synchronous: without a turn of the event loop before each, no signal would be heard.
  */
 async function* watched(
   blocks: Iterable<PointBlock>,

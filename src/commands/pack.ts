@@ -29,7 +29,10 @@ export interface PackOptions extends Leniency {
   /** What `-` stands for as input and as output; standard input and output where absent. */
   readonly stdin?: Readable;
   readonly stdout?: Writable;
-  /** Takes each line of the summary; where absent, standard output or, if the snapshot goes there, error. */
+  /**
+   * Takes each line of the summary; where absent, standard output or, if the snapshot goes there,
+   * error.
+   */
   readonly print?: (line: string) => void;
   /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
   readonly progressTo?: NodeJS.WriteStream;
@@ -45,10 +48,10 @@ export interface PackSummary extends NativeTotals {
 }
 
 /**
- * Writes the points of any supported file as a native snapshot, block by block, sorts them for loading,
- * and prints a summary. A file appears whole or not at all. Its time is that of the input, so that the
- * same input makes the same bytes; of standard input it is the moment when it was read. Throws an InputError when the input is broken or the output cannot be
- * written.
+ * Writes the points of any supported file as a native snapshot, block by block, sorts them for
+ * loading, and prints a summary. A file appears whole or not at all. Its time is that of the input,
+ * so that the same input makes the same bytes; of standard input it is the moment when it was read.
+ * Throws an InputError when the input is broken or the output cannot be written.
  */
 export async function packSnapshot(
   input: string,
@@ -125,8 +128,8 @@ async function packFile(
 }
 
 /**
- * Reads all blocks. Returns them, where all their records are `maxHeldBytes` at most; otherwise they have been
- * written, in the order in which they came.
+ * Reads all blocks. Returns them, where all their records are `maxHeldBytes` at most; otherwise
+ * they have been written, in the order in which they came.
  */
 async function read(
   input: string,

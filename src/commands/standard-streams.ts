@@ -14,7 +14,9 @@ export const STANDARD = '-';
 /** What a shell says of a program whose reader has left: 128 and the number of SIGPIPE. */
 const READER_LEFT = 141;
 
-/** Ends the process without a word when nobody reads what it says any more, as other programs end. */
+/**
+ * Ends the process without a word when nobody reads what it says any more, as other programs end.
+ */
 export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -25,8 +27,8 @@ export function endWithReader(): void {
 }
 
 /**
- * Copies a stream to a temporary file, so that it can be read as any other, and gives `run` its path; the
- * file is gone afterwards. It lies beside `output`, or where temporary files do.
+ * Copies a stream to a temporary file, so that it can be read as any other, and gives `run` its
+ * path; the file is gone afterwards. It lies beside `output`, or where temporary files do.
  */
 export async function withInput<T>(
   input: Readable,

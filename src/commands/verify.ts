@@ -13,7 +13,10 @@ export interface VerifyOptions extends Leniency {
   readonly progressTo?: NodeJS.WriteStream;
 }
 
-/** Verifies a snapshot file and prints what was found. Returns the exit code: 0, or 1 for a bad file. */
+/**
+ * Verifies a snapshot file and prints what was found. Returns the exit code: 0, or 1 for a bad
+ * file.
+ */
 export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
   const print = options.print ?? ((line) => process.stdout.write(`${line}\n`));
   const bar = startProgress('Verifying', options.progressTo);

@@ -9,10 +9,10 @@ const CLOSE_ENOUGH = 1e-10;
 const OPPOSITE = 1e-9;
 
 /**
- * Geodesics to points near the antipode, where the great circle on the auxiliary sphere does not follow from the
- * longitudes: the azimuth at the start is searched for instead, as in Karney's "Algorithms for geodesics" (2013),
- * sections 4 and 5. Places are given by sine and cosine of their reduced latitudes. After {@link solve} the fields
- * describe the geodesic.
+ * Geodesics to points near the antipode, where the great circle on the auxiliary sphere does not
+ * follow from the longitudes: the azimuth at the start is searched for instead, as in Karney's
+ * "Algorithms for geodesics" (2013), sections 4 and 5. Places are given by sine and cosine of their
+ * reduced latitudes. After {@link solve} the fields describe the geodesic.
  */
 export class Antipodal {
   readonly #series = new GeodesicSeries();
@@ -109,7 +109,10 @@ export class Antipodal {
   }
 }
 
-/** The azimuth to begin with: on a sphere whose antipode has grown to an astroid, Karney's equations 53 to 57. */
+/**
+ * The azimuth to begin with: on a sphere whose antipode has grown to an astroid, Karney's equations
+ * 53 to 57.
+ */
 function startAzimuth(
   sin1: number,
   cos1: number,

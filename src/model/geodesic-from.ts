@@ -11,12 +11,15 @@ const MOST_STEPS = 8;
 
 /** Nearer than 100 m the rounding of coordinates would count. */
 const SAME_PLACE = 1.5e-5;
-/** Cosine of a latitude whose place is taken for the pole: from there the meridians are the geodesics. */
+/**
+ * Cosine of a latitude whose place is taken for the pole: from there the meridians are the
+ * geodesics.
+ */
 const POLAR = 1e-6;
 
 /**
- * Geodesics of the WGS84 ellipsoid from one place to many, at a small part of the cost of the general solution. After
- * {@link measure} the fields describe the end of the geodesic.
+ * Geodesics of the WGS84 ellipsoid from one place to many, at a small part of the cost of the
+ * general solution. After {@link measure} the fields describe the end of the geodesic.
  */
 export class GeodesicFrom {
   readonly lon: Degrees;
@@ -29,10 +32,14 @@ export class GeodesicFrom {
   // cosine of the arc beyond which a point is near the antipode
   readonly #far: number;
   readonly #series = new GeodesicSeries();
-  // longitude on the auxiliary sphere less that on the ellipsoid, of the last geodesic: the next is likely a neighbour's
+  // longitude on the auxiliary sphere less that on the ellipsoid, of the last geodesic: the next is
+  // likely a neighbour's
   #shift = 0;
 
-  /** Whether the end is so near the antipode that two geodesics may be the shortest, on its parallel. */
+  /**
+   * Whether the end is so near the antipode that two geodesics may be the shortest, on its
+   * parallel.
+   */
   isFar = false;
   /** Length of the geodesic. */
   distance: Metres = 0;
@@ -46,7 +53,10 @@ export class GeodesicFrom {
   sinLat = 0;
   /** Curvature of the circle of points as far away, at the end, in 1/m. */
   curvature = 0;
-  /** Radians of longitude east of the point asked for at which all of this holds, a few millionths at most. */
+  /**
+   * Radians of longitude east of the point asked for at which all of this holds, a few millionths
+   * at most.
+   */
   offset = 0;
 
   constructor(lon: Degrees, lat: Degrees) {
@@ -63,8 +73,9 @@ export class GeodesicFrom {
   }
 
   /**
-   * Measures the geodesic to the point at `2 * row` of longitudes and latitudes in turn. Returns false, and leaves
-   * the fields undefined, next to the centre and where two geodesics may be the shortest.
+   * Measures the geodesic to the point at `2 * row` of longitudes and latitudes in turn. Returns
+   * false, and leaves the fields undefined, next to the centre and where two geodesics may be the
+   * shortest.
    */
   measure(coords: Float64Array, row: number): boolean {
     const sin1 = this.#sin;

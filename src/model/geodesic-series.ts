@@ -18,11 +18,15 @@ const C334 = (9 - 10 * N) / 384;
 const C344 = (7 - 14 * N) / 512;
 
 /**
- * The integrals along a geodesic, from its great circle on the auxiliary sphere: the series of Karney's "Algorithms for
- * geodesics" (2013), equations 15 to 25 and 42 to 44, as far as they count for nanometres.
+ * The integrals along a geodesic, from its great circle on the auxiliary sphere: the series of
+ * Karney's "Algorithms for geodesics" (2013), equations 15 to 25 and 42 to 44, as far as they count
+ * for nanometres.
  */
 export class GeodesicSeries {
-  /** Longitude on the auxiliary sphere less that on the ellipsoid, for each unit of the sine of the equatorial azimuth. */
+  /**
+   * Longitude on the auxiliary sphere less that on the ellipsoid, for each unit of the sine of the
+   * equatorial azimuth.
+   */
   longitude = 0;
   /** Length, in polar radii. */
   length = 0;
@@ -30,8 +34,9 @@ export class GeodesicSeries {
   j = 0;
 
   /**
-   * `arc` is the great circle's length, `sinArc` and `cosArc` belong to it; `cosMean` is the cosine of the sum of the
-   * arcs from the equator to its ends, and `square0` the square of the cosine of the azimuth at the equator.
+   * `arc` is the great circle's length, `sinArc` and `cosArc` belong to it; `cosMean` is the cosine
+   * of the sum of the arcs from the equator to its ends, and `square0` the square of the cosine of
+   * the azimuth at the equator.
    */
   sum(arc: number, sinArc: number, cosArc: number, cosMean: number, square0: number): void {
     const k2 = SECOND_ECCENTRICITY_SQUARED * square0;

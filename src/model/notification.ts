@@ -20,8 +20,9 @@ export interface Notification {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The one validator of a notification, whatever file it comes from. Returns the notification, or every
- * problem found. A `complete` record has every field; in others `seen` may be absent, which means false.
+ * The one validator of a notification, whatever file it comes from. Returns the notification, or
+ * every problem found. A `complete` record has every field; in others `seen` may be absent, which
+ * means false.
  */
 export function readNotification(
   record: unknown,

@@ -32,8 +32,9 @@ export const MAX_TAG_LENGTH = 64;
 const SHOWN = 60;
 
 /**
- * The one validator of a record, whatever file it comes from: shape and rules as docs/snapshot-format.md
- * lists them. Returns the point, or every problem found. `onUnknownKey` hears of keys that are dropped.
+ * The one validator of a record, whatever file it comes from: shape and rules as
+ * docs/snapshot-format.md lists them. Returns the point, or every problem found. `onUnknownKey`
+ * hears of keys that are dropped.
  */
 export function readPoint(
   record: unknown,
@@ -79,7 +80,10 @@ export function readPoint(
   };
 }
 
-/** The record's JSON as every answer carries it: compact, keys in a fixed order, absent ones left out. */
+/**
+ * The record's JSON as every answer carries it: compact, keys in a fixed order, absent ones left
+ * out.
+ */
 export function renderPoint(point: Point): string {
   let json = `{"id":${point.id},"status":${JSON.stringify(point.status)},"comment":${JSON.stringify(point.comment)}`;
   if (point.image !== undefined) json += `,"image":${JSON.stringify(point.image)}`;

@@ -2,8 +2,8 @@
 export interface TimeZone {
   readonly name: string;
   /**
-   * Seconds that local clocks are ahead of UTC at `localSeconds` (the clock's reading, counted as if
-   * it were UTC); undefined where a clock change skips or repeats that reading.
+   * Seconds that local clocks are ahead of UTC at `localSeconds` (the clock's reading, counted as
+   * if it were UTC); undefined where a clock change skips or repeats that reading.
    */
   offsetAt(localSeconds: number): number | undefined;
 }

@@ -11,7 +11,10 @@ export interface Timestamp {
 
 const SHAPE =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+\- ])(\d\d)(?::?(\d\d))?)?$/;
-/** What stands between the numbers of a timestamp as the API writes it, but for the sign of the offset. */
+/**
+ * What stands between the numbers of a timestamp as the API writes it, but for the sign of the
+ * offset.
+ */
 const MARKS = Buffer.from('--T::.:');
 const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
 const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;
@@ -42,8 +45,8 @@ export function parseTimestamp(text: string): Timestamp | string {
 export const CANONICAL_BYTES = 32;
 
 /**
- * The instant that bytes from `at` say, if they are a timestamp as the API writes it and valid; NaN where
- * they are not, or where the instant is not exact.
+ * The instant that bytes from `at` say, if they are a timestamp as the API writes it and valid; NaN
+ * where they are not, or where the instant is not exact.
  */
 export function canonicalMicros(bytes: Uint8Array, at: number): Microseconds {
   for (let i = 0; i < MARK_PLACES.length; i++) {
@@ -71,7 +74,8 @@ export function canonicalMicros(bytes: Uint8Array, at: number): Microseconds {
 
 /**
  * Reads the time of a query. Without an offset it is local time of `zone`; a `+` that was decoded
- * to a space before the offset still counts as `+`. Returns the reason as text, without the value, when it is no time.
+ * to a space before the offset still counts as `+`. Returns the reason as text, without the value,
+ * when it is no time.
  */
 export function parseQueryTime(text: string, zone: TimeZone): Microseconds | string {
   const fields = SHAPE.exec(text.trim());
@@ -152,7 +156,9 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Days from 1970-01-01 in the proleptic Gregorian calendar; `Date.UTC` misreads years below 100. */
+/**
+ * Days from 1970-01-01 in the proleptic Gregorian calendar; `Date.UTC` misreads years below 100.
+ */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const fromMarch = month > 2 ? month - 3 : month + 9;
   const y = month > 2 ? year : year - 1;

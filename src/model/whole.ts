@@ -1,4 +1,7 @@
-/** Whether a value is a whole number between two bounds, both included, which a double holds exactly. */
+/**
+ * Whether a value is a whole number between two bounds, both included, which a double holds
+ * exactly.
+ */
 export function isWhole(
   value: unknown,
   least: number,

@@ -19,12 +19,12 @@ const flush = promisify(fsync);
 /**
  * Writes a file so that its name only ever stands for the old content or the whole new one, even
  * through a power cut: `write` fills a temporary file in the same folder, which takes the name once
- * it is on disk. If `write` throws, or `signal` is aborted, the old file stays and the temporary one
- * is removed. A symbolic link keeps pointing where it does; its target is replaced. What processes that
- * were killed have left in the folder is removed, too.
+ * it is on disk. If `write` throws, or `signal` is aborted, the old file stays and the temporary
+ * one is removed. A symbolic link keeps pointing where it does; its target is replaced. What
+ * processes that were killed have left in the folder is removed, too.
  *
- * `openScratch` opens another file in that folder, to read and write until `write` is done: it has no
- * name, so it is gone with the process at the latest.
+ * `openScratch` opens another file in that folder, to read and write until `write` is done: it has
+ * no name, so it is gone with the process at the latest.
  *
  * Throws what `write` threw, the reason of `signal`, or an InputError when the folder, its
  * permissions or the disk do not allow it.
@@ -120,7 +120,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long for the folder',
 };
 
-/** The error for a file that the system does not let us write; `error` itself where it is none of the system's. */
+/**
+ * The error for a file that the system does not let us write; `error` itself where it is none of
+ * the system's.
+ */
 export function unwritable(path: string, folder: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || !(error instanceof Error) || !('syscall' in error)) return error;

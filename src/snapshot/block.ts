@@ -1,8 +1,8 @@
 import type { Degrees, Microseconds } from '../model/units.js';
 
 /**
- * A run of points as snapshots carry them, column by column; index `i` of every column is one point.
- * Points stand in the order of their file.
+ * A run of points as snapshots carry them, column by column; index `i` of every column is one
+ * point. Points stand in the order of their file.
  */
 export interface ColumnBlock {
   /** Number of points, 1 to {@link MAX_BLOCK_POINTS}. */

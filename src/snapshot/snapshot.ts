@@ -25,11 +25,16 @@ export interface LoadReport {
   /** Keys that records may not have, dropped, with how often each was seen. */
   readonly unknownKeys: Readonly<Record<string, number>>;
   readonly notifications: readonly Notification[];
-  /** Why the file is a page of a longer list, as the API answers it; undefined where it is all of one. */
+  /**
+   * Why the file is a page of a longer list, as the API answers it; undefined where it is all of
+   * one.
+   */
   readonly page: string | undefined;
   /** Changes whenever the content does: hexadecimal, the same for the same bytes. */
   readonly digest: string;
-  /** When the export was made, in milliseconds since the epoch: what the file says, else its mtime. */
+  /**
+   * When the export was made, in milliseconds since the epoch: what the file says, else its mtime.
+   */
   readonly createdAt: number;
 }
 
@@ -46,8 +51,8 @@ export interface ReadOptions {
 export interface SnapshotReader {
   readonly format: SnapshotFormat;
   /**
-   * The points, block by block, in constant memory. Throws an InputError when the file is broken, or,
-   * at its end, when it has more invalid records than allowed.
+   * The points, block by block, in constant memory. Throws an InputError when the file is broken,
+   * or, at its end, when it has more invalid records than allowed.
    */
   blocks(): AsyncIterable<PointBlock>;
   /** Throws if the blocks have not been read to the end. */
@@ -65,11 +70,13 @@ export interface TwoPassReader extends SnapshotReader {
   readonly count: number;
   /** The columns of each block; valid until the next are asked for. */
   columns(): Iterable<ColumnBlock>;
-  /** The records of each block, in the order of {@link columns}; valid until the next is asked for. */
+  /**
+   * The records of each block, in the order of {@link columns}; valid until the next is asked for.
+   */
   records(): Iterable<Uint8Array>;
   /**
-   * The same, read straight to where they are wanted: `memoryOf` is asked for the memory of points `from`
-   * to `to - 1` of the file, in pieces of which none cuts a record in two.
+   * The same, read straight to where they are wanted: `memoryOf` is asked for the memory of points
+   * `from` to `to - 1` of the file, in pieces of which none cuts a record in two.
    */
   recordsInto(memoryOf: (from: number, to: number) => readonly Uint8Array[]): void;
 }

@@ -12,8 +12,8 @@ interface Owner {
 const NAME = /^\.waypost-([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{8}\.tmp$/;
 
 /**
- * A name for a temporary file, which tells its owner: hidden, and of another ending, so that nobody who
- * watches the folder takes it for a snapshot.
+ * A name for a temporary file, which tells its owner: hidden, and of another ending, so that nobody
+ * who watches the folder takes it for a snapshot.
  */
 export function temporaryIn(folder: string): string {
   const { place, pid, start } = self();
@@ -22,9 +22,9 @@ export function temporaryIn(folder: string): string {
 }
 
 /**
- * Removes temporary files whose process is gone without having removed them, such as one that was killed.
- * Those of other machines, containers and starts of this machine stay: whether their process is gone
- * cannot be known here.
+ * Removes temporary files whose process is gone without having removed them, such as one that was
+ * killed. Those of other machines, containers and starts of this machine stay: whether their
+ * process is gone cannot be known here.
  */
 export function removeLeftovers(folder: string): void {
   const { place } = self();
@@ -67,7 +67,10 @@ function self(): Owner {
   return { place, pid: process.pid, start };
 }
 
-/** Names this start of the machine and this container, among all that may share a folder; Linux only. */
+/**
+ * Names this start of the machine and this container, among all that may share a folder; Linux
+ * only.
+ */
 function placeOfNumbers(): string | undefined {
   try {
     const start = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -78,7 +81,10 @@ function placeOfNumbers(): string | undefined {
   }
 }
 
-/** When a process began, in ticks since the start of the machine; undefined where that cannot be seen. */
+/**
+ * When a process began, in ticks since the start of the machine; undefined where that cannot be
+ * seen.
+ */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -9,7 +9,10 @@ export interface Leniency {
   readonly allowEmpty?: boolean | undefined;
 }
 
-/** Why a file that was read without fault is still not taken, with the way out; undefined where it is. */
+/**
+ * Why a file that was read without fault is still not taken, with the way out; undefined where it
+ * is.
+ */
 export function doubtOf(
   { page, points, invalid }: LoadReport,
   { acceptPage = false, allowEmpty = false }: Leniency,

@@ -4,8 +4,9 @@ import { openNative } from '../native/read.js';
 import { formatOf } from './open.js';
 
 /**
- * The digest that a load of the file would report, without building anything: it reads all of the file
- * and, of a native one, checks every CRC. Throws an InputError when there is no such file or it is broken.
+ * The digest that a load of the file would report, without building anything: it reads all of the
+ * file and, of a native one, checks every CRC. Throws an InputError when there is no such file or
+ * it is broken.
  */
 export async function contentDigest(path: string): Promise<string> {
   if ((await formatOf(path)) !== 'native') return fileDigest(path);

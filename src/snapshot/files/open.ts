@@ -17,8 +17,8 @@ export async function openSnapshot(
 }
 
 /**
- * The format of a snapshot file, by its content; a native one does not wait for the parsers of the others.
- * Throws an InputError when there is no such file, or it is no snapshot.
+ * The format of a snapshot file, by its content; a native one does not wait for the parsers of the
+ * others. Throws an InputError when there is no such file, or it is no snapshot.
  */
 export async function formatOf(path: string): Promise<SnapshotFormat> {
   if (isNative(path)) return 'native';

@@ -18,7 +18,10 @@ export interface Span {
   readonly last: Microseconds;
 }
 
-/** What a snapshot file holds, and what is wrong with it; what a broken file counts is what was read. */
+/**
+ * What a snapshot file holds, and what is wrong with it; what a broken file counts is what was
+ * read.
+ */
 export interface VerifyReport {
   /** Undefined when the file could not be opened as any. */
   readonly format: SnapshotFormat | undefined;
@@ -48,9 +51,9 @@ export interface VerifyReport {
 
 /**
  * Reads all of a snapshot file and checks every rule there is. Of a native file that is also what
- * serving takes on trust: each record's own JSON, its columns, and that ids are unique. A bad file is
- * no error but a report with reasons; more invalid records than `maxInvalid` are one, and so are a page of
- * a longer list and a file without points.
+ * serving takes on trust: each record's own JSON, its columns, and that ids are unique. A bad file
+ * is no error but a report with reasons; more invalid records than `maxInvalid` are one, and so are
+ * a page of a longer list and a file without points.
  */
 export async function verifySnapshot(
   path: string,

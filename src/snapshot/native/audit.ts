@@ -4,8 +4,8 @@ import type { PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
 
 /**
- * Checks what reading a native file takes on trust: that every record is valid, is written exactly as
- * the API renders it, and says the same as its columns, and that no id occurs twice.
+ * Checks what reading a native file takes on trust: that every record is valid, is written exactly
+ * as the API renders it, and says the same as its columns, and that no id occurs twice.
  */
 export class RecordAudit {
   readonly #ids = new IdSet();

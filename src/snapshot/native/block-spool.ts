@@ -13,8 +13,8 @@ const HEAD_NUMBERS = 7;
 const HEAD_BYTES = HEAD_NUMBERS * 8;
 
 /**
- * Takes points in one order and gives them back in another, block by block, by way of a file: a block has
- * a bucket there, in which its points lie as they came.
+ * Takes points in one order and gives them back in another, block by block, by way of a file: a
+ * block has a bucket there, in which its points lie as they came.
  */
 export class BlockSpool {
   readonly #sizes: readonly BlockSize[];
@@ -31,7 +31,9 @@ export class BlockSpool {
     );
   }
 
-  /** Adds points: number `i` of them belongs to block `blockOf[i]` and is number `placeOf[i]` there. */
+  /**
+   * Adds points: number `i` of them belongs to block `blockOf[i]` and is number `placeOf[i]` there.
+   */
   add(points: PointBlock, blockOf: Uint32Array, placeOf: Uint32Array): void {
     const { id, lat, lon, createdAt, modifiedAt, length } = points;
     const head = this.#head;

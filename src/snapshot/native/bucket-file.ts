@@ -5,8 +5,8 @@ import { writeAll } from '../write-all.js';
 const BUFFER_BYTES = 32 * 1024 * 1024;
 
 /**
- * A file in parts of known sizes, the buckets, which are all filled at once, a little at a time. Each is
- * read in one go, when everything has been put in.
+ * A file in parts of known sizes, the buckets, which are all filled at once, a little at a time.
+ * Each is read in one go, when everything has been put in.
  */
 export class BucketFile {
   readonly #fd: number;

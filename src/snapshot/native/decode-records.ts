@@ -11,7 +11,10 @@ const STEP_BYTES = 256 * 1024;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
-/** Checks that an object of `length` bytes can be a `bin` of `size` bytes, before memory is taken for it. */
+/**
+ * Checks that an object of `length` bytes can be a `bin` of `size` bytes, before memory is taken
+ * for it.
+ */
 export function checkBinSize(length: number, size: number, fail: Fail): void {
   if (!BIN_HEAD_BYTES.includes(length - size)) throw notOneBin(size, fail);
 }
@@ -30,9 +33,9 @@ export function checkBinHead(head: Buffer, size: number, fail: Fail): void {
 }
 
 /**
- * Goes through the memory of a block's records in steps, for each to be filled before the next is asked for:
- * it is checked then, while it is in the processor's cache. No piece cuts a record in two. `onWrong` hears of
- * each record that is not where the columns say.
+ * Goes through the memory of a block's records in steps, for each to be filled before the next is
+ * asked for: it is checked then, while it is in the processor's cache. No piece cuts a record in
+ * two. `onWrong` hears of each record that is not where the columns say.
  */
 export function* recordSteps(
   pieces: readonly Uint8Array[],

@@ -107,7 +107,10 @@ export function firstColumns(columns: ColumnBlock, count: number): ColumnBlock {
   };
 }
 
-/** Checks the columns of block `index` and copies them to where they are aligned, which `take` gives. */
+/**
+ * Checks the columns of block `index` and copies them to where they are aligned, which `take`
+ * gives.
+ */
 export function readColumns(
   fields: Fields,
   object: Buffer,

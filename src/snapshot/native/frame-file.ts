@@ -20,7 +20,9 @@ export interface Frame extends FramePlace {
   readonly object: Buffer;
 }
 
-/** A file read in frames. No length it claims is trusted: memory is only taken for what is there. */
+/**
+ * A file read in frames. No length it claims is trusted: memory is only taken for what is there.
+ */
 export class FrameFile {
   readonly path: string;
   readonly size: number;
@@ -68,7 +70,9 @@ export class FrameFile {
     }
   }
 
-  /** Where the frame at `position` lies; it must end by `end`, its object be at most `limit` long. */
+  /**
+   * Where the frame at `position` lies; it must end by `end`, its object be at most `limit` long.
+   */
   place(position: number, end: number, limit: number): FramePlace {
     if (position + FRAME_OVERHEAD > end) throw this.broken(position, 'a frame is cut short');
     const length = this.#uint32(position);
@@ -90,8 +94,8 @@ export class FrameFile {
   }
 
   /**
-   * Reads a frame and checks it: `headSize` bytes of its object, which are returned, and the others straight
-   * into `pieces`. Each of these has been filled when the next is asked for.
+   * Reads a frame and checks it: `headSize` bytes of its object, which are returned, and the others
+   * straight into `pieces`. Each of these has been filled when the next is asked for.
    */
   frameInto(place: FramePlace, headSize: number, pieces: Iterable<Uint8Array>): Buffer {
     // a copy: more is read before it is returned

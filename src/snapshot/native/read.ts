@@ -35,8 +35,8 @@ export interface NativeReader extends TwoPassReader {
 
 /**
  * Opens a native snapshot: checks its magic, its header and, found from the file's end, its footer,
- * so that a file cut short is refused before it is read. All reading is synchronous. A broken file is
- * refused whole, so `maxInvalid` means nothing here; whatever is wrong throws an InputError.
+ * so that a file cut short is refused before it is read. All reading is synchronous. A broken file
+ * is refused whole, so `maxInvalid` means nothing here; whatever is wrong throws an InputError.
  */
 export function openNative(path: string, options: ReadOptions): NativeReader {
   requireLittleEndian();
@@ -166,7 +166,10 @@ class Reader implements NativeReader {
     return lengths;
   }
 
-  /** Reads all frames but those of records, whose places it yields beside each block; `take` gives memory. */
+  /**
+   * Reads all frames but those of records, whose places it yields beside each block; `take` gives
+   * memory.
+   */
   *#walk(take: (count: number) => ColumnBlock): Generator<[ColumnBlock, RecordsPlace]> {
     const { headerPlace, footerPlace } = this.#ends;
     this.#columnsDone = this.#recordsDone = false;

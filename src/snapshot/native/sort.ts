@@ -21,12 +21,14 @@ export interface SortOptions {
 }
 
 /**
- * Puts the points of a finished native file into the order of the kd-tree, in place, for loads that need
- * not sort. `fd` is open for reading and writing and stays the caller's; `path` names the file in errors.
- * `openScratch` opens an empty file that takes as much room again. Returns what the file holds now, or
- * undefined when it stays as it is, because it has this order already or too many points.
+ * Puts the points of a finished native file into the order of the kd-tree, in place, for loads that
+ * need not sort. `fd` is open for reading and writing and stays the caller's; `path` names the file
+ * in errors. `openScratch` opens an empty file that takes as much room again. Returns what the file
+ * holds now, or undefined when it stays as it is, because it has this order already or too many
+ * points.
  *
- * File system errors pass through as they are, and leave the file broken, as an aborted `signal` does.
+ * File system errors pass through as they are, and leave the file broken, as an aborted `signal`
+ * does.
  */
 export async function sortNative(
   fd: number,
@@ -71,8 +73,8 @@ export async function sortNative(
 }
 
 /**
- * The same order for blocks that are held in memory: yields them sorted, or as they are where they need not or
- * cannot be sorted. Holds one block more.
+ * The same order for blocks that are held in memory: yields them sorted, or as they are where they
+ * need not or cannot be sorted. Holds one block more.
  */
 export async function* sortBlocks(
   blocks: readonly PointBlock[],
@@ -99,7 +101,9 @@ export async function* sortBlocks(
   }
 }
 
-/** Where each point of some blocks lies: its block, its number there, and where its record begins. */
+/**
+ * Where each point of some blocks lies: its block, its number there, and where its record begins.
+ */
 interface Places {
   readonly block: Uint32Array;
   readonly index: Uint32Array;
@@ -163,7 +167,9 @@ interface Plan {
   readonly placeOf: Uint32Array;
 }
 
-/** Undefined when the points are in order. Sorting is one step of seconds for millions of points. */
+/**
+ * Undefined when the points are in order. Sorting is one step of seconds for millions of points.
+ */
 async function planBlocks(
   count: number,
   columns: Iterable<ColumnBlock>,

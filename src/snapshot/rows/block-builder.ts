@@ -18,8 +18,8 @@ export class BlockBuilder {
   #size = 0;
 
   /**
-   * Adds a point and its rendered JSON, whose bytes the caller has counted. Returns the block before
-   * it when that is full.
+   * Adds a point and its rendered JSON, whose bytes the caller has counted. Returns the block
+   * before it when that is full.
    */
   add(point: Point, json: string, bytes: number): PointBlock | undefined {
     const block = this.#reserve(bytes);

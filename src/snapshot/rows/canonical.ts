@@ -47,9 +47,9 @@ export class RenderedPoint {
 }
 
 /**
- * Reads records that are written exactly as the API renders them, as its own exports are: their bytes are
- * checked and taken as they are, for half of what `JSON.parse` alone would cost. Says nothing of others,
- * valid or not.
+ * Reads records that are written exactly as the API renders them, as its own exports are: their
+ * bytes are checked and taken as they are, for half of what `JSON.parse` alone would cost. Says
+ * nothing of others, valid or not.
  */
 export class CanonicalReader {
   #bytes: Uint8Array = new Uint8Array(0);
@@ -93,7 +93,10 @@ export class CanonicalReader {
     return true;
   }
 
-  /** Goes behind a text and its closing quote; the bytes of the text, or -1 where it is not surely fine. */
+  /**
+   * Goes behind a text and its closing quote; the bytes of the text, or -1 where it is not surely
+   * fine.
+   */
   #text(): number {
     const bytes = this.#bytes;
     const start = this.#at;

@@ -48,7 +48,9 @@ function readTags(text: string): unknown {
   return text.split(';').map((tag) => tag.trim());
 }
 
-/** The items of a PostgreSQL array; undefined when it is none. Its work is a look at each character. */
+/**
+ * The items of a PostgreSQL array; undefined when it is none. Its work is a look at each character.
+ */
 function readPostgresArray(text: string): (string | null)[] | undefined {
   const inner = text.slice(1, -1);
   const items: (string | null)[] = [];

@@ -32,7 +32,10 @@ export interface Header {
   readonly twice: string | undefined;
 }
 
-/** Reads a header with the separator by which it names most of the required fields; undefined where none does. */
+/**
+ * Reads a header with the separator by which it names most of the required fields; undefined where
+ * none does.
+ */
 export function readHeader(line: Uint8Array): Header | undefined {
   if (!isUtf8(line)) return undefined;
   const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString();
@@ -48,8 +51,8 @@ export function readHeader(line: Uint8Array): Header | undefined {
 }
 
 /**
- * Gives each column its field: the one of exactly its name, else in any case, else by another name. Fields
- * are looked for one after the other, so each column is taken once.
+ * Gives each column its field: the one of exactly its name, else in any case, else by another name.
+ * Fields are looked for one after the other, so each column is taken once.
  */
 function assign(columns: readonly string[]): Omit<Header, 'separator'> {
   const names = [...columns];
@@ -81,8 +84,8 @@ function indexesOf(names: readonly string[]): Map<string, number[]> {
 }
 
 /**
- * The fields of one record; undefined where a quote stands inside of a field that is not quoted, or behind
- * one that is.
+ * The fields of one record; undefined where a quote stands inside of a field that is not quoted, or
+ * behind one that is.
  */
 export function splitFields(text: string, separator: string): string[] | undefined {
   const fields: string[] = [];

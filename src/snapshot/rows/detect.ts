@@ -75,7 +75,9 @@ export function sniff(head: Uint8Array): SnapshotFormat | undefined {
   return headerOf(text)?.missing.length === 0 ? 'csv' : undefined;
 }
 
-/** Whether an object is all of a file, and has no key of a record: an error message, most likely. */
+/**
+ * Whether an object is all of a file, and has no key of a record: an error message, most likely.
+ */
 function isNoRecord(text: Uint8Array, keys: readonly string[]): boolean {
   if (keys.length === 0 || keys.some((key) => isRecordKey(key) || key === 'geometry')) return false;
   return isBlank(text.subarray(firstLine(text).length));
@@ -94,8 +96,9 @@ function missingColumns(head: Uint8Array): string {
 }
 
 /**
- * Lines of objects or one document? A first line that is a whole object, and no envelope, is NDJSON.
- * So is one that is broken: a document would be broken too, lines can be reported one by one.
+ * Lines of objects or one document? A first line that is a whole object, and no envelope, is
+ * NDJSON. So is one that is broken: a document would be broken too, lines can be reported one by
+ * one.
  */
 function sniffObject(text: Uint8Array): SnapshotFormat {
   // with its line end, which nothing inside a text may be

@@ -38,14 +38,17 @@ type State =
   | 'end';
 
 /**
- * Cuts a JSON document into the records of its list: an array, or the member `results` or `features` of an
- * object. The document costs a look at each byte and one `JSON.parse` of each record. A record that is too
- * long is passed over without being kept.
+ * Cuts a JSON document into the records of its list: an array, or the member `results` or
+ * `features` of an object. The document costs a look at each byte and one `JSON.parse` of each
+ * record. A record that is too long is passed over without being kept.
  */
 export class JsonDocument {
   /** Undefined until the list begins. */
   list: ListName | undefined;
-  /** Values of the members `type`, `count`, `next`, `numberMatched` and `links` of the outermost object. */
+  /**
+   * Values of the members `type`, `count`, `next`, `numberMatched` and `links` of the outermost
+   * object.
+   */
   readonly members: Map<string, unknown> = new Map();
   /** The first keys of the outermost object. */
   readonly keys: string[] = [];
@@ -65,7 +68,9 @@ export class JsonDocument {
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  /** `onRecord` hears each record of the list, parsed or a `RenderedPoint`, or that it is too long. */
+  /**
+   * `onRecord` hears each record of the list, parsed or a `RenderedPoint`, or that it is too long.
+   */
   constructor(onRecord: (value: unknown, isTooLong: boolean) => void) {
     this.#onRecord = onRecord;
   }
@@ -219,7 +224,9 @@ export class JsonDocument {
   }
 }
 
-/** What the beginning of a document shows: its list and members so far, and whether it ends there. */
+/**
+ * What the beginning of a document shows: its list and members so far, and whether it ends there.
+ */
 export function outlineOf(start: Uint8Array): {
   readonly document: JsonDocument;
   readonly state: 'complete' | 'open' | 'broken';

@@ -14,8 +14,8 @@ type Wanted = 'value' | 'item or ]' | 'key' | 'key or }' | ':' | ', or end' | 'n
 const MAY_CLOSE: ReadonlySet<Wanted> = new Set(['item or ]', 'key or }', ', or end']);
 
 /**
- * Finds the first byte that cannot be part of one JSON value: `JSON.parse` tells that there is one, but not
- * always where. Undefined when the bytes are a JSON value.
+ * Finds the first byte that cannot be part of one JSON value: `JSON.parse` tells that there is one,
+ * but not always where. Undefined when the bytes are a JSON value.
  */
 export function findFault(bytes: Uint8Array): JsonFault | undefined {
   // a character a byte, so that places in the text are places in the bytes
@@ -39,9 +39,9 @@ export function findFault(bytes: Uint8Array): JsonFault | undefined {
       closers.push(first === '{' ? '}' : ']');
       wanted = first === '{' ? 'key or }' : 'item or ]';
     } else if (first === '"' && (isValue || isKey)) {
-      const text_ = endOfText(text, at);
-      if (typeof text_ !== 'number') return text_;
-      end = text_;
+      const behind = endOfText(text, at);
+      if (typeof behind !== 'number') return behind;
+      end = behind;
       wanted = isKey ? ':' : behindValue(closers);
     } else {
       end = isValue ? Math.max(endOf(NUMBER, text, at), endOf(WORD, text, at)) : at;

@@ -5,7 +5,10 @@ const BRACKET_CLOSE = 0x5d;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
-/** What a byte is outside of texts: nothing that JSON has, part of a number or word, white space, a mark. */
+/**
+ * What a byte is outside of texts: nothing that JSON has, part of a number or word, white space, a
+ * mark.
+ */
 const WRONG = 0;
 const PLAIN = 1;
 const SPACE = 2;
@@ -25,8 +28,8 @@ export class WrongByte extends Error {
 }
 
 /**
- * Passes over one JSON value and finds its end, with a look at each byte: brackets must match, and outside of
- * texts there are only characters that JSON has. All else is for `JSON.parse` to check.
+ * Passes over one JSON value and finds its end, with a look at each byte: brackets must match, and
+ * outside of texts there are only characters that JSON has. All else is for `JSON.parse` to check.
  */
 export class ValueScanner {
   /** The brackets that must close the value, the innermost last. */
@@ -55,7 +58,10 @@ export class ValueScanner {
     return !this.#isOver;
   }
 
-  /** Goes on from byte `from`; returns where the value ends, or the end of the chunk. Throws {@link WrongByte}. */
+  /**
+   * Goes on from byte `from`; returns where the value ends, or the end of the chunk. Throws {@link
+   * WrongByte}.
+   */
   pass(chunk: Uint8Array, from: number): number {
     let i = from;
     while (i < chunk.length) {
@@ -93,7 +99,9 @@ export class ValueScanner {
     return i;
   }
 
-  /** Where the text ends that the scanner stands in: behind its quote, else at the end of the chunk. */
+  /**
+   * Where the text ends that the scanner stands in: behind its quote, else at the end of the chunk.
+   */
   #endOfText(chunk: Uint8Array, from: number): number {
     let i = this.#isEscaped ? from + 1 : from;
     this.#isEscaped = false;

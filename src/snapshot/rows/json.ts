@@ -6,9 +6,9 @@ import { BrokenRows, type OnPage, type Row, TOO_LONG } from './row.js';
 const SHOWN_BYTES = 200;
 
 /**
- * The records of one JSON document: an array of them, an object with a list `results` (a page of the
- * API), or a GeoJSON FeatureCollection. A syntax error breaks the file, as nothing tells where the
- * next record would begin.
+ * The records of one JSON document: an array of them, an object with a list `results` (a page of
+ * the API), or a GeoJSON FeatureCollection. A syntax error breaks the file, as nothing tells where
+ * the next record would begin.
  */
 export async function* readJson(
   chunks: AsyncIterable<Uint8Array>,

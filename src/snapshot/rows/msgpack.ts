@@ -6,7 +6,8 @@ const TIMESTAMP_TYPE = 0xff;
 const LONGEST_ARRAY_HEADER = 5;
 const REPLACEMENT = '\ufffd';
 
-// known to msgpackr as a Date, which would lose the microseconds; it has one registry for all decoders
+// known to msgpackr as a Date, which would lose the microseconds; it has one registry for all
+// decoders
 addExtension({ type: TIMESTAMP_TYPE, unpack: timestampText });
 
 /**

@@ -5,9 +5,9 @@ import { type Line, LineSplitter } from './lines.js';
 import { isBlank, type Row, TOO_LONG } from './row.js';
 
 /**
- * A JSON value a line, or one behind each record separator (RFC 8142); blank ones are passed over. A GeoJSON
- * Feature stands for its record. No line can break the file: one that is too long, no UTF-8 or no JSON is a
- * problem of its own.
+ * A JSON value a line, or one behind each record separator (RFC 8142); blank ones are passed over.
+ * A GeoJSON Feature stands for its record. No line can break the file: one that is too long, no
+ * UTF-8 or no JSON is a problem of its own.
  */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter();

@@ -25,8 +25,8 @@ export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
 };
 
 /**
- * Opens a snapshot of rows, gzipped or not, in a format that was detected. Throws an InputError when
- * the file cannot be opened; what is wrong inside shows when its blocks are read.
+ * Opens a snapshot of rows, gzipped or not, in a format that was detected. Throws an InputError
+ * when the file cannot be opened; what is wrong inside shows when its blocks are read.
  */
 export function openRows(path: string, format: RowFormat, options: ReadOptions): SnapshotReader {
   return new RowsReader(new Source(path), format, options);

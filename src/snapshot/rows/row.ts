@@ -2,7 +2,8 @@ import type { Problem } from '../../model/point.js';
 import { MAX_RECORD_BYTES } from '../block.js';
 
 /**
- * A record as its file has it, not validated yet, or a `RenderedPoint`; or why not even that could be read.
+ * A record as its file has it, not validated yet, or a `RenderedPoint`; or why not even that could
+ * be read.
  */
 export type Row =
   | { readonly place: number; readonly value: unknown; readonly problem?: never }
@@ -11,8 +12,8 @@ export type Row =
 /**
  * Turns the bytes of a file, gunzipped, into rows: one batch for each chunk, in the order of the
  * file. `place` is the line in formats of lines, else the number of the record, both from 1. Throws
- * {@link BrokenRows} where no way leads on. `onPage` hears at the end why the file is a page of a longer
- * list, if it is.
+ * {@link BrokenRows} where no way leads on. `onPage` hears at the end why the file is a page of a
+ * longer list, if it is.
  */
 export type RowParser = (
   chunks: AsyncIterable<Uint8Array>,
@@ -21,7 +22,9 @@ export type RowParser = (
 
 export type OnPage = (why: string) => void;
 
-/** Nothing more can be read from this input. The message does not name the file: its reader does. */
+/**
+ * Nothing more can be read from this input. The message does not name the file: its reader does.
+ */
 export class BrokenRows extends Error {
   override readonly name = 'BrokenRows';
 }

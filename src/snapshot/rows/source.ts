@@ -48,7 +48,9 @@ export class Source {
     this.gzipped = start[0] === 0x1f && start[1] === 0x8b;
   }
 
-  /** Throws an InputError when the file cannot be read on, or its gzip data is damaged or cut short. */
+  /**
+   * Throws an InputError when the file cannot be read on, or its gzip data is damaged or cut short.
+   */
   async *chunks(onProgress?: Progress): AsyncGenerator<Uint8Array> {
     if (!this.gzipped) {
       yield* this.#raw(onProgress);
@@ -113,7 +115,8 @@ export class Source {
     const behind = position === 0 ? '' : ` behind byte ${position}`;
     let reason = `is damaged${behind} (${message})`;
     if (code === 'Z_BUF_ERROR') reason = `is cut short at byte ${position}`;
-    // the file begins with the right header: what this one is missed in comes behind whole gzip data
+    // the file begins with the right header: what this one is missed in comes behind whole gzip
+    // data
     if (message === 'incorrect header check') reason = `is followed by something else${behind}`;
     return new InputError(`${this.path}: the gzip data ${reason}`, { cause: error });
   }

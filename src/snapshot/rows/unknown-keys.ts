@@ -2,7 +2,9 @@ const MAX_KEYS = 100;
 const MAX_KEY_LENGTH = 60;
 const OTHERS = '(other keys)';
 
-/** Counts keys that records may not have; a file of ever new ones does not take ever more memory. */
+/**
+ * Counts keys that records may not have; a file of ever new ones does not take ever more memory.
+ */
 export class UnknownKeys {
   readonly #counts = new Map<string, number>();
 
