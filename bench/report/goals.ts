@@ -73,7 +73,7 @@ const DEFINITIONS: readonly Definition[] = [
     unit: ' ms',
     by: 'bench/query',
     read({ query }) {
-      const slowest = query?.results.slowest[0];
+      const slowest = query?.results.slowest?.[0];
       return slowest && { value: slowest.millis, text: digits(slowest.millis) };
     },
   },

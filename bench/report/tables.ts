@@ -119,7 +119,11 @@ function httpTable(title: string, results: NonNullable<Parts['http']>['results']
   };
 }
 
-function slowestTable({ slowest, searched }: NonNullable<Parts['query']>['results']): ReportTable {
+function slowestTable({
+  slowest = [],
+  searched = 0,
+}: NonNullable<Parts['query']>['results']): ReportTable | undefined {
+  if (slowest.length === 0) return undefined;
   return {
     title: 'The slowest queries that a search finds',
     note:

@@ -11,7 +11,8 @@ import type { Part } from '../support/run.js';
 export interface Parts {
   readonly http?: Part<readonly HttpResult[]>;
   readonly open?: Part<readonly HttpResult[]>;
-  readonly query?: Part<QueryResults>;
+  /** Reports from before 2026-11-22 have no search for slow queries. */
+  readonly query?: Part<Pick<QueryResults, 'cases'> & Partial<QueryResults>>;
   readonly load?: Part<LoadResults>;
   readonly reload?: Part<ReloadResults>;
   readonly peers?: Part<PeerResults>;
