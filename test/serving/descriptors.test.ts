@@ -44,7 +44,7 @@ function serveWith(files: number, flags: readonly string[]): ReturnType<typeof s
       const socket = connect(port, '127.0.0.1');
       sockets.push(socket.on('error', () => {}).on('close', () => closed++));
     }
-    await until('those beyond the limit are closed', () => closed >= 200 - 7);
+    await until('those beyond the limit are closed', () => closed >= 200 - 8);
     // there is room for a build, and the timers of a second come by
     replaceFile(path, markedLines(2));
     await until('the new file is served', async () => (await count()) === countOf(2));
