@@ -15,7 +15,7 @@ type Queued = () => Promise<[errors: string | true, passed: number, skipped: num
 const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_QUEUE: (Queued | null)[][] };
 
 /** How long a file's last handles may take to close once its tests are done. */
-const CLOSING_MS = 2_000;
+const CLOSING_MS = 5_000;
 const LOOK_MS = 5;
 const CLOCK_TICKS = 100;
 
