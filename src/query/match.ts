@@ -17,7 +17,7 @@ import { regionOf } from './region/region.js';
 import type { Scratch } from './scratch.js';
 import { findRuns } from './search.js';
 import { type Window, windowOf } from './windows.js';
-import { andThen, inStretches, type Step } from './work.js';
+import { andThen, inStretches, type Meter, type Step } from './work.js';
 
 /** Below this many rows in a time window, testing them beats looking for a region's runs. */
 const NARROW_WINDOW = 256;
@@ -213,8 +213,13 @@ function listWindow(
       list[at++] = row;
     }
     count = at;
+    charge();
   };
-  return andThen(inStretches(meter, window.range.from, window.range.to, cost, test), () => count);
+  const charge = chargeOf(meter, region);
+  return andThen(
+    inStretches(meter, window.range.from, window.range.to, cost, test, MEASURED_ROWS),
+    () => count,
+  );
 }
 
 /** Keeps those of the first `candidates` of the list that lie in the region; returns how many. */
@@ -230,6 +235,22 @@ function keepWithin(
       const row = list[i]!;
       if (region.contains(coords, row)) list[count++] = row;
     }
+    charge();
   };
-  return andThen(inStretches(meter, 0, candidates, REGION_TEST, test), () => count);
+  const charge = chargeOf(meter, region);
+  return andThen(inStretches(meter, 0, candidates, REGION_TEST, test, MEASURED_ROWS), () => count);
+}
+
+/** Rows that are tested by a region between two looks at the meter: each may cost microseconds. */
+const MEASURED_ROWS = 256;
+
+/** Makes what charges the meter for the work that a region has done since the last time. */
+function chargeOf(meter: Meter, region: Region | undefined): () => void {
+  if (region === undefined) return () => {};
+  let before = region.work();
+  return () => {
+    const work = region.work();
+    meter.left -= work - before;
+    before = work;
+  };
 }

@@ -48,7 +48,7 @@ function* chain<A, B>(work: Work<A>, next: (result: A) => Step<B>): Work<B> {
 
 /**
  * Does `work` on all of `from` to `to - 1`, each of which costs `cost`: at once where that is little, else in
- * stretches.
+ * stretches, of `most` at most.
  */
 export function inStretches(
   meter: Meter,
@@ -56,9 +56,12 @@ export function inStretches(
   to: number,
   cost: number,
   work: (from: number, to: number) => void,
+  most: number = Infinity,
 ): Step<void> {
   const whole = (to - from) * cost;
-  if (whole > meter.stretch) return stretches(meter, from, to, cost, work);
+  if (whole > meter.stretch || to - from > most) {
+    return stretches(meter, from, to, cost, work, most);
+  }
   work(from, to);
   meter.left -= whole;
 }
@@ -69,8 +72,9 @@ function* stretches(
   to: number,
   cost: number,
   work: (from: number, to: number) => void,
+  most: number,
 ): Work<void> {
-  const size = Math.max(1, Math.floor(meter.stretch / cost));
+  const size = Math.max(1, Math.min(most, Math.floor(meter.stretch / cost)));
   for (let at = from; at < to; at += size) {
     const end = Math.min(at + size, to);
     work(at, end);
