@@ -2,7 +2,7 @@ import type { Dataset } from '../../src/dataset/dataset.js';
 import type { Order } from '../../src/dataset/order.js';
 import type { Random } from '../../src/generate/random.js';
 import { FARTHEST, geodesic } from '../../src/model/geo.js';
-import type { Box, Circle, Filters, Ordering, Query, TimeWindow } from '../../src/query/query.js';
+import type { Box, Circle, Filters, Ordering, Query, TimeWindow } from '../../src/model/query.js';
 
 /** A query before the number of its pages is known. */
 export interface Candidate {

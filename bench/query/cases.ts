@@ -1,7 +1,7 @@
 import type { Random } from '../../src/generate/random.js';
 import { FARTHEST } from '../../src/model/geo.js';
+import type { Box, Filters, Ordering, TimeWindow } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
-import type { Box, Filters, Ordering, TimeWindow } from '../../src/query/query.js';
 import { benchRandom } from '../places.js';
 
 export type Kind = 'box' | 'radius' | 'time' | 'combined';

@@ -1,6 +1,6 @@
 import { geodesic } from '../../src/model/geo.js';
+import type { Filters } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
-import type { Filters } from '../../src/query/query.js';
 import type { Case } from './cases.js';
 import type { Rival } from './rivals.js';
 

@@ -2,8 +2,8 @@ import geographiclib from 'geographiclib-geodesic';
 import { buildDataset } from '../../src/dataset/build.js';
 import { assembleDataset, type Dataset } from '../../src/dataset/dataset.js';
 import { geodesic } from '../../src/model/geo.js';
+import type { Circle } from '../../src/model/query.js';
 import type { Degrees, Metres } from '../../src/model/units.js';
-import type { Circle } from '../../src/query/query.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/snapshot/block.js';
 import type { SnapshotReader } from '../../src/snapshot/snapshot.js';
 

@@ -2,8 +2,8 @@ import { createPageCopier, fetchPage } from '../../src/dataset/record-page.js';
 import { JSON_FORMAT } from '../../src/http/formats/json.js';
 import { pageLinks } from '../../src/http/formats/links.js';
 import { PointRecords } from '../../src/http/formats/records.js';
+import type { Filters, Ordering } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
-import type { Filters, Ordering } from '../../src/query/query.js';
 import { type Spread, spreadOf } from '../support/stats.js';
 
 /** A contender of a comparison: does the work of one query. */

@@ -3,7 +3,7 @@ import KDBush from 'kdbush';
 import RBush from 'rbush';
 import type { Dataset } from '../../src/dataset/dataset.js';
 import { haversine, haversineOf } from '../../src/model/geo.js';
-import type { Filters } from '../../src/query/query.js';
+import type { Filters } from '../../src/model/query.js';
 import type { Kind } from './cases.js';
 
 /** What a user might write without Waypost: finds the rows that match, in any order, and stops there. */

@@ -1,6 +1,6 @@
 import type { Random } from '../../src/generate/random.js';
+import type { Circle, Query } from '../../src/model/query.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
-import type { Circle, Query } from '../../src/query/query.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { benchRandom } from '../places.js';
 import { say } from '../support/run.js';

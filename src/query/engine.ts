@@ -1,15 +1,15 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
+import type { Filters, Ordering, Query } from '../model/query.js';
+import type { Matches } from './common/matches.js';
+import type { Driver, Way } from './common/plan.js';
+import { createScratch, type Scratch } from './common/scratch.js';
+import { andThen, drain, isWork, PIECE, type Step } from './common/work.js';
 import { findMatches } from './match.js';
-import type { Matches } from './matches.js';
 import { takeNearest } from './page/nearest.js';
 import { takeOrdered } from './page/ordered.js';
-import type { Driver, Way } from './plan.js';
-import type { Filters, Ordering, Query } from './query.js';
 import { scanMatches, type Visitor } from './scan.js';
-import { createScratch, type Scratch } from './scratch.js';
 import { Memory, Suspended } from './suspended.js';
-import { andThen, drain, isWork, PIECE, type Step } from './work.js';
 
 /** Overrides of the planner, for tests that every way gives the same page. */
 export interface Hints {

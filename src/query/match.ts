@@ -1,8 +1,9 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
-import { CellWalk, cellRows } from './cells.js';
-import { type Bounds, boundsOf, markWithin } from './marks.js';
-import type { Matches } from './matches.js';
+import type { Filters } from '../model/query.js';
+import { CellWalk, cellRows } from './common/cells.js';
+import { type Bounds, boundsOf, markWithin } from './common/marks.js';
+import type { Matches } from './common/matches.js';
 import {
   COUNTED_CELLS,
   chooseDriver,
@@ -10,14 +11,13 @@ import {
   NEIGHBOUR,
   REGION_TEST,
   SCATTERED,
-} from './plan.js';
-import type { Filters } from './query.js';
+} from './common/plan.js';
+import type { Scratch } from './common/scratch.js';
+import { type Window, windowOf } from './common/windows.js';
+import { andThen, inStretches, type Meter, type Step } from './common/work.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
-import type { Scratch } from './scratch.js';
 import { findRuns } from './search.js';
-import { type Window, windowOf } from './windows.js';
-import { andThen, inStretches, type Meter, type Step } from './work.js';
 
 /** Below this many rows in a time window, testing them beats looking for a region's runs. */
 const NARROW_WINDOW = 256;

@@ -1,11 +1,11 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
+import type { Filters } from '../model/query.js';
+import { type Matches, markMatches } from './common/matches.js';
+import { type Driver, NEIGHBOUR } from './common/plan.js';
+import type { Scratch } from './common/scratch.js';
+import { andThen, inStretches, type Step } from './common/work.js';
 import { findMatches } from './match.js';
-import { type Matches, markMatches } from './matches.js';
-import { type Driver, NEIGHBOUR } from './plan.js';
-import type { Filters } from './query.js';
-import type { Scratch } from './scratch.js';
-import { andThen, inStretches, type Step } from './work.js';
 
 /** Takes matches as they are found: the rows `from` to `to - 1` all match. */
 export type Visitor = (from: Row, to: Row) => void;

@@ -1,9 +1,9 @@
 import type { BlockGroup, BoxNode } from '../dataset/box-index.js';
 import type { Dataset } from '../dataset/dataset.js';
-import { REGION_TEST } from './plan.js';
+import { REGION_TEST } from './common/plan.js';
+import type { Runs } from './common/runs.js';
+import type { Meter, Step, Work } from './common/work.js';
 import { INSIDE, OUTSIDE, type Region } from './region/overlap.js';
-import type { Runs } from './runs.js';
-import type { Meter, Step, Work } from './work.js';
 
 /** Nanoseconds that a look at a box takes, on average of those that are settled by comparisons and the others. */
 const LOOK = 30;

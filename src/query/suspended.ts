@@ -1,5 +1,5 @@
-import { type Scratch, unmark, wipe } from './scratch.js';
-import { isWork, refill, type Step, type Work } from './work.js';
+import { type Scratch, unmark, wipe } from './common/scratch.js';
+import { isWork, refill, type Step, type Work } from './common/work.js';
 
 /**
  * The working memory of an engine: two sets at most. One suspended query keeps one of them, so that

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FARTHEST, geodesic } from '../../src/model/geo.js';
-import { chooseWay } from '../../src/query/plan.js';
-import type { Filters, Ordering } from '../../src/query/query.js';
+import type { Filters, Ordering } from '../../src/model/query.js';
+import { chooseWay } from '../../src/query/common/plan.js';
 import { engineOf, idsOf } from '../support/engine.js';
 import type { Note } from '../support/notes.js';
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Query } from '../../src/model/query.js';
 import type { Answer, Engine, Hints } from '../../src/query/engine.js';
-import type { Query } from '../../src/query/query.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { everyHint } from '../support/compare.js';
 import { engineOf } from '../support/engine.js';

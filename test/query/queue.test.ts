@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Query } from '../../src/model/query.js';
 import type { Answer } from '../../src/query/engine.js';
-import type { Query } from '../../src/query/query.js';
 import { createQueue, type Queue } from '../../src/query/queue.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { engineOf } from '../support/engine.js';

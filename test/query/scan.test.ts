@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Filters } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
-import type { Filters } from '../../src/query/query.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { everyHint } from '../support/compare.js';
 import { engineOf, idsOf } from '../support/engine.js';

@@ -3,12 +3,12 @@ import * as assert from 'uvu/assert';
 import { HOSTILE_DATA, hostileDataset } from '../../bench/query/hostile-data.js';
 import type { Dataset } from '../../src/dataset/dataset.js';
 import { geodesic } from '../../src/model/geo.js';
-import type { Circle } from '../../src/query/query.js';
+import type { Circle } from '../../src/model/query.js';
+import { Runs } from '../../src/query/common/runs.js';
+import { createMeter, drain, isWork, refill } from '../../src/query/common/work.js';
 import { circleRegion } from '../../src/query/region/circle.js';
 import { Rim } from '../../src/query/region/rim.js';
-import { Runs } from '../../src/query/runs.js';
 import { findRuns } from '../../src/query/search.js';
-import { createMeter, drain, isWork, refill } from '../../src/query/work.js';
 
 const POINTS = 20_000;
 

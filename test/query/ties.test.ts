@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import { Random } from '../../src/generate/random.js';
+import type { Filters, Ordering } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
-import type { Filters, Ordering } from '../../src/query/query.js';
 import { allPages, assertHints, assertNotes, assertPage } from '../support/compare.js';
 import { engineOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
+import type { Filters, Query } from '../../src/model/query.js';
+import type { Driver, Way } from '../../src/query/common/plan.js';
 import type { Engine, Hints, Page } from '../../src/query/engine.js';
-import type { Driver, Way } from '../../src/query/plan.js';
-import type { Filters, Query } from '../../src/query/query.js';
 import { idsOf } from './engine.js';
 import type { Note } from './notes.js';
 import type { Expected } from './oracle.js';

@@ -1,5 +1,5 @@
 import { geodesic } from '../../src/model/geo.js';
-import type { Circle, Filters, Ordering, TimeWindow } from '../../src/query/query.js';
+import type { Circle, Filters, Ordering, TimeWindow } from '../../src/model/query.js';
 import type { Note } from './notes.js';
 
 /** All matches of some filters, in order. */

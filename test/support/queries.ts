@@ -1,6 +1,6 @@
 import { Random } from '../../src/generate/random.js';
 import { geodesic } from '../../src/model/geo.js';
-import type { Box, Circle, Filters, Ordering, TimeWindow } from '../../src/query/query.js';
+import type { Box, Circle, Filters, Ordering, TimeWindow } from '../../src/model/query.js';
 import type { Note } from './notes.js';
 
 /** A query before its page is known. */

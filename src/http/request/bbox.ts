@@ -1,5 +1,5 @@
+import type { Box } from '../../model/query.js';
 import type { Degrees } from '../../model/units.js';
-import type { Box } from '../../query/query.js';
 import { parseDecimal } from './numbers.js';
 
 /** Ten decimals of a degree are a hundredth of a millimetre. */

@@ -1,8 +1,8 @@
+import type { Circle, Filters, Ordering, Query, TimeWindow } from '../../model/query.js';
 import { quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
-import type { Circle, Filters, Ordering, Query, TimeWindow } from '../../query/query.js';
 import { parseBbox } from './bbox.js';
 import { invalidPage, ParameterErrors, type ParameterProblem } from './errors.js';
 import { parseDecimal, parseWhole } from './numbers.js';

@@ -1,6 +1,6 @@
 import { createPageCopier, fetchPage } from '../../dataset/record-page.js';
+import type { Query } from '../../model/query.js';
 import type { Answer } from '../../query/engine.js';
-import type { Query } from '../../query/query.js';
 import { createQueue } from '../../query/queue.js';
 import { Suspended } from '../../query/suspended.js';
 import type { Context } from '../answer/context.js';

@@ -1,5 +1,5 @@
+import { inStretches, isWork, type Meter, type Work } from '../common/work.js';
 import type { Centre } from '../region/centre.js';
-import { inStretches, isWork, type Meter, type Work } from '../work.js';
 import type { Places } from './ordered.js';
 
 /** Rows with their haversines from the centre, index by index. */

@@ -1,8 +1,8 @@
 import { type Blocks, putUnion } from '../../dataset/blocks.js';
 import { firstAbove } from '../../dataset/order.js';
 import type { Row } from '../../dataset/row.js';
+import type { Meter, Work } from '../common/work.js';
 import type { Centre } from '../region/centre.js';
-import type { Meter, Work } from '../work.js';
 import type { Places } from './ordered.js';
 
 /** Blocks that are kept or left out as one: a subtree, too. */

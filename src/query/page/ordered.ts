@@ -1,12 +1,18 @@
 import type { Dataset } from '../../dataset/dataset.js';
 import type { Order, RankRange } from '../../dataset/order.js';
-import { CellWalk, cellRows } from '../cells.js';
-import { bitOf } from '../marks.js';
-import { costOfListing, costOfMarking, listRows, type Matches, markMatches } from '../matches.js';
-import { type Choice, chooseWay, MARKED, RUN_TEST, SCATTERED, type Way } from '../plan.js';
-import { FEW, type Scratch } from '../scratch.js';
-import type { Window } from '../windows.js';
-import { andThen, type Step } from '../work.js';
+import { CellWalk, cellRows } from '../common/cells.js';
+import { bitOf } from '../common/marks.js';
+import {
+  costOfListing,
+  costOfMarking,
+  listRows,
+  type Matches,
+  markMatches,
+} from '../common/matches.js';
+import { type Choice, chooseWay, MARKED, RUN_TEST, SCATTERED, type Way } from '../common/plan.js';
+import { FEW, type Scratch } from '../common/scratch.js';
+import type { Window } from '../common/windows.js';
+import { andThen, type Step } from '../common/work.js';
 import { selectFew, selectRanked } from './select.js';
 import { type RowTest, Walk } from './walk.js';
 

@@ -1,7 +1,13 @@
 import type { Order } from '../../dataset/order.js';
-import { SCATTERED } from '../plan.js';
-import { BITS_PER_SPAN, BUCKETS, type Scratch, type Selection, SPAN_SHIFT } from '../scratch.js';
-import { andThen, inStretches, type Step } from '../work.js';
+import { SCATTERED } from '../common/plan.js';
+import {
+  BITS_PER_SPAN,
+  BUCKETS,
+  type Scratch,
+  type Selection,
+  SPAN_SHIFT,
+} from '../common/scratch.js';
+import { andThen, inStretches, type Step } from '../common/work.js';
 
 /** More than this in one bucket of a few: they are so close together that insertion would be slow. */
 const MOST_IN_BUCKET = 64;

@@ -1,8 +1,8 @@
 import type { Order, RankRange } from '../../dataset/order.js';
 import type { Rank, Row } from '../../dataset/row.js';
-import { bitOf } from '../marks.js';
-import { MARKED } from '../plan.js';
-import type { Meter, Step, Work } from '../work.js';
+import { bitOf } from '../common/marks.js';
+import { MARKED } from '../common/plan.js';
+import type { Meter, Step, Work } from '../common/work.js';
 
 /** Whether a row is a match. */
 export type RowTest = (row: Row) => boolean;

@@ -5,8 +5,8 @@ import {
   LEAST_STRETCH,
   MOST_STRETCH,
 } from '../../model/geo.js';
+import type { Box, Circle } from '../../model/query.js';
 import type { Metres } from '../../model/units.js';
-import type { Box, Circle } from '../query.js';
 import { Centre } from './centre.js';
 import { ACROSS, collectEach, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js';
 import { Patch } from './patch.js';

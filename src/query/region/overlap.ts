@@ -1,5 +1,5 @@
 import type { Row } from '../../dataset/row.js';
-import type { Box } from '../query.js';
+import type { Box } from '../../model/query.js';
 
 /** How a rectangle of the map lies to a region. */
 export type Overlap = typeof OUTSIDE | typeof INSIDE | typeof ACROSS;

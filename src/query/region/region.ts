@@ -1,4 +1,4 @@
-import type { Box, Filters } from '../query.js';
+import type { Box, Filters } from '../../model/query.js';
 import { circleRegion } from './circle.js';
 import { ACROSS, collectEach, INSIDE, OUTSIDE, type Region } from './overlap.js';
 

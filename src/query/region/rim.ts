@@ -1,8 +1,8 @@
 import type { Row } from '../../dataset/row.js';
 import { geodesic, LARGEST_RADIUS } from '../../model/geo.js';
 import { GeodesicFrom } from '../../model/geodesic-from.js';
+import type { Circle } from '../../model/query.js';
 import type { Degrees, Metres } from '../../model/units.js';
-import type { Circle } from '../query.js';
 import { isPlace, type Region } from './overlap.js';
 import type { Patch } from './patch.js';
 

@@ -1,5 +1,5 @@
 import { EARTH_RADIUS, ECCENTRICITY_SQUARED, EQUATOR_RADIUS } from '../../model/geo.js';
-import type { Box, Circle } from '../query.js';
+import type { Box, Circle } from '../../model/query.js';
 import { ACROSS, INSIDE, isPlace, OUTSIDE, type Region } from './overlap.js';
 import { Patch } from './patch.js';
 import { Rim } from './rim.js';

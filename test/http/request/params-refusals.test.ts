@@ -8,8 +8,8 @@ import {
   parsePointsQuery,
 } from '../../../src/http/request/params.js';
 import { parseQueryString } from '../../../src/http/request/query-string.js';
+import type { Query } from '../../../src/model/query.js';
 import { UTC } from '../../../src/model/time-zone.js';
-import type { Query } from '../../../src/query/query.js';
 
 function read(query: string): Query {
   return parsePointsQuery(parseQueryString(query), UTC);

@@ -2,10 +2,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { cutBlocks } from '../../../src/dataset/blocks.js';
 import { Random } from '../../../src/generate/random.js';
+import { createMeter, drain, PIECE } from '../../../src/query/common/work.js';
 import { distanceAt, leaveOutDistances } from '../../../src/query/page/distances.js';
 import { leaveOutGroups } from '../../../src/query/page/groups.js';
 import { Centre } from '../../../src/query/region/centre.js';
-import { createMeter, drain, PIECE } from '../../../src/query/work.js';
 import { treeCoords } from '../../support/tree-coords.js';
 
 const SEED = 81;

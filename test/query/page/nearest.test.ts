@@ -3,10 +3,10 @@ import * as assert from 'uvu/assert';
 import { HOSTILE_DATA, hostileDataset } from '../../../bench/query/hostile-data.js';
 import type { Dataset } from '../../../src/dataset/dataset.js';
 import { geodesic } from '../../../src/model/geo.js';
+import type { Circle } from '../../../src/model/query.js';
+import { isWork } from '../../../src/query/common/work.js';
 import { createEngine } from '../../../src/query/engine.js';
-import type { Circle } from '../../../src/query/query.js';
 import { Centre } from '../../../src/query/region/centre.js';
-import { isWork } from '../../../src/query/work.js';
 import { engineOf, idsOf } from '../../support/engine.js';
 import type { Note } from '../../support/notes.js';
 

@@ -1,9 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Permutation, Random } from '../../../src/generate/random.js';
+import {
+  BITS_PER_SPAN,
+  createScratch,
+  FEW,
+  type Scratch,
+} from '../../../src/query/common/scratch.js';
+import { drain } from '../../../src/query/common/work.js';
 import { selectFew, selectRanked } from '../../../src/query/page/select.js';
-import { BITS_PER_SPAN, createScratch, FEW, type Scratch } from '../../../src/query/scratch.js';
-import { drain } from '../../../src/query/work.js';
 import { assertSame } from '../../support/same.js';
 
 const SEED = 71;

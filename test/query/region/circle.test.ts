@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/generate/random.js';
 import { FARTHEST, geodesic } from '../../../src/model/geo.js';
-import type { Box, Circle } from '../../../src/query/query.js';
+import type { Box, Circle } from '../../../src/model/query.js';
 import { circleRegion } from '../../../src/query/region/circle.js';
 import { ACROSS, INSIDE, OUTSIDE } from '../../../src/query/region/overlap.js';
 import { at, rectangleOf } from '../../support/place.js';

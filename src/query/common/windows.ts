@@ -1,5 +1,5 @@
-import { type Order, type RankRange, rankRange } from '../dataset/order.js';
-import type { TimeWindow } from './query.js';
+import { type Order, type RankRange, rankRange } from '../../dataset/order.js';
+import type { TimeWindow } from '../../model/query.js';
 
 /** A window of time, as the stretch of its order. */
 export interface Window {

@@ -1,5 +1,5 @@
-import type { Row } from '../dataset/row.js';
-import type { Region } from './region/overlap.js';
+import type { Row } from '../../dataset/row.js';
+import type { Region } from '../region/overlap.js';
 
 /**
  * Rows as ranges `[from, to)`, ascending, none in two: what a region search yields. One list is reused from

@@ -1,4 +1,4 @@
-import type { Rank, Row } from '../dataset/row.js';
+import type { Rank, Row } from '../../dataset/row.js';
 import type { Window } from './windows.js';
 
 /** Whether the bit of a row is set: 1 or 0. */

@@ -1,7 +1,7 @@
-import type { Dataset } from '../dataset/dataset.js';
+import type { Dataset } from '../../dataset/dataset.js';
+import type { Region } from '../region/overlap.js';
 import { boundsOf, listMarked, markRows, markRun, markWithin } from './marks.js';
 import { MARKED, NEIGHBOUR, SCATTERED } from './plan.js';
-import type { Region } from './region/overlap.js';
 import type { Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
 import { narrowest, type Window } from './windows.js';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../../src/generate/random.js';
 import {
   type Bounds,
   bitOf,
@@ -8,7 +8,7 @@ import {
   markRows,
   markRun,
   markWithin,
-} from '../../src/query/marks.js';
+} from '../../../src/query/common/marks.js';
 
 const ROWS = 320;
 const random = new Random(8, 'point');

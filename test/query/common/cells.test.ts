@@ -1,11 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../src/generate/random.js';
-import type { Hints } from '../../src/query/engine.js';
-import type { Filters, Ordering, Query } from '../../src/query/query.js';
-import { Suspended } from '../../src/query/suspended.js';
-import { engineOf, idsOf } from '../support/engine.js';
-import type { Note } from '../support/notes.js';
+import { Random } from '../../../src/generate/random.js';
+import type { Filters, Ordering, Query } from '../../../src/model/query.js';
+import type { Hints } from '../../../src/query/engine.js';
+import { Suspended } from '../../../src/query/suspended.js';
+import { engineOf, idsOf } from '../../support/engine.js';
+import type { Note } from '../../support/notes.js';
 
 const COUNT = 40_000;
 const random = new Random(12, 'point');

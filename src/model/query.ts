@@ -1,4 +1,4 @@
-import type { Degrees, Metres, Microseconds } from '../model/units.js';
+import type { Degrees, Metres, Microseconds } from './units.js';
 
 /** A rectangle of longitudes and latitudes, edges included; `west` ≤ `east`, `south` ≤ `north`. */
 export interface Box {

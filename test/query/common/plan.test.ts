@@ -1,6 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { chooseDriver, chooseNearestWay, chooseWay, type Facts } from '../../src/query/plan.js';
+import {
+  chooseDriver,
+  chooseNearestWay,
+  chooseWay,
+  type Facts,
+} from '../../../src/query/common/plan.js';
 
 const MILLION = 1_000_000;
 

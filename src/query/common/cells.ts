@@ -1,8 +1,8 @@
-import { countCells } from '../dataset/cross-table.js';
-import type { Dataset } from '../dataset/dataset.js';
-import type { Order, RankRange } from '../dataset/order.js';
-import { crossViewOf } from '../dataset/orders.js';
-import type { Rank } from '../dataset/row.js';
+import { countCells } from '../../dataset/cross-table.js';
+import type { Dataset } from '../../dataset/dataset.js';
+import type { Order, RankRange } from '../../dataset/order.js';
+import { crossViewOf } from '../../dataset/orders.js';
+import type { Rank } from '../../dataset/row.js';
 import { NEIGHBOUR, SCATTERED } from './plan.js';
 import type { Window } from './windows.js';
 import type { Meter, Step, Work } from './work.js';

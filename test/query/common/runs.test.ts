@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../src/generate/random.js';
-import { Runs } from '../../src/query/runs.js';
+import { Random } from '../../../src/generate/random.js';
+import { Runs } from '../../../src/query/common/runs.js';
 
 test('a row lies in the runs that were added, and in no other', () => {
   const random = new Random(31, 'point');
