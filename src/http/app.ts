@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Context } from './answer/context.js';
 import { corsHeaders } from './answer/cors.js';
-import { varyOf } from './answer/sender.js';
+import { varyOf } from './answer/head.js';
 import type { Backlog } from './backlog.js';
 import type { Limits } from './limits.js';
 import { refuseBrokenRequest } from './limits.js';

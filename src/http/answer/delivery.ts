@@ -4,10 +4,11 @@ import { pageTooLarge } from '../request/errors.js';
 import type { AnswerCache } from './answer-cache.js';
 import { createCompression, LEAST_COMPRESSED_BYTES } from './compression.js';
 import type { Context } from './context.js';
+import { type AnswerHead, headersOf } from './head.js';
 import { createOutbox } from './outbox.js';
 import { createPageBuffers } from './page-buffers.js';
 import { doInPieces, type Waiter } from './pieces.js';
-import { type Answer, type AnswerHead, headersOf, type Sender } from './sender.js';
+import type { Answer, Sender } from './sender.js';
 
 /** An answer that is being made. */
 export interface Job {

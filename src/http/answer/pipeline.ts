@@ -12,8 +12,9 @@ import { createCodingOf } from './compression.js';
 import type { Context } from './context.js';
 import { createDelivery, waiterOf } from './delivery.js';
 import { hashAddress, hashSettings } from './etag.js';
+import type { Facts } from './head.js';
 import { Later } from './pieces.js';
-import { createSender, type Facts } from './sender.js';
+import { createSender } from './sender.js';
 
 /** A request as handlers see it. */
 export interface Asked {
