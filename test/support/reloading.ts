@@ -6,7 +6,8 @@ import { recordBytes } from '../../src/dataset/records.js';
 import { Cell, type Current } from '../../src/live/current.js';
 import type { Generation } from '../../src/live/generation.js';
 import { type Builder, type BuildResult, createBuilder } from '../../src/live/reload/build.js';
-import { Reloader, type ReloadOptions } from '../../src/live/reload/reload.js';
+import type { ReloadOptions } from '../../src/live/reload/reconcile.js';
+import { Reloader } from '../../src/live/reload/reload.js';
 import { openLocalSource } from '../../src/live/source/local.js';
 import { markIn } from './marked.js';
 
