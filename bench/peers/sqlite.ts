@@ -1,5 +1,6 @@
 import sqlite from '@sqlite.org/sqlite-wasm';
-import { haversine, haversineOf } from '../../src/model/geo.js';
+import { haversineOf } from '../../src/model/geo.js';
+import { haversine } from '../support/great-circle.js';
 import { rowBatches } from './backend.js';
 import { PAGE_SIZE, type PeerPage, type PeerStore } from './types.js';
 

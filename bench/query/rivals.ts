@@ -2,8 +2,9 @@ import * as geokdbush from 'geokdbush';
 import KDBush from 'kdbush';
 import RBush from 'rbush';
 import type { Dataset } from '../../src/dataset/dataset.js';
-import { haversine, haversineOf } from '../../src/model/geo.js';
+import { haversineOf } from '../../src/model/geo.js';
 import type { Filters } from '../../src/model/query.js';
+import { haversine } from '../support/great-circle.js';
 import type { Kind } from './cases.js';
 
 /** What a user might write without Waypost: finds the rows that match, in any order, and stops there. */

@@ -1,8 +1,6 @@
 import geographiclib from 'geographiclib-geodesic';
 import type { Degrees, Metres } from './units.js';
 
-const RADIANS = Math.PI / 180;
-
 /** The sphere whose great circles order points by distance: the mean radius of WGS84. */
 export const EARTH_RADIUS: Metres = 6_371_008.771_415_059;
 
@@ -26,22 +24,10 @@ export const POLAR_RADIUS: Metres = EQUATOR_RADIUS * (1 - FLATTENING);
 /** Of a meridian at the poles, where it is flattest. */
 export const LARGEST_RADIUS: Metres = EQUATOR_RADIUS / (1 - FLATTENING);
 
-/** Squared sine of half the angle between two points: grows with distance, 0 to 1. */
-export function haversine(lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Degrees): number {
-  const dLat = Math.sin(((lat2 - lat1) * RADIANS) / 2);
-  const dLon = Math.sin(((lon2 - lon1) * RADIANS) / 2);
-  return dLat * dLat + Math.cos(lat1 * RADIANS) * Math.cos(lat2 * RADIANS) * dLon * dLon;
-}
-
-/** The haversine of a great-circle distance; 1 for half the Earth's circumference and beyond. */
+/** The haversine of a great-circle distance: the squared sine of half its angle; 1 for half the Earth's circumference and beyond. */
 export function haversineOf(distance: Metres): number {
   const half = Math.min(distance / EARTH_RADIUS, Math.PI) / 2;
   return Math.sin(half) ** 2;
-}
-
-/** Great-circle distance. */
-export function greatCircle(lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Degrees): Metres {
-  return 2 * EARTH_RADIUS * Math.asin(Math.min(1, Math.sqrt(haversine(lon1, lat1, lon2, lat2))));
 }
 
 /** Length of the shortest path on the WGS84 ellipsoid, exact to nanometres; costs microseconds. */

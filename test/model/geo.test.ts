@@ -1,12 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { greatCircle, haversine } from '../../bench/support/great-circle.js';
 import { Random } from '../../src/generate/random.js';
 import {
   EARTH_RADIUS,
   FARTHEST,
   geodesic,
-  greatCircle,
-  haversine,
   haversineOf,
   LEAST_STRETCH,
   MOST_STRETCH,

@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { greatCircle } from '../../../bench/support/great-circle.js';
 import { Random } from '../../../src/generate/random.js';
-import { greatCircle, haversineOf } from '../../../src/model/geo.js';
+import { haversineOf } from '../../../src/model/geo.js';
 import type { Degrees } from '../../../src/model/units.js';
 import { Centre } from '../../../src/query/region/centre.js';
 import { at, rectangleOf } from '../../support/place.js';
