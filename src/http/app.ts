@@ -100,9 +100,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     checkFraming(request.raw, reply.raw);
     checkHostHeader(request.raw, reply.raw);
     const { authorization } = request.raw.headers;
-    // the routes of operators look at it themselves
-    const isOther = !request.raw.url!.startsWith('/admin/') && !isForOperators(request);
-    if (authorization !== undefined && isOther) userOf(authorization, context.tokens);
+    // asked for only where it matters: Fastify makes the options of a route anew each time
+    if (authorization !== undefined && !isForOperators(request)) {
+      // the routes of operators look at it themselves
+      if (!request.raw.url!.startsWith('/admin/')) userOf(authorization, context.tokens);
+    }
     if (isBehind() && !isForOperators(request)) throw overloaded();
     done();
   });

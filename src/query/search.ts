@@ -42,32 +42,39 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Me
     return true;
   }
 
+  /** Returns false when the meter has run out, be it behind the last block: the next call goes on there. */
   function testBlocks({ firstBlock, lastBlock: last }: BlockGroup): boolean {
+    // what a closure holds is loaded anew for every block
     const [left, bottom, right, top] = [west, south, east, north];
+    const [all, budget] = [boxes, meter.left];
     const first = Math.max(next, firstBlock);
     let block = first;
     let cost = 0;
-    // at least one, or a piece that is worth less than a block would never get on
-    for (; block < last && (cost <= meter.left || block === first); block++) {
-      const at = 4 * block;
+    while (block < last && cost <= budget) {
+      const at = 4 * block++;
       // most blocks lie nowhere near: four comparisons settle them
-      if (boxes[at]! > right || boxes[at + 2]! < left) continue;
-      if (boxes[at + 1]! > top || boxes[at + 3]! < bottom) continue;
-      const overlap = region.overlap(boxes, at);
-      if (overlap === OUTSIDE) continue;
-      const from = starts[block]!;
-      const to = starts[block + 1]!;
-      if (overlap === INSIDE) {
-        runs.add(from, to);
-        continue;
-      }
-      runs.addWithin(region, coords, from, to, boxes, at);
-      const before = work;
-      work = region.work();
-      cost += (to - from) * REGION_TEST + work - before;
+      if (all[at]! > right || all[at + 2]! < left) continue;
+      if (all[at + 1]! > top || all[at + 3]! < bottom) continue;
+      cost += testBlock(at);
     }
     meter.left -= cost + (block - first) * LOOK;
     next = block;
-    return block === last;
+    return block === last && meter.left >= 0;
+  }
+
+  /** Adds what the region holds of the block whose box is at `at`; returns what that cost. */
+  function testBlock(at: number): number {
+    const overlap = region.overlap(boxes, at);
+    if (overlap === OUTSIDE) return 0;
+    const from = starts[at / 4]!;
+    const to = starts[at / 4 + 1]!;
+    if (overlap === INSIDE) {
+      runs.add(from, to);
+      return 0;
+    }
+    runs.addWithin(region, coords, from, to, boxes, at);
+    const before = work;
+    work = region.work();
+    return (to - from) * REGION_TEST + work - before;
   }
 }
