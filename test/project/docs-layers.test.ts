@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { code, read, rows, section, sourceFiles } from '../support/documents.js';
+import { ROOT } from '../support/service.js';
 
 /** A folder of the source and one that it imports from, by way of one file. */
 interface Import {
@@ -60,6 +62,22 @@ test('a folder imports only from earlier rows of the table, so that there is no 
   for (const { path, from, to } of IMPORTS) {
     const isEarlier = order.indexOf(to) < order.indexOf(from);
     assert.ok(isEarlier, `${path} imports from ${to}, whose row comes after that of ${from}`);
+  }
+});
+
+test('the files and folders that ARCHITECTURE.md names exist', () => {
+  const text = read('docs/ARCHITECTURE.md');
+  const named = [
+    ...text.matchAll(/`([a-z-]+(?:\/[a-z-]+)+)`|[│▼] ((?:live|http|query|dataset)\/[a-z/-]+)/g),
+  ];
+  assert.ok(named.length > 0);
+  for (const [, quoted, drawn] of named) {
+    const path = quoted ?? drawn!;
+    const places = [`src/${path}.ts`, `src/${path}`, `${path}.ts`, path];
+    assert.ok(
+      places.some((place) => existsSync(join(ROOT, place))),
+      `there is no ${path}`,
+    );
   }
 });
 
