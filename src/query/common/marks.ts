@@ -85,6 +85,45 @@ export function listMarked(
   return end;
 }
 
+/** Lists the marked rows `from` to `to - 1` likewise. */
+export function listMarkedRows(
+  bits: Int32Array,
+  list: Int32Array,
+  at: number,
+  from: Row,
+  to: Row,
+): number {
+  let end = at;
+  for (let row = from; row < to; ) {
+    const word = row >>> 5;
+    for (let rest = wordWithin(bits, word, from, to); rest !== 0; rest &= rest - 1) {
+      list[end++] = (word << 5) + (31 - Math.clz32(rest & -rest));
+    }
+    row = (word + 1) << 5;
+  }
+  return end;
+}
+
+/** How many of rows `from` to `to - 1` are marked. */
+export function countMarked(bits: Int32Array, from: Row, to: Row): number {
+  let count = 0;
+  for (let row = from; row < to; ) {
+    const word = row >>> 5;
+    count += bitCount(wordWithin(bits, word, from, to));
+    row = (word + 1) << 5;
+  }
+  return count;
+}
+
+/** A word of the bits, without those of rows below `from` or from `to` on. */
+function wordWithin(bits: Int32Array, word: number, from: Row, to: Row): number {
+  let set = bits[word]!;
+  const first = word << 5;
+  if (first < from) set &= -1 << (from - first);
+  if (first + 32 > to) set &= -1 >>> (first + 32 - to);
+  return set;
+}
+
 function bitCount(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);

@@ -1,24 +1,26 @@
 import { type Blocks, putUnion } from '../../dataset/blocks.js';
-import { firstAbove } from '../../dataset/order.js';
-import type { Row } from '../../dataset/row.js';
-import type { Meter, Work } from '../common/work.js';
+import { countMarked, listMarkedRows } from '../common/marks.js';
+import { isWork, type Meter, type Work } from '../common/work.js';
 import type { Centre } from '../region/centre.js';
+import { each } from './distances.js';
 import type { Places } from './ordered.js';
 
-/** Blocks that are kept or left out as one: a subtree, too. */
-const GROUP_BLOCKS = 4;
-/** Nanoseconds that the distances of a group take to bound. */
-const BOUNDING = 300;
-/** One bucket for each float of six fractional bits, up to 1. */
-const BUCKETS = 8_192;
+/** Blocks of a group, from the first look to the last: each group that is left is cut into those of the next size. */
+const GROUP_BLOCKS: readonly number[] = [64, 16, 4, 1];
+/** Stretches that the distances which are still in question are cut into. */
+const BUCKETS = 1_024;
+/** Looks at the groups of one size: each makes the buckets finer where the page is, as far as the groups allow. */
+const LOOKS = 4;
+/** A look that leaves more than this share of the last one's span is the last of its size. */
+const WORTH_IT = 0.5;
+/** Smaller spans would make the scale infinite. */
+const LEAST_SPAN = 1e-300;
 
-/** Matching rows of neighbouring blocks, `start` to `end - 1` of the list, and the span of their distances. */
-interface Group {
-  readonly start: number;
-  readonly end: number;
-  readonly nearest: number;
-  readonly farthest: number;
-}
+// nanoseconds
+const COUNT_BLOCK = 12;
+const BOUND_GROUP = 250;
+const LOOK_AT_GROUP = 12;
+const LIST_BLOCK = 200;
 
 /** Rows, and places among them. */
 export interface Narrowed {
@@ -26,91 +28,170 @@ export interface Narrowed {
   readonly places: Places;
 }
 
+/** Groups of neighbouring blocks, index by index, and how many there are. */
+interface Groups {
+  /** The first block of each. */
+  readonly first: Int32Array;
+  /** Matches in each, at least one. */
+  readonly sizes: Int32Array;
+  /** The haversines of its points lie from `nearest` to `farthest`. */
+  readonly nearest: Float64Array;
+  readonly farthest: Float64Array;
+  length: number;
+}
+
+/** Haversines that the page's own lie between, and its places among the matches of the groups that are left. */
+interface Band {
+  least: number;
+  most: number;
+  from: number;
+  to: number;
+}
+
 /**
- * Leaves out the rows, of those that ascend, whose groups of blocks surely lie before or behind the places asked
- * for when sorted by distance. Returns the others, and the places among them.
+ * Leaves out the matches, given as bits, whose groups of blocks surely lie before or behind the places asked for when
+ * sorted by distance: they are counted and never measured. Writes the others to the list, ascending, and returns them, with
+ * the places among them.
  */
 export function* leaveOutGroups(
   meter: Meter,
   blocks: Blocks,
   centre: Centre,
-  rows: Int32Array,
+  bits: Int32Array,
+  list: Int32Array,
   { from, to }: Places,
 ): Work<Narrowed> {
-  const groups = yield* groupRows(meter, blocks, centre, rows);
-  const bucketOf = floatBuckets();
-  // rows in groups that end before a bucket, and in groups that begin in it or before
-  const surelyBefore = new Float64Array(BUCKETS + 1);
-  const possiblyWithin = new Float64Array(BUCKETS);
-  for (const { start, end, nearest, farthest } of groups) {
-    surelyBefore[bucketOf(farthest) + 1]! += end - start;
-    possiblyWithin[bucketOf(nearest)]! += end - start;
-  }
-  for (let i = 1; i < BUCKETS; i++) {
-    surelyBefore[i]! += surelyBefore[i - 1]!;
-    possiblyWithin[i]! += possiblyWithin[i - 1]!;
+  const before = yield* countBefore(meter, blocks, bits);
+  const total = blocks.starts.length - 1;
+  const band: Band = { least: 0, most: 1, from, to };
+  // all blocks, as one group
+  let groups = newGroups(1);
+  groups.length = 1;
+  let size = total;
+  for (const part of GROUP_BLOCKS) {
+    if (part >= size) continue;
+    groups = yield* cutGroups(meter, blocks, centre, before, groups, size, part);
+    size = part;
+    yield* narrow(meter, groups, band);
   }
 
-  const candidates = new Int32Array(rows.length);
+  const { starts } = blocks;
   let kept = 0;
-  let skipped = 0;
-  for (const { start, end, nearest, farthest } of groups) {
-    if (possiblyWithin[bucketOf(farthest)]! <= from) skipped += end - start;
-    else if (surelyBefore[bucketOf(nearest)]! < to) {
-      candidates.set(rows.subarray(start, end), kept);
-      kept += end - start;
+  yield* each(meter, groups.length, LIST_BLOCK * size, (start, end) => {
+    for (let group = start; group < end; group++) {
+      const first = groups.first[group]!;
+      const last = Math.min(first + size, total);
+      kept = listMarkedRows(bits, list, kept, starts[first]!, starts[last]!);
     }
-  }
-  return { rows: candidates.subarray(0, kept), places: { from: from - skipped, to: to - skipped } };
+  });
+  return { rows: list.subarray(0, kept), places: { from: band.from, to: band.to } };
 }
 
-/**
- * Buckets as wide as their distances are great: a whole city would fit the first of equal ones. The bits of a
- * float from nought to 1, read as a number, grow with it.
- */
-function floatBuckets(): (distance: number) => number {
-  const float = new Float32Array(1);
-  const bits = new Uint32Array(float.buffer);
-  return (distance) => {
-    float[0] = distance;
-    return bits[0]! >>> 17;
+function newGroups(most: number): Groups {
+  return {
+    first: new Int32Array(most),
+    sizes: new Int32Array(most),
+    nearest: new Float64Array(most),
+    farthest: new Float64Array(most),
+    length: 0,
   };
 }
 
-function* groupRows(
+/** The matches before each block, and behind the last one all of them. */
+function* countBefore(meter: Meter, { starts }: Blocks, bits: Int32Array): Work<Int32Array> {
+  const before = new Int32Array(starts.length);
+  yield* each(meter, starts.length - 1, COUNT_BLOCK, (from, to) => {
+    let count = before[from]!;
+    for (let block = from; block < to; block++) {
+      count += countMarked(bits, starts[block]!, starts[block + 1]!);
+      before[block + 1] = count;
+    }
+  });
+  return before;
+}
+
+/** Cuts groups of `size` blocks into groups of `part`, drops those without a match, and bounds the others. */
+function* cutGroups(
   meter: Meter,
   { starts, boxes }: Blocks,
   centre: Centre,
-  rows: Int32Array,
-): Work<Group[]> {
-  const groups: Group[] = [];
+  before: Int32Array,
+  groups: Groups,
+  size: number,
+  part: number,
+): Work<Groups> {
+  const total = starts.length - 1;
+  const parts = newGroups(groups.length * Math.ceil(size / part));
   const box = new Float64Array(4);
-  let cursor = 0;
-  while (cursor < rows.length) {
-    const start = cursor;
-    const block = firstAbove(starts, rows[cursor]!) - 1;
-    const first = block - (block % GROUP_BLOCKS);
-    const last = Math.min(first + GROUP_BLOCKS, starts.length - 1);
-    cursor = firstFrom(rows, starts[last]!, cursor);
-    putUnion(box, 0, boxes, first, last);
-    centre.bound(box, 0);
-    groups.push({ start, end: cursor, nearest: centre.least, farthest: centre.most });
-    meter.left -= BOUNDING;
-    if (meter.left < 0) yield;
+  for (let group = 0; group < groups.length; group++) {
+    const end = Math.min(groups.first[group]! + size, total);
+    for (let first = groups.first[group]!; first < end; first += part) {
+      const last = Math.min(first + part, end);
+      const matches = before[last]! - before[first]!;
+      if (matches === 0) continue;
+      putUnion(box, 0, boxes, first, last);
+      centre.bound(box, 0);
+      const at = parts.length++;
+      parts.first[at] = first;
+      parts.sizes[at] = matches;
+      parts.nearest[at] = centre.least;
+      parts.farthest[at] = centre.most;
+      meter.left -= BOUND_GROUP;
+      if (meter.left < 0) yield;
+    }
   }
-  return groups;
+  return parts;
 }
 
-/** Index of the first row, behind the one at `cursor`, that is not below `row`. Rows must be distinct and ascending. */
-function firstFrom(rows: Int32Array, row: Row, cursor: number): number {
-  let from = cursor + 1;
-  // no more of them than there are numbers between
-  let to = Math.min(rows.length, cursor + row - rows[cursor]!);
-  if (rows[to - 1]! < row) return to;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (rows[middle]! < row) from = middle + 1;
-    else to = middle;
+/** Narrows the band to what the bounds of the groups tell, and drops the groups beside it. */
+function* narrow(meter: Meter, groups: Groups, band: Band): Work<void> {
+  for (let look = 0; look < LOOKS && groups.length > 1; look++) {
+    const span = band.most - band.least;
+    const work = lookOnce(meter, groups, band);
+    if (isWork(work)) yield* work;
+    if (band.most - band.least > span * WORTH_IT) return;
   }
-  return from;
+}
+
+function* lookOnce(meter: Meter, groups: Groups, band: Band): Work<void> {
+  const { first, sizes, nearest, farthest } = groups;
+  const { least, most, from, to } = band;
+  const scale = most - least > LEAST_SPAN ? BUCKETS / (most - least) : 0;
+  // never falls as the distance grows: whatever it says of bounds holds for what lies between them
+  const bucketOf = (distance: number): number =>
+    Math.max(0, Math.min(BUCKETS - 1, Math.trunc((distance - least) * scale)));
+  // matches in groups that begin in each bucket, and that end in it
+  const begin = new Int32Array(BUCKETS);
+  const end = new Int32Array(BUCKETS);
+  yield* each(meter, groups.length, LOOK_AT_GROUP, (start, stop) => {
+    for (let group = start; group < stop; group++) {
+      begin[bucketOf(nearest[group]!)]! += sizes[group]!;
+      end[bucketOf(farthest[group]!)]! += sizes[group]!;
+    }
+  });
+  // up to a bucket before `low` there are no more than `from` matches, up to `high` there are surely `to`
+  let low = 0;
+  for (let count = begin[0]!; count <= from; count += begin[low]!) low++;
+  let high = 0;
+  for (let count = end[0]!; count < to; count += end[high]!) high++;
+
+  let kept = 0;
+  yield* each(meter, groups.length, LOOK_AT_GROUP, (start, stop) => {
+    for (let group = start; group < stop; group++) {
+      const size = sizes[group]!;
+      if (bucketOf(farthest[group]!) < low) {
+        band.from -= size;
+        band.to -= size;
+      } else if (bucketOf(nearest[group]!) <= high) {
+        first[kept] = first[group]!;
+        sizes[kept] = size;
+        nearest[kept] = nearest[group]!;
+        farthest[kept++] = farthest[group]!;
+      }
+    }
+  });
+  groups.length = kept;
+  if (scale === 0) return;
+  band.least = least + low / scale;
+  band.most = least + (high + 1) / scale;
 }

@@ -3,7 +3,7 @@ import type { Dataset } from '../../dataset/dataset.js';
 import { firstAbove } from '../../dataset/order.js';
 import type { Row } from '../../dataset/row.js';
 import type { Filters } from '../../model/query.js';
-import { listRows, type Matches } from '../common/matches.js';
+import { listRows, type Matches, markMatches } from '../common/matches.js';
 import { chooseNearestWay, type Way } from '../common/plan.js';
 import type { Runs } from '../common/runs.js';
 import { FEW, type Scratch } from '../common/scratch.js';
@@ -69,10 +69,9 @@ export function takeNearest(
       return takeOrdered(dataset, scratch, matches, dataset.byId, false, places);
     }
   }
+  if (matches.count > NOT_MANY) return select(dataset, scratch, centre, matches, places);
   return andThen(listRows(scratch, matches), (rows) =>
-    rows.length <= NOT_MANY
-      ? pick(dataset, scratch, measureFew(dataset, scratch, centre, rows), places)
-      : select(dataset, scratch, centre, rows, isAscending(matches), places),
+    pick(dataset, scratch, measureFew(dataset, scratch, centre, rows), places),
   );
 }
 
@@ -94,20 +93,19 @@ function areInOnePlace({ blocks, coords }: Dataset, { bounds, length }: Runs): b
   return true;
 }
 
-/** Picks the page out of many matches, in pieces. */
+/** Picks the page out of many matches, in pieces. As bits they ascend: whole blocks of neighbours are counted unseen. */
 function* select(
   dataset: Dataset,
   scratch: Scratch,
   centre: Centre,
-  rows: Int32Array,
-  isAscending: boolean,
+  matches: Matches,
   places: Places,
 ): Work<void> {
   const { coords, blocks } = dataset;
-  const { meter } = scratch;
-  const near = isAscending
-    ? yield* leaveOutGroups(meter, blocks, centre, rows, places)
-    : { rows, places };
+  const { meter, rows } = scratch;
+  const marking = markMatches(dataset, scratch, matches);
+  const bits = isWork(marking) ? yield* marking : marking;
+  const near = yield* leaveOutGroups(meter, blocks, centre, bits, rows, places);
   const all = yield* measureMany(meter, coords, centre, near.rows);
   const nearer = yield* leaveOutDistances(meter, all, near.places);
   const picking = pick(dataset, scratch, nearer.measured, nearer.places);
@@ -149,10 +147,6 @@ function searchOutwards(
     if (!(error instanceof GivenUp)) throw error;
   }
   return undefined;
-}
-
-function isAscending(matches: Matches): boolean {
-  return matches.form !== 'rows' || matches.ascending;
 }
 
 /** Distances of few rows are written to the scratch memory, from which {@link pick} sorts them: they are its own then. */

@@ -4,7 +4,9 @@ import { Random } from '../../../src/generate/random.js';
 import {
   type Bounds,
   bitOf,
+  countMarked,
   listMarked,
+  listMarkedRows,
   markRows,
   markRun,
   markWithin,
@@ -39,6 +41,21 @@ test('runs and rows add to what is marked', () => {
   markRun(bits, 63, 64);
   markRows(bits, Int32Array.of(9, 1, 31, 99), 1, 3);
   assert.equal(marked(bits), [1, 30, 31, 32, 33, 34, 63]);
+});
+
+test('marked rows are listed and counted between any two rows', () => {
+  const bits = new Int32Array(ROWS / 32);
+  const rows = range(0, ROWS).filter((row) => row > 250 || random.chance(0.4));
+  markRows(bits, Int32Array.from(rows), 0, rows.length);
+  for (let from = 0; from <= ROWS; from += 3) {
+    for (let to = from; to <= ROWS; to++) {
+      const expected = rows.filter((row) => row >= from && row < to);
+      const list = new Int32Array(ROWS + 1);
+      const end = listMarkedRows(bits, list, 1, from, to);
+      assert.equal([...list.subarray(1, end)], expected, `${from} to ${to}`);
+      assert.is(countMarked(bits, from, to), expected.length, `${from} to ${to}`);
+    }
+  }
 });
 
 test('rows within two windows are marked and counted, whatever the ends of the stretch', () => {

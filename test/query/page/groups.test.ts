@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { cutBlocks } from '../../../src/dataset/blocks.js';
 import { Random } from '../../../src/generate/random.js';
+import { markRows } from '../../../src/query/common/marks.js';
 import { createMeter, drain, PIECE } from '../../../src/query/common/work.js';
 import { distanceAt, leaveOutDistances } from '../../../src/query/page/distances.js';
 import { leaveOutGroups } from '../../../src/query/page/groups.js';
@@ -80,7 +81,10 @@ test('the rows at the places asked for are kept, of blocks anywhere on the map',
     const rows = Int32Array.from(Array(9_001).keys()).filter(() => random.chance(share));
     const centre = new Centre(random.between(-180, 180), random.between(-90, 90));
     const { from, to } = placesOf(random, rows.length);
-    const near = drain(leaveOutGroups(meter, blocks, centre, rows, { from, to }), meter);
+    const bits = new Int32Array(Math.ceil(9_001 / 32));
+    markRows(bits, rows, 0, rows.length);
+    const list = new Int32Array(9_001);
+    const near = drain(leaveOutGroups(meter, blocks, centre, bits, list, { from, to }), meter);
     const label = `seed ${SEED}, round ${round}: ${from} to ${to} of ${rows.length}`;
     const sorted = (list: Int32Array): number[] =>
       ascending(Array.from(list, (row) => centre.to(coords, row)));

@@ -2,15 +2,19 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HOSTILE_DATA, hostileDataset } from '../../../bench/query/hostile-data.js';
 import type { Dataset } from '../../../src/dataset/dataset.js';
+import { Random } from '../../../src/generate/random.js';
 import { geodesic } from '../../../src/model/geo.js';
-import type { Circle } from '../../../src/model/query.js';
+import type { Circle, Filters } from '../../../src/model/query.js';
 import { isWork } from '../../../src/query/common/work.js';
-import { createEngine } from '../../../src/query/engine.js';
+import { createEngine, type Hints } from '../../../src/query/engine.js';
 import { Centre } from '../../../src/query/region/centre.js';
 import { engineOf, idsOf } from '../../support/engine.js';
 import type { Note } from '../../support/notes.js';
 
+const SEED = 82;
 const POINTS = 6_000;
+/** Points all over the map: enough for some hundred blocks. */
+const SPREAD = 30_000;
 const NOON = Date.UTC(2023, 4, 1, 12) * 1000;
 
 /** Ids of all rows in the circle, nearest first. */
@@ -46,6 +50,54 @@ for (const { name, circles, make } of HOSTILE_DATA) {
     }
   });
 }
+
+/** Points whose distance from a centre is computed by some work. */
+function measuredBy(work: () => void): number {
+  const { to } = Centre.prototype;
+  let measured = 0;
+  Centre.prototype.to = function (this: Centre, ...point) {
+    measured++;
+    return to.apply(this, point);
+  };
+  try {
+    work();
+  } finally {
+    Centre.prototype.to = to;
+  }
+  return measured;
+}
+
+test('of a page among many matches the blocks beside its distances are counted, not measured', async () => {
+  const random = new Random(SEED, 'point');
+  const notes: Note[] = [];
+  for (let id = 1; id <= SPREAD; id++) {
+    const lat = (Math.asin(random.between(-1, 1)) * 180) / Math.PI;
+    const [created, modified] = [NOON + random.int(1_000), NOON + random.int(1_000)];
+    notes.push({ id, lon: random.between(-180, 180), lat, created, modified });
+  }
+  const engine = await engineOf(notes);
+  const circle = { lat: 60, lon: 25, radius: 3e7 };
+  const createdAt = { after: NOON, before: NOON + 800 };
+  const boxes = [{ west: -150, south: -80, east: 150, north: 80 }];
+  const asked: readonly [Filters, Hints][] = [
+    [{ circle }, {}],
+    [{ circle, createdAt }, {}],
+    // the rows of a window come in the order of time
+    [{ circle, createdAt }, { driver: 'createdAt' }],
+    [{ circle, boxes }, {}],
+    [{ circle, boxes, createdAt }, {}],
+  ];
+  for (const [filters, hints] of asked) {
+    for (const depth of [0, 0.1, 0.5, 0.9, 1]) {
+      const first = { filters, ordering: 'distance', page: 1, pageSize: 100 } as const;
+      const { count, pageCount } = engine.run(first)!;
+      const query = { ...first, page: 1 + Math.floor(depth * (pageCount - 1)) };
+      const measured = measuredBy(() => engine.run(query, { ...hints, way: 'select' }));
+      const label = `${JSON.stringify(query)}, ${JSON.stringify(hints)}`;
+      assert.ok(measured >= 100 && measured < count / 4, `${measured} of ${count}: ${label}`);
+    }
+  }
+});
 
 test('many matches that are as good as equally far away are picked in pieces', async () => {
   const { make, circles } = HOSTILE_DATA.find(({ name }) => name === 'one parallel')!;
