@@ -92,6 +92,14 @@ test('the README lists every make target, and documents name no other', () => {
   }
 });
 
+test('no document or comment names a file that does not exist', () => {
+  for (const { path, text } of [...documents(), ...sourceFiles()]) {
+    for (const [named] of text.matchAll(/\b(?:bench|src|test)\/[a-z/-]+(?:\.test)?\.ts\b/g)) {
+      assert.ok(existsSync(join(ROOT, named)), `${path} names ${named}`);
+    }
+  }
+});
+
 test('no relative link leads nowhere', () => {
   for (const { path, text } of documents()) {
     for (const [, target] of text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {

@@ -41,7 +41,8 @@ export function smallCircleRegion(
   const east1 = (above! - below!) / (2 * STEP);
   const east2 = (above! - 2 * east0! + below!) / (2 * STEP * STEP);
 
-  // test/circle.test.ts holds it against the geodesic: it grows with the square of the radius
+  // grows with the square of the radius; test/query/region/circle.test.ts holds it against the
+  // geodesic
   const error = 0.1 * (radius / EARTH_RADIUS / Math.cos(centre)) ** 2 + 2e-8 / radius;
   const surely = (radius * (1 - error)) ** 2;
   const possibly = (radius * (1 + error)) ** 2;
