@@ -91,7 +91,7 @@ function flipped(bytes: Buffer): Buffer {
 
 test('bad files of every kind leave the old data, under load, until the next good one', async () => {
   const [service, path] = await begin();
-  const order = { port: service.port, connections: 2, fresh: false, marked: true, pauseMs: 5 };
+  const order = { port: service.port, connections: 2, fresh: false, marked: true, pauseMs: 20 };
   const load: Load = await startLoad(order);
   for (const [what, [content, reason]] of Object.entries(BAD)) {
     writeFileSync(path, content);
@@ -193,13 +193,13 @@ testUnless(withoutProc, 'a process killed in the middle of a build is replaced',
   const idle = threads();
 
   // large enough for its build to be caught at it
-  const large = markedLines(mark + 1, 120_000);
+  const large = markedLines(mark + 1, 40_000);
   replaceFile(path, large);
   await until('it builds', () => threads() > idle);
   process.kill(victim!, 'SIGKILL');
   await until('another serves the new file', async () => {
     const ready = await readyOf(service).catch(() => undefined);
-    return ready?.points === 120_000 && !ready.stale;
+    return ready?.points === 40_000 && !ready.stale;
   });
   const [, next] = pids();
   assert.is.not(next, victim);

@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startLoad } from '../support/load.js';
+import { end, endUnderLoad, opened } from '../support/ending.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { makeFolder } from '../support/reloading.js';
 import { type Service, startService } from '../support/service.js';
-import { until } from '../support/wait.js';
 
 const path = join(makeFolder(), 'points');
 writeFileSync(path, markedLines(1));
@@ -19,60 +17,13 @@ async function begin(...flags: string[]): Promise<Service> {
   return service;
 }
 
-/** Sends the signal and waits for the end; returns the exit code and how long it took. */
-async function end(service: Service, signal: NodeJS.Signals): Promise<[number | null, number]> {
-  const began = performance.now();
-  process.kill(service.pid, signal);
-  const code = await service.ended;
-  return [code, performance.now() - began];
-}
-
-function opened(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(socket));
-    socket.on('error', reject);
-  });
-}
-
-async function isRefused(port: number): Promise<boolean> {
-  return opened(port).then(
-    (socket) => {
-      socket.destroy();
-      return false;
-    },
-    (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED',
-  );
-}
-
-const CASES: readonly [signal: NodeJS.Signals, workers: string][] = [
-  ['SIGTERM', '1'],
-  ['SIGINT', '1'],
+// test/soak has the other two
+for (const [signal, workers] of [
   ['SIGTERM', '2'],
-  ['SIGINT', '2'],
-];
-
-for (const [signal, workers] of CASES) {
-  test(`${signal} under load, ${workers} workers: all that was accepted is answered`, async () => {
-    const service = await begin('--workers', workers);
-    const { port } = service;
-    const kept = await startLoad({ port, connections: 6, fresh: false, marked: true });
-    const fresh = await startLoad({ port, connections: 3, fresh: true, marked: true });
-    await until('load', () => kept.result.answered > 100 && fresh.result.answered > 50);
-
-    const [code, took] = await end(service, signal);
-    assert.is(code, 0);
-    assert.ok(took < 5_000, `${took} ms`);
-    assert.ok(await isRefused(port));
-    await until('they notice', () => kept.result.refused > 0 && fresh.result.refused > 0);
-    for (const load of [kept, fresh]) {
-      const { failures, failed, dropped } = await load.end();
-      assert.equal([failures, failed], [[], 0]);
-      // in the queue of the system when the port was closed: nobody had accepted them
-      assert.ok(dropped <= 3, `${dropped} dropped`);
-    }
-    const lines = service.logs.map(({ msg }) => msg);
-    assert.equal([lines.includes('closing'), lines.at(-1)], [true, 'closed']);
-  });
+  ['SIGINT', '1'],
+] as const) {
+  test(`${signal} under load, ${workers} workers: all that was accepted is answered`, () =>
+    endUnderLoad(signal, path, workers));
 }
 
 test('connections that never sent anything, or wait for their next request, do not hold it up', async () => {

@@ -11,6 +11,7 @@ import { startThreads } from '../../src/serving/threads.js';
 import type { ServeSettings } from '../../src/settings.js';
 import { sharedArray } from '../../src/shared-array.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
+import { putTogether, takeApart } from '../support/forge.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { metricsOf } from '../support/operating.js';
@@ -121,8 +122,12 @@ const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
   };
   const points = 100_000;
-  // native, which load in a tenth of the time; two in turn
-  const large = [markedNative(++mark, points), markedNative(++mark, points)];
+  // native, which load in a tenth of the time; two in turn, the same but for what their headers tell
+  const one = markedNative(++mark, points);
+  const pieces = takeApart(one);
+  Object.assign(pieces[0]!, { origin: 'another' });
+  Object.assign(pieces.at(-1)!, { crc: undefined });
+  const large = [one, putTogether(pieces)];
   let reloads = 0;
   const reload = async (): Promise<void> => {
     replaceFile(path, large[reloads++ % 2]!);
