@@ -3,7 +3,7 @@ import type { Row } from '../dataset/row.js';
 import type { Filters } from '../model/query.js';
 import { CellWalk, cellRows } from './common/cells.js';
 import { type Bounds, boundsOf, markWithin } from './common/marks.js';
-import type { Matches } from './common/matches.js';
+import { costOfMarking, type Matches, markMatches } from './common/matches.js';
 import {
   COUNTED_CELLS,
   chooseDriver,
@@ -14,10 +14,11 @@ import {
 } from './common/plan.js';
 import type { Scratch } from './common/scratch.js';
 import { type Window, windowOf } from './common/windows.js';
-import { andThen, inStretches, type Meter, type Step } from './common/work.js';
+import { andThen, inStretches, type Step } from './common/work.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 import { findRuns } from './search.js';
+import { keepWithin, listMarkedWindow, listWindow } from './tested-rows.js';
 
 /** Below this many rows in a time window, testing them beats looking for a region's runs. */
 const NARROW_WINDOW = 256;
@@ -55,11 +56,16 @@ export function findMatches(
   const needsRuns = region !== undefined && (forced === undefined ? !narrow : forced === 'region');
   const finding = needsRuns ? findRuns(dataset, region, scratch.runs, scratch.meter) : undefined;
   return andThen(finding, (runs) => {
+    const inside: Matches | undefined = runs &&
+      region && { form: 'runs', region, runs, count: runs.rows };
+    // the bits have to be cleared, too
+    const marking = inside && costOfMarking(dataset, inside) + dataset.count / 32;
     const driver =
       forced ??
       chooseDriver({
         total: dataset.count,
         region: runs?.rows,
+        marking,
         inRegion: region !== undefined,
         createdAt: created?.count,
         modifiedAt: modified?.count,
@@ -69,7 +75,17 @@ export function findMatches(
       scratch.meter.left -= COUNTED_CELLS * cellRows(dataset) * SCATTERED;
       return { form: 'windows', windows, count: countBoth(dataset, created!, modified!) };
     }
-    return testRows(dataset, scratch, driver, region, windows, created, modified);
+    const window =
+      driver === 'createdAt' ? created : driver === 'modifiedAt' ? modified : undefined;
+    if (window === undefined) return testRows(dataset, scratch, driver, region, windows);
+    const other = windows.find((one) => one !== window);
+    const listing =
+      inside !== undefined && marking! < window.count * REGION_TEST
+        ? andThen(markMatches(dataset, scratch, inside), () =>
+            listMarkedWindow(scratch, window, other),
+          )
+        : listWindow(dataset, scratch, window, region, other);
+    return andThen(listing, (count) => listed(scratch, windows, count, false));
   });
 }
 
@@ -77,39 +93,34 @@ function countBoth(dataset: Dataset, created: Window, modified: Window): number 
   return new CellWalk(dataset, created.order, created.range, modified).count();
 }
 
-/** Goes through the driver's rows and keeps those that satisfy the rest. */
+function listed(
+  { rows }: Scratch,
+  windows: readonly Window[],
+  count: number,
+  ascending: boolean,
+): Matches {
+  return { form: 'rows', rows: rows.subarray(0, count), ascending, windows, count };
+}
+
+/** Goes through the rows of the region, or all rows, and keeps those that satisfy the rest. */
 function testRows(
   dataset: Dataset,
   scratch: Scratch,
   driver: Driver,
   region: Region | undefined,
   windows: readonly Window[],
-  created: Window | undefined,
-  modified: Window | undefined,
 ): Step<Matches> {
-  const { rows } = scratch;
-  const listed = (count: number, ascending: boolean): Matches => {
-    return { form: 'rows', rows: rows.subarray(0, count), ascending, windows, count };
-  };
-  if (driver === 'createdAt' && created !== undefined) {
-    const testing = listWindow(dataset, scratch, created, region, modified);
-    return andThen(testing, (count) => listed(count, false));
-  }
-  if (driver === 'modifiedAt' && modified !== undefined) {
-    const testing = listWindow(dataset, scratch, modified, region, created);
-    return andThen(testing, (count) => listed(count, false));
-  }
   if (driver === 'region' && scratch.runs.rows > MANY) {
     return markRuns(scratch, windows);
   }
   if (driver === 'region') {
-    return andThen(listRuns(scratch, windows), (count) => listed(count, true));
+    return andThen(listRuns(scratch, windows), (count) => listed(scratch, windows, count, true));
   }
   scratch.runs.clear();
   scratch.runs.add(0, dataset.count);
   return andThen(listRuns(scratch, windows), (count) => {
     const testing = region === undefined ? count : keepWithin(dataset, scratch, count, region);
-    return andThen(testing, (found) => listed(found, true));
+    return andThen(testing, (found) => listed(scratch, windows, found, true));
   });
 }
 
@@ -189,68 +200,4 @@ function listSome(
   cursor.run = run;
   cursor.row = row;
   cursor.count = count;
-}
-
-/** Lists the rows of a window that lie in the other one and in the region, where there are; returns how many. */
-function listWindow(
-  { coords }: Dataset,
-  { rows: list, meter }: Scratch,
-  window: Window,
-  region: Region | undefined,
-  other: Window = window,
-): Step<number> {
-  const { rows } = window.order;
-  const { ranks, from: least, last } = boundsOf(other);
-  const cost = SCATTERED + (region === undefined ? 0 : REGION_TEST);
-  let count = 0;
-  const test = (from: number, to: number): void => {
-    let at = count;
-    for (let rank = from; rank < to; rank++) {
-      const row = rows[rank]!;
-      const place = ranks[row]!;
-      if (place < least || place > last) continue;
-      if (region !== undefined && !region.contains(coords, row)) continue;
-      list[at++] = row;
-    }
-    count = at;
-    charge();
-  };
-  const charge = chargeOf(meter, region);
-  return andThen(
-    inStretches(meter, window.range.from, window.range.to, cost, test, MEASURED_ROWS),
-    () => count,
-  );
-}
-
-/** Keeps those of the first `candidates` of the list that lie in the region; returns how many. */
-function keepWithin(
-  { coords }: Dataset,
-  { rows: list, meter }: Scratch,
-  candidates: number,
-  region: Region,
-): Step<number> {
-  let count = 0;
-  const test = (from: number, to: number): void => {
-    for (let i = from; i < to; i++) {
-      const row = list[i]!;
-      if (region.contains(coords, row)) list[count++] = row;
-    }
-    charge();
-  };
-  const charge = chargeOf(meter, region);
-  return andThen(inStretches(meter, 0, candidates, REGION_TEST, test, MEASURED_ROWS), () => count);
-}
-
-/** Rows that are tested by a region between two looks at the meter: each may cost microseconds. */
-const MEASURED_ROWS = 256;
-
-/** Makes what charges the meter for the work that a region has done since the last time. */
-function chargeOf(meter: Meter, region: Region | undefined): () => void {
-  if (region === undefined) return () => {};
-  let before = region.work();
-  return () => {
-    const work = region.work();
-    meter.left -= work - before;
-    before = work;
-  };
 }

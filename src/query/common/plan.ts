@@ -7,6 +7,8 @@ export interface Facts {
   readonly inRegion: boolean;
   /** Rows in the region, where they have been looked for. */
   readonly region: number | undefined;
+  /** Cost of marking them, after which a bit tells whether a row lies in the region. */
+  readonly marking?: number | undefined;
   /** Rows in the window of created_at and of modified_at; undefined without one. */
   readonly createdAt: number | undefined;
   readonly modifiedAt: number | undefined;
@@ -42,6 +44,8 @@ const NEAREST = 300; // one result of it
 const MEASURED = 20; // one of few distances, sorted into its bucket
 const COMPARING = 80_000; // telling which of many need measuring, before the first
 const COMPARED = 5; // one of them
+const COUNTED = 600_000; // the same for so many that most are counted by block, before the first
+const COUNTED_EACH = 0.4; // one of them
 
 /**
  * Few matches may all lie at the far end of an order, as ids follow times: the longest walk by bits may cost this many times
@@ -58,11 +62,14 @@ export const COUNTED_CELLS = 3;
 /** Chooses the rows to go through when several filters must hold at once. */
 export function chooseDriver(facts: Facts): Driver {
   const test = facts.inRegion ? REGION_TEST : 0;
+  const { marking = Infinity } = facts;
+  const tested = (count = Infinity): number =>
+    Math.min(count * (SCATTERED + test), count * (SCATTERED + MARKED) + marking);
   const [driver] = cheapest<Driver>([
     ['all', facts.total * (NEIGHBOUR + test)],
     ['region', (facts.region ?? Infinity) * NEIGHBOUR],
-    ['createdAt', (facts.createdAt ?? Infinity) * (SCATTERED + test)],
-    ['modifiedAt', (facts.modifiedAt ?? Infinity) * (SCATTERED + test)],
+    ['createdAt', tested(facts.createdAt)],
+    ['modifiedAt', tested(facts.modifiedAt)],
     ['cells', (facts.cellRows ?? Infinity) * COUNTED_CELLS * SCATTERED],
   ]);
   return driver;
@@ -139,6 +146,7 @@ function walkBudget(passed: number): number {
 
 /** The same for nearest first, where the walk is a search outwards from the centre. */
 export function chooseNearestWay(end: number, count: number): Way {
-  const select = count <= FEW ? count * MEASURED : COMPARING + count * COMPARED;
+  const measure = count <= FEW ? count * MEASURED : COMPARING + count * COMPARED;
+  const select = Math.min(measure, COUNTED + count * COUNTED_EACH);
   return OUTWARDS + end * NEAREST < select ? 'walk' : 'select';
 }

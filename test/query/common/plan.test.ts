@@ -31,6 +31,13 @@ test('the filter that lets far fewer rows through is gone through', () => {
   assert.is(driver({ ...all, modifiedAt: 3 }), 'modifiedAt');
 });
 
+test('rows of a window that bits can tell are cheaper than those of a region many times as large', () => {
+  const facts = { inRegion: true, region: 800_000, modifiedAt: 130_000 };
+  assert.is(driver(facts), 'region');
+  assert.is(driver({ ...facts, marking: 30_000 }), 'modifiedAt');
+  assert.is(driver({ ...facts, marking: 3_000_000 }), 'region');
+});
+
 test('a filter without matches wins over every other', () => {
   assert.is(driver({ inRegion: true, region: 0, createdAt: 10, modifiedAt: 10 }), 'region');
   assert.is(driver({ inRegion: true, region: 10, createdAt: 0, modifiedAt: 10 }), 'createdAt');
@@ -129,6 +136,8 @@ test('the nearest few of many are searched outwards, the rest measured', () => {
   assert.is(chooseNearestWay(90_000, 100_000), 'select');
   assert.is(chooseNearestWay(20_000, 100_000), 'select');
   assert.is(chooseNearestWay(240_000, MILLION), 'select');
+  assert.is(chooseNearestWay(2_000, MILLION), 'walk');
+  assert.is(chooseNearestWay(5_000, MILLION), 'select');
 });
 
 test.run();

@@ -1,0 +1,103 @@
+import type { Dataset } from '../dataset/dataset.js';
+import { bitOf, boundsOf } from './common/marks.js';
+import { MARKED, REGION_TEST, SCATTERED } from './common/plan.js';
+import { type Scratch, unmark } from './common/scratch.js';
+import type { Window } from './common/windows.js';
+import { andThen, inStretches, type Meter, type Step } from './common/work.js';
+import type { Region } from './region/overlap.js';
+
+/** Lists the rows of a window that lie in the other one and in the region, where there are; returns how many. */
+export function listWindow(
+  { coords }: Dataset,
+  { rows: list, meter }: Scratch,
+  window: Window,
+  region: Region | undefined,
+  other: Window = window,
+): Step<number> {
+  const { rows } = window.order;
+  const { ranks, from: least, last } = boundsOf(other);
+  const cost = SCATTERED + (region === undefined ? 0 : REGION_TEST);
+  let count = 0;
+  const test = (from: number, to: number): void => {
+    let at = count;
+    for (let rank = from; rank < to; rank++) {
+      const row = rows[rank]!;
+      const place = ranks[row]!;
+      if (place < least || place > last) continue;
+      if (region !== undefined && !region.contains(coords, row)) continue;
+      list[at++] = row;
+    }
+    count = at;
+    charge();
+  };
+  const charge = chargeOf(meter, region);
+  return andThen(
+    inStretches(meter, window.range.from, window.range.to, cost, test, MEASURED_ROWS),
+    () => count,
+  );
+}
+
+/**
+ * Lists the rows of a window that lie in the other one and are marked, as those of the region are; returns how many, and
+ * clears the marks.
+ */
+export function listMarkedWindow(
+  scratch: Scratch,
+  window: Window,
+  other: Window = window,
+): Step<number> {
+  const { rows: list, marks, meter } = scratch;
+  const { bits } = marks;
+  const { rows } = window.order;
+  const { ranks, from: least, last } = boundsOf(other);
+  const hasOther = other !== window;
+  let count = 0;
+  const test = (from: number, to: number): void => {
+    let at = count;
+    for (let rank = from; rank < to; rank++) {
+      const row = rows[rank]!;
+      if (bitOf(bits, row) === 0) continue;
+      if (hasOther && (ranks[row]! < least || ranks[row]! > last)) continue;
+      list[at++] = row;
+    }
+    count = at;
+  };
+  const cost = SCATTERED + MARKED;
+  return andThen(inStretches(meter, window.range.from, window.range.to, cost, test), () => {
+    unmark(scratch);
+    return count;
+  });
+}
+
+/** Keeps those of the first `candidates` of the list that lie in the region; returns how many. */
+export function keepWithin(
+  { coords }: Dataset,
+  { rows: list, meter }: Scratch,
+  candidates: number,
+  region: Region,
+): Step<number> {
+  let count = 0;
+  const test = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) {
+      const row = list[i]!;
+      if (region.contains(coords, row)) list[count++] = row;
+    }
+    charge();
+  };
+  const charge = chargeOf(meter, region);
+  return andThen(inStretches(meter, 0, candidates, REGION_TEST, test, MEASURED_ROWS), () => count);
+}
+
+/** Rows that are tested by a region between two looks at the meter: each may cost microseconds. */
+const MEASURED_ROWS = 256;
+
+/** Makes what charges the meter for the work that a region has done since the last time. */
+function chargeOf(meter: Meter, region: Region | undefined): () => void {
+  if (region === undefined) return () => {};
+  let before = region.work();
+  return () => {
+    const work = region.work();
+    meter.left -= work - before;
+    before = work;
+  };
+}
