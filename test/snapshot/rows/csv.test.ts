@@ -92,6 +92,7 @@ test('tags are JSON, a PostgreSQL array, or separated by semicolons', async () =
       ['Noise 3', 'a,b', 'q"q', 'b\\s', null, 'NULL', '{}'],
     ],
     ['{"a"}', ['a']],
+    ['{a, "b, c"}', ['a', 'b, c']],
     ['{a,}', '{a,}'],
     ['{,a}', '{,a}'],
     ['{a"b}', '{a"b}'],
