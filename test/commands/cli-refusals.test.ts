@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { generateSnapshot } from '../../src/commands/generate.js';
+import { packSnapshot } from '../../src/commands/pack.js';
 import { InputError } from '../../src/errors.js';
 import { readTokens } from '../../src/http/request/token.js';
 import { createBuilder } from '../../src/live/reload/build.js';
+import { openTimeZone } from '../../src/model/time-zone.js';
+import { startReloading } from '../support/reloading.js';
+import { refusal } from '../support/rows.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runCommand } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
@@ -26,6 +31,18 @@ const PAGE =
 function serve(...flags: string[]): Promise<Outcome> {
   // below any limit of open files, which would be warned of
   return runCommand(['serve', '--port', '0', '--max-connections', '100', ...flags]);
+}
+
+/** The one line that says why the path cannot be loaded, by what serve loads with, in this process. */
+async function unloadable(path: string): Promise<string> {
+  return refusalLine(startReloading(path).then(({ end }) => end()));
+}
+
+/** The message of the InputError that this throws, which is one line. */
+async function refusalLine(run: Promise<unknown>): Promise<string> {
+  const message = await refusal(run);
+  assert.not.match(message, /\n/);
+  return message;
 }
 
 /** The command ended with 1 and one line that has no stack, which is returned. */
@@ -50,8 +67,9 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
     [`${FIXTURE_POINTS}/x`, /not a directory/],
     ['/dev/null', /neither a file nor a folder/],
   ];
-  for (const [path, message] of cases) {
-    const line = oneLine(await serve('--snapshot', path));
+  for (const [index, [path, message]] of cases.entries()) {
+    // the command, once; then what it loads with, whose message it puts its own name before
+    const line = index === 0 ? oneLine(await serve('--snapshot', path)) : await unloadable(path);
     assert.ok(line.includes(path), line);
     assert.match(line, message);
   }
@@ -124,9 +142,12 @@ test('an address that is not of this machine is refused', async () => {
 });
 
 test('an unknown time zone is refused', async () => {
-  for (const zone of ['Nowhere/City', '+02:00x', '']) {
-    const line = oneLine(await serve('--snapshot', FIXTURE_POINTS, '--time-zone', zone));
-    assert.match(line, /--time-zone: ".*" is no IANA time zone; take one such as Europe\/Helsinki/);
+  const flags = ['--snapshot', FIXTURE_POINTS, '--time-zone', 'Nowhere/City'];
+  const line = oneLine(await serve(...flags));
+  assert.match(line, /--time-zone: ".*" is no IANA time zone; take one such as Europe\/Helsinki/);
+  for (const zone of ['+02:00x', '']) {
+    const opened = await openTimeZone(zone).catch(() => undefined);
+    assert.is(opened, undefined, zone);
   }
 });
 
@@ -162,8 +183,15 @@ test('a tokens file that is none is refused, and no token is shown', async () =>
 
 test('a notifications file that is none is refused', async () => {
   for (const path of [file('n.txt', 'hello'), file('n.json', '[{"id":'), join(folder, 'no.json')]) {
-    const line = oneLine(await serve('--snapshot', FIXTURE_POINTS, '--notifications', path));
-    assert.ok(line.includes(path), line);
+    const builder = createBuilder({ maxInvalid: 0, notifications: path });
+    const task = { path: FIXTURE_POINTS, unless: undefined };
+    // a file that is not there is no fault of one's content: the builder throws another Error for it
+    const { message: line } = await builder.build(task).then(
+      () => assert.unreachable(path) as never,
+      (error: Error) => error,
+    );
+    await builder.rest();
+    assert.ok(line.includes(path) && !line.includes('\n'), line);
   }
   const path = file('n.ndjson', '{"id":0,"user":5,"comment":{}}\n');
   const { code, stderr } = await serve('--snapshot', FIXTURE_POINTS, '--notifications', path);
@@ -174,9 +202,10 @@ test('a notifications file that is none is refused', async () => {
 test('the other commands refuse what they cannot read as clearly', async () => {
   const missing = join(folder, 'missing.ndjson');
   oneLine(await runCommand(['pack', missing, join(folder, 'out.waypost')]));
-  oneLine(await runCommand(['pack', FIXTURE_POINTS, join(folder, 'none/out.waypost')]));
+  await refusalLine(packSnapshot(FIXTURE_POINTS, join(folder, 'none/out.waypost')));
   oneLine(await runCommand(['generate', '--points', '5', '--out', join(folder, 'none/x.ndjson')]));
-  oneLine(await runCommand(['generate', '--points', '5', '--out', join(folder, 'x.csv')]));
+  const options = { points: 5, seed: 1, out: join(folder, 'x.csv'), print: () => {} };
+  await refusalLine(generateSnapshot(options));
   const { code, stdout, stderr } = await runCommand(['verify', missing]);
   assert.is(code, 1);
   assert.match(stdout, /there is no such file/);

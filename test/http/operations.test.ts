@@ -16,6 +16,9 @@ import { until } from '../support/wait.js';
 const LIST = '/rest/map_data_points/?page_size=1';
 const running: Service[] = [];
 let plain: Service;
+/** Open to more than a service is without settings, and strict, where neither disturbs the other. */
+let open: Service;
+let strict: Service;
 
 function begin(...flags: string[]): Promise<Service> {
   return beginWith(FIXTURE_POINTS, ...flags);
@@ -28,7 +31,13 @@ async function beginWith(path: string, ...flags: string[]): Promise<Service> {
 }
 
 test.before(async () => {
-  plain = await begin();
+  const log = ['--access-log', '100', '--trust-proxy', '--admin-token', 'secret'];
+  const hosts = 'notes.example.org,.example.com,127.0.0.1';
+  [plain, open, strict] = await Promise.all([
+    begin(),
+    begin(...log, '--cors-origin', 'https://a.test, https://b.test'),
+    begin('--allowed-hosts', hosts, '--cors-origin', 'none'),
+  ]);
 });
 
 test('/health/live says that it lives, /health/ready what it serves', async () => {
@@ -119,7 +128,7 @@ test('a request id is taken where it can be, and made up elsewhere', async () =>
 test('the access log takes every request at 100, none at 0, and a share between', async () => {
   const requests = ({ logs }: Service): Readonly<Record<string, unknown>>[] =>
     logs.filter(({ msg }) => msg === 'request');
-  const all = await begin('--access-log', '100');
+  const all = open;
   const some = await begin('--access-log', '50');
   for (let i = 0; i < 100; i++) {
     for (const one of [plain, some]) await one.get(LIST);
@@ -143,13 +152,12 @@ test('forwarded scheme and host are believed only from a trusted proxy', async (
   const next = async (service: Service): Promise<string> =>
     (await service.get(LIST, { headers })).json<{ next: string }>().next;
   assert.match(await next(plain), /^http:\/\/inner\.test\/rest\//);
-  assert.match(await next(await begin('--trust-proxy')), /^https:\/\/notes\.example\.org\/rest\//);
+  assert.match(await next(open), /^https:\/\/notes\.example\.org\/rest\//);
 });
 
 test('only hosts that are allowed are served', async () => {
-  const service = await begin('--allowed-hosts', 'notes.example.org,.example.com');
   const status = async (Host: string, path = LIST): Promise<number> =>
-    (await service.get(path, { headers: { Host } })).status;
+    (await strict.get(path, { headers: { Host } })).status;
   for (const host of [
     'notes.example.org',
     'notes.example.org:8080',
@@ -170,12 +178,10 @@ test('pages of allowed origins may read answers', async () => {
     return headers['access-control-allow-origin'];
   };
   assert.is(await allowed(plain, 'https://a.test'), '*');
-  const some = await begin('--cors-origin', 'https://a.test, https://b.test');
-  assert.is(await allowed(some, 'https://b.test'), 'https://b.test');
-  assert.is(await allowed(some, 'https://c.test'), undefined);
-  assert.match(String((await some.get(LIST)).headers.vary), /Origin/);
-  const none = await begin('--cors-origin', 'none');
-  assert.is(await allowed(none, 'https://a.test'), undefined);
+  assert.is(await allowed(open, 'https://b.test'), 'https://b.test');
+  assert.is(await allowed(open, 'https://c.test'), undefined);
+  assert.match(String((await open.get(LIST)).headers.vary), /Origin/);
+  assert.is(await allowed(strict, 'https://a.test'), undefined);
 });
 
 test('a page for people comes with headers that keep it harmless', async () => {
@@ -196,7 +202,7 @@ test('the reload by hand is there for whoever knows the token', async () => {
     service.get(`/admin/reload${query}`, { method: 'POST', headers });
   const reply = plain.get('/health/live');
   assert.is((await post(plain, { Authorization: 'Bearer ' })).status, 404, 'none without a token');
-  const service = await begin('--admin-token', 'secret');
+  const service = open;
   for (const header of [
     undefined,
     'Bearer wrong',
