@@ -121,6 +121,28 @@ export class CellWalk {
   }
 }
 
+/**
+ * The part of a stretch of one order outside which no row lies in a window of another, to the next line of the cross
+ * table: nothing was modified before it was created.
+ */
+export function narrowRange(
+  dataset: Dataset,
+  along: Order,
+  range: RankRange,
+  window: Window,
+  meter: Meter,
+): RankRange {
+  const view = crossViewOf(dataset, along, window.order);
+  const { shift, cells } = view.table;
+  const counts = new Int32Array(cells);
+  countCells(view, along, window.order, window.range, counts);
+  meter.left -= SCATTERED << shift;
+  let { from, to } = range;
+  while (from < to && counts[from >>> shift] === 0) from = ((from >>> shift) + 1) << shift;
+  while (to > from && counts[(to - 1) >>> shift] === 0) to = ((to - 1) >>> shift) << shift;
+  return { from, to };
+}
+
 interface Progress {
   /** Matches before the page. */
   toPass: number;

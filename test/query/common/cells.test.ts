@@ -97,4 +97,35 @@ for (const [what, notes] of Object.entries(DATA)) {
   });
 }
 
+test('a walk by bits begins where the window begins in the order', async () => {
+  for (const [what, notes] of Object.entries(DATA)) {
+    const engine = await engineOf(notes, PIECE);
+    const { keys } = engine.dataset.byModifiedAt;
+    const boxes = [{ west: -178, south: -84, east: 178, north: 84 }];
+    const modifiedAt = { after: keys[Math.floor(COUNT * 0.55)]!, before: keys[COUNT - 1]! };
+    const filters: Filters = { boxes, modifiedAt };
+    for (const ordering of ORDERINGS) {
+      const first = { filters, ordering, page: 1, pageSize: 100 };
+      const { count, pageCount } = engine.run(first)!;
+      assert.ok(count > 16_384, `${count}: ${what}`);
+      for (const page of [1, 2, pageCount >> 1, pageCount]) {
+        const query = { ...first, page };
+        const [marked, selected] = (['mark', 'select'] as const).map((way) => {
+          const answer = engine.run(query, { way })!;
+          return idsOf(engine.dataset, answer.rows, answer.length);
+        });
+        assert.equal(marked, selected, `${what}: ${ordering}, page ${page}`);
+      }
+      if (what !== 'times that run against each other' || !ordering.endsWith('created_at'))
+        continue;
+      // the rows of one end of the order lie outside of the window
+      const costs = [1, pageCount].map((page) =>
+        costOf(engine, { ...first, page }, { way: 'mark' }),
+      );
+      const difference = Math.abs(costs[0]! - costs[1]!);
+      assert.ok(difference <= PIECE, `${costs.join()} ns: ${ordering}`);
+    }
+  }
+});
+
 test.run();
