@@ -1,0 +1,41 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createRequestStats, LATENCY_BOUNDS } from '../../../src/http/answer/request-stats.js';
+
+test('a latency counts in the first bucket whose bound it does not exceed', () => {
+  for (const [index, bound] of LATENCY_BOUNDS.entries()) {
+    const stats = createRequestStats();
+    const observe = stats.route('points');
+    observe(200, 'json', bound);
+    observe(200, 'json', bound * 1.001);
+    const buckets = Array.from(stats.latencies[0]!.buckets);
+    assert.is(buckets[index], 1, `exactly ${bound} s`);
+    assert.is(buckets[index + 1], 1, `more than ${bound} s`);
+  }
+});
+
+test('a latency above the last bound has a bucket, too', () => {
+  const stats = createRequestStats();
+  stats.route('points')(200, 'json', 3_600);
+  const { buckets, count, seconds } = stats.latencies[0]!;
+  assert.is(buckets.length, LATENCY_BOUNDS.length + 1);
+  assert.is(buckets[LATENCY_BOUNDS.length], 1);
+  assert.equal([count, seconds], [1, 3_600]);
+});
+
+test('requests are counted by status and representation', () => {
+  const stats = createRequestStats();
+  const observe = stats.route('points');
+  for (const representation of ['json', 'html', 'json'] as const) observe(200, representation, 0);
+  observe(304, 'json', 0);
+  assert.equal(
+    stats.counts.map(({ status, representation, count }) => [status, representation, count]),
+    [
+      [200, 'json', 2],
+      [200, 'html', 1],
+      [304, 'json', 1],
+    ],
+  );
+});
+
+test.run();

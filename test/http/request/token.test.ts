@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HttpError } from '../../../src/http/request/errors.js';
+import { readTokens, userOf } from '../../../src/http/request/token.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'waypost-tokens-'));
+const path = join(folder, 'tokens.json');
+
+test.after(() => rmSync(folder, { recursive: true }));
+
+function tokensOf(content: object): Map<string, number> {
+  writeFileSync(path, JSON.stringify(content));
+  return readTokens(path);
+}
+
+test('a token names its user, and 0 is a user like any other', () => {
+  const tokens = tokensOf({ zero: 0, one: 1, large: Number.MAX_SAFE_INTEGER });
+  assert.is(userOf('Token zero', tokens), 0);
+  assert.is(userOf('bearer  one', tokens), 1);
+  assert.is(userOf('Bearer large', tokens), Number.MAX_SAFE_INTEGER);
+  assert.is(userOf(undefined, tokens), undefined);
+});
+
+test('what names no user of the file is refused with 401', () => {
+  const tokens = tokensOf({ zero: 0 });
+  for (const authorization of ['', 'zero', 'Token', 'Token other', 'Basic zero', 'Token zero x']) {
+    try {
+      userOf(authorization, tokens);
+      assert.unreachable(authorization);
+    } catch (error) {
+      assert.instance(error, HttpError);
+      assert.is((error as HttpError).status, 401);
+    }
+  }
+});
+
+test('a user is a whole number from 0', () => {
+  for (const user of [-1, 1.5, '1', null, true]) {
+    assert.throws(() => tokensOf({ key: user }), /must be a whole number/, String(user));
+  }
+});
+
+test.run();
