@@ -10,21 +10,15 @@ const MORE = 8;
 const TIMES = 1.25;
 /** Milliseconds that the others are given to take a new connection. */
 const PAUSE_MS = 0.2;
-/** A connection over which nothing came for so long may give way to a new one when there is no room. */
+/** A connection without a request for so long may give way to a new one when there is no room. */
 const IDLE_MS = 10;
 /** Connections that are looked at for each new one, once this share of the limit is open. */
 const LOOKS = 16;
 const CROWDED = 3 / 4;
 
-/** What the last look at a connection found. */
-interface Look {
-  readonly at: number;
-  readonly bytesRead: number;
-}
-
 /**
  * Keeps count of a server's open connections, which it returns. Node's own `maxConnections` would not count those of
- * other threads. Beyond `limit` for all threads together, the connection over which nothing came for longest, `idleMs`
+ * other threads. Beyond `limit` for all threads together, the connection whose last request is longest ago, `idleMs`
  * at least, gives way to the new one: whoever opens connections and leaves them must not keep the others out. Where
  * all are in use, the new one is closed.
  *
@@ -38,22 +32,29 @@ export function holdConnections(
   thread: number,
   idleMs: number = IDLE_MS,
 ): ReadonlySet<Socket> {
-  // in the order of their looks
+  // while it is crowded in the order of their last requests
   const open = new Set<Socket>();
-  const looks = new Map<Socket, Look>();
+  const usedAt = new Map<Socket, number>();
+  let isCrowded = false;
   const never = sharedArray(Int32Array, 1);
   let newcomers: Socket[] = [];
   server.on('connection', (socket: Socket) => {
     open.add(socket);
-    looks.set(socket, { at: performance.now(), bytesRead: 0 });
+    usedAt.set(socket, performance.now());
     Atomics.add(counts, thread, 1);
     socket.once('close', () => release(socket));
-    if (total() > limit * CROWDED) {
+    isCrowded = total() > limit * CROWDED;
+    if (isCrowded) {
       // requests that have arrived meanwhile must be read before a connection counts as idle
       if (newcomers.length === 0) setImmediate(makeRoom);
       newcomers.push(socket);
     }
     if (open.size > Math.min(...counts) * TIMES + MORE) Atomics.wait(never, 0, 0, PAUSE_MS);
+  });
+  server.on('request', ({ socket }) => {
+    if (!isCrowded || !open.delete(socket)) return;
+    open.add(socket);
+    usedAt.set(socket, performance.now());
   });
   return open;
 
@@ -63,7 +64,7 @@ export function holdConnections(
 
   function release(socket: Socket): void {
     if (!open.delete(socket)) return;
-    looks.delete(socket);
+    usedAt.delete(socket);
     Atomics.sub(counts, thread, 1);
   }
 
@@ -80,17 +81,13 @@ export function holdConnections(
     }
   }
 
-  /** A connection over which nothing came since a look that is `idleMs` old, and nothing is being answered. */
+  /** The connection whose last request is longest ago, `idleMs` at least, and is not being answered. */
   function findIdle(): Socket | undefined {
-    const now = performance.now();
+    const latest = performance.now() - idleMs;
     let left = LOOKS;
     for (const socket of open) {
-      const { at, bytesRead } = looks.get(socket)!;
-      if (now - at < idleMs || left-- === 0) return undefined;
-      if (socket.bytesRead === bytesRead && !isAnswering(socket)) return socket;
-      looks.set(socket, { at: now, bytesRead: socket.bytesRead });
-      open.delete(socket);
-      open.add(socket);
+      if (usedAt.get(socket)! > latest || left-- === 0) return undefined;
+      if (!isAnswering(socket)) return socket;
     }
     return undefined;
   }
