@@ -1,4 +1,4 @@
-import { sharedArray } from '../shared-array.js';
+import { sharedArray } from '../common-array.js';
 import type { Order, RankRange } from './order.js';
 import type { Rank } from './row.js';
 

@@ -1,7 +1,7 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type Logger, pino } from 'pino';
-import { sharedArray } from '../shared-array.js';
+import { sharedArray } from '../common-array.js';
 
 /** A log that never makes its writer wait. */
 export interface Log {

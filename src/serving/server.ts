@@ -1,3 +1,4 @@
+import { sharedArray } from '../common-array.js';
 import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { readTokens } from '../http/request/token.js';
@@ -8,7 +9,6 @@ import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
 import { openLocalSource } from '../live/source/local.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
-import { sharedArray } from '../shared-array.js';
 import { openSockets } from './listen.js';
 import type { Log } from './log.js';
 import { startThreads, type ThreadStats } from './threads.js';
