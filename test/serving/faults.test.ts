@@ -9,6 +9,7 @@ import { FIXTURE_POINTS, type Service, startService } from '../support/service.j
 import { until } from '../support/wait.js';
 
 const services: Service[] = [];
+const releases: (() => void)[] = [];
 
 /** A service of two threads that obeys the orders in the folder. */
 async function begin(folder: string, ...flags: string[]): Promise<Service> {
@@ -16,6 +17,13 @@ async function begin(folder: string, ...flags: string[]): Promise<Service> {
   const service = await startService(given, faultEnvironment(folder));
   services.push(service);
   return service;
+}
+
+/** Keeps a thread busy until the test says so, or ends. */
+async function occupy(...asked: Parameters<typeof occupyThread>): Promise<() => void> {
+  const release = await occupyThread(...asked);
+  releases.push(release);
+  return release;
 }
 
 function linesOf({ logs }: Service, name: string): Readonly<Record<string, unknown>>[] {
@@ -38,14 +46,14 @@ test('a thread that dies takes its process along, which is replaced', async () =
 
 test('a thread that is busy is waited for, and told of once', async () => {
   const folder = makeFolder();
-  const release = occupyThread(folder, 'thread-1');
+  const occupied = occupy(folder, 'thread-1');
   const script = join(import.meta.dirname, '../support/late-thread.js');
   const child = fork(script, { env: { ...process.env, ...faultEnvironment(folder) } });
   const told: unknown[] = [];
   child.on('message', (message) => told.push(message));
   const ended = once(child, 'exit');
   await until('the thread is late', () => told.includes('late: 1'));
-  release();
+  (await occupied)();
   assert.equal(await ended, [0, null]);
   assert.equal(told, ['behind: 1', 'late: 1', 'behind: 0']);
 });
@@ -57,7 +65,7 @@ test('while the main thread is stuck, the others tell what they know', async () 
     const { text } = await service.get('/metrics');
     return /^waypost_connections\{thread="1"\}/m.test(text);
   });
-  const release = occupyThread(folder, 'main');
+  const release = await occupy(folder, 'main');
   // connections that the main thread had taken get no answer
   let text = '';
   await until('the other answers', async () => {
@@ -76,8 +84,8 @@ test('while the main thread is stuck, the others tell what they know', async () 
 test('the replacement of a supervisor that was killed waits for the port', async () => {
   const folder = makeFolder();
   const first = await begin(folder);
-  // so that it does not notice at once
-  const release = occupyThread(folder, 'main');
+  // so that it does not notice that it is an orphan
+  const release = await occupy(folder, 'main');
   const second = startService(
     ['--snapshot', FIXTURE_POINTS, '--workers', '2', '--port', String(first.port)],
     {},
@@ -110,6 +118,7 @@ async function fetchStatus(port: number): Promise<number> {
 }
 
 test.after(async () => {
+  for (const release of releases) release();
   await Promise.all(services.map((service) => service.stop()));
 });
 

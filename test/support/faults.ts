@@ -1,10 +1,13 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread, workerData } from 'node:worker_threads';
+import { until } from './wait.js';
 
 /** The environment variable that names the folder of orders. */
 const FOLDER = 'FAULT_FOLDER';
 const LOOK_MS = 20;
+/** What a thread writes into the order that it obeys. */
+const HANGING = 'hanging';
 
 /** A thread of a running service: the main one, or one that serves beside it, by its number. */
 export type Victim = 'main' | `thread-${number}`;
@@ -19,10 +22,11 @@ export function killThread(folder: string, victim: Victim): void {
   writeFileSync(join(folder, `${victim}-dies`), '');
 }
 
-/** Keeps the thread busy; returns what ends that. */
-export function occupyThread(folder: string, victim: Victim): () => void {
+/** Keeps the thread busy, from the moment that this resolves until what it returns is called. */
+export async function occupyThread(folder: string, victim: Victim): Promise<() => void> {
   const path = join(folder, `${victim}-hangs`);
   writeFileSync(path, '');
+  await until(`${victim} hangs`, () => readFileSync(path, 'utf8') === HANGING);
   return () => rmSync(path, { force: true });
 }
 
@@ -48,5 +52,6 @@ function obey(orders: string, victim: Victim): void {
     rmSync(dies);
     throw new Error('a fault that a test asked for');
   }
+  if (existsSync(hangs)) writeFileSync(hangs, HANGING);
   while (existsSync(hangs)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
 }
