@@ -87,6 +87,56 @@ const generateCommand = program
     await generateSnapshot({ ...options, print, signal: interruption() });
   });
 
+const tokenCommand = program
+  .command('token')
+  .description('make, list, revoke and check the tokens of a file for serve --tokens')
+  .helpCommand(false);
+
+const addCommand = tokenCommand
+  .command('add')
+  .description('make a token and print it, this once; a file of plain tokens becomes one of hashes')
+  .argument('<file>', 'file of tokens, made where there is none')
+  .option('--user <id>', 'user that the token stands for', whole(0, Number.MAX_SAFE_INTEGER))
+  .option('--name <text>', 'what people call the token', '')
+  .option('--admin', 'the token opens the addresses below /admin/')
+  .action(async (file: string, options: { user: number; name: string; admin?: boolean }) => {
+    demand(addCommand, ['--user <id>']);
+    const { user, name, admin: isAdmin = false } = options;
+    const { addToken } = await import('./commands/token.js');
+    console.log(await addToken(file, { user, name, isAdmin }));
+  });
+
+tokenCommand
+  .command('list')
+  .description('tell which tokens there are: id, user, admin, created, name')
+  .argument('<file>', 'file of tokens')
+  .action(async (file: string) => {
+    const { listTokens } = await import('./commands/token.js');
+    for (const line of listTokens(file)) console.log(line);
+  });
+
+tokenCommand
+  .command('revoke')
+  .description('take tokens out; a running service notices within two seconds')
+  .argument('<file>', 'file of tokens')
+  .argument('<id-or-name>', 'id of one token, or name of all that are called so')
+  .action(async (file: string, idOrName: string) => {
+    const { revokeToken } = await import('./commands/token.js');
+    for (const id of await revokeToken(file, idOrName)) console.log(`revoked ${id}`);
+  });
+
+tokenCommand
+  .command('check')
+  .description('tell whose token comes on standard input; exits with 1 where nobody knows it')
+  .argument('<file>', 'file of tokens')
+  .action(async (file: string) => {
+    const { checkToken } = await import('./commands/token.js');
+    const { text } = await import('node:stream/consumers');
+    const found = checkToken(file, (await text(process.stdin)).trim());
+    if (found === undefined) process.exitCode = 1;
+    console.log(found ?? 'unknown');
+  });
+
 interface CheckFlags {
   readonly maxInvalid: number;
   readonly acceptPage?: boolean;

@@ -79,7 +79,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
   {
     flag: '--tokens <file>',
     environment: 'WAYPOST_TOKENS',
-    help: 'JSON object from access token to user id; without it every token is unknown',
+    help: 'file of access tokens, made by waypost token add; without it every token is unknown',
   },
   {
     flag: '--host <address>',
@@ -168,7 +168,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
   {
     flag: '--admin-token <token>',
     environment: 'WAYPOST_ADMIN_TOKEN',
-    help: 'opens POST /admin/reload to whoever sends it; without it there is no such address',
+    help: 'opens POST /admin/reload to whoever sends it, as a token of --tokens for admins does; without any there is no such address',
     parse: (text) => {
       if (isToken(text)) return text;
       throw new InputError('expected a token without blanks');

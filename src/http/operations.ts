@@ -1,13 +1,13 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Current } from '../live/current.js';
 import type { Waiting } from '../live/reload/reload.js';
+import { holderOf, isSameToken, type Tokens } from '../tokens/table.js';
 import { version } from '../version.js';
 import type { Context } from './answer/context.js';
-import { HttpError } from './request/errors.js';
+import { NotFound } from './request/errors.js';
 import { parseQueryString } from './request/query-string.js';
 import { queryOf } from './request/target.js';
-import { tokenKey, tokenOf, userOf } from './request/token.js';
+import { invalidToken, tokenOf, userOf } from './request/token.js';
 
 /** The running service as its operators see it, from whichever thread. */
 export interface Service {
@@ -32,7 +32,7 @@ const VERSION = version();
 /** Where one learns what became of a reload. */
 const READY_PATH = '/health/ready';
 
-/** Adds what operators ask for: health, metrics and, with a token, the reload by hand. */
+/** Adds what operators ask for: health, metrics and, with an admin's token, the reload by hand. */
 export function addOperations(
   app: FastifyInstance,
   service: Service,
@@ -43,9 +43,15 @@ export function addOperations(
   const config = { isOperation: true };
   const read = { method: ['GET', 'HEAD'], config };
 
+  const isAdmin = (authorization: string | undefined): boolean => {
+    const given = tokenOf(authorization ?? '');
+    if (given === undefined) return false;
+    if (adminToken !== undefined && isSameToken(given, adminToken)) return true;
+    return holderOf(given, tokens)?.isAdmin === true;
+  };
   /** Whether the request may see names of files. Throws a 401 HttpError for a token that nobody has. */
   const seesAll = ({ headers }: FastifyRequest): boolean => {
-    if (isAdmin(headers.authorization, adminToken)) return true;
+    if (isAdmin(headers.authorization)) return true;
     userOf(headers.authorization, tokens);
     return isPrivate;
   };
@@ -71,11 +77,10 @@ export function addOperations(
       return service.metrics();
     },
   });
-  if (adminToken === undefined) return;
   app.post('/admin/reload', { config }, async (request, reply) => {
-    if (!isAdmin(request.headers.authorization, adminToken)) {
-      throw new HttpError(401, { detail: 'Invalid token.' }, { 'WWW-Authenticate': 'Bearer' });
-    }
+    // without anybody who may, there is no such address
+    if (!hasAdmins(tokens, adminToken)) throw new NotFound();
+    if (!isAdmin(request.headers.authorization)) throw invalidToken('Bearer');
     const { raw } = request;
     const waiting = await service.reload(flagOf(raw.url!, 'accept'), flagOf(raw.url!, 'wait'));
     const state = readiness(current, true);
@@ -118,10 +123,8 @@ function timeText(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-function isAdmin(authorization: string | undefined, adminToken: string | undefined): boolean {
-  if (adminToken === undefined) return false;
-  const given = tokenOf(authorization ?? '') ?? '';
-  return timingSafeEqual(Buffer.from(tokenKey(given)), Buffer.from(tokenKey(adminToken)));
+function hasAdmins({ table }: Tokens, adminToken: string | undefined): boolean {
+  return adminToken !== undefined || [...table.values()].some(({ isAdmin }) => isAdmin);
 }
 
 function flagOf(target: string, name: string): boolean {

@@ -3,6 +3,7 @@ import type { Standing } from '../live/current.js';
 import type { GenerationParts } from '../live/generation.js';
 import type { Waiting } from '../live/reload/reload.js';
 import type { ServeSettings } from '../settings.js';
+import type { TokenTable } from '../tokens/table.js';
 import type { ConnectionCounts } from './connections.js';
 
 /** What a thread that serves begins with. */
@@ -11,8 +12,8 @@ export interface ThreadStart {
   /** From 1; the main thread is 0. */
   readonly thread: number;
   readonly counts: ConnectionCounts;
-  /** Read by the main thread: later the file may say something else. */
-  readonly tokens: ReadonlyMap<string, number>;
+  /** As the main thread read them; each thread replaces the table when that reads another one. */
+  readonly tokens: { table: TokenTable };
   /** Where log lines go. */
   readonly logDescriptor: number;
   /** The listening sockets that are this thread's own, one an address. */
@@ -23,6 +24,7 @@ export interface ThreadStart {
 export type ToThread =
   | { readonly kind: 'serve'; readonly parts: GenerationParts; readonly reply: MessagePort }
   | { readonly kind: 'standing'; readonly standing: Standing }
+  | { readonly kind: 'tokens'; readonly table: TokenTable }
   | { readonly kind: 'metrics'; readonly reply: MessagePort }
   | { readonly kind: 'close' };
 

@@ -1,7 +1,6 @@
 import { sharedArray } from '../common-array.js';
 import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
-import { readTokens } from '../http/request/token.js';
 import { Cell } from '../live/current.js';
 import { createBuilder } from '../live/reload/build.js';
 import { Reloader } from '../live/reload/reload.js';
@@ -9,9 +8,10 @@ import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
 import { openLocalSource } from '../live/source/local.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
+import { watchTokens } from '../tokens/watch.js';
 import { openSockets } from './listen.js';
 import type { Log } from './log.js';
-import { startThreads, type ThreadStats } from './threads.js';
+import { startThreads, type ThreadStats, type Threads } from './threads.js';
 import type { Web, WebStart } from './web.js';
 
 /** Few ask there, and they are not to use up what clients may have. */
@@ -71,10 +71,22 @@ export async function startServer(
     stats,
     logger,
   });
+  let threads: Threads | undefined;
+  const { tokens: path } = settings;
+  const watched = watchTokens(path, {
+    changed(table) {
+      logger.info({ path, tokens: table.size }, 'tokens read again');
+      tokens.table = table;
+      threads?.know(table);
+    },
+    refused: (error) => logger.error({ path, err: error }, 'tokens refused, the old ones stay'),
+    plain: () => logger.warn({ path }, 'tokens are not hashed: waypost token add does that'),
+  });
+  const tokens = { table: watched.table };
   const shared = {
     settings,
     counts: sharedArray(Int32Array, settings.workers),
-    tokens: readTokens(settings.tokens),
+    tokens,
     logDescriptor: log.descriptor,
   };
   // the web server is made while another thread builds
@@ -89,7 +101,7 @@ export async function startServer(
   const operations = await listenForOperators({ ...shared, thread: 0 }, service, log);
   const loadMs = Math.round(performance.now() - started);
   // the other threads join while this one answers already
-  const threads = startThreads(shared, others, service, threadStats, {
+  threads = startThreads(shared, others, service, threadStats, {
     died(error) {
       // its socket is closed: all begin anew
       logger.fatal({ err: error }, 'a thread died');

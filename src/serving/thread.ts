@@ -51,6 +51,9 @@ main.on('message', async (message: ToThread) => {
       return answer(message.reply, () => serve(message.parts));
     case 'standing':
       return current.tell(message.standing);
+    case 'tokens':
+      start.tokens.table = message.table;
+      return;
     case 'metrics':
       return answer(message.reply, () => web.metrics());
     case 'close':

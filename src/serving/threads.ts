@@ -5,6 +5,7 @@ import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import type { Follower } from '../live/current.js';
 import type { GenerationParts } from '../live/generation.js';
+import type { TokenTable } from '../tokens/table.js';
 import {
   answer,
   ask,
@@ -37,6 +38,8 @@ export interface ThreadEvents {
 export interface Threads extends Follower {
   /** The metrics of each; a thread that is stuck keeps only its own. */
   metrics(): Promise<MetricsJson[]>;
+  /** Has all of them know these tokens and no others. */
+  know(table: TokenTable): void;
   /** Ends all, each after what it has under way. */
   close(): Promise<void>;
 }
@@ -111,6 +114,9 @@ export function startThreads(
     },
     hear(standing) {
       for (const { thread } of members) thread.postMessage({ kind: 'standing', standing });
+    },
+    know(table) {
+      for (const { thread } of members) thread.postMessage({ kind: 'tokens', table });
     },
     async metrics() {
       const patience = delay(METRICS_PATIENCE_MS, undefined, { ref: false });

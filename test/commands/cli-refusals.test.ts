@@ -7,9 +7,9 @@ import * as assert from 'uvu/assert';
 import { generateSnapshot } from '../../src/commands/generate.js';
 import { packSnapshot } from '../../src/commands/pack.js';
 import { InputError } from '../../src/errors.js';
-import { readTokens } from '../../src/http/request/token.js';
 import { createBuilder } from '../../src/live/reload/build.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
+import { readTokenFile } from '../../src/tokens/file.js';
 import { startReloading } from '../support/reloading.js';
 import { refusal } from '../support/rows.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runCommand } from '../support/service.js';
@@ -167,7 +167,7 @@ test('a tokens file that is none is refused, and no token is shown', async () =>
   for (const [content, message] of cases) {
     const path = file('tokens.json', content);
     assert.throws(
-      () => readTokens(path),
+      () => readTokenFile(path),
       ({ message: text }: Error) =>
         message.test(text) && text.includes(path) && !text.includes('secret'),
       content,

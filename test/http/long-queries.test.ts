@@ -66,7 +66,7 @@ function start(): ReturnType<typeof createApp> {
     zone,
     origin: { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] },
     corsOrigin: ['*'],
-    tokens: new Map(),
+    tokens: { table: new Map() },
     thread: 0,
     answerCacheBytes: 0,
     maxPageBytes: 8 * 1024 * 1024,

@@ -189,7 +189,7 @@ test('a thread that cannot serve is heard of', async () => {
   const shared = {
     settings,
     counts: sharedArray(Int32Array, 2),
-    tokens: new Map(),
+    tokens: { table: new Map() },
     logDescriptor: 1,
   };
   const events = { died, late: () => {} };

@@ -18,7 +18,7 @@ const settings = {
 const tell = (what: string): void => void process.send!(what);
 const stats = { behind: 0 };
 const threads = startThreads(
-  { settings, counts: sharedArray(Int32Array, 2), tokens: new Map(), logDescriptor: 1 },
+  { settings, counts: sharedArray(Int32Array, 2), tokens: { table: new Map() }, logDescriptor: 1 },
   // it listens nowhere
   [[]],
   { current: new Cell(), reload: async () => {}, metrics: async () => '' },

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Current } from '../../live/current.js';
 import type { TimeZone } from '../../model/time-zone.js';
+import type { Tokens } from '../../tokens/table.js';
 import type { OriginSettings } from '../request/origin.js';
 import type { RequestStats } from './request-stats.js';
 
@@ -14,8 +15,7 @@ export interface Context {
   readonly origin: OriginSettings;
   /** Origins whose pages may read answers; `*` for any. */
   readonly corsOrigin: readonly string[];
-  /** User of each known token, by {@link tokenKey}. */
-  readonly tokens: ReadonlyMap<string, number>;
+  readonly tokens: Tokens;
   /** Number of the thread that answers; 0 is the main one. */
   readonly thread: number;
   /** Bounds the bytes that repeated answers are kept in. */

@@ -4,16 +4,18 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HttpError } from '../../../src/http/request/errors.js';
-import { readTokens, userOf } from '../../../src/http/request/token.js';
+import { userOf } from '../../../src/http/request/token.js';
+import { readTokenFile, tableOf } from '../../../src/tokens/file.js';
+import type { Tokens } from '../../../src/tokens/table.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-tokens-'));
 const path = join(folder, 'tokens.json');
 
 test.after(() => rmSync(folder, { recursive: true }));
 
-function tokensOf(content: object): Map<string, number> {
+function tokensOf(content: object): Tokens {
   writeFileSync(path, JSON.stringify(content));
-  return readTokens(path);
+  return { table: tableOf(readTokenFile(path).entries) };
 }
 
 test('a token names its user, and 0 is a user like any other', () => {
