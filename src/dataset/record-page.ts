@@ -1,6 +1,7 @@
 import { MAX_RECORD_BYTES } from '../snapshot/block.js';
 import type { Records } from './records.js';
 import type { Row } from './row.js';
+import type { Tail } from './tail.js';
 
 const CACHE_LINE = 64;
 const COMMA = 0x2c;
@@ -10,9 +11,12 @@ const STRIDE = 32;
 /** Room for the longest record, and for a page of ordinary ones. */
 const STAGE_BYTES = MAX_RECORD_BYTES + 64 * 1024;
 
+/** Where records are: row `i` of a page is in chunk `rows[i] >>> chunkBits`. */
+type Chunks = Pick<Records, 'chunkBits' | 'chunks' | 'words'>;
+
 /** The records of a page, found and on their way to the processor. */
 export interface FetchedPage {
-  readonly records: Records;
+  readonly records: Chunks;
   readonly rows: ArrayLike<Row>;
   readonly count: number;
   /** Start and end of each record in turn, counted from the start of its chunk. */
@@ -28,7 +32,7 @@ export interface FetchedPage {
  * then; bench/page-copy.ts shows it.
  */
 export function fetchPage(records: Records, rows: ArrayLike<Row>, count: number): FetchedPage {
-  const { chunks, chunkBits, ends } = records;
+  const { chunkBits, ends } = records;
   const placeMask = (1 << chunkBits) - 1;
   const places = new Int32Array(2 * count);
   let size = Math.max(0, count - 1);
@@ -41,12 +45,48 @@ export function fetchPage(records: Records, rows: ArrayLike<Row>, count: number)
     size += end - start;
   }
   const page = { records, rows, count, places, size };
+  fetchRuns(page);
+  return page;
+}
+
+/** The same for a page with rows of a tail: row `total + i` is row `i` of it. */
+export function fetchMixedPage(
+  { chunks, chunkBits, words, ends }: Records,
+  total: number,
+  tail: Tail,
+  rows: ArrayLike<Row>,
+  count: number,
+): FetchedPage {
+  const placeMask = (1 << chunkBits) - 1;
+  const places = new Int32Array(2 * count);
+  // the records of the tail are one more chunk
+  const tailChunk = chunks.length * 2 ** chunkBits;
+  const mixed = new Uint32Array(count);
+  let size = Math.max(0, count - 1);
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!;
+    const isTail = row >= total;
+    const at = isTail ? row - total : row;
+    const from = isTail ? tail.ends : ends;
+    const start = at === 0 || (!isTail && (row & placeMask) === 0) ? 0 : from[at - 1]!;
+    mixed[i] = isTail ? tailChunk : row;
+    places[2 * i] = start;
+    places[2 * i + 1] = from[at]!;
+    size += from[at]! - start;
+  }
+  const both = { chunkBits, chunks: [...chunks, tail.bytes], words: [...words, tail.words] };
+  const page = { records: both, rows: mixed, count, places, size };
+  fetchRuns(page);
+  return page;
+}
+
+function fetchRuns(page: FetchedPage): void {
+  const { records, rows, count, places } = page;
   for (let from = 0; from < count; ) {
     const to = endOfRun(page, from);
-    fetchLines(chunks[rows[from]! >>> chunkBits]!, places, from, to);
+    fetchLines(records.chunks[rows[from]! >>> records.chunkBits]!, places, from, to);
     from = to;
   }
-  return page;
 }
 
 /** The end of the records from `from` on that lie in one chunk. */

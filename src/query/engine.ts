@@ -1,15 +1,18 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
+import type { Tail } from '../dataset/tail.js';
 import type { Filters, Ordering, Query } from '../model/query.js';
 import type { Matches } from './common/matches.js';
 import type { Driver, Way } from './common/plan.js';
 import { createScratch, type Scratch } from './common/scratch.js';
 import { andThen, drain, isWork, PIECE, type Step } from './common/work.js';
 import { findMatches } from './match.js';
+import { takeMerged } from './merge.js';
 import { takeNearest } from './page/nearest.js';
-import { takeOrdered } from './page/ordered.js';
+import { type Places, takeOrdered } from './page/ordered.js';
 import { scanMatches, type Visitor } from './scan.js';
 import { Memory, Suspended } from './suspended.js';
+import type { TailMatches } from './tail.js';
 
 /** Overrides of the planner, for tests that every way gives the same page. */
 export interface Hints {
@@ -25,21 +28,29 @@ export interface Page {
   readonly page: number;
   /** At least 1. */
   readonly pageCount: number;
-  /** The page's rows, in order, are the first `length` of these; valid until the next query. */
+  /**
+   * The page's rows, in order, are the first `length` of these; valid until the next query. Those from the dataset's
+   * `count` on are rows of the tail, from 0.
+   */
   readonly rows: Uint32Array;
   readonly length: number;
+  /** Has the rows that are not the dataset's; undefined where there are none. */
+  readonly tail: Tail | undefined;
 }
 
 /** A page; undefined when the page asked for lies past the end. */
 export type Answer = Page | undefined;
 
-/** Answers queries on one dataset. */
+/**
+ * Answers queries on one dataset. `accepted` are the matches of a query among the points that were accepted since, which
+ * belong to its answer: {@link acceptedMatches} finds them.
+ */
 export interface Engine {
   readonly dataset: Dataset;
   /** Works to the end without a pause. */
-  run(query: Query, hints?: Hints): Answer;
+  run(query: Query, hints?: Hints, accepted?: TailMatches): Answer;
   /** Works for one {@link PIECE} at most, which suffices for nearly every query. */
-  begin(query: Query, hints?: Hints): Answer | Suspended<Answer>;
+  begin(query: Query, hints?: Hints, accepted?: TailMatches): Answer | Suspended<Answer>;
   /**
    * Hands all matches to a visitor, rows ascending, and returns their number. Works to the end without a pause.
    */
@@ -56,22 +67,23 @@ export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
   const memory = new Memory(() => createScratch(dataset.count, piece));
   return {
     dataset,
-    run(query, hints = {}) {
+    run(query, hints = NO_HINTS, accepted = undefined) {
       const scratch = memory.take();
-      const answer = drain(answerOf(dataset, scratch, query, hints), scratch.meter);
+      const answer = drain(answerOf(dataset, scratch, query, hints, accepted), scratch.meter);
       memory.giveBack(scratch);
       return answer;
     },
-    begin(query, hints = {}) {
+    begin(query, hints = NO_HINTS, accepted = undefined) {
       const scratch = memory.take();
-      const step = answerOf(dataset, scratch, query, hints);
+      const step = answerOf(dataset, scratch, query, hints, accepted);
       if (!isWork(step)) {
         memory.giveBack(scratch);
         return step;
       }
       const { done, value } = step.next();
       if (!done) {
-        const again = (own: Scratch): Step<Answer> => answerOf(dataset, own, query, hints);
+        const again = (own: Scratch): Step<Answer> =>
+          answerOf(dataset, own, query, hints, accepted);
         return new Suspended(memory, again).adopt(scratch, step);
       }
       memory.giveBack(scratch);
@@ -88,10 +100,18 @@ export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
   };
 }
 
+const NO_HINTS: Hints = {};
+
 /** The stages of a query: the matches, then the page. */
-function answerOf(dataset: Dataset, scratch: Scratch, query: Query, hints: Hints): Step<Answer> {
+function answerOf(
+  dataset: Dataset,
+  scratch: Scratch,
+  query: Query,
+  hints: Hints,
+  accepted: TailMatches | undefined,
+): Step<Answer> {
   return andThen(findMatches(dataset, scratch, query.filters, hints.driver), (matches) =>
-    pageOf(dataset, scratch, query, matches, hints),
+    pageOf(dataset, scratch, query, matches, hints, accepted),
   );
 }
 
@@ -101,13 +121,20 @@ function pageOf(
   query: Query,
   matches: Matches,
   hints: Hints,
+  accepted: TailMatches | undefined,
 ): Step<Answer> {
   const { filters, ordering } = query;
-  const place = locate(query, matches.count);
+  const count = matches.count + (accepted === undefined ? 0 : accepted.rows.length);
+  const place = locate(query, count);
   if (place === undefined) return undefined;
   const { page, pageCount, from, to } = place;
-  const answer = { count: matches.count, page, pageCount, rows: scratch.page, length: to - from };
+  const tail = accepted?.tail;
+  const answer = { count, page, pageCount, rows: scratch.page, length: to - from, tail };
   if (from === to) return answer;
+  if (accepted !== undefined) {
+    const taking = mergeIn(dataset, scratch, query, matches, hints, accepted, place);
+    return andThen(taking, () => answer);
+  }
   if (ordering === 'distance') {
     const taking = takeNearest(dataset, scratch, matches, filters, place, hints.way);
     return andThen(taking, () => answer);
@@ -115,6 +142,38 @@ function pageOf(
   const [order, descending] = orderOf(dataset, ordering);
   const taking = takeOrdered(dataset, scratch, matches, order, descending, place, hints.way);
   return andThen(taking, () => answer);
+}
+
+/** Takes a page of the matches and of accepted points. */
+function mergeIn(
+  dataset: Dataset,
+  scratch: Scratch,
+  { filters, ordering }: Query,
+  matches: Matches,
+  hints: Hints,
+  accepted: TailMatches,
+  { from, to }: Places,
+): Step<void> {
+  const { count } = matches;
+  if (ordering === 'distance') {
+    const take = (room: Scratch, places: Places): Step<void> =>
+      takeNearest(dataset, room, matches, filters, places, hints.way);
+    return takeMerged(dataset, scratch, { count, take }, accepted, filters, undefined, {
+      from,
+      to,
+    });
+  }
+  const [order, descending] = orderOf(dataset, ordering);
+  const take = (room: Scratch, places: Places): Step<void> =>
+    takeOrdered(dataset, room, matches, order, false, places, hints.way);
+  const own = { count, take };
+  if (!descending) return takeMerged(dataset, scratch, own, accepted, filters, order, { from, to });
+  // descending pages are ascending ones counted from the end, turned round
+  const all = count + accepted.rows.length;
+  const places = { from: all - to, to: all - from };
+  return andThen(takeMerged(dataset, scratch, own, accepted, filters, order, places), () => {
+    scratch.page.subarray(0, to - from).reverse();
+  });
 }
 
 interface Place {

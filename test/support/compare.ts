@@ -2,17 +2,28 @@ import * as assert from 'uvu/assert';
 import type { Filters, Query } from '../../src/model/query.js';
 import type { Driver, Way } from '../../src/query/common/plan.js';
 import type { Engine, Hints, Page } from '../../src/query/engine.js';
+import type { TailMatches } from '../../src/query/tail.js';
 import { idsOf } from './engine.js';
 import type { Note } from './notes.js';
 import type { Expected } from './oracle.js';
 
-/** Asserts that the engine's page is the oracle's. `label` says how to get the query again. */
-export function assertPage(engine: Engine, query: Query, expected: Expected, label: string): void {
+/**
+ * Asserts that the engine's page is the oracle's. `label` says how to get the query again, `accepted` are the points that
+ * belong to the answer besides.
+ */
+export function assertPage(
+  engine: Engine,
+  query: Query,
+  expected: Expected,
+  label: string,
+  accepted?: TailMatches,
+  hints: Hints = {},
+): void {
   const { page: wanted, pageSize } = query;
   const { count } = expected;
   const pageCount = Math.max(1, Math.ceil(count / pageSize));
   const page = wanted === 'last' ? pageCount : wanted;
-  const answer = engine.run(query);
+  const answer = engine.run(query, hints, accepted);
   if (page > pageCount) {
     assert.is(answer, undefined, `${label}: a page past the end`);
     return;
@@ -21,7 +32,8 @@ export function assertPage(engine: Engine, query: Query, expected: Expected, lab
   const about = [answer.count, answer.page, answer.pageCount];
   assert.equal(about, [count, page, pageCount], `${label}: count, page, pages`);
   const notes = expected.slice((page - 1) * pageSize, page * pageSize);
-  assertNotes(idsOf(engine.dataset, answer.rows, answer.length), notes, expected, label);
+  const { rows, length, tail } = answer;
+  assertNotes(idsOf(engine.dataset, rows, length, tail), notes, expected, label);
 }
 
 /** Asserts that these are the ids of `notes`, in order; places at one distance may stand either way. */

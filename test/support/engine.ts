@@ -1,5 +1,7 @@
 import { buildDataset } from '../../src/dataset/build.js';
 import { assembleDataset, type Dataset } from '../../src/dataset/dataset.js';
+import { type AcceptedPoint, appendToTail, createTail, type Tail } from '../../src/dataset/tail.js';
+import { renderPoint } from '../../src/model/point.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
 import type { LoadReport, SnapshotReader } from '../../src/snapshot/snapshot.js';
@@ -36,8 +38,31 @@ export async function engineOf(notes: readonly Note[], piece?: number): Promise<
   return createEngine(assembleDataset(parts), piece);
 }
 
-/** Ids of the first `length` rows. */
-export function idsOf(dataset: Dataset, rows: ArrayLike<number>, length: number): number[] {
-  const { keys, ranks } = dataset.byId;
-  return Array.from({ length }, (_, i) => keys[ranks[rows[i]!]!]!);
+/** Ids of the first `length` rows; those from the dataset's count on are rows of the tail. */
+export function idsOf(
+  { byId, count }: Dataset,
+  rows: ArrayLike<number>,
+  length: number,
+  tail?: Tail,
+): number[] {
+  const idOf = (row: number): number =>
+    row < count ? byId.keys[byId.ranks[row]!]! : tail!.id[row - count]!;
+  return Array.from({ length }, (_, i) => idOf(rows[i]!));
+}
+
+/** These notes as accepted points, numbered from `first` on. */
+export function acceptedOf(notes: readonly Note[], first = 1): AcceptedPoint[] {
+  return notes.map((note, i) => {
+    const point = pointOf(note);
+    return { sequence: first + i, point, record: Buffer.from(renderPoint(point)) };
+  });
+}
+
+/** A tail that has these notes, and room for no more. */
+export function tailOf(notes: readonly Note[]): Tail {
+  const points = acceptedOf(notes);
+  const bytes = points.reduce((sum, { record }) => sum + record.length, 0);
+  const tail = createTail({ rows: points.length, bytes });
+  appendToTail(tail, points);
+  return tail;
 }

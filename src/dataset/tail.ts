@@ -1,0 +1,147 @@
+import { sharedArray } from '../common-array.js';
+import type { Point } from '../model/point.js';
+import { SPARE_BYTES } from './records.js';
+
+/** A point's place in a tail: from 0, in the sequence in which points were accepted. */
+export type TailRow = number & { readonly brand?: 'tail row' };
+
+/**
+ * The points that were accepted since a generation was made: columns and record bytes in memory that threads
+ * share. One thread appends; all others see a row once the length says so.
+ */
+export interface Tail {
+  /** One number: how many rows there are. Read it by {@link tailLength}. */
+  readonly published: Int32Array;
+  /** Rows below this one are part of the generation; they tell what has been added since an answer was made. */
+  readonly start: TailRow;
+  /** Whether row 0 is the first point that was added to the snapshot. */
+  readonly isWhole: boolean;
+  /** Longitude and latitude of each row, in turn. */
+  readonly coords: Float64Array;
+  readonly id: Float64Array;
+  /** Microseconds since the epoch. */
+  readonly createdAt: Float64Array;
+  readonly modifiedAt: Float64Array;
+  /** Ascending: the numbers under which the points were accepted. */
+  readonly sequence: Float64Array;
+  /** Where each row's record ends in {@link bytes}. Those of rows below {@link start} are empty. */
+  readonly ends: Uint32Array;
+  /** The rendered JSON of each row, end to end, then {@link SPARE_BYTES}. */
+  readonly bytes: Uint8Array;
+  /** The same memory, to be read in words. */
+  readonly words: DataView;
+}
+
+/** How much a tail can take. Memory is taken from the system only where something is written to it. */
+export interface TailCapacity {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** An accepted point as a tail takes it. */
+export interface AcceptedPoint {
+  readonly sequence: number;
+  readonly point: Point;
+  /** The point's rendered JSON. */
+  readonly record: Uint8Array;
+}
+
+/** Makes an empty tail of a generation to which nothing was added before. */
+export function createTail(capacity: TailCapacity): Tail {
+  return allocateTail(capacity, 0, true);
+}
+
+/**
+ * Makes the tail of the generation that rows below `folded` of another tail have become part of. The new tail
+ * begins with the last `history` of them, without their records, and has all rows from `folded` on.
+ */
+export function continueTail(
+  tail: Tail,
+  folded: TailRow,
+  history: number,
+  { rows, bytes }: TailCapacity,
+): Tail {
+  const length = tailLength(tail);
+  const first = Math.max(0, folded - history);
+  const from = endOf(tail, folded - 1);
+  const to = endOf(tail, length - 1);
+  const capacity = { rows: rows + length - first, bytes: bytes + to - from };
+  const next = allocateTail(capacity, folded - first, tail.isWhole && first === 0);
+  next.coords.set(tail.coords.subarray(2 * first, 2 * length));
+  for (const column of ['id', 'createdAt', 'modifiedAt', 'sequence'] as const) {
+    next[column].set(tail[column].subarray(first, length));
+  }
+  next.bytes.set(tail.bytes.subarray(from, to));
+  for (let row = folded; row < length; row++) next.ends[row - first] = tail.ends[row]! - from;
+  Atomics.store(next.published, 0, length - first);
+  return next;
+}
+
+/** How many rows every thread may read. Taken once, it is one state of the tail. */
+export function tailLength({ published }: Tail): TailRow {
+  return Atomics.load(published, 0);
+}
+
+/** Whether a tail has room for a record of so many bytes. */
+export function hasRoom(tail: Tail, bytes: number): boolean {
+  const length = tailLength(tail);
+  const left = tail.bytes.length - SPARE_BYTES - endOf(tail, length - 1);
+  return length < tail.id.length && bytes <= left;
+}
+
+/**
+ * Adds points, which all threads see at once. Points whose sequence number the tail has passed are in it already and are
+ * left out. For the one thread that writes. Throws when there is no room, which {@link hasRoom} tells before.
+ */
+export function appendToTail(tail: Tail, points: readonly AcceptedPoint[]): void {
+  let length = tailLength(tail);
+  for (const { sequence, point, record } of points) {
+    if (length > 0 && sequence <= tail.sequence[length - 1]!) continue;
+    const at = endOf(tail, length - 1);
+    if (length === tail.id.length || at + record.length > tail.bytes.length - SPARE_BYTES) {
+      throw new Error(`Expected room in the tail after ${length} rows with ${at} bytes.`);
+    }
+    tail.coords[2 * length] = Number(point.lon);
+    tail.coords[2 * length + 1] = Number(point.lat);
+    tail.id[length] = point.id;
+    tail.createdAt[length] = point.createdAt.micros;
+    tail.modifiedAt[length] = point.modifiedAt.micros;
+    tail.sequence[length] = sequence;
+    tail.bytes.set(record, at);
+    tail.ends[length] = at + record.length;
+    length++;
+  }
+  Atomics.store(tail.published, 0, length);
+}
+
+/** A view of the record of a row from {@link Tail.start} on. */
+export function tailRecord(tail: Tail, row: TailRow): Uint8Array {
+  return tail.bytes.subarray(endOf(tail, row - 1), tail.ends[row]);
+}
+
+/** The row below `length`, and not part of the generation, that has the id; -1 where none does. */
+export function tailRowOf({ id, start }: Tail, length: TailRow, wanted: number): TailRow {
+  const row = id.subarray(0, length).lastIndexOf(wanted);
+  return row < start ? -1 : row;
+}
+
+function endOf({ ends }: Tail, row: TailRow): number {
+  return row < 0 ? 0 : ends[row]!;
+}
+
+function allocateTail({ rows, bytes }: TailCapacity, start: TailRow, isWhole: boolean): Tail {
+  const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
+  return {
+    published: sharedArray(Int32Array, 1),
+    start,
+    isWhole,
+    coords: sharedArray(Float64Array, 2 * rows),
+    id: sharedArray(Float64Array, rows),
+    createdAt: sharedArray(Float64Array, rows),
+    modifiedAt: sharedArray(Float64Array, rows),
+    sequence: sharedArray(Float64Array, rows),
+    ends: sharedArray(Uint32Array, rows),
+    bytes: new Uint8Array(memory),
+    words: new DataView(memory),
+  };
+}

@@ -1,0 +1,116 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createPageCopier, fetchMixedPage } from '../../src/dataset/record-page.js';
+import { renderPoint } from '../../src/model/point.js';
+import type { Engine } from '../../src/query/engine.js';
+import { Suspended } from '../../src/query/suspended.js';
+import { acceptedMatches } from '../../src/query/tail.js';
+import { assertPage, everyHint } from '../support/compare.js';
+import { engineOf, idsOf, tailOf } from '../support/engine.js';
+import { pointOf, scatterNotes } from '../support/notes.js';
+import { Oracle } from '../support/oracle.js';
+import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+
+const SEED = 13;
+const notes = scatterNotes(SEED, 3_000);
+const texts = new Map(notes.map((note) => [note.id, renderPoint(pointOf(note))]));
+
+/** Asks questions of the first `served` notes as a generation and the next ones, up to `length`, as a tail. */
+async function ask(served: number, lengths: readonly number[], questions: number): Promise<void> {
+  const engine = await engineOf(notes.slice(0, served));
+  const tail = tailOf(notes.slice(served));
+  for (const length of lengths) {
+    const all = notes.slice(0, served + length);
+    const oracle = new Oracle(all);
+    for (let index = 0; index < questions; index++) {
+      const { filters, ordering, pageOf } = randomQuestion(SEED + length, index, notes);
+      const expected = oracle.find(filters, ordering);
+      const query = { filters, ordering, ...pageOf(expected.count) };
+      const label = `${served} notes and ${length}, question ${index}: ${JSON.stringify(query)}`;
+      const accepted = acceptedMatches(tail, length, filters);
+      const hints = everyHint(filters);
+      assertPage(engine, query, expected, label, accepted, hints[index % (2 * hints.length)]);
+    }
+  }
+}
+
+test('a generation and a tail together answer as a plain list of both, at every length', async () => {
+  await ask(2_500, [0, 1, 7, 500], COMBINATIONS);
+});
+
+test('so do a tail that is larger than the generation, and one without any generation', async () => {
+  await ask(700, [1_100, 2_300], COMBINATIONS);
+  await ask(1, [2_999], COMBINATIONS);
+  await ask(0, [1, 3_000], COMBINATIONS);
+});
+
+test('of points that share their place and times the ids decide, whichever of both they are in', async () => {
+  // three places in the sequence of ids for each of the dataset's rows: before, between, behind
+  const ids = [5, 1, 9, 3, 30, 7, 20, 8, 2, 6, 25, 4];
+  const alike = ids.map((id) => ({ id, lon: 24.9, lat: 60.1, created: 1e15, modified: 1e15 }));
+  const engine = await engineOf(alike.slice(0, 5));
+  const tail = tailOf(alike.slice(5));
+  const circle = { lon: 24.8, lat: 60.1, radius: 1e5 };
+  const ascending = ids.toSorted((a, b) => a - b);
+  for (const ordering of ['id', 'distance', 'created_at', '-modified_at'] as const) {
+    const wanted = ordering === '-modified_at' ? ascending.toReversed() : ascending;
+    for (const pageSize of [1, 2, 5, 12]) {
+      for (let page = 1; (page - 1) * pageSize < ids.length; page++) {
+        const accepted = acceptedMatches(tail, 7, { circle });
+        const query = { filters: { circle }, ordering, page, pageSize };
+        const { rows, length } = engine.run(query, {}, accepted)!;
+        const found = idsOf(engine.dataset, rows, length, tail);
+        const places = wanted.slice((page - 1) * pageSize, page * pageSize);
+        assert.equal(found, places, `${ordering}, page ${page} of ${pageSize}`);
+      }
+    }
+  }
+});
+
+test('a page of rows of both is copied record by record', async () => {
+  const engine = await engineOf(notes.slice(0, 2_000));
+  const tail = tailOf(notes.slice(2_000));
+  const { dataset } = engine;
+  const copier = createPageCopier();
+  for (const ordering of ['id', '-modified_at'] as const) {
+    const accepted = acceptedMatches(tail, 1_000, {});
+    const page = engine.run({ filters: {}, ordering, page: 2, pageSize: 1000 }, {}, accepted)!;
+    const { rows, length } = page;
+    const fetched = fetchMixedPage(dataset.records, dataset.count, tail, rows, length);
+    const target = Buffer.alloc(fetched.size + 10);
+    const end = copier.copy(fetched, target, 10);
+    const wanted = idsOf(dataset, rows, length, tail).map((id) => texts.get(id));
+    assert.is(target.subarray(10, end).toString(), wanted.join(','));
+    assert.is(end, fetched.size + 10);
+  }
+});
+
+test('a long query with accepted points pauses, and is begun anew after another', async () => {
+  const engine: Engine = await engineOf(notes.slice(0, 2_500), 500);
+  const tail = tailOf(notes.slice(2_500));
+  const counted = new Oracle(notes);
+  let paused = 0;
+  for (let index = 0; index < COMBINATIONS; index++) {
+    const { filters, ordering, pageOf } = randomQuestion(SEED, index, notes);
+    const query = { filters, ordering, ...pageOf(counted.find(filters, ordering).count) };
+    const accepted = acceptedMatches(tail, 500, filters);
+    const first = engine.begin(query, {}, accepted);
+    const second = engine.begin(query, {}, accepted);
+    const ends = [first, second].map((begun) => {
+      let answer = begun;
+      while (answer instanceof Suspended) {
+        paused++;
+        answer = answer.resume();
+      }
+      return answer && idsOf(engine.dataset, answer.rows, answer.length, answer.tail);
+    });
+    const whole = engine.run(query, {}, accepted);
+    const wanted = whole && idsOf(engine.dataset, whole.rows, whole.length, whole.tail);
+    // both wrote to the same page where neither paused
+    if (first instanceof Suspended && second instanceof Suspended) assert.equal(ends[0], wanted);
+    assert.equal(ends[1], wanted, JSON.stringify(query));
+  }
+  assert.ok(paused > COMBINATIONS, `${paused} pauses`);
+});
+
+test.run();
