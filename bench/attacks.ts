@@ -33,7 +33,9 @@ export interface AttackResult {
   readonly ratio: number;
   /** Requests of ordinary clients that were refused or failed during the attack. */
   readonly failed: number;
-  /** Bytes of memory that the service has more after the attack than before; at most, while it ran. */
+  /**
+   * Bytes of memory that the service has more after the attack than before; at most, while it ran.
+   */
   readonly growth: number;
   readonly peakGrowth: number;
   readonly tally: Tally;
@@ -103,7 +105,9 @@ async function main(): Promise<void> {
   if (options.smoke) checkSmoke(results);
 }
 
-/** Everything but speed: each attack took place, and no ordinary client suffered more than a delay. */
+/**
+ * Everything but speed: each attack took place, and no ordinary client suffered more than a delay.
+ */
 function checkSmoke(results: readonly AttackResult[]): void {
   for (const { attack, failed, during, tally } of results) {
     if (tally.opened + tally.sent === 0) throw new Error(`The attack ${attack} did nothing.`);

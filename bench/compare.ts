@@ -17,8 +17,8 @@ const MEASURES = [
 ] as const;
 
 /**
- * Compares two runs of bench/http, given as the text of their files, scenario by scenario: means, their
- * change and what noise alone may do. Throws when they have no scenario in common.
+ * Compares two runs of bench/http, given as the text of their files, scenario by scenario: means,
+ * their change and what noise alone may do. Throws when they have no scenario in common.
  */
 export function compareRuns(before: string, after: string): string {
   const first = readRun(before);

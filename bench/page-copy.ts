@@ -10,8 +10,9 @@ const PAGES = 3_000;
 const ROUNDS = 7;
 
 /**
- * Shows what fetching the records of a page ahead of copying them is worth: pages of 100 records anywhere
- * in 275 MB, and pages of 100 in a stretch of 2,000, with and without. Rounds take turns; the least counts.
+ * Shows what fetching the records of a page ahead of copying them is worth: pages of 100 records
+ * anywhere in 275 MB, and pages of 100 in a stretch of 2,000, with and without. Rounds take turns;
+ * the least counts.
  */
 function main(): void {
   const random = new Random(1, 'point');

@@ -44,8 +44,9 @@ export function benchRandom(seed: number, stream: number): Random {
 }
 
 /**
- * Asks a server about its data: where points lie, by a sample of pages, and for each place how large a box
- * is that holds some hundred points. Needs nothing but the interface, so it works against any server.
+ * Asks a server about its data: where points lie, by a sample of pages, and for each place how
+ * large a box is that holds some hundred points. Needs nothing but the interface, so it works
+ * against any server.
  */
 export async function surveyPlaces(base: string, wanted: number, seed: number): Promise<Places> {
   const agent = new Agent({ keepAlive: true, maxSockets: IN_PARALLEL });
@@ -110,7 +111,9 @@ async function samplePoints(
   return points.slice(0, wanted);
 }
 
-/** Grows and shrinks a box until its count fits; undefined where points lie too much on one spot. */
+/**
+ * Grows and shrinks a box until its count fits; undefined where points lie too much on one spot.
+ */
 async function fitBox(
   ask: (query: string) => Promise<ListPage>,
   { lat, lon }: { lat: number; lon: number },

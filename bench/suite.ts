@@ -36,7 +36,9 @@ interface Step {
 }
 
 const RESULTS = join(import.meta.dirname, '../../bench/results');
-/** Requests a second of the open loop: what a busy map gets, and a fraction of what one core can do. */
+/**
+ * Requests a second of the open loop: what a busy map gets, and a fraction of what one core can do.
+ */
 const OPEN_RATE = '1000';
 const TITLE_WIDTH = 90;
 
@@ -121,7 +123,9 @@ function writeReport(folder: string, report: Report): void {
   say(`\nwritten: ${path}.json, .md and .html`);
 }
 
-/** Everything but speed: the report can be made, and nothing failed while a snapshot was swapped. */
+/**
+ * Everything but speed: the report can be made, and nothing failed while a snapshot was swapped.
+ */
 function checkSmoke(report: Report): void {
   if (toHtml(report).includes('NaN') || toMarkdown(report).includes('NaN')) {
     throw new Error('A figure of the report is not a number.');

@@ -1,7 +1,9 @@
 /** Typed arrays of numbers that threads can share. */
 type Numbers = Int32Array | Uint32Array | Float64Array;
 
-/** `length` noughts in memory of their own that every thread it is posted to sees, without a copy. */
+/**
+ * `length` noughts in memory of their own that every thread it is posted to sees, without a copy.
+ */
 export function sharedArray<T extends Numbers>(
   Type: { new (memory: SharedArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
   length: number,

@@ -12,7 +12,10 @@ export interface Setting {
   readonly help: string;
   readonly required?: boolean;
   readonly fallback?: string;
-  /** Turns the text into the value; throws an Error that names the rule. Texts stay as they are without. */
+  /**
+   * Turns the text into the value; throws an Error that names the rule. Texts stay as they are
+   * without.
+   */
   readonly parse?: (text: string) => unknown;
 }
 
@@ -290,8 +293,9 @@ export const SERVE_SETTINGS: readonly Setting[] = [
 ];
 
 /**
- * The environment as far as it sets something: an empty variable counts as absent, and one for a flag that
- * takes no value must say `true` or `false`. Throws an InputError that names the variable.
+ * The environment as far as it sets something: an empty variable counts as absent, and one for a
+ * flag that takes no value must say `true` or `false`. Throws an InputError that names the
+ * variable.
  */
 export function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const read = { ...environment };

@@ -17,7 +17,10 @@ export interface AttackOrder {
   readonly maxSeconds: number;
 }
 
-/** An attacker has a machine of its own: here it must not take the processor from those it waits for. */
+/**
+ * An attacker has a machine of its own: here it must not take the processor from those it waits
+ * for.
+ */
 const LOW_PRIORITY = 15;
 const TALLY_MS = 200;
 

@@ -29,7 +29,10 @@ export function circleQuery({ random, points }: Target): string {
   return `coordinates=${lat},${lon},${radius}${ordering}${window}&page=${page}`;
 }
 
-/** A page anywhere in a list of many matches: two time windows, an order of one, or the nearest of half the Earth. */
+/**
+ * A page anywhere in a list of many matches: two time windows, an order of one, or the nearest of
+ * half the Earth.
+ */
 export function deepQuery({ random, points }: Target): string {
   const field = random.chance(0.5) ? 'created_at' : 'modified_at';
   const year = random.pick(YEARS);

@@ -23,7 +23,9 @@ export interface OrdinaryLoad {
   readonly seconds: number;
 }
 
-/** What ordinary clients ask for: small boxes, the nearest, one URL again and again, in equal parts. */
+/**
+ * What ordinary clients ask for: small boxes, the nearest, one URL again and again, in equal parts.
+ */
 export const ORDINARY_SCENARIOS = ['small-box', 'nearby', 'hot'] as const;
 /** An ordinary client gives up after so long. */
 const TIMEOUT_MS = 5_000;
@@ -40,8 +42,9 @@ export function ordinaryPaths(places: Places, count: number, seed: number): stri
 }
 
 /**
- * Clients that each send at a steady rate over a connection of their own. A request that is due while the client
- * still waits counts from when it was due, sent or not: a service that stalls cannot hide what it kept from being asked.
+ * Clients that each send at a steady rate over a connection of their own. A request that is due
+ * while the client still waits counts from when it was due, sent or not: a service that stalls
+ * cannot hide what it kept from being asked.
  */
 export async function askOrdinarily(load: OrdinaryLoad): Promise<Ordinary> {
   const { base, clients, rate, paths, seconds } = load;

@@ -42,7 +42,9 @@ export function open({ port, tally }: Attacking): Socket {
   return socket;
 }
 
-/** Resolves when a connection has been closed, by whichever side; the end of the attack closes it. */
+/**
+ * Resolves when a connection has been closed, by whichever side; the end of the attack closes it.
+ */
 export function closed(socket: Socket, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed || signal.aborted) {
@@ -77,8 +79,8 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
 }
 
 /**
- * Closed loop over `connections` connections: each sends the bytes that `next` makes once the answers to its last ones
- * are there, and opens anew when the service hangs up.
+ * Closed loop over `connections` connections: each sends the bytes that `next` makes once the
+ * answers to its last ones are there, and opens anew when the service hangs up.
  */
 export async function flood(
   attacking: Attacking,
@@ -104,7 +106,9 @@ export async function flood(
   });
 }
 
-/** Reads answers with a Content-Length off a stream and tells the status of each once it is whole. */
+/**
+ * Reads answers with a Content-Length off a stream and tells the status of each once it is whole.
+ */
 export function answerReader(onAnswer: (status: string) => void): (chunk: Buffer) => void {
   let head = '';
   let status = '';

@@ -7,8 +7,9 @@ import { Errors, type Load, makeRound, type Round } from './types.js';
 const TIMEOUT = 30;
 
 /**
- * Closed loop with autocannon: each connection sends its next request when it has the answer to the last.
- * Shows how much a server can do; its latencies leave out what waiting clients would have seen.
+ * Closed loop with autocannon: each connection sends its next request when it has the answer to the
+ * last. Shows how much a server can do; its latencies leave out what waiting clients would have
+ * seen.
  */
 export async function closedLoop(load: Load): Promise<Round> {
   const { base, connections, warmupSeconds, seconds, pid } = load;

@@ -30,9 +30,10 @@ export interface OpenRound extends Round {
 }
 
 /**
- * Open loop: requests leave at a fixed rate whether or not answers come, as from clients that do not know
- * of each other. Where all connections are busy a request waits for one, and its latency counts from when
- * it was due: a server that stalls cannot hide the requests it kept from being sent.
+ * Open loop: requests leave at a fixed rate whether or not answers come, as from clients that do
+ * not know of each other. Where all connections are busy a request waits for one, and its latency
+ * counts from when it was due: a server that stalls cannot hide the requests it kept from being
+ * sent.
  */
 export async function openLoop(load: OpenLoad): Promise<OpenRound> {
   const { base, paths, connections, rate, warmupSeconds, seconds, pid, onSample, signal } = load;

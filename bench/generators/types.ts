@@ -24,7 +24,9 @@ export interface Round {
   readonly errors: Readonly<Record<string, number>>;
   /** Cores that the generator kept busy: near 1 it is what limits the figures. */
   readonly generatorCores: number;
-  /** Cores and CPU microseconds a request of the server and its children; absent for a remote one. */
+  /**
+   * Cores and CPU microseconds a request of the server and its children; absent for a remote one.
+   */
   readonly serverCores?: number;
   readonly serverMicros?: number;
 }

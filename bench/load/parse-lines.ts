@@ -2,8 +2,9 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
- * What loading costs at the least in plain JavaScript: each line of an NDJSON file through JSON.parse, the
- * records kept in an array. No checks, no index. Says that it is done the way a server does.
+ * What loading costs at the least in plain JavaScript: each line of an NDJSON file through
+ * JSON.parse, the records kept in an array. No checks, no index. Says that it is done the way a
+ * server does.
  */
 async function main(path: string): Promise<void> {
   const records: unknown[] = [];

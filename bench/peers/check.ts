@@ -11,7 +11,9 @@ interface Answering {
   readonly isCeiling: boolean;
 }
 
-/** Share by which counts may differ: stores use spheres, or boxes in metres, or drop polar points. */
+/**
+ * Share by which counts may differ: stores use spheres, or boxes in metres, or drop polar points.
+ */
 const SLACK = 0.05;
 
 /**

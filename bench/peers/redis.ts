@@ -9,8 +9,9 @@ const MOST_LATITUDE = 85.05;
 const BATCH = 1000;
 
 /**
- * One round trip a page: search, count, the first hundred records. A box is sorted by id, as the interface
- * wants it; a circle comes nearest first. ARGV: kind, then lon, lat and the sizes in metres.
+ * One round trip a page: search, count, the first hundred records. A box is sorted by id, as the
+ * interface wants it; a circle comes nearest first. ARGV: kind, then lon, lat and the sizes in
+ * metres.
  */
 const PAGE_SCRIPT = `
 local found

@@ -10,8 +10,9 @@ import { LIST } from '../places.js';
 import type { PeerQuery, PeerStore } from './types.js';
 
 /**
- * One peer behind HTTP, in a process of its own, or for `fastify-cluster` several: that, `fastify` and `http` send
- * bodies from a folder, one after the other; `redis` and `postgis` ask the server at a port; `sqlite` fills itself from an NDJSON file.
+ * One peer behind HTTP, in a process of its own, or for `fastify-cluster` several: that, `fastify`
+ * and `http` send bodies from a folder, one after the other; `redis` and `postgis` ask the server
+ * at a port; `sqlite` fills itself from an NDJSON file.
  */
 async function main(kind: string, argument: string): Promise<void> {
   let port: number;

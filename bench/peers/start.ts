@@ -38,8 +38,8 @@ export interface Peer {
 }
 
 /**
- * Starts a peer, filled with the points of an NDJSON file; the bare routes send what is in `folder`. Throws
- * Skipped when it is not installed.
+ * Starts a peer, filled with the points of an NDJSON file; the bare routes send what is in
+ * `folder`. Throws Skipped when it is not installed.
  */
 export async function startPeer(kind: string, folder: string, ndjson: string): Promise<Peer> {
   if (!PEERS.includes(kind)) throw new Error(`No peer is called ${kind}.`);

@@ -31,7 +31,10 @@ const METRES_PER_DEGREE = 111_200;
 /** Share of the points that the time window of a combined query lets through. */
 const COMBINED_SHARE = 0.2;
 const TRIES = 40;
-/** So many small queries that what they touch does not stay in the processor's caches, as in a service. */
+/**
+ * So many small queries that what they touch does not stay in the processor's caches, as in a
+ * service.
+ */
 const MANY = 2_000;
 
 /** Queries for every kind and target; the same seed and points give the same. */
@@ -64,7 +67,10 @@ function makeCase(engine: Engine, kind: Kind, target: number, random: Random): C
   return { kind, target, ordering: ORDERING[kind], filters, matches: sum / filters.length };
 }
 
-/** All points, or all but the newest tenth at most: first pages differ, so they are not always at hand. */
+/**
+ * All points, or all but the newest tenth at most: first pages differ, so they are not always at
+ * hand.
+ */
 function everything({ dataset }: Engine, kind: Kind, random: Random): Filters {
   const { keys } = dataset.byCreatedAt;
   const last = keys.length - 1 - random.int(Math.ceil(keys.length / 10));

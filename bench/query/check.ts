@@ -7,12 +7,14 @@ import type { Rival } from './rivals.js';
 const PAGE_SIZE = 1000;
 /** Pages that are read of one query: all of the smaller ones. */
 const MOST_PAGES = 20;
-/** Spheres differ from the ellipsoid by this share of a distance: points so near the rim may differ. */
+/**
+ * Spheres differ from the ellipsoid by this share of a distance: points so near the rim may differ.
+ */
 const RIM = 0.006;
 
 /**
- * Compares what the engine finds with what every rival does, query by query; returns what differs, nothing
- * when all agree.
+ * Compares what the engine finds with what every rival does, query by query; returns what differs,
+ * nothing when all agree.
  */
 export function checkCase(engine: Engine, one: Case, rivals: readonly Rival[]): string[] {
   const problems: string[] = [];

@@ -12,7 +12,10 @@ export interface HostileData {
   readonly name: string;
   /** The circles that the points were laid out for. */
   readonly circles: readonly Circle[];
-  /** Minutes from the first moment at which a point is created and modified; by default both are anyhow. */
+  /**
+   * Minutes from the first moment at which a point is created and modified; by default both are
+   * anyhow.
+   */
   readonly times?: Times;
   /** Longitude and latitude of each point in turn, of 8 digits, as snapshots have them. */
   make(count: number): Float64Array;

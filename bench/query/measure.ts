@@ -41,12 +41,16 @@ export function pageOf(engine: Engine, ordering: Ordering): Contender {
   };
 }
 
-/** A slow contender gets no more of the queries a round than this lets through: they are all of a size. */
+/**
+ * A slow contender gets no more of the queries a round than this lets through: they are all of a
+ * size.
+ */
 const MOST_MS = 400;
 
 /**
- * Microseconds a query of each contender, in rounds that take turns. A round repeats all the queries until
- * it has lasted `leastMs`, and the first round, in which code is compiled, does not count.
+ * Microseconds a query of each contender, in rounds that take turns. A round repeats all the
+ * queries until it has lasted `leastMs`, and the first round, in which code is compiled, does not
+ * count.
  */
 export function measure(
   contenders: readonly Contender[],

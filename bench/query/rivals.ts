@@ -7,7 +7,10 @@ import type { Filters } from '../../src/model/query.js';
 import { haversine } from '../support/great-circle.js';
 import type { Kind } from './cases.js';
 
-/** What a user might write without Waypost: finds the rows that match, in any order, and stops there. */
+/**
+ * What a user might write without Waypost: finds the rows that match, in any order, and stops
+ * there.
+ */
 export interface Rival {
   readonly name: string;
   readonly kinds: readonly Kind[];
@@ -27,7 +30,10 @@ interface Item {
   readonly row: number;
 }
 
-/** Builds the rivals over the same coordinates; `light` leaves out those that need gigabytes at 10M points. */
+/**
+ * Builds the rivals over the same coordinates; `light` leaves out those that need gigabytes at 10M
+ * points.
+ */
 export function buildRivals(dataset: Dataset, light: boolean): Rival[] {
   return light
     ? [naiveScan(dataset)]

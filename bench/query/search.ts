@@ -38,14 +38,16 @@ interface Tried {
 const PARENTS = 30;
 /** Share of the queries that are changed ones. */
 const CHANGED = 0.5;
-/** A slow candidate is measured as often again: one hiccup of the machine must not make a finding. */
+/**
+ * A slow candidate is measured as often again: one hiccup of the machine must not make a finding.
+ */
 const AGAIN = 3;
 const FINAL = 7;
 export const SLOWEST = 10;
 
 /**
- * Searches generated points and all hostile data sets of as many, each with its share of the queries: half of them
- * ask the generated ones.
+ * Searches generated points and all hostile data sets of as many, each with its share of the
+ * queries: half of them ask the generated ones.
  */
 export async function searchEverything(generated: Engine, effort: Effort): Promise<Slow[]> {
   const half = Math.ceil(effort.queries / 2);
@@ -61,8 +63,8 @@ export async function searchEverything(generated: Engine, effort: Effort): Promi
 }
 
 /**
- * Looks for the slowest queries of an engine: random ones, and changed versions of the slowest so far.
- * `circles` are tried as they are, too.
+ * Looks for the slowest queries of an engine: random ones, and changed versions of the slowest so
+ * far. `circles` are tried as they are, too.
  */
 export function searchSlowest(
   data: string,

@@ -84,7 +84,9 @@ export function peersTable(results: NonNullable<Parts['peers']>['results']): Rep
   };
 }
 
-/** How much more CPU time a peer needs for a request, round by round: steadier on a busy machine. */
+/**
+ * How much more CPU time a peer needs for a request, round by round: steadier on a busy machine.
+ */
 function cpuRatio(
   { results }: NonNullable<Parts['peers']>['results'],
   scenario: string,

@@ -30,8 +30,9 @@ export class LatencyHistogram {
   }
 
   /**
-   * Adds a request of a sender that should have sent one every `interval` milliseconds but waited for this
-   * answer: the requests that were never sent are added as well, each with what it would have waited.
+   * Adds a request of a sender that should have sent one every `interval` milliseconds but waited
+   * for this answer: the requests that were never sent are added as well, each with what it would
+   * have waited.
    */
   recordCorrected(milliseconds: number, interval: number): void {
     this.#histogram.recordValueWithExpectedInterval(

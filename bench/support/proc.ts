@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 const TICKS = 100;
 
 /**
- * CPU seconds that a process and its threads have used, in user mode and in the kernel; undefined where
- * there is no /proc or no such process.
+ * CPU seconds that a process and its threads have used, in user mode and in the kernel; undefined
+ * where there is no /proc or no such process.
  */
 export function cpuSeconds(pid: number): number | undefined {
   const text = readProc(`${pid}/stat`);
@@ -16,8 +16,8 @@ export function cpuSeconds(pid: number): number | undefined {
 }
 
 /**
- * Bytes of a process and all its children that are in memory now, and the most that ever were of each, added up;
- * undefined without /proc.
+ * Bytes of a process and all its children that are in memory now, and the most that ever were of
+ * each, added up; undefined without /proc.
  */
 export function memoryOf(pid: number): { rss: number; peak: number } | undefined {
   const [own, ...others] = processTree(pid).map(ownMemoryOf);

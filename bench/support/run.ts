@@ -3,7 +3,9 @@ import { dirname } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { describeMachine, type Machine } from './machine.js';
 
-/** What a script of the suite writes with --json: its part of a report, and where it was measured. */
+/**
+ * What a script of the suite writes with --json: its part of a report, and where it was measured.
+ */
 export interface Part<T> {
   /** ISO 8601, UTC. */
   readonly date: string;
@@ -19,7 +21,10 @@ export function say(line: string): void {
 
 type SharedOption = 'points' | 'seconds' | 'rounds' | 'connections' | 'seed';
 
-/** Options that mean the same in every script that has them: what they are for, and how they are read. */
+/**
+ * Options that mean the same in every script that has them: what they are for, and how they are
+ * read.
+ */
 const SHARED: Readonly<
   Record<SharedOption, readonly [help: string, parse: (text: string) => number]>
 > = {
@@ -33,7 +38,10 @@ const SHARED: Readonly<
 /** Which of the {@link SHARED} options a script has, and the default of each. */
 export type Defaults = Partial<Record<SharedOption, number>>;
 
-/** The command line of one script: `--smoke`, `--json`, and the shared options that have a default here. */
+/**
+ * The command line of one script: `--smoke`, `--json`, and the shared options that have a default
+ * here.
+ */
 export function benchCommand(name: string, description: string, defaults: Defaults = {}): Command {
   const command = plainCommand(name, description)
     .option('--smoke', SMOKE_HELP, false)
@@ -92,7 +100,10 @@ export function writePart<T>(path: string | undefined, command: string, results:
   writeFileSync(path, `${JSON.stringify(part, null, 1)}\n`);
 }
 
-/** The command as the user typed it, but for where results go: paths of a machine are nobody's business. */
+/**
+ * The command as the user typed it, but for where results go: paths of a machine are nobody's
+ * business.
+ */
 export function typedCommand(name: string): string {
   const typed = process.argv.slice(2).filter((arg, i, all) => !isPath(arg) && !isPath(all[i - 1]));
   return [`bench/${name}`, ...typed].join(' ');

@@ -25,8 +25,8 @@ export function startService(snapshot: string, flags: readonly string[] = []): P
 }
 
 /**
- * Starts a script that logs a JSON line with an `address` once it listens. Rejects with what it wrote to
- * standard error when it ends before. The process dies with this one at the latest.
+ * Starts a script that logs a JSON line with an `address` once it listens. Rejects with what it
+ * wrote to standard error when it ends before. The process dies with this one at the latest.
  */
 export async function startServer(script: string, args: readonly string[]): Promise<Server> {
   const started = performance.now();

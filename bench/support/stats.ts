@@ -26,8 +26,8 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Ratios round by round: `ours[i]` and `theirs[i]` were measured next to each other, so what slows the
- * machine for a while slows both. Rounds that only one of them has are left out.
+ * Ratios round by round: `ours[i]` and `theirs[i]` were measured next to each other, so what slows
+ * the machine for a while slows both. Rounds that only one of them has are left out.
  */
 export function ratiosOf(ours: readonly number[], theirs: readonly number[]): Spread {
   const rounds = Math.min(ours.length, theirs.length);

@@ -7,9 +7,9 @@ import type { ServeSettings } from '../settings.js';
 import { version } from '../version.js';
 
 /**
- * Loads the snapshot and listens, until a SIGTERM or SIGINT; a SIGHUP looks for a new snapshot. With several workers
- * it has a process do that, and resolves when that has ended; otherwise once it serves. Throws an
- * InputError when the snapshot or a setting cannot be used.
+ * Loads the snapshot and listens, until a SIGTERM or SIGINT; a SIGHUP looks for a new snapshot.
+ * With several workers it has a process do that, and resolves when that has ended; otherwise once
+ * it serves. Throws an InputError when the snapshot or a setting cannot be used.
  */
 export async function serve(settings: ServeSettings): Promise<void> {
   const log = createLog(settings.logLevel);
@@ -39,8 +39,9 @@ export async function serve(settings: ServeSettings): Promise<void> {
 type Running = Pick<RunningServer, 'look' | 'close'>;
 
 /**
- * Takes signals from the start: while it loads, a SIGHUP must not end the process, and a SIGTERM must, also
- * as the first process of a container. `obey` is told what runs once it does; `close` ends it as a signal does.
+ * Takes signals from the start: while it loads, a SIGHUP must not end the process, and a SIGTERM
+ * must, also as the first process of a container. `obey` is told what runs once it does; `close`
+ * ends it as a signal does.
  */
 function takeSignals(logger: Logger): {
   obey(running: Running): void;

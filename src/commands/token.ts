@@ -17,8 +17,9 @@ const RANDOM_BYTES = 32;
 const SHOWN_DIGITS = 12;
 
 /**
- * Adds a token to a file, which is made where there is none, and returns the token: it is shown this
- * once and kept nowhere. Tokens that stood in the file as they are become hashes, and stay valid.
+ * Adds a token to a file, which is made where there is none, and returns the token: it is shown
+ * this once and kept nowhere. Tokens that stood in the file as they are become hashes, and stay
+ * valid.
  */
 export async function addToken(path: string, { user, name, isAdmin }: NewToken): Promise<string> {
   const entries = existsSync(path) ? readTokenFile(path).entries : [];

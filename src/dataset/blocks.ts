@@ -5,8 +5,9 @@ import type { Row } from './row.js';
 export const BLOCK_ROWS = 64;
 
 /**
- * The rows cut into blocks of neighbours: subtrees of the kd-tree, all at one depth, so that there is a power of two
- * of them. What stands in numbers here would cost six times the cache lines as objects.
+ * The rows cut into blocks of neighbours: subtrees of the kd-tree, all at one depth, so that there
+ * is a power of two of them. What stands in numbers here would cost six times the cache lines as
+ * objects.
  */
 export interface Blocks {
   /** First row of each block, and behind the last one the number of rows. */
@@ -16,8 +17,8 @@ export interface Blocks {
 }
 
 /**
- * Cuts rows that stand in kd-tree order. `coords` holds lon, lat of each row; `blockRows` is no less than the node size
- * that the tree was built with.
+ * Cuts rows that stand in kd-tree order. `coords` holds lon, lat of each row; `blockRows` is no
+ * less than the node size that the tree was built with.
  */
 export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS): Blocks {
   const count = coords.length / 2;
@@ -32,8 +33,8 @@ export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS):
   shared.set(starts);
   return { starts: shared, boxes };
 
-  // [left, right] is the range that the kd-tree splits, `from` may be one row before: the median of an ancestor,
-  // which belongs to no half and is counted with the right one
+  // [left, right] is the range that the kd-tree splits, `from` may be one row before: the median of
+  // an ancestor, which belongs to no half and is counted with the right one
   function cut(left: number, right: number, from: Row, levels: number): void {
     if (levels === 0) {
       starts.push(from);

@@ -33,12 +33,15 @@ const GROUP_BLOCKS = 64;
 const NODE_CHILDREN = 16;
 
 /**
- * An RBush of groups of blocks, packed from rows that already stand in kd-tree order: every subtree of that
- * tree is a range of rows, so no sorting is left to do. 1M points make 256 items.
+ * An RBush of groups of blocks, packed from rows that already stand in kd-tree order: every subtree
+ * of that tree is a range of rows, so no sorting is left to do. 1M points make 256 items.
  */
 export class BoxIndex extends RBush<BlockGroup> {
   readonly root: BoxNode;
-  /** West, south, east and north of each node and item: a walk that read their objects would touch more memory. */
+  /**
+   * West, south, east and north of each node and item: a walk that read their objects would touch
+   * more memory.
+   */
   readonly boxes: Float64Array;
 
   constructor({ starts, boxes }: Blocks) {

@@ -29,10 +29,10 @@ interface Layout {
 }
 
 /**
- * Reads a snapshot to its end and lays it out for queries: rows in the order of the kd-tree, columns and
- * record bytes each in shared memory. Runs for seconds on large files, so it belongs in a worker thread.
- * Throws an InputError when the file is broken. The reader is left open. `inParallel` takes a second core
- * for part of the work.
+ * Reads a snapshot to its end and lays it out for queries: rows in the order of the kd-tree,
+ * columns and record bytes each in shared memory. Runs for seconds on large files, so it belongs in
+ * a worker thread. Throws an InputError when the file is broken. The reader is left open.
+ * `inParallel` takes a second core for part of the work.
  */
 export async function buildDataset(
   reader: SnapshotReader,
@@ -99,7 +99,10 @@ function joinColumns(source: Source, kdbush: KDBush): Columns {
   return joined;
 }
 
-/** The points are where they belong: the tree needs no sorting, and records are read straight to their rows. */
+/**
+ * The points are where they belong: the tree needs no sorting, and records are read straight to
+ * their rows.
+ */
 function keepOrder(reader: TwoPassReader, columns: Columns): Layout {
   const { id, createdAt, modifiedAt, length } = columns;
   return {
@@ -133,7 +136,9 @@ function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
   return permuted;
 }
 
-/** Starts a thread that sorts the keys it is given; it is up by the time that they have been read. */
+/**
+ * Starts a thread that sorts the keys it is given; it is up by the time that they have been read.
+ */
 function startSorter(): (keys: OrderKeys) => Promise<Orders> {
   const thread = new Worker(new URL('./orders-thread.js', import.meta.url));
   // a build that fails must not wait for it

@@ -8,9 +8,9 @@ const MOST_CELLS = 512;
 const LEAST_SHIFT = 10;
 
 /**
- * How two orders of the same rows lie to each other: a row is a point whose coordinates are its two ranks. Two-dimensional
- * prefix sums over a grid on them count the rows of a rectangle with four look-ups, up to the
- * lines that are next to its edges.
+ * How two orders of the same rows lie to each other: a row is a point whose coordinates are its two
+ * ranks. Two-dimensional prefix sums over a grid on them count the rows of a rectangle with four
+ * look-ups, up to the lines that are next to its edges.
  */
 export interface CrossTable {
   /** A line stands at every multiple of 2^shift, and one behind the last rank. */
@@ -54,8 +54,9 @@ export interface CrossView {
 }
 
 /**
- * Writes how many rows whose rank of the other order lies in a range there are in each cell of the order
- * that is looked along. Costs the look at a cell's ranks of the other order, at most, on top of the cells.
+ * Writes how many rows whose rank of the other order lies in a range there are in each cell of the
+ * order that is looked along. Costs the look at a cell's ranks of the other order, at most, on top
+ * of the cells.
  */
 export function countCells(
   { table, isTurned }: CrossView,

@@ -6,8 +6,8 @@ import type { Orders } from './orders.js';
 import type { Records } from './records.js';
 
 /**
- * What a build hands over: plain objects, and arrays over shared memory, so that every thread it is posted to
- * serves the same copy.
+ * What a build hands over: plain objects, and arrays over shared memory, so that every thread it is
+ * posted to serves the same copy.
  */
 export interface DatasetParts extends Orders {
   readonly count: number;
@@ -26,7 +26,10 @@ export interface Dataset extends DatasetParts {
   readonly boxIndex: BoxIndex;
 }
 
-/** Makes the dataset that queries run on, in a few milliseconds: only the box index has objects to be made. */
+/**
+ * Makes the dataset that queries run on, in a few milliseconds: only the box index has objects to
+ * be made.
+ */
 export function assembleDataset(parts: DatasetParts): Dataset {
   const radiusIndex = KDBush.from(parts.kdbush);
   const coords = radiusIndex.coords as Float64Array;

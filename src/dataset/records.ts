@@ -2,8 +2,9 @@ import { sharedArray } from '../common-array.js';
 import type { Row } from './row.js';
 
 /**
- * Rows of a chunk are a power of two. Large chunks are mapped and unmapped by the system, where small ones
- * would stay with the process when they are freed; but positions in them should be small integers.
+ * Rows of a chunk are a power of two. Large chunks are mapped and unmapped by the system, where
+ * small ones would stay with the process when they are freed; but positions in them should be small
+ * integers.
  */
 const MOST_CHUNK_BITS = 20;
 const MOST_CHUNK_BYTES = 2 ** 30;
@@ -13,8 +14,8 @@ const LEAST_CHUNK_BITS = 12;
 export const SPARE_BYTES = 512;
 
 /**
- * The rendered JSON of every record in row order, end to end as files have them, so that a run of rows is
- * read straight to its place.
+ * The rendered JSON of every record in row order, end to end as files have them, so that a run of
+ * rows is read straight to its place.
  */
 export interface Records {
   /** A chunk holds 2^`chunkBits` rows, the last one what is left. */
@@ -59,8 +60,9 @@ function measureChunks(lengths: Uint32Array, ends: Uint32Array, chunkRows: numbe
 }
 
 /**
- * Puts records, end to end in `source`, in their places. The first is number `first` of the snapshot;
- * number `i` has `lengths[i]` bytes and belongs to row `rows[i]`. Returns the number after the last.
+ * Puts records, end to end in `source`, in their places. The first is number `first` of the
+ * snapshot; number `i` has `lengths[i]` bytes and belongs to row `rows[i]`. Returns the number
+ * after the last.
  */
 export function putRecords(
   records: Records,
@@ -84,7 +86,9 @@ export function putRecords(
   return next;
 }
 
-/** The memory of rows `from` to `to - 1`: their records, end to end, cut only where a chunk ends. */
+/**
+ * The memory of rows `from` to `to - 1`: their records, end to end, cut only where a chunk ends.
+ */
 export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
   const { chunkBits, chunks, ends } = records;
   const pieces: Uint8Array[] = [];

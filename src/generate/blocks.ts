@@ -4,7 +4,9 @@ import type { PointSource } from './points.js';
 
 const NEWLINE = 0x0a;
 
-/** All points of a source, in order, block by block; a block is valid until the next is asked for. */
+/**
+ * All points of a source, in order, block by block; a block is valid until the next is asked for.
+ */
 export function* pointBlocks(source: PointSource): Generator<PointBlock, void, undefined> {
   const capacity = Math.min(MAX_BLOCK_POINTS, source.count);
   const id = new Float64Array(capacity);

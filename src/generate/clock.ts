@@ -21,7 +21,9 @@ const SUMMERS = [2020, 2021, 2022, 2023, 2024].map((year) => ({
 /** Writing a date is the dearest part of a timestamp, and there are only these. */
 const DATES = Array.from({ length: DAYS + 92 }, (_, day) => dateText(FIRST_DAY + day));
 
-/** Most by day, in spring and autumn, and more every year, from 2020 to 2023 by Helsinki's clocks. */
+/**
+ * Most by day, in spring and autumn, and more every year, from 2020 to 2023 by Helsinki's clocks.
+ */
 export function createdAt(random: Random): Microseconds {
   const day = FIRST_DAY + random.weighted(BY_DAY);
   const local = day * DAY + random.weighted(BY_HOUR) * 3600 + random.int(3600);

@@ -68,7 +68,9 @@ const CROWDED: readonly Place[] = [
   exact(-16.8, 180),
 ];
 
-/** A place as the points of a real city's map lie: dense in the middle, thinner with the distance. */
+/**
+ * A place as the points of a real city's map lie: dense in the middle, thinner with the distance.
+ */
 export function place(random: Random): Place {
   const share = random.next();
   if (share < SHARE_OF_EDGES) return random.pick(EDGES)(random);

@@ -9,7 +9,9 @@ export interface BacklogLimits {
   readonly answerTimeout: number;
 }
 
-/** Answers that are made and that the system has not taken yet, because their clients read slowly. */
+/**
+ * Answers that are made and that the system has not taken yet, because their clients read slowly.
+ */
 export interface Backlog {
   /** The class of responses that note themselves here; for Node's HTTP server. */
   readonly Response: typeof ServerResponse;
@@ -33,14 +35,16 @@ interface Entry {
 
 /** Answers are counted each time that this share of the bound was added. */
 const STEP = 1 / 8;
-/** When a count finds more than the bound less a step, clients are cut off until this share is left. */
+/**
+ * When a count finds more than the bound less a step, clients are cut off until this share is left.
+ */
 const REST = 3 / 4;
 const LONGEST_LOOK_MS = 1_000;
 
 /**
- * Makes a backlog. A client that takes nothing of its answer for `answerTimeout` is cut off. When all answers
- * hold about `maxUnsent` bytes, those are who took nothing for longest. An answer that the system takes at
- * once, as it does nearly always, costs one look at its length.
+ * Makes a backlog. A client that takes nothing of its answer for `answerTimeout` is cut off. When
+ * all answers hold about `maxUnsent` bytes, those are who took nothing for longest. An answer that
+ * the system takes at once, as it does nearly always, costs one look at its length.
  */
 export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Backlog {
   const entries = new Map<Socket, Entry>();
@@ -84,7 +88,9 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
     timer = undefined;
   }
 
-  /** Cuts clients off while all answers hold too much, but not the one whose answer was just added. */
+  /**
+   * Cuts clients off while all answers hold too much, but not the one whose answer was just added.
+   */
   function makeRoom(newest: Entry): void {
     added = 0;
     let bytes = total();

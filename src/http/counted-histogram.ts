@@ -8,7 +8,10 @@ interface Counted {
   readonly seconds: number;
 }
 
-/** Makes a histogram whose buckets are counted elsewhere; the library's own can only be observed into. */
+/**
+ * Makes a histogram whose buckets are counted elsewhere; the library's own can only be observed
+ * into.
+ */
 export function countedHistogram(
   name: string,
   help: string,

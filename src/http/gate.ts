@@ -8,7 +8,10 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 const MOST_UNANSWERED = 2;
 /** Milliseconds of one turn of the event loop that go to requests which waited. */
 const TURN_MS = 5;
-/** Requests of one thread that wait, at some 2 kB each beside their bytes, until clients are cut off for it. */
+/**
+ * Requests of one thread that wait, at some 2 kB each beside their bytes, until clients are cut off
+ * for it.
+ */
 const MOST_WAITING = 2_048;
 /** A client with no more waiting requests than this is never cut off. */
 const FAIR_SHARE = 16;
@@ -26,11 +29,12 @@ interface Line {
 }
 
 /**
- * Puts a gate in front of `handle`. A request that arrives alone passes at once. Of requests that arrive before
- * the earlier ones of their connection are answered, at most two are worked on at a time, and each waits for
- * another turn of the event loop, so that other connections get theirs. While requests wait, nothing more is
- * read from their connection. When the connection closes, the requests that wait are dropped. One packet may hold
- * thousands of them: while more than `mostWaiting` of others wait, a client that adds to a long line is cut off.
+ * Puts a gate in front of `handle`. A request that arrives alone passes at once. Of requests that
+ * arrive before the earlier ones of their connection are answered, at most two are worked on at a
+ * time, and each waits for another turn of the event loop, so that other connections get theirs.
+ * While requests wait, nothing more is read from their connection. When the connection closes, the
+ * requests that wait are dropped. One packet may hold thousands of them: while more than
+ * `mostWaiting` of others wait, a client that adds to a long line is cut off.
  */
 export function createGate(handle: Handler, mostWaiting: number = MOST_WAITING): Handler {
   const lines = new Map<Socket, Line>();
@@ -127,8 +131,9 @@ export function createGate(handle: Handler, mostWaiting: number = MOST_WAITING):
 }
 
 /**
- * Closes a connection. Node's parser would go on to the end of the packet, which may hold a thousand requests: to it
- * the next one looks like a request for another protocol, behind which it stops.
+ * Closes a connection. Node's parser would go on to the end of the packet, which may hold a
+ * thousand requests: to it the next one looks like a request for another protocol, behind which it
+ * stops.
  */
 function cutOff(socket: Socket): void {
   const { parser } = socket as Socket & { readonly parser?: { onIncoming: () => number } | null };
@@ -137,8 +142,8 @@ function cutOff(socket: Socket): void {
 }
 
 /**
- * Calls `onClose` when a connection closes, and keeps Node from tracing the stack for the error that it makes for
- * each request which waits: a thousand of them cost 25 ms.
+ * Calls `onClose` when a connection closes, and keeps Node from tracing the stack for the error
+ * that it makes for each request which waits: a thousand of them cost 25 ms.
  */
 function closeWithoutTraces(socket: Socket, onClose: () => void): void {
   let { stackTraceLimit } = Error;

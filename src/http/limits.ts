@@ -7,7 +7,9 @@ export interface Limits {
   readonly maxHeaderSize: number;
   /** Milliseconds to send a request, or to take the next part of an answer. */
   readonly requestTimeout: number;
-  /** Milliseconds that the event loop may be behind before requests are turned away; 0 never does. */
+  /**
+   * Milliseconds that the event loop may be behind before requests are turned away; 0 never does.
+   */
   readonly maxLoopDelay: number;
 }
 
@@ -20,8 +22,8 @@ const STATUS: Record<string, [line: string, detail: string]> = {
 };
 
 /**
- * Answers what is no HTTP, too large or too slow, in the shape of all errors, and hangs up; answers to
- * earlier requests of the same connection come first.
+ * Answers what is no HTTP, too large or too slow, in the shape of all errors, and hangs up; answers
+ * to earlier requests of the same connection come first.
  */
 export function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -16,8 +16,8 @@ export interface ServiceMetrics {
   /** Reads the numbers of threads, too, whenever the text is asked for. */
   add(read: () => Promise<readonly MetricsJson[]>): void;
   /**
-   * In Prometheus's text format: the numbers of the process, and those of its threads added up. They are read
-   * after the call, ten times a second at most.
+   * In Prometheus's text format: the numbers of the process, and those of its threads added up.
+   * They are read after the call, ten times a second at most.
    */
   text(): Promise<string>;
 }
@@ -25,7 +25,10 @@ export interface ServiceMetrics {
 /** Milliseconds from one collection to the next; who asks meanwhile waits, and shares it. */
 const SPACING_MS = 100;
 
-/** Registers what the threads have in common; `current` and `stats` are read whenever the text is asked for. */
+/**
+ * Registers what the threads have in common; `current` and `stats` are read whenever the text is
+ * asked for.
+ */
 export function createServiceMetrics(
   current: Current,
   stats: ReloadStats,

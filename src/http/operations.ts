@@ -13,8 +13,8 @@ import { invalidToken, tokenOf, userOf } from './request/token.js';
 export interface Service {
   readonly current: Current;
   /**
-   * Looks for a new snapshot; `accept` takes one that shrank. Resolves with what there is to wait for, if anything, or,
-   * where that `isAwaited`, when the newest is served or will not be.
+   * Looks for a new snapshot; `accept` takes one that shrank. Resolves with what there is to wait
+   * for, if anything, or, where that `isAwaited`, when the newest is served or will not be.
    */
   reload(accept: boolean, isAwaited: boolean): Promise<Waiting | undefined>;
   /** All metrics of all threads, in Prometheus's text format. */
@@ -49,7 +49,9 @@ export function addOperations(
     if (adminToken !== undefined && isSameToken(given, adminToken)) return true;
     return holderOf(given, tokens)?.isAdmin === true;
   };
-  /** Whether the request may see names of files. Throws a 401 HttpError for a token that nobody has. */
+  /**
+   * Whether the request may see names of files. Throws a 401 HttpError for a token that nobody has.
+   */
   const seesAll = ({ headers }: FastifyRequest): boolean => {
     if (isAdmin(headers.authorization)) return true;
     userOf(headers.authorization, tokens);
@@ -95,7 +97,10 @@ function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
   return reply.header('Cache-Control', 'no-store').send(body);
 }
 
-/** Tells the state of the data, with the names of files only where one `seesAll`. Stale or not, it is ready. */
+/**
+ * Tells the state of the data, with the names of files only where one `seesAll`. Stale or not, it
+ * is ready.
+ */
 function readiness(current: Current, seesAll: boolean): object {
   const { generation, stale, building } = current;
   const { count, tag, exportedAt, loadedAt } = generation;

@@ -4,7 +4,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 const SPAN_MS = 1_000;
 const STEP_MS = 10;
 
-/** Tells whether the event loop of this thread was late by more than `maxDelay` milliseconds in the last second. */
+/**
+ * Tells whether the event loop of this thread was late by more than `maxDelay` milliseconds in the
+ * last second.
+ */
 export function watchLoop(maxDelay: number): () => boolean {
   if (maxDelay === 0) return () => false;
   let isBehind = false;

@@ -24,7 +24,8 @@ export interface Standing {
 }
 
 /**
- * What is served, as everybody but its one writer sees it. A request takes the generation once and keeps to it.
+ * What is served, as everybody but its one writer sees it. A request takes the generation once and
+ * keeps to it.
  */
 export interface Current extends Standing {
   /** Throws before the first generation: nobody listens until then. */
@@ -39,8 +40,8 @@ export interface Follower {
 }
 
 /**
- * The one cell that is served. Each thread has one, made before anything that reads it; the main thread's is
- * written by the reloader, those of the others follow it.
+ * The one cell that is served. Each thread has one, made before anything that reads it; the main
+ * thread's is written by the reloader, those of the others follow it.
  */
 export class Cell implements Current {
   #generation: Generation | undefined;

@@ -3,10 +3,16 @@ import { assembleDataset, type DatasetParts } from '../dataset/dataset.js';
 import type { Notification } from '../model/notification.js';
 import { createEngine, type Engine } from '../query/engine.js';
 
-/** Raise it when the same points are rendered into other bytes, so that no client keeps the old ones. */
+/**
+ * Raise it when the same points are rendered into other bytes, so that no client keeps the old
+ * ones.
+ */
 const RENDERING = 1;
 
-/** What a generation is made from, as threads pass it on to each other: the points' memory is shared. */
+/**
+ * What a generation is made from, as threads pass it on to each other: the points' memory is
+ * shared.
+ */
 export interface GenerationParts {
   readonly dataset: DatasetParts;
   /** Notifications from a file of their own. */
@@ -17,7 +23,9 @@ export interface GenerationParts {
   readonly loadedAt: number;
 }
 
-/** What one snapshot serves: its points, its notifications, and how clients tell it from the next. */
+/**
+ * What one snapshot serves: its points, its notifications, and how clients tell it from the next.
+ */
 export interface Generation {
   readonly parts: GenerationParts;
   readonly engine: Engine;
@@ -33,7 +41,10 @@ export interface Generation {
   readonly lastModified: string;
 }
 
-/** Prepares a snapshot for serving, in a few milliseconds; each thread that serves does so for itself. */
+/**
+ * Prepares a snapshot for serving, in a few milliseconds; each thread that serves does so for
+ * itself.
+ */
 export function createGeneration(parts: GenerationParts): Generation {
   const { extra, digest, loadedAt } = parts;
   const dataset = assembleDataset(parts.dataset);

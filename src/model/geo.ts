@@ -5,8 +5,8 @@ import type { Degrees, Metres } from './units.js';
 export const EARTH_RADIUS: Metres = 6_371_008.771_415_059;
 
 /**
- * A WGS84 geodesic is between these multiples of the great-circle distance on {@link EARTH_RADIUS}: the
- * ellipsoid's radii of curvature run from b²/a = 6,335.4 km to a²/b = 6,399.6 km.
+ * A WGS84 geodesic is between these multiples of the great-circle distance on {@link EARTH_RADIUS}:
+ * the ellipsoid's radii of curvature run from b²/a = 6,335.4 km to a²/b = 6,399.6 km.
  */
 export const LEAST_STRETCH = 0.99441;
 export const MOST_STRETCH = 1.0045;
@@ -24,7 +24,10 @@ export const POLAR_RADIUS: Metres = EQUATOR_RADIUS * (1 - FLATTENING);
 /** Of a meridian at the poles, where it is flattest. */
 export const LARGEST_RADIUS: Metres = EQUATOR_RADIUS / (1 - FLATTENING);
 
-/** The haversine of a great-circle distance: the squared sine of half its angle; 1 for half the Earth's circumference and beyond. */
+/**
+ * The haversine of a great-circle distance: the squared sine of half its angle; 1 for half the
+ * Earth's circumference and beyond.
+ */
 export function haversineOf(distance: Metres): number {
   const half = Math.min(distance / EARTH_RADIUS, Math.PI) / 2;
   return Math.sin(half) ** 2;

@@ -23,7 +23,10 @@ import { keepWithin, listMarkedWindow, listWindow } from './tested-rows.js';
 /** Below this many rows in a time window, testing them beats looking for a region's runs. */
 const NARROW_WINDOW = 256;
 
-/** Of more rows in a region the matches are marked, of fewer they are listed: a bitmap takes 20 µs to read off. */
+/**
+ * Of more rows in a region the matches are marked, of fewer they are listed: a bitmap takes 20 µs
+ * to read off.
+ */
 const MANY = 16_384;
 
 /** Finds and counts the rows that satisfy the filters. `forced` overrides the planner's choice. */
@@ -173,8 +176,8 @@ function listRuns({ runs, rows, meter }: Scratch, windows: readonly Window[]): S
 }
 
 /**
- * Lists those of the next `most` rows of the runs that lie in both windows. The sign bit says "outside", so a row is kept
- * or overwritten without a branch to mispredict.
+ * Lists those of the next `most` rows of the runs that lie in both windows. The sign bit says
+ * "outside", so a row is kept or overwritten without a branch to mispredict.
  */
 function listSome(
   bounds: Int32Array,

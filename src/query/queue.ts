@@ -19,9 +19,9 @@ export interface Queue {
 }
 
 /**
- * Makes a queue. It works on one query to its end before the next, since two half-way would need twice the
- * memory, and does one piece in each turn of the event loop, so that other requests are answered in
- * between. Queries that nobody waits for are dropped.
+ * Makes a queue. It works on one query to its end before the next, since two half-way would need
+ * twice the memory, and does one piece in each turn of the event loop, so that other requests are
+ * answered in between. Queries that nobody waits for are dropped.
  */
 export function createQueue(mostWaiting: number = MOST_WAITING): Queue {
   // entries differ in the type of their results alone, which only they themselves see

@@ -11,8 +11,8 @@ import { findMatches } from './match.js';
 export type Visitor = (from: Row, to: Row) => void;
 
 /**
- * Hands the matches to a visitor, rows ascending, each once. Where whole stretches match they come as one run; a run that
- * is long comes in parts. Returns the number of matches.
+ * Hands the matches to a visitor, rows ascending, each once. Where whole stretches match they come
+ * as one run; a run that is long comes in parts. Returns the number of matches.
  */
 export function scanMatches(
   dataset: Dataset,

@@ -5,12 +5,15 @@ import type { Runs } from './common/runs.js';
 import type { Meter, Step, Work } from './common/work.js';
 import { INSIDE, OUTSIDE, type Region } from './region/overlap.js';
 
-/** Nanoseconds that a look at a box takes, on average of those that are settled by comparisons and the others. */
+/**
+ * Nanoseconds that a look at a box takes, on average of those that are settled by comparisons and
+ * the others.
+ */
 const LOOK = 30;
 
 /**
- * Finds the rows in a region: whole nodes and blocks where they lie inside, single points at its border. Pauses after
- * a block.
+ * Finds the rows in a region: whole nodes and blocks where they lie inside, single points at its
+ * border. Pauses after a block.
  */
 export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Meter): Step<Runs> {
   runs.clear();
@@ -28,7 +31,9 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Me
     return runs;
   }
 
-  /** Goes down to where the search was, and on from there; returns false when the meter has run out. */
+  /**
+   * Goes down to where the search was, and on from there; returns false when the meter has run out.
+   */
   function visit(node: BoxNode): boolean {
     for (const child of node.children) {
       if (child.lastBlock <= next) continue;
@@ -42,7 +47,10 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Me
     return true;
   }
 
-  /** Returns false when the meter has run out, be it behind the last block: the next call goes on there. */
+  /**
+   * Returns false when the meter has run out, be it behind the last block: the next call goes on
+   * there.
+   */
   function testBlocks({ firstBlock, lastBlock: last }: BlockGroup): boolean {
     // what a closure holds is loaded anew for every block
     const [left, bottom, right, top] = [west, south, east, north];

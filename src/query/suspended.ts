@@ -42,8 +42,8 @@ export class Memory {
 }
 
 /**
- * A query that needs more than one piece of work. The first one of an engine keeps its working memory; each
- * further one gives its own back, and starts anew at its first {@link resume}.
+ * A query that needs more than one piece of work. The first one of an engine keeps its working
+ * memory; each further one gives its own back, and starts anew at its first {@link resume}.
  */
 export class Suspended<T> {
   readonly #memory: Memory;
@@ -68,8 +68,9 @@ export class Suspended<T> {
   }
 
   /**
-   * Works for one more piece; returns the result once it is there, else this. Throws when another query of the
-   * engine is half-way: that one has to end, or to be dropped, before the next is resumed.
+   * Works for one more piece; returns the result once it is there, else this. Throws when another
+   * query of the engine is half-way: that one has to end, or to be dropped, before the next is
+   * resumed.
    */
   resume(): T | Suspended<T> {
     const { scratch, work } = this.#own ?? this.#restart();

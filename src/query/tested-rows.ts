@@ -6,7 +6,10 @@ import type { Window } from './common/windows.js';
 import { andThen, inStretches, type Meter, type Step } from './common/work.js';
 import type { Region } from './region/overlap.js';
 
-/** Lists the rows of a window that lie in the other one and in the region, where there are; returns how many. */
+/**
+ * Lists the rows of a window that lie in the other one and in the region, where there are; returns
+ * how many.
+ */
 export function listWindow(
   { coords }: Dataset,
   { rows: list, meter }: Scratch,
@@ -38,8 +41,8 @@ export function listWindow(
 }
 
 /**
- * Lists the rows of a window that lie in the other one and are marked, as those of the region are; returns how many, and
- * clears the marks.
+ * Lists the rows of a window that lie in the other one and are marked, as those of the region are;
+ * returns how many, and clears the marks.
  */
 export function listMarkedWindow(
   scratch: Scratch,

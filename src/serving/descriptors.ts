@@ -2,15 +2,18 @@ import { readFileSync } from 'node:fs';
 import { InputError } from '../errors.js';
 import type { ServeSettings } from '../settings.js';
 
-/** What Node, the first thread, a build and its modules, files and events, and operators' connections take. */
+/**
+ * What Node, the first thread, a build and its modules, files and events, and operators'
+ * connections take.
+ */
 const RESERVE = 48;
 /** What each thread takes: its event loop and its listening sockets. */
 const RESERVE_OF_THREAD = 8;
 
 /**
- * How many connections can be held at once: those of the settings, as far as the process may open as many files.
- * Without a descriptor no snapshot could be opened any more. Throws an InputError when there is no room
- * for any connection.
+ * How many connections can be held at once: those of the settings, as far as the process may open
+ * as many files. Without a descriptor no snapshot could be opened any more. Throws an InputError
+ * when there is no room for any connection.
  */
 export function connectionLimit({
   maxConnections,

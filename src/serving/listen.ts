@@ -25,8 +25,8 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Opens a socket for each address of the host, again and again while the port is taken, until the time is over or
- * `signal` fires. Throws an InputError that says why it could not.
+ * Opens a socket for each address of the host, again and again while the port is taken, until the
+ * time is over or `signal` fires. Throws an InputError that says why it could not.
  */
 export async function openSockets(
   { host, port, listenTimeout }: ListenSettings,
@@ -48,7 +48,10 @@ export async function openSockets(
   }
 }
 
-/** The addresses that names with commas between stand for: all of localhost's, the first one of any other. */
+/**
+ * The addresses that names with commas between stand for: all of localhost's, the first one of any
+ * other.
+ */
 async function addressesOf(hosts: string): Promise<string[]> {
   const found = hosts.split(',').map(async (host) => {
     const addresses = await lookup(host.trim(), { all: true });

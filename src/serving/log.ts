@@ -20,9 +20,9 @@ const RETRY_MS = 20;
 const LAST_MS = 200;
 
 /**
- * Makes a log of one JSON object a line on standard output. A line is written at once, so that a process which
- * ends has said its last words. While the reader is behind, lines wait in memory; those for which
- * there is no room, and those that cannot be written, are dropped and counted.
+ * Makes a log of one JSON object a line on standard output. A line is written at once, so that a
+ * process which ends has said its last words. While the reader is behind, lines wait in memory;
+ * those for which there is no room, and those that cannot be written, are dropped and counted.
  */
 export function createLog(level: string, descriptor: number = openStdout()): Log {
   const lines = createLines(descriptor);
@@ -36,8 +36,8 @@ export function createLog(level: string, descriptor: number = openStdout()): Log
 }
 
 /**
- * A descriptor of standard output whose writes fail instead of waiting for a reader. It is opened again where the
- * system allows that, so that writes of others who have it stay as they are.
+ * A descriptor of standard output whose writes fail instead of waiting for a reader. It is opened
+ * again where the system allows that, so that writes of others who have it stay as they are.
  */
 function openStdout(): number {
   const status = fstatSync(STDOUT);
@@ -46,7 +46,8 @@ function openStdout(): number {
     const { O_WRONLY, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants;
     return openSync(`/proc/self/fd/${STDOUT}`, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY);
   } catch {
-    // sockets cannot be opened again, and not every system has the folder; Node's own handle makes it not wait
+    // sockets cannot be opened again, and not every system has the folder; Node's own handle makes
+    // it not wait
     if (status.isSocket() || status.isFIFO()) new Socket({ fd: STDOUT, readable: false }).unref();
     return STDOUT;
   }

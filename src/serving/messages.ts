@@ -38,7 +38,10 @@ export type ToMain =
     }
   | { readonly kind: 'metrics'; readonly reply: MessagePort };
 
-/** The answer to `reload`: what there is to wait for, and the standing, which would come later by itself. */
+/**
+ * The answer to `reload`: what there is to wait for, and the standing, which would come later by
+ * itself.
+ */
 export interface Reloaded {
   readonly waiting: Waiting | undefined;
   readonly standing: Standing;
@@ -52,7 +55,9 @@ interface Receiver<Message> {
 /** What comes back through `reply`. */
 type Answer<Value> = { readonly value: Value } | { readonly error: unknown };
 
-/** Sends a question and resolves with its {@link answer}; rejects when there was an error instead. */
+/**
+ * Sends a question and resolves with its {@link answer}; rejects when there was an error instead.
+ */
 export function ask<Message, Value>(
   receiver: Receiver<Message>,
   question: (reply: MessagePort) => Message,

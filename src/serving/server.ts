@@ -36,10 +36,10 @@ export interface RunningServer {
 }
 
 /**
- * Loads the newest snapshot, listens, and keeps up with new ones. Resolves once it listens. `sockets` listen
- * already: the first ones are for this thread, the others for one thread each; without any, this thread
- * listens at the address of the settings. Throws an InputError when the snapshot or a setting cannot
- * be used.
+ * Loads the newest snapshot, listens, and keeps up with new ones. Resolves once it listens.
+ * `sockets` listen already: the first ones are for this thread, the others for one thread each;
+ * without any, this thread listens at the address of the settings. Throws an InputError when the
+ * snapshot or a setting cannot be used.
  */
 export async function startServer(
   settings: ServeSettings,
@@ -124,7 +124,9 @@ export async function startServer(
   };
 }
 
-/** Opens the address for operators, where the settings have one; the end of the process closes it. */
+/**
+ * Opens the address for operators, where the settings have one; the end of the process closes it.
+ */
 async function listenForOperators(
   start: WebStart,
   service: Service,

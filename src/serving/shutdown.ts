@@ -7,10 +7,10 @@ const NOTICE_MS = 500;
 const LOOK_MS = 20;
 
 /**
- * Ends an HTTP server without cutting anybody off: takes no new connections, lets requests under way
- * finish, closes what is idle then, and after `timeoutMs` everything. From here on answers must carry
- * `Connection: close`. `sides` are servers that pass
- * their connections on to it, and `connections` are those that are open.
+ * Ends an HTTP server without cutting anybody off: takes no new connections, lets requests under
+ * way finish, closes what is idle then, and after `timeoutMs` everything. From here on answers must
+ * carry `Connection: close`. `sides` are servers that pass their connections on to it, and
+ * `connections` are those that are open.
  */
 export async function drain(
   server: Server,
@@ -20,8 +20,8 @@ export async function drain(
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   let isClosed = false;
-  // not the HTTP server's own close: that hangs up on idle connections at once, over which a request may
-  // already be on its way
+  // not the HTTP server's own close: that hangs up on idle connections at once, over which a
+  // request may already be on its way
   const closing = [server, ...sides].map(
     (one) =>
       new Promise<void>((resolve) => {

@@ -6,7 +6,10 @@ import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings.js';
 import { openSockets, portOf } from './listen.js';
 
-/** The environment variable that tells a process for how many threads it was given sockets, and how many for each. */
+/**
+ * The environment variable that tells a process for how many threads it was given sockets, and how
+ * many for each.
+ */
 const SOCKETS = 'WAYPOST_SOCKETS';
 /** Where they begin, behind the standard streams and the channel to this process. */
 const FIRST_SOCKET = 4;
@@ -19,9 +22,10 @@ const LONGEST_PAUSE_MS = 10_000;
 const GRACE_MS = 2_000;
 
 /**
- * Keeps a process alive that serves with several threads. Only a process can be given one socket several times,
- * and threads cannot share one: whichever ends would close it for all. Passes signals on; resolves with
- * an exit code when the process has ended because of one, or the first one never began to serve.
+ * Keeps a process alive that serves with several threads. Only a process can be given one socket
+ * several times, and threads cannot share one: whichever ends would close it for all. Passes
+ * signals on; resolves with an exit code when the process has ended because of one, or the first
+ * one never began to serve.
  */
 export async function supervise(settings: ServeSettings, logger: Logger): Promise<number> {
   const { host, workers, shutdownTimeout, listenTimeout } = settings;
@@ -80,7 +84,10 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
   }
 }
 
-/** The listening sockets that this process was given, those of each thread; none when it was started by itself. */
+/**
+ * The listening sockets that this process was given, those of each thread; none when it was started
+ * by itself.
+ */
 export function givenSockets(): number[][] {
   const [threads = 0, addresses = 0] = (process.env[SOCKETS] ?? '').split(' of ').map(Number);
   return Array.from({ length: threads }, (_, thread) =>

@@ -16,7 +16,8 @@ import {
 } from './messages.js';
 import { createWeb } from './web.js';
 
-// entry of a thread that serves: it answers requests from the points that the main thread shares with it
+// entry of a thread that serves: it answers requests from the points that the main thread shares
+// with it
 
 /** Threads collect garbage one after the other, so that the others have the cores. */
 const COLLECT_STEP_MS = 250;

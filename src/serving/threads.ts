@@ -53,9 +53,9 @@ interface Member {
 }
 
 /**
- * Starts a thread for each of the lists of listening `sockets`. They serve once they have been given points, and ask
- * `service` for what the main thread knows. A thread that is busy is waited for without end: ending it would
- * cut off the connections of all.
+ * Starts a thread for each of the lists of listening `sockets`. They serve once they have been
+ * given points, and ask `service` for what the main thread knows. A thread that is busy is waited
+ * for without end: ending it would cut off the connections of all.
  */
 export function startThreads(
   shared: Omit<ThreadStart, 'thread' | 'fds'>,

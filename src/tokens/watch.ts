@@ -15,9 +15,9 @@ export interface TokenEvents {
 }
 
 /**
- * Reads a file of tokens, and again whenever it changes, until the function that is returned beside the
- * table is called. The table is empty without a file. Throws an InputError when the file cannot be
- * used at first.
+ * Reads a file of tokens, and again whenever it changes, until the function that is returned beside
+ * the table is called. The table is empty without a file. Throws an InputError when the file cannot
+ * be used at first.
  */
 export function watchTokens(
   path: string | undefined,

@@ -40,8 +40,9 @@ export function createOriginOf(settings: OriginSettings): OriginOf {
 }
 
 /**
- * Refuses a request of HTTP/1.1 without a Host header, and any with two: what stands in front of the
- * service may have looked at the other one. Such a connection is closed. Throws a 400 HttpError.
+ * Refuses a request of HTTP/1.1 without a Host header, and any with two: what stands in front of
+ * the service may have looked at the other one. Such a connection is closed. Throws a 400
+ * HttpError.
  */
 export function checkHostHeader(
   { rawHeaders, httpVersion }: IncomingMessage,

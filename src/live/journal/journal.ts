@@ -45,7 +45,9 @@ export interface JournalState {
   readonly problem: string | undefined;
 }
 
-/** Accepted points on stable storage, until a snapshot contains them. One process owns a journal. */
+/**
+ * Accepted points on stable storage, until a snapshot contains them. One process owns a journal.
+ */
 export interface Journal {
   /** What was found when the journal was opened. */
   readonly opened: {

@@ -82,7 +82,9 @@ async function build(request: BuildRequest): Promise<void> {
   }
 }
 
-/** Notifications of a file of their own, which most snapshots do without, and without its parsers. */
+/**
+ * Notifications of a file of their own, which most snapshots do without, and without its parsers.
+ */
 async function readExtra(path: string): Promise<readonly Notification[]> {
   const { readNotifications } = await import('../../snapshot/files/notifications.js');
   return readNotifications(path);
@@ -93,8 +95,8 @@ function reply(message: BuildReply): void {
 }
 
 /**
- * Lowers the priority of this thread alone: Linux takes a thread's number for a process's. Elsewhere it
- * stays as it is.
+ * Lowers the priority of this thread alone: Linux takes a thread's number for a process's.
+ * Elsewhere it stays as it is.
  */
 function stepBack(): void {
   try {

@@ -22,8 +22,8 @@ export type BuildResult = Generation | 'unchanged';
 /** Builds generations from snapshot files in a thread of its own, one at a time. */
 export interface Builder {
   /**
-   * Throws an InputError when something is wrong in the file, and another Error when something was wanting to find
-   * that out: memory, file descriptors, or the thread, which died.
+   * Throws an InputError when something is wrong in the file, and another Error when something was
+   * wanting to find that out: memory, file descriptors, or the thread, which died.
    */
   build(task: BuildTask, onProgress?: Progress): Promise<BuildResult>;
   /** Ends the thread; the next build starts another. */

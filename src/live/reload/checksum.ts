@@ -9,8 +9,8 @@ const LONGEST = 64 * 1024;
 const LINE = /^\\?([0-9a-f]{64})(?:[ \t]+\*?(.+))?$/i;
 
 /**
- * Compares a snapshot with the SHA-256 that its checksum file gives. Throws an InputError when the file is another, and
- * when the checksum file cannot be understood; and what the system throws.
+ * Compares a snapshot with the SHA-256 that its checksum file gives. Throws an InputError when the
+ * file is another, and when the checksum file cannot be understood; and what the system throws.
  */
 export async function checkChecksum(path: string, checksumPath: string): Promise<void> {
   const expected = await readChecksum(path, checksumPath);
@@ -21,7 +21,9 @@ export async function checkChecksum(path: string, checksumPath: string): Promise
   );
 }
 
-/** The digest for the file, in small letters: of its own line, or of a lone digest without a name. */
+/**
+ * The digest for the file, in small letters: of its own line, or of a lone digest without a name.
+ */
 async function readChecksum(path: string, checksumPath: string): Promise<string> {
   const lines = (await readStart(checksumPath))
     .split(/\r?\n/)

@@ -14,8 +14,8 @@ export interface Rules extends Leniency {
 export class HeldBack extends InputError {}
 
 /**
- * Serves a generation from now on, or returns why not. `before` is how many points it is compared with, 0 when it may
- * have lost any number of them.
+ * Serves a generation from now on, or returns why not. `before` is how many points it is compared
+ * with, 0 when it may have lost any number of them.
  */
 export async function commit(
   generation: Generation,

@@ -29,13 +29,16 @@ export interface Outcome extends Pick<Verdict, 'settling' | 'retryAt'> {
   readonly wakeAt: number | undefined;
 }
 
-/** A build that follows an abandoned one is let run for at least this long, and twice as long as that one. */
+/**
+ * A build that follows an abandoned one is let run for at least this long, and twice as long as
+ * that one.
+ */
 const LEAST_PATIENCE_MS = 1_000;
 
 /**
- * Brings what is served closer to what there is, a look at a time: takes the result of a build that has ended, lists
- * what there is, has `judge` say what to do, and begins or abandons a build. What was built is committed if it is
- * good, and nothing changes if it is not. One look at a time.
+ * Brings what is served closer to what there is, a look at a time: takes the result of a build that
+ * has ended, lists what there is, has `judge` say what to do, and begins or abandons a build. What
+ * was built is committed if it is good, and nothing changes if it is not. One look at a time.
  */
 export class Reconciler {
   readonly #options: ReloadOptions;
@@ -145,7 +148,9 @@ export class Reconciler {
     if (!current.isEmpty) logger.error({ path, reason }, 'snapshot refused, the old one stays');
   }
 
-  /** Begins a build, or abandons one. Returns when to look again, unless something happens before. */
+  /**
+   * Begins a build, or abandons one. Returns when to look again, unless something happens before.
+   */
   async #act({ next, settlesAt, seen }: Verdict): Promise<number | undefined> {
     if (this.#isClosed) return undefined;
     const attempt = this.#attempt;
@@ -220,7 +225,10 @@ export class Reconciler {
     stats.count(result === 'unchanged' ? 'unchanged' : 'loaded', seconds);
   }
 
-  /** Remembers what was wrong in a file until it changes, and for how long to wait after anything else. */
+  /**
+   * Remembers what was wrong in a file until it changes, and for how long to wait after anything
+   * else.
+   */
   #refuse({ key, candidate: { path } }: Attempt, seconds: number, error: unknown): void {
     const { current, stats, logger } = this.#options;
     const isOther = this.#refusals.add(key, path, error);

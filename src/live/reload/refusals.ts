@@ -69,8 +69,8 @@ export class Refusals {
 }
 
 /**
- * Whether something was wanting to find out what is in a file: memory, a file descriptor, a disk that works. Such an
- * error is no verdict on the file.
+ * Whether something was wanting to find out what is in a file: memory, a file descriptor, a disk
+ * that works. Such an error is no verdict on the file.
  */
 export function isWant(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {

@@ -21,8 +21,9 @@ export interface Looking {
 const LOOK_STEP_MS = 25;
 
 /**
- * Keeps the current generation that of the newest good snapshot. Every event means: look again. The loop takes looks
- * until there is nothing left to wait for; its {@link Reconciler} does what they come to.
+ * Keeps the current generation that of the newest good snapshot. Every event means: look again. The
+ * loop takes looks until there is nothing left to wait for; its {@link Reconciler} does what they
+ * come to.
  */
 export class Reloader {
   readonly #options: ReloadOptions;
@@ -43,8 +44,8 @@ export class Reloader {
   }
 
   /**
-   * Loads the newest good snapshot; one that is bad is logged and an older one is served. Throws an InputError
-   * when there is none.
+   * Loads the newest good snapshot; one that is bad is logged and an older one is served. Throws an
+   * InputError when there is none.
    */
   async load(): Promise<void> {
     const { current, source, logger } = this.#options;
@@ -60,8 +61,8 @@ export class Reloader {
   }
 
   /**
-   * Looks whether there is something newer, and loads it. `accept` takes a snapshot that shrank, too, and tries again
-   * what failed before.
+   * Looks whether there is something newer, and loads it. `accept` takes a snapshot that shrank,
+   * too, and tries again what failed before.
    */
   look(accept = false): Looking {
     if (accept) this.#reconciler.accept();

@@ -7,7 +7,10 @@ export const BUILD_BOUNDS: readonly number[] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 2
 /** What the reloader counts, in plain numbers: the library that writes them out is loaded later. */
 export interface ReloadStats {
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** Builds by the first of {@link BUILD_BOUNDS} that they kept to; the last bucket has the longer ones. */
+  /**
+   * Builds by the first of {@link BUILD_BOUNDS} that they kept to; the last bucket has the longer
+   * ones.
+   */
   readonly buckets: readonly number[];
   /** Of all builds that were served. */
   readonly seconds: number;

@@ -51,7 +51,10 @@ export function keyOf(candidate: Candidate, { companion }: Listing): string {
   return `${candidate.identity}|${companion}`;
 }
 
-/** Compares what there is with what is served and what was refused. Nothing else decides what is done. */
+/**
+ * Compares what there is with what is served and what was refused. Nothing else decides what is
+ * done.
+ */
 export function judge(look: Look): Verdict {
   const { now, found, settleMs, served, refused } = look;
   if ('problem' in found) return judgeProblem(look, found.problem);
@@ -84,7 +87,10 @@ export function judge(look: Look): Verdict {
   return { next, settling, settlesAt: finite(settlesAt), retryAt: finite(retryAt), stale, seen };
 }
 
-/** Between being deleted and made again a file is no news; and what is known of the candidates stays. */
+/**
+ * Between being deleted and made again a file is no news; and what is known of the candidates
+ * stays.
+ */
 function judgeProblem({ now, settleMs, seen, stale }: Look, problem: ListingProblem): Verdict {
   const { since } = problem;
   const isNews = since + settleMs <= now;

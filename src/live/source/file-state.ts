@@ -27,7 +27,10 @@ export async function stateOf(path: string): Promise<FileState> {
   };
 }
 
-/** The file as it is now, undefined when there is none to be seen. Throws what keeps it from being looked at. */
+/**
+ * The file as it is now, undefined when there is none to be seen. Throws what keeps it from being
+ * looked at.
+ */
 export async function stateIfAny(path: string): Promise<FileState | undefined> {
   try {
     return await stateOf(path);

@@ -10,9 +10,15 @@ const ENTRIES_AT_ONCE = 512;
 const LOOKS_AT_ONCE = 16;
 /** The newest files, one of which is served, are looked at in every listing. */
 const NEWEST = 32;
-/** How many of the others a listing looks at, in turn: nothing may have told that one was written to. */
+/**
+ * How many of the others a listing looks at, in turn: nothing may have told that one was written
+ * to.
+ */
 const OTHERS = 256;
-/** File systems tell the time of a change to 2 s at worst: a change that comes later has another time. */
+/**
+ * File systems tell the time of a change to 2 s at worst: a change that comes later has another
+ * time.
+ */
 const CLOCK_STEP_MS = 2_500;
 
 /** A file of a folder, or a lone one, with its checksum file. */
@@ -34,8 +40,8 @@ export function candidateOf(
 }
 
 /**
- * The candidates of a folder, remembered from one listing to the next: of 100,000 files only the new ones, those that
- * an event named, the newest and some of the others are looked at.
+ * The candidates of a folder, remembered from one listing to the next: of 100,000 files only the
+ * new ones, those that an event named, the newest and some of the others are looked at.
  */
 export class Folder {
   readonly #path: string;
@@ -59,7 +65,10 @@ export class Folder {
     this.#matches = matches;
   }
 
-  /** Hears that the file of this name changed or, without a name, that any may have. Returns whether that matters. */
+  /**
+   * Hears that the file of this name changed or, without a name, that any may have. Returns whether
+   * that matters.
+   */
   touch(name: string | undefined): boolean {
     this.#hasHeard = true;
     // Kubernetes switches the link `..data`, which others lead through
@@ -72,7 +81,10 @@ export class Folder {
     return this.#counts(base);
   }
 
-  /** The candidates, the newest first, and of two of the same age the later name. Throws what the system throws. */
+  /**
+   * The candidates, the newest first, and of two of the same age the later name. Throws what the
+   * system throws.
+   */
   async list(): Promise<readonly FileCandidate[]> {
     try {
       const names = await this.#namesToLookAt();
@@ -118,7 +130,10 @@ export class Folder {
     return wanted;
   }
 
-  /** Forgets what is gone. Returns the names that are new, and those whose checksum file came or went. */
+  /**
+   * Forgets what is gone. Returns the names that are new, and those whose checksum file came or
+   * went.
+   */
   async #readNames(): Promise<readonly string[]> {
     const names = new Set<string>();
     const checksums = new Set<string>();

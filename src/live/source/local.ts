@@ -8,7 +8,10 @@ import type { Source } from './source.js';
 import { type WatchOptions, watchPaths } from './watch.js';
 
 export interface LocalOptions extends WatchOptions {
-  /** A snapshot file, a folder whose newest whole file is served, or a folder and a pattern of names. */
+  /**
+   * A snapshot file, a folder whose newest whole file is served, or a folder and a pattern of
+   * names.
+   */
   readonly path: string;
   /** A file that is read with every snapshot. */
   readonly companion: string | undefined;

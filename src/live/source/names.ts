@@ -1,7 +1,9 @@
 /** Names of checksum files end so; a snapshot's own is its name and this. */
 export const CHECKSUM_SUFFIX = '.sha256';
 
-/** What programs add to the name of a file that is not finished, or that is a copy for themselves. */
+/**
+ * What programs add to the name of a file that is not finished, or that is a copy for themselves.
+ */
 const UNFINISHED =
   /(?:~|\.(?:tmp|temp|part|partial|filepart|crdownload|download|incomplete|uploading|swp|swo|swx|lock|bak))$/i;
 /** Checksums and signatures of other files. */
@@ -11,15 +13,17 @@ const ABOUT_FILES =
 const FOR_PEOPLE = /^(?:readme|licen[cs]e|changelog|notice)(?:\.|$)|\.(?:md|log)$/i;
 
 /**
- * Whether a file of this name in a folder may be a snapshot. Hidden files, unfinished ones, those that are about other
- * files and texts for people are none.
+ * Whether a file of this name in a folder may be a snapshot. Hidden files, unfinished ones, those
+ * that are about other files and texts for people are none.
  */
 export function isSnapshotName(name: string): boolean {
   const isHidden = name.startsWith('.') || name.startsWith('#');
   return !(isHidden || UNFINISHED.test(name) || ABOUT_FILES.test(name) || FOR_PEOPLE.test(name));
 }
 
-/** Whether the last part of a path has the signs of a pattern: `*` for any characters, `?` for one. */
+/**
+ * Whether the last part of a path has the signs of a pattern: `*` for any characters, `?` for one.
+ */
 export function isPattern(name: string): boolean {
   return /[*?]/.test(name);
 }

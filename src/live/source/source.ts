@@ -22,8 +22,8 @@ export interface Opened {
   /** The file that has the candidate's SHA-256, where there is one. */
   readonly checksumPath: string | undefined;
   /**
-   * What has become of the candidate since it was listed. A file that another was moved over can be read whole, one
-   * that was written into cannot.
+   * What has become of the candidate since it was listed. A file that another was moved over can be
+   * read whole, one that was written into cannot.
    */
   state(): Promise<'same' | 'replaced' | 'written'>;
 }
@@ -32,10 +32,16 @@ export interface Opened {
 export interface Source {
   /** What it is called in messages. */
   readonly name: string;
-  /** Throws an InputError when there is no candidate, and what the system throws when it cannot be looked at. */
+  /**
+   * Throws an InputError when there is no candidate, and what the system throws when it cannot be
+   * looked at.
+   */
   list(): Promise<Listing>;
   /** Makes a candidate of the last listing a local file. */
   open(candidate: Candidate): Promise<Opened>;
-  /** Calls `onChange` whenever there may be something new, more often rather than too rarely; returns what ends it. */
+  /**
+   * Calls `onChange` whenever there may be something new, more often rather than too rarely;
+   * returns what ends it.
+   */
   watch(onChange: () => void): () => Promise<void>;
 }

@@ -5,7 +5,10 @@ import { CHECKSUM_SUFFIX } from './names.js';
 import { type Step, wayTo } from './way.js';
 
 export interface WatchOptions {
-  /** `events` hears of changes from the system, `poll` asks, for network file systems, `off` does neither. */
+  /**
+   * `events` hears of changes from the system, `poll` asks, for network file systems, `off` does
+   * neither.
+   */
   readonly mode: 'events' | 'poll' | 'off';
   /** How often `poll` asks. */
   readonly pollMs: number;
@@ -15,18 +18,21 @@ export interface WatchOptions {
 
 /** Events get lost when there are too many of them. */
 const SAFETY_MS = 5_000;
-/** How often the way is followed anew because it changed meanwhile, before that is left to the next check. */
+/**
+ * How often the way is followed anew because it changed meanwhile, before that is left to the next
+ * check.
+ */
 const MOST_ROUNDS = 20;
 
 /**
- * Hears of what may have changed. `end` is the watched path that is a folder when something in it changed, and `name`
- * what did, where that is known.
+ * Hears of what may have changed. `end` is the watched path that is a folder when something in it
+ * changed, and `name` what did, where that is known.
  */
 export type Hear = (end: string | undefined, name: string | undefined) => void;
 
 /**
- * Hears whenever a file or folder at one of the paths may have changed, more often rather than too rarely. Returns what
- * ends it.
+ * Hears whenever a file or folder at one of the paths may have changed, more often rather than too
+ * rarely. Returns what ends it.
  */
 export function watchPaths(
   paths: readonly string[],
@@ -49,7 +55,10 @@ export function watchPaths(
   };
 }
 
-/** chokidar as far as it tells of a folder's events: at each it would list the folder, and `lstat` every entry. */
+/**
+ * chokidar as far as it tells of a folder's events: at each it would list the folder, and `lstat`
+ * every entry.
+ */
 class FolderWatcher extends FSWatcher {
   override _readdirp(): undefined {
     return undefined;
@@ -61,7 +70,10 @@ interface Watched {
   readonly watcher: FolderWatcher;
 }
 
-/** Watches the folders on the way to some paths, and watches again when one of them goes, comes or is replaced. */
+/**
+ * Watches the folders on the way to some paths, and watches again when one of them goes, comes or
+ * is replaced.
+ */
 class Watch {
   readonly #paths: readonly string[];
   readonly #logger: Logger;
@@ -69,7 +81,10 @@ class Watch {
   #steps: readonly (Step & { readonly path: string })[] = [];
   /** By the path of the folder. */
   readonly #watched = new Map<string, Watched>();
-  /** Folders above the paths that were watched at some time, and those of them that are not any more. */
+  /**
+   * Folders above the paths that were watched at some time, and those of them that are not any
+   * more.
+   */
   readonly #once = new Set<string>();
   readonly #lost = new Set<string>();
   /** Why a folder cannot be watched, by its path: each is logged once. */
@@ -121,7 +136,9 @@ class Watch {
     if (begun.length > 0) for (const path of this.#paths) this.#hear(path, undefined);
   }
 
-  /** Logs what became of the folders above the paths; links may lead to others and back at any time. */
+  /**
+   * Logs what became of the folders above the paths; links may lead to others and back at any time.
+   */
   #tell(begun: readonly string[]): void {
     for (const folder of this.#once) {
       if (this.#watched.has(folder) || this.#lost.has(folder)) continue;
@@ -187,7 +204,9 @@ class Watch {
     if (isWayChanged) void this.check();
   }
 
-  /** Has all folders from this one on watched anew: a new one may have the number of the old one. */
+  /**
+   * Has all folders from this one on watched anew: a new one may have the number of the old one.
+   */
   #suspect(folder: string): void {
     for (const one of [...this.#watched.keys()]) {
       if (one === folder || isAbove(folder, one)) void this.#unwatch(one);

@@ -16,8 +16,8 @@ export interface Step {
 const MAX_LINKS = 40;
 
 /**
- * The folders that the system passes on the way to a path, links followed, as far as they exist. Only a change of one
- * of their names can make the path another file.
+ * The folders that the system passes on the way to a path, links followed, as far as they exist.
+ * Only a change of one of their names can make the path another file.
  */
 export function wayTo(path: string): Step[] {
   const start = resolve(path);

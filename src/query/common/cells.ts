@@ -8,8 +8,9 @@ import type { Window } from './windows.js';
 import type { Meter, Step, Work } from './work.js';
 
 /**
- * A walk along a stretch of one order past the rows that lie in a window of another. The cross table tells how many
- * there are in each cell, so that whole cells are passed without a look at their rows.
+ * A walk along a stretch of one order past the rows that lie in a window of another. The cross
+ * table tells how many there are in each cell, so that whole cells are passed without a look at
+ * their rows.
  */
 export class CellWalk {
   readonly #along: Order;
@@ -122,8 +123,8 @@ export class CellWalk {
 }
 
 /**
- * The part of a stretch of one order outside which no row lies in a window of another, to the next line of the cross
- * table: nothing was modified before it was created.
+ * The part of a stretch of one order outside which no row lies in a window of another, to the next
+ * line of the cross table: nothing was modified before it was created.
  */
 export function narrowRange(
   dataset: Dataset,

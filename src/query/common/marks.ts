@@ -41,8 +41,9 @@ export function boundsOf({ order, range }: Window): Bounds {
 }
 
 /**
- * Sets the bits of those of the rows `from` to `to - 1` that lie in both windows, and returns how many do. The sign
- * bit of `(rank - from) | (last - rank)` says "outside": there is no branch to mispredict.
+ * Sets the bits of those of the rows `from` to `to - 1` that lie in both windows, and returns how
+ * many do. The sign bit of `(rank - from) | (last - rank)` says "outside": there is no branch to
+ * mispredict.
  */
 export function markWithin(
   bits: Int32Array,
@@ -68,7 +69,10 @@ export function markWithin(
   return count;
 }
 
-/** Lists the marked rows of words `from` to `to - 1` from `at` of the list on; returns where they end. */
+/**
+ * Lists the marked rows of words `from` to `to - 1` from `at` of the list on; returns where they
+ * end.
+ */
 export function listMarked(
   bits: Int32Array,
   list: Int32Array,

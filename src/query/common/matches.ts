@@ -82,7 +82,10 @@ function listSomeRuns(
   state.count = count;
 }
 
-/** Lists the rows at ranks `from` to `to - 1` of a window that lie in the other; returns where they end. */
+/**
+ * Lists the rows at ranks `from` to `to - 1` of a window that lie in the other; returns where they
+ * end.
+ */
 function listWithin(
   { order: { rows } }: Window,
   other: Window,
@@ -146,7 +149,10 @@ export function markMatches(
 /** Nanoseconds to mark a run; its words hardly count. */
 const RUN = 8;
 
-/** Whether to look at the ranks of all rows, in their sequence, rather than at the rows of a window, which are scattered. */
+/**
+ * Whether to look at the ranks of all rows, in their sequence, rather than at the rows of a window,
+ * which are scattered.
+ */
 function marksInSequence({ count }: Dataset, windows: readonly Window[]): boolean {
   const perRow = windows.length === 1 ? MARKED : SCATTERED + MARKED;
   return narrowest(windows).count * perRow > count * NEIGHBOUR;

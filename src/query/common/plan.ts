@@ -12,20 +12,23 @@ export interface Facts {
   /** Rows in the window of created_at and of modified_at; undefined without one. */
   readonly createdAt: number | undefined;
   readonly modifiedAt: number | undefined;
-  /** Rows of a cell of the cross table, where it can count the matches: both windows, and no region. */
+  /**
+   * Rows of a cell of the cross table, where it can count the matches: both windows, and no region.
+   */
   readonly cellRows: number | undefined;
 }
 
 /**
- * The rows that are gone through, every other filter being tested on each; or the cells of the cross table, by which two
- * windows are counted.
+ * The rows that are gone through, every other filter being tested on each; or the cells of the
+ * cross table, by which two windows are counted.
  */
 export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt' | 'cells';
 
 /**
  * How a page is taken from matches that are already counted: `walk` goes along the wanted order and
- * tests rows until the page is full; `mark` does so after setting a bit for each match, by which it tests; `cells` walks past
- * whole cells of the cross table; `select` goes through all matches and picks the page's share.
+ * tests rows until the page is full; `mark` does so after setting a bit for each match, by which it
+ * tests; `cells` walks past whole cells of the cross table; `select` goes through all matches and
+ * picks the page's share.
  */
 export type Way = 'walk' | 'mark' | 'cells' | 'select';
 
@@ -48,14 +51,14 @@ const COUNTED = 600_000; // the same for so many that most are counted by block,
 const COUNTED_EACH = 0.4; // one of them
 
 /**
- * Few matches may all lie at the far end of an order, as ids follow times: the longest walk by bits may cost this many times
- * what the selection costs.
+ * Few matches may all lie at the far end of an order, as ids follow times: the longest walk by bits
+ * may cost this many times what the selection costs.
  */
 const MOST_RISKED = 3;
 
 /**
- * Cells whose rows are looked at to count two windows: the two at the ends of the one, and as much as one between the edges of
- * the other and the lines next to them.
+ * Cells whose rows are looked at to count two windows: the two at the ends of the one, and as much
+ * as one between the edges of the other and the lines next to them.
  */
 export const COUNTED_CELLS = 3;
 
@@ -101,8 +104,8 @@ export interface Choice {
 }
 
 /**
- * Chooses the way to a page that ends at place `end` of `count` matches, counted from the nearer end of
- * the order, when a walk along the order passes `span` rows to meet them all.
+ * Chooses the way to a page that ends at place `end` of `count` matches, counted from the nearer
+ * end of the order, when a walk along the order passes `span` rows to meet them all.
  */
 export function chooseWay(
   end: number,
@@ -125,8 +128,8 @@ export function chooseWay(
   const isRisky = marking + span * MARKED > select * MOST_RISKED;
   const [way, cost] = cheapest<Way>([
     ['mark', isRisky ? Infinity : marking + passed * MARKED],
-    // beside the page's rows, no more than a cell each, those of the cell that they begin in, and what lies between
-    // two edges and the lines next to them
+    // beside the page's rows, no more than a cell each, those of the cell that they begin in, and
+    // what lies between two edges and the lines next to them
     ['cells', (cellRows * 2 + Math.min((length * span) / count, length * cellRows)) * SCATTERED],
     ['select', select],
   ]);
@@ -137,8 +140,8 @@ export function chooseWay(
 }
 
 /**
- * Rows that a walk may pass when it is expected to pass so many: the choice takes for granted that matches are spread evenly
- * over the order.
+ * Rows that a walk may pass when it is expected to pass so many: the choice takes for granted that
+ * matches are spread evenly over the order.
  */
 function walkBudget(passed: number): number {
   return 1_000 + 8 * Math.ceil(passed);

@@ -2,8 +2,8 @@ import type { Row } from '../../dataset/row.js';
 import type { Region } from '../region/overlap.js';
 
 /**
- * Rows as ranges `[from, to)`, ascending, none in two: what a region search yields. One list is reused from
- * search to search, so it is valid until the next.
+ * Rows as ranges `[from, to)`, ascending, none in two: what a region search yields. One list is
+ * reused from search to search, so it is valid until the next.
  */
 export class Runs {
   /** from, to of each run in turn. */

@@ -2,8 +2,8 @@ import { Runs } from './runs.js';
 import { createMeter, type Meter, PIECE } from './work.js';
 
 /**
- * Memory that queries reuse, each part owned by one stage, which hands its result to the next. One query uses a set of
- * it at a time, from its first piece of work to its last.
+ * Memory that queries reuse, each part owned by one stage, which hands its result to the next. One
+ * query uses a set of it at a time, from its first piece of work to its last.
  */
 export interface Scratch {
   readonly meter: Meter;
@@ -29,7 +29,9 @@ export interface Marks {
 export interface Selection {
   /** A bit for each rank, all zero between queries. */
   readonly bits: Int32Array;
-  /** How many bits are set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries. */
+  /**
+   * How many bits are set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries.
+   */
   readonly spans: Int32Array;
   /** Of up to {@link FEW} matches: what they are sorted by. */
   readonly keys: Float64Array;
@@ -43,7 +45,10 @@ export interface Selection {
 export const SPAN_SHIFT = 12;
 export const BITS_PER_SPAN: number = 1 << SPAN_SHIFT;
 export const MAX_PAGE_ROWS = 1000;
-/** Up to here matches are few: sorting them by hand beats the native sort, whose call alone takes a microsecond. */
+/**
+ * Up to here matches are few: sorting them by hand beats the native sort, whose call alone takes a
+ * microsecond.
+ */
 export const FEW = 1_024;
 export const BUCKETS = 256;
 

@@ -1,6 +1,6 @@
 /**
- * Work that can pause: a generator that yields whenever its {@link Meter} has run out, and returns the result.
- * Between two pieces the event loop serves other requests.
+ * Work that can pause: a generator that yields whenever its {@link Meter} has run out, and returns
+ * the result. Between two pieces the event loop serves other requests.
  */
 export type Work<T> = Generator<void, T, void>;
 
@@ -8,9 +8,9 @@ export type Work<T> = Generator<void, T, void>;
 export type Step<T> = T | Work<T>;
 
 /**
- * What the current piece of work may still cost, in nanoseconds by the planner's costs, not by the clock. A loop
- * subtracts what a stretch of rows costs and yields when `left` is below zero; whoever resumes the work
- * calls {@link refill}.
+ * What the current piece of work may still cost, in nanoseconds by the planner's costs, not by the
+ * clock. A loop subtracts what a stretch of rows costs and yields when `left` is below zero;
+ * whoever resumes the work calls {@link refill}.
  */
 export interface Meter {
   left: number;
@@ -47,8 +47,8 @@ function* chain<A, B>(work: Work<A>, next: (result: A) => Step<B>): Work<B> {
 }
 
 /**
- * Does `work` on all of `from` to `to - 1`, each of which costs `cost`: at once where that is little, else in
- * stretches, of `most` at most.
+ * Does `work` on all of `from` to `to - 1`, each of which costs `cost`: at once where that is
+ * little, else in stretches, of `most` at most.
  */
 export function inStretches(
   meter: Meter,

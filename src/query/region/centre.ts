@@ -4,8 +4,8 @@ import type { Degrees } from '../../model/units.js';
 const RADIANS = Math.PI / 180;
 
 /**
- * A place that distances are measured from, as haversines: the squared sine of half the angle, which
- * grows with distance and costs neither a root nor an arc sine.
+ * A place that distances are measured from, as haversines: the squared sine of half the angle,
+ * which grows with distance and costs neither a root nor an arc sine.
  */
 export class Centre {
   readonly lon: Degrees;
@@ -27,8 +27,8 @@ export class Centre {
   }
 
   /**
-   * Haversine of the great circle to the point at `2 * row` of longitudes and latitudes in turn: the same for every name
-   * of a place.
+   * Haversine of the great circle to the point at `2 * row` of longitudes and latitudes in turn:
+   * the same for every name of a place.
    */
   to(coords: Float64Array, row: Row): number {
     const lon = coords[2 * row]!;
@@ -49,8 +49,8 @@ export class Centre {
   }
 
   /**
-   * Bounds the haversines to all points of the box whose west, south, east and north are at `at` and the places
-   * after; rounding is allowed for.
+   * Bounds the haversines to all points of the box whose west, south, east and north are at `at`
+   * and the places after; rounding is allowed for.
    */
   bound(boxes: Float64Array, at: number): void {
     const west = boxes[at]!;
@@ -103,7 +103,9 @@ export class Centre {
   }
 }
 
-/** Radians up to which the first terms of a series are exact: 60 km, which most searches are within. */
+/**
+ * Radians up to which the first terms of a series are exact: 60 km, which most searches are within.
+ */
 const NEAR = 0.01;
 
 function sineNear(angle: number): number {

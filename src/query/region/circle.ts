@@ -23,16 +23,21 @@ const EVERYWHERE: Region = {
   work: () => 0,
 };
 
-/** Room for rounding where a bound is compared with a value from another formula: a share of it, … */
+/**
+ * Room for rounding where a bound is compared with a value from another formula: a share of it, …
+ */
 const SLACK = 1e-12;
 
 /**
- * … and metres. Rounded coordinates put two names of one place, lon 180 and -180 or any two longitudes of
- * a pole, nanometres apart; only the geodesic knows that they are one.
+ * … and metres. Rounded coordinates put two names of one place, lon 180 and -180 or any two
+ * longitudes of a pole, nanometres apart; only the geodesic knows that they are one.
  */
 const NOISE: Metres = 1e-6;
 
-/** A patch with no more error than this leaves next to nothing in doubt: one for a smaller box would save nothing. */
+/**
+ * A patch with no more error than this leaves next to nothing in doubt: one for a smaller box would
+ * save nothing.
+ */
 const SHARP: Metres = 1e-5;
 
 /** In place of the sine next to the antipode: the geodesics do not meet in a point there. */
@@ -48,8 +53,8 @@ export function circleRegion(circle: Circle, rim: Rim = new Rim(circle)): Region
 }
 
 /**
- * The great circle decides for all but the points near the rim, and a {@link Patch} around each box for all but the
- * nearest of these.
+ * The great circle decides for all but the points near the rim, and a {@link Patch} around each box
+ * for all but the nearest of these.
  */
 function largeCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): Region {
   // haversines below `inner` are surely inside, above `outer` surely outside

@@ -9,23 +9,26 @@ export const INSIDE = 1;
 export const ACROSS = 2;
 
 /**
- * A part of the map that boxes and points can be tested against. It takes both by their place, because numbers
- * with a fraction cost an allocation each when they are passed to a function that is not inlined.
+ * A part of the map that boxes and points can be tested against. It takes both by their place,
+ * because numbers with a fraction cost an allocation each when they are passed to a function that
+ * is not inlined.
  */
 export interface Region {
   /** A rectangle that holds all of it; from -180 to 180 where it crosses the antimeridian. */
   readonly frame: Box;
   /**
-   * How the box whose west, south, east and north are at `at` and the places after lies to it. May say ACROSS
-   * where INSIDE or OUTSIDE is true, never the other way round.
+   * How the box whose west, south, east and north are at `at` and the places after lies to it. May
+   * say ACROSS where INSIDE or OUTSIDE is true, never the other way round.
    */
   overlap(boxes: Float64Array, at: number): Overlap;
-  /** Whether it holds the point whose longitude and latitude are at `2 * row` and the place after. */
+  /**
+   * Whether it holds the point whose longitude and latitude are at `2 * row` and the place after.
+   */
   contains(coords: Float64Array, row: Row): boolean;
   /**
-   * The same for rows `from` to `to - 1`, many at a time: writes row, row + 1 for each that it holds to `bounds`
-   * at `at`, and returns where they end. Room for all of them is wanted. All of the rows lie in the box at `box` of
-   * `boxes`, which was found to be ACROSS.
+   * The same for rows `from` to `to - 1`, many at a time: writes row, row + 1 for each that it
+   * holds to `bounds` at `at`, and returns where they end. Room for all of them is wanted. All of
+   * the rows lie in the box at `box` of `boxes`, which was found to be ACROSS.
    */
   collect(
     coords: Float64Array,
@@ -40,7 +43,10 @@ export interface Region {
   work(): number;
 }
 
-/** Collects by a test of single rows, where that costs so much that a loop of its own would save nothing. */
+/**
+ * Collects by a test of single rows, where that costs so much that a loop of its own would save
+ * nothing.
+ */
 export function collectEach(
   contains: Region['contains'],
   coords: Float64Array,

@@ -13,19 +13,26 @@ const RADIANS = Math.PI / 180;
 /** Beyond this share of what is around it a polynomial's error grows too fast to be of use. */
 const MOST_REACH = 0.1;
 
-/** Share of the error's model that is admitted, twice as much as was ever found: test/query/region/patch.test.ts. */
+/**
+ * Share of the error's model that is admitted, twice as much as was ever found:
+ * test/query/region/patch.test.ts.
+ */
 const SHARE = 0.4;
 /** Rounding, here and in the geodesic. */
 const ROUNDING: Metres = 1e-7;
 
 /**
- * Distances from one place to the points of a small box, as a polynomial in longitude and latitude around the box's
- * middle: Taylor's, exact to the second order; of the third order it takes the terms of the sphere.
+ * Distances from one place to the points of a small box, as a polynomial in longitude and latitude
+ * around the box's middle: Taylor's, exact to the second order; of the third order it takes the
+ * terms of the sphere.
  */
 export class Patch {
   /** Whether the polynomial holds for the box that was asked for last. */
   isValid = false;
-  /** Whether all that is known is the distance to the middle, and that distances change by no more than one moves. */
+  /**
+   * Whether all that is known is the distance to the middle, and that distances change by no more
+   * than one moves.
+   */
   isFlat = false;
   west: Degrees = 0;
   south: Degrees = 0;
@@ -74,8 +81,9 @@ export class Patch {
   }
 
   /**
-   * Fits the patch to a box, with the distances less `radius`. Leaves it invalid where that is no use. `nearness` is
-   * the sine of the arc that the radius is: where the box is too large for it, nothing is measured.
+   * Fits the patch to a box, with the distances less `radius`. Leaves it invalid where that is no
+   * use. `nearness` is the sine of the arc that the radius is: where the box is too large for it,
+   * nothing is measured.
    */
   fit(
     from: GeodesicFrom,

@@ -6,7 +6,10 @@ import type { Degrees, Metres } from '../../model/units.js';
 import { isPlace, type Region } from './overlap.js';
 import type { Patch } from './patch.js';
 
-/** {@link GeodesicFrom} and the geodesic agree to this; test/model/geodesic-from.test.ts finds a third of it. */
+/**
+ * {@link GeodesicFrom} and the geodesic agree to this; test/model/geodesic-from.test.ts finds a
+ * third of it.
+ */
 const AGREEMENT: Metres = 5e-8;
 /** Room for rounding, and for that. */
 const NOISE: Metres = 1e-6;
@@ -28,7 +31,10 @@ const UNKNOWN = 0;
 const WITHIN = 1;
 const BEYOND = 2;
 
-/** Memory of a rim, made when something is in doubt for the first time: small circles hardly ever need it. */
+/**
+ * Memory of a rim, made when something is in doubt for the first time: small circles hardly ever
+ * need it.
+ */
 class Memory {
   /** Longitude and latitude of each place that is remembered, at its hash, and what was found. */
   readonly places: Float64Array = new Float64Array(2 * PLACES);
@@ -39,15 +45,19 @@ class Memory {
 }
 
 /**
- * Tells for points near the rim of a circle which side they are on: by a geodesic for each place, and by the general
- * solution where rounding could decide. A place that many points share is measured once.
+ * Tells for points near the rim of a circle which side they are on: by a geodesic for each place,
+ * and by the general solution where rounding could decide. A place that many points share is
+ * measured once.
  */
 export class Rim {
   readonly #circle: Circle;
   #from: GeodesicFrom | undefined;
   #memory: Memory | undefined;
   readonly #isPolar: boolean;
-  /** Places that were measured, and how many of these took the general solution: what a search has cost. */
+  /**
+   * Places that were measured, and how many of these took the general solution: what a search has
+   * cost.
+   */
   measured = 0;
   solved = 0;
   // no point nearer than this to the one measured last is on the other side of the rim
@@ -69,7 +79,10 @@ export class Rim {
     return this.measured * MEASURING + this.solved * SOLVING;
   }
 
-  /** Whether all points of a box are equally far away: because it is a single place, or a parallel seen from a pole. */
+  /**
+   * Whether all points of a box are equally far away: because it is a single place, or a parallel
+   * seen from a pole.
+   */
   isOneDistance(boxes: Float64Array, at: number): boolean {
     return isPlace(boxes, at) || (this.#isPolar && boxes[at + 1] === boxes[at + 3]);
   }
@@ -108,8 +121,8 @@ export class Rim {
   }
 
   /**
-   * Collects, as a region does, by a test of single rows, which asks this rim: a distance changes by no more than one
-   * moves, so a neighbour of what was measured may need no test.
+   * Collects, as a region does, by a test of single rows, which asks this rim: a distance changes
+   * by no more than one moves, so a neighbour of what was measured may need no test.
    */
   collectEach(
     contains: Region['contains'],
@@ -136,7 +149,10 @@ export class Rim {
     return end;
   }
 
-  /** Collects, as a region does, those of the rows `from` to `to - 1` that the circle holds; all are in the patch. */
+  /**
+   * Collects, as a region does, those of the rows `from` to `to - 1` that the circle holds; all are
+   * in the patch.
+   */
   collect(
     patch: Patch,
     coords: Float64Array,
@@ -156,7 +172,8 @@ export class Rim {
         c00 +
         x * (c10 + x * (c20 + x * c30 + y * c21)) +
         y * (c01 + y * (c02 + y * c03 + x * c12) + x * c11);
-      // written in any case, to be overwritten, and counted by the sign bit: half of all branches would be mispredicted
+      // written in any case, to be overwritten, and counted by the sign bit: half of all branches
+      // would be mispredicted
       bounds[end] = row;
       bounds[end + 1] = row + 1;
       if (Math.abs(beyond) <= error) {

@@ -23,10 +23,10 @@ export function isSmall({ lat, radius }: Circle, frame: Box): boolean {
 }
 
 /**
- * A circle so small that the ellipsoid is nearly flat on it. A distance is then the root of
- * (M Δφ)² + (N cos φ Δλ)², with the radii of curvature M and N of the latitude half-way, which are a
- * polynomial around the centre: exact to a few millionths and free of trigonometry. Only points closer to
- * the rim than its error are left to the geodesic.
+ * A circle so small that the ellipsoid is nearly flat on it. A distance is then the root of (M Δφ)²
+ * + (N cos φ Δλ)², with the radii of curvature M and N of the latitude half-way, which are a
+ * polynomial around the centre: exact to a few millionths and free of trigonometry. Only points
+ * closer to the rim than its error are left to the geodesic.
  */
 export function smallCircleRegion(
   { lat, lon, radius }: Circle,
