@@ -24,6 +24,7 @@ export interface ServeSettings {
   readonly snapshot: string;
   readonly notifications?: string;
   readonly tokens?: string;
+  readonly media?: string;
   readonly host: string;
   readonly port: number;
   readonly listenTimeout: number;
@@ -83,6 +84,11 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--tokens <file>',
     environment: 'WAYPOST_TOKENS',
     help: 'file of access tokens, made by waypost token add; without it every token is unknown',
+  },
+  {
+    flag: '--media <folder>',
+    environment: 'WAYPOST_MEDIA',
+    help: 'folder of the images of points, served under /media/; without it there are none',
   },
   {
     flag: '--host <address>',

@@ -13,6 +13,7 @@ import { checkFraming } from './request/framing.js';
 import { checkHostHeader } from './request/origin.js';
 import { originForm, pathOf } from './request/target.js';
 import { userOf } from './request/token.js';
+import { addMedia } from './routes/media.js';
 import {
   addFrontDoor,
   addResource,
@@ -30,6 +31,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the route is for operators: answered under load, and to whoever has the admin token. */
     isOperation?: boolean;
+    /** Whether the route sends files, whatever a client accepts. */
+    isFile?: boolean;
   }
 }
 
@@ -133,7 +136,10 @@ export function createApp(parts: AppParts): FastifyInstance {
     addOperations(app, service, context, { adminToken, isPrivate });
   }
   for (const resource of resources) addResource(app, resource, context);
-  if (audience !== 'operators') addFrontDoor(app, context);
+  if (audience !== 'operators') {
+    addFrontDoor(app, context);
+    if (context.mediaFolder !== undefined) addMedia(app, context.mediaFolder);
+  }
   return app;
 }
 
@@ -147,9 +153,9 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   const cors = corsHeaders(request.headers.origin, corsOrigin);
   for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);
   reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
-  if (!reply.hasHeader('Vary')) {
-    reply.header('Vary', varyOf({ isPersonal: false, compress: false, corsOrigin }));
-  }
+  const isFile = request.routeOptions.config?.isFile === true;
+  const vary = varyOf({ isPersonal: false, compress: false, corsOrigin, isFile });
+  if (vary !== '' && !reply.hasHeader('Vary')) reply.header('Vary', vary);
   if (context.closing()) reply.header('Connection', 'close');
 }
 

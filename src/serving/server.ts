@@ -6,6 +6,7 @@ import { createBuilder } from '../live/reload/build.js';
 import { Reloader } from '../live/reload/reload.js';
 import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
 import { openLocalSource } from '../live/source/local.js';
+import { checkMediaFolder } from '../media/folder.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
 import { watchTokens } from '../tokens/watch.js';
@@ -47,6 +48,7 @@ export async function startServer(
   sockets: readonly (readonly number[])[],
 ): Promise<RunningServer> {
   const { logger } = log;
+  if (settings.media !== undefined) checkMediaFolder(settings.media);
   const started = performance.now();
   const current = new Cell();
   const stats = createReloadStats();

@@ -56,6 +56,7 @@ export async function createWeb(
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       maxPageBytes: settings.maxPageBytes,
       compress: settings.compress,
+      mediaFolder: settings.media,
       accessLog,
       closing: () => isClosing,
     },

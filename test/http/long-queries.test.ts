@@ -71,6 +71,7 @@ function start(): ReturnType<typeof createApp> {
     answerCacheBytes: 0,
     maxPageBytes: 8 * 1024 * 1024,
     compress: false,
+    mediaFolder: undefined,
     accessLog: 0,
     closing: () => false,
   };

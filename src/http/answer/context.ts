@@ -24,6 +24,8 @@ export interface Context {
   readonly maxPageBytes: number;
   /** Whether bodies are compressed for clients that accept it. */
   readonly compress: boolean;
+  /** Folder of the images of points; none are served without. */
+  readonly mediaFolder: string | undefined;
   /** Share of the requests that are logged. */
   readonly accessLog: number;
   /** True once no new connections are taken: answers then ask clients to close theirs. */

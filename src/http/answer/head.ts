@@ -123,11 +123,13 @@ export interface Dependence {
   readonly isPersonal: boolean;
   readonly compress: boolean;
   readonly corsOrigin: readonly string[];
+  /** Whether it is the same whatever the client accepts. */
+  readonly isFile?: boolean;
 }
 
-/** The Vary header of an answer. */
-export function varyOf({ isPersonal, compress, corsOrigin }: Dependence): string {
-  const parts = ['Accept'];
+/** The Vary header of an answer; empty where it depends on nothing. */
+export function varyOf({ isPersonal, compress, corsOrigin, isFile }: Dependence): string {
+  const parts = isFile === true ? [] : ['Accept'];
   if (compress) parts.push('Accept-Encoding');
   if (isPersonal) parts.push('Authorization');
   if (corsOrigin.length > 0 && !corsOrigin.includes('*')) parts.push('Origin');

@@ -1,0 +1,79 @@
+import { realpath } from 'node:fs/promises';
+import { sep } from 'node:path';
+import send from '@fastify/send';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { HttpError, NotFound } from '../request/errors.js';
+import { ALLOW_READ, MEDIA_PATH } from './addresses.js';
+import { wrongMethod } from './resources.js';
+
+const ID = /^[1-9]\d{0,15}$/;
+/** Names as this service and the one before it give them: of images, without blanks, not hidden. */
+const NAME = /^(?!\.)[\p{L}\p{M}\p{N}_.-]{1,255}\.(?:jpe?g|png|gif|webp)$/iu;
+/** Browsers run nothing of what they find here, should it ever be taken for a page. */
+const POLICY = "default-src 'none'; sandbox";
+
+/**
+ * Adds `GET /media/map_data_points/<id>/<name>`: images out of `folder`, by the name that records
+ * carry. There is no listing, and no name leads out of the folder.
+ */
+export function addMedia(app: FastifyInstance, folder: string): void {
+  const url = `${MEDIA_PATH}:id/:name`;
+  const config = { isFile: true };
+  app.route({
+    method: ['GET', 'HEAD'],
+    url,
+    config,
+    handler: (...both) => sendImage(folder, ...both),
+  });
+  app.route({
+    method: 'OPTIONS',
+    url,
+    handler: (_request, reply) => reply.code(204).header('Allow', ALLOW_READ).send(),
+  });
+  app.route({
+    method: app.supportedMethods.filter((method) => !ALLOW_READ.includes(method)),
+    url,
+    handler: ({ method }) => {
+      throw wrongMethod(method, ALLOW_READ);
+    },
+  });
+}
+
+async function sendImage(
+  folder: string,
+  { raw, params }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { id, name } = params as { readonly id: string; readonly name: string };
+  if (!ID.test(id) || !NAME.test(name)) throw new NotFound();
+  const path = encodeURI(`/map_data_points/${id}/${name}`);
+  // a name is never given to another image
+  const onFile = (found: string): Promise<void> => checkInside(folder, found);
+  const options = { root: folder, index: false, maxAge: '1y', immutable: true, onFile };
+  const { type, statusCode, headers, stream, metadata } = await send(raw, path, options);
+  if (type === 'file') {
+    const fixed = { Allow: ALLOW_READ, 'Content-Security-Policy': POLICY };
+    return reply
+      .code(statusCode)
+      .headers({ ...headers, ...fixed })
+      .send(stream);
+  }
+  stream.destroy();
+  if (type === 'directory' || statusCode === 404) throw new NotFound();
+  // an error of the system, such as a file that may not be read
+  if (statusCode === 500) throw metadata.error;
+  const range = headers['Content-Range'];
+  const detail =
+    statusCode === 416 ? 'The image has no bytes in this range.' : 'The image is another one.';
+  throw new HttpError(
+    statusCode,
+    { detail },
+    range === undefined ? {} : { 'Content-Range': range },
+  );
+}
+
+/** Throws NotFound where a link leads out of the folder. */
+async function checkInside(folder: string, path: string): Promise<void> {
+  const [root, target] = await Promise.all([realpath(folder), realpath(path)]);
+  if (!target.startsWith(root + sep)) throw new NotFound();
+}

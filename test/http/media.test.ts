@@ -1,0 +1,173 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { exchange, statusOf } from '../support/client.js';
+import { FIXTURE_POINTS, runCommand, startService } from '../support/service.js';
+
+const home = mkdtempSync(join(tmpdir(), 'waypost-media-'));
+const media = join(home, 'media');
+const WRITTEN = new Date('2024-02-29T12:34:56Z');
+const BYTES = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
+
+/** Puts a file into the folder of images. */
+function put(name: string, bytes: Buffer | string = BYTES): void {
+  const path = join(media, name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, bytes);
+  utimesSync(path, WRITTEN, WRITTEN);
+}
+
+put('map_data_points/7/photo_1.jpg');
+put('map_data_points/7/plan.PNG', 'png');
+put('map_data_points/7/näkymä.jpeg', 'jpeg');
+put('map_data_points/7/empty.jpg', '');
+put('map_data_points/7/folder.jpg/inside.jpg', 'inside');
+put('map_data_points/7/.hidden.jpg', 'hidden');
+put('map_data_points/7/page.html', '<script>alert(1)</script>');
+put('map_data_points/7/drawing.svg', '<svg/>');
+put('map_data_points/7/notes.txt', 'text');
+put('secret.jpg', 'secret');
+writeFileSync(join(home, 'outside.jpg'), 'outside');
+
+const service = await startService(['--snapshot', FIXTURE_POINTS, '--media', media]);
+
+test.after(async () => {
+  await service.stop();
+  rmSync(home, { recursive: true });
+});
+
+const PHOTO = '/media/map_data_points/7/photo_1.jpg';
+
+test('an image has the headers that let it be kept for ever and run nothing', async () => {
+  const { status, headers, body } = await service.get(PHOTO);
+  assert.is(status, 200);
+  assert.equal(body, BYTES);
+  const { date: _, etag, 'x-request-id': __, 'keep-alive': ___, ...others } = headers;
+  assert.match(etag!, /^W\/"[\w-]+"$/);
+  assert.equal(others, {
+    allow: 'GET, HEAD, OPTIONS',
+    'accept-ranges': 'bytes',
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers':
+      'Allow, ETag, Location, Retry-After, Waypost-Snapshot, X-Request-Id',
+    'cache-control': 'public, max-age=31536000, immutable',
+    connection: 'keep-alive',
+    'content-length': '100000',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'content-type': 'image/jpeg',
+    'last-modified': WRITTEN.toUTCString(),
+    'x-content-type-options': 'nosniff',
+  });
+});
+
+test('HEAD, ranges and conditions are answered as for any file', async () => {
+  const head = await service.get(PHOTO, { method: 'HEAD' });
+  assert.is(head.status, 200);
+  assert.is(head.headers['content-length'], '100000');
+  assert.is(head.body.length, 0);
+
+  const part = await service.get(PHOTO, { headers: { Range: 'bytes=251-501' } });
+  assert.is(part.status, 206);
+  assert.is(part.headers['content-range'], 'bytes 251-501/100000');
+  assert.equal(part.body, BYTES.subarray(251, 502));
+
+  const beyond = await service.get(PHOTO, { headers: { Range: 'bytes=100000-' } });
+  assert.is(beyond.status, 416);
+  assert.is(beyond.headers['content-range'], 'bytes */100000');
+  assert.equal(beyond.json(), { detail: 'The image has no bytes in this range.' });
+
+  const { etag } = head.headers;
+  for (const condition of [
+    { 'If-None-Match': etag },
+    { 'If-Modified-Since': WRITTEN.toUTCString() },
+  ]) {
+    const same = await service.get(PHOTO, { headers: condition as Record<string, string> });
+    assert.is(same.status, 304);
+    assert.is(same.body.length, 0);
+  }
+  const other = await service.get(PHOTO, { headers: { 'If-Match': '"other"' } });
+  assert.is(other.status, 412);
+  assert.equal(other.json(), { detail: 'The image is another one.' });
+});
+
+test('the type follows the name, and no image is empty of headers', async () => {
+  const types = { 'plan.PNG': 'image/png', 'n%C3%A4kym%C3%A4.jpeg': 'image/jpeg' };
+  for (const [name, type] of Object.entries(types)) {
+    const { status, headers } = await service.get(`/media/map_data_points/7/${name}`);
+    assert.is(status, 200, name);
+    assert.is(headers['content-type'], type);
+  }
+  const { status, headers } = await service.get('/media/map_data_points/7/empty.jpg');
+  assert.is(status, 200);
+  assert.is(headers['content-length'], '0');
+});
+
+test('other methods are refused with what is allowed', async () => {
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    const { status, headers, text } = await service.get(PHOTO, { method });
+    assert.is(status, 405);
+    assert.is(headers.allow, 'GET, HEAD, OPTIONS');
+    assert.is(text, `{"detail":"Method \\"${method}\\" not allowed."}`);
+  }
+  const { status, headers } = await service.get(PHOTO, { method: 'OPTIONS' });
+  assert.is(status, 204);
+  assert.is(headers.allow, 'GET, HEAD, OPTIONS');
+});
+
+test('there is no listing, no other kind of file, and no way out of the folder', async () => {
+  symlinkSync(join(home, 'outside.jpg'), join(media, 'map_data_points/7/link.jpg'));
+  const names = [
+    ...['', '7', '7/', '7/nope.jpg', '7/folder.jpg', '7/folder.jpg/inside.jpg', '7/.hidden.jpg'],
+    ...['7/page.html', '7/drawing.svg', '7/notes.txt', '7/photo_1.jpg/', '07/photo_1.jpg'],
+    ...['7/..%2f..%2fsecret.jpg', '7/..%2F..%2F..%2Foutside.jpg', '7/%2e%2e/..%2fsecret.jpg'],
+    ...['7/..%5c..%5csecret.jpg', '7/photo_1.jpg%00', '7/%00photo_1.jpg', '../secret.jpg'],
+    ...['7/../../secret.jpg', '%2e%2e/secret.jpg', '7/%E0%A4%A', '7/photo_1.jpg%00.jpg'],
+    ...['7/link.jpg', `7/${'a'.repeat(300)}.jpg`, '99999999999999999/photo_1.jpg'],
+  ];
+  for (const name of names) {
+    const path = `/media/map_data_points/${name}`;
+    // as it is: Node's client would tidy the path up
+    const answer = await exchange(
+      service.port,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    assert.is(statusOf(answer), 404, path);
+    assert.match(answer, /\{"detail":"Not found\."\}$/);
+  }
+  for (const path of ['/media/', '/media/secret.jpg', '/media/map_data_points']) {
+    assert.is((await service.get(path)).status, 404, path);
+  }
+});
+
+test('a file that may not be read is an error of the service', async () => {
+  put('map_data_points/8/locked.jpg');
+  chmodSync(join(media, 'map_data_points/8'), 0);
+  const { status } = await service.get('/media/map_data_points/8/locked.jpg');
+  chmodSync(join(media, 'map_data_points/8'), 0o755);
+  // root may read everything
+  assert.is(status, process.getuid?.() === 0 ? 200 : 500);
+});
+
+test('a folder of images that is none is refused, and without one there are no images', async () => {
+  for (const [path, what] of [
+    [join(home, 'nope'), 'there is no such folder'],
+    [FIXTURE_POINTS, 'it is no folder'],
+  ]) {
+    const args = ['serve', '--snapshot', FIXTURE_POINTS, '--media', path!];
+    const { code, stderr } = await runCommand(args);
+    assert.is(code, 1);
+    assert.ok(stderr.includes(`--media ${path}: ${what}. Make it`), stderr);
+  }
+});
+
+test.run();
