@@ -12,7 +12,7 @@ import { RecordAudit } from '../snapshot/native/audit.js';
 import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
 import type { LoadReport, SnapshotReader } from '../snapshot/snapshot.js';
 import { type Leniency, requireWhole } from '../snapshot/whole.js';
-import { leftOutLines, unknownKeyLines } from './report-lines.js';
+import { leftOutLines, pageLines, unknownKeyLines } from './report-lines.js';
 import { sortBlocksWithProgress, sortWithProgress } from './sort.js';
 import { STANDARD, withInput, withOutput } from './standard-streams.js';
 
@@ -184,5 +184,5 @@ function summaryLines(input: string, output: string, summary: PackSummary): stri
     `${counted(points, 'point')}, ${counted(notifications, 'notification')}, ${counted(blocks, 'block')}`,
     `${megabytes(bytesRead)} read, ${megabytes(bytes)} written in ${seconds.toFixed(1)} s: ${rate}, ${whole(Math.round(points / seconds))} points/s`,
   ];
-  return [...lines, ...leftOutLines(report), ...unknownKeyLines(report)];
+  return [...lines, ...leftOutLines(report), ...unknownKeyLines(report), ...pageLines(report)];
 }

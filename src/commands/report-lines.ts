@@ -20,3 +20,8 @@ export function unknownKeyLines({ unknownKeys }: LoadReport): string[] {
     `unknown keys dropped: ${keys.map(([key, times]) => `${key} (${whole(times)})`).join(', ')}`,
   ];
 }
+
+/** What a page that was accepted lacks of its list. */
+export function pageLines({ page }: LoadReport): string[] {
+  return page === undefined ? [] : [`accepted as it is, a page of a longer list: ${page}`];
+}

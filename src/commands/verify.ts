@@ -2,7 +2,7 @@ import { formatUtc } from '../model/timestamp.js';
 import { counted, startProgress, whole } from '../progress.js';
 import { type Span, type VerifyReport, verifySnapshot } from '../snapshot/files/verify.js';
 import type { Leniency } from '../snapshot/whole.js';
-import { leftOutLines, unknownKeyLines } from './report-lines.js';
+import { leftOutLines, pageLines, unknownKeyLines } from './report-lines.js';
 
 export interface VerifyOptions extends Leniency {
   /** How many invalid records a good file may have; 0 where absent. */
@@ -60,6 +60,7 @@ function reportLines(path: string, report: VerifyReport): string[] {
     if (named.length > 0) lines.push(...named.map((line) => `  ${line}`));
     else if (load.invalid > 0) lines.push(`  ${counted(load.invalid, 'invalid record')}`);
     lines.push(...unknownKeyLines(load).map((line) => `  ${line}`));
+    if (report.reasonCount === 0) lines.push(...pageLines(load).map((line) => `  ${line}`));
   }
   if (report.reasonCount === 0) return [...lines, 'good'];
   lines.push(`not good, for ${counted(report.reasonCount, 'reason')}:`);

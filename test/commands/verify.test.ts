@@ -74,6 +74,8 @@ test('a file of no points is good where that is allowed', () =>
       (await run(rows, { maxInvalid: 1 }))[1],
       /has no points: all 1 records are invalid/,
     );
+    // --allow-empty would not help
+    assert.not.match((await run(rows))[1], '--allow-empty');
   }));
 
 test('a page of a longer list is good where that is accepted', () =>
@@ -88,7 +90,12 @@ test('a page of a longer list is good where that is accepted', () =>
       text,
       `page.json: is a page of a longer list: it has a next page, "${next}"; fetch`,
     );
-    assert.is((await run(path, { acceptPage: true }))[0], 0);
+    const [accepted, warned] = await run(path, { acceptPage: true });
+    assert.is(accepted, 0);
+    assert.match(
+      warned,
+      `  accepted as it is, a page of a longer list: it has a next page, "${next}"`,
+    );
     writeFileSync(path, page.replace(`"${next}"`, 'null'));
     assert.match((await run(path))[1], /it says that there are 2 records, and has 1; /);
     writeFileSync(path, page.replace(`"${next}"`, 'null').replace('2', '1'));

@@ -41,9 +41,10 @@ export async function commit(
       `${path}: it has ${count} points where ${before} are served, a loss of more than ${rules.maxShrink * 100} %; a reload that accepts it takes it all the same`,
     );
   }
-  const { invalid, problems, unknownKeys } = report;
+  const { invalid, problems, unknownKeys, page } = report;
   if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
   if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
+  if (page !== undefined) logger.warn({ path, page }, 'page of a longer list accepted');
   await current.publish(generation);
   return undefined;
 }

@@ -82,9 +82,10 @@ export async function verifySnapshot(
     if (load.invalid > (options.maxInvalid ?? 0)) {
       for (const text of problemTexts(load.problems)) fail(text);
       reasonCount = load.invalid;
+    } else {
+      const doubt = doubtOf(load, options);
+      if (doubt !== undefined) fail(`${path}: ${doubt}`);
     }
-    const doubt = doubtOf(load, options);
-    if (doubt !== undefined) fail(`${path}: ${doubt}`);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     fail(error.message);

@@ -53,6 +53,8 @@ test('a page of the interface is not served for the whole list unless that is al
   replaceFile(path, JSON.stringify({ ...page, count: 9_999_999 }));
   const allowed = await startReloading(path, { acceptPage: true });
   assert.equal(allowed.served(), [2, countOf(2)]);
+  const warning = allowed.logs.find(({ msg }) => msg === 'page of a longer list accepted');
+  assert.match(String(warning?.['page']), 'says that there are 9999999 records');
   await allowed.end();
 });
 
