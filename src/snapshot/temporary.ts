@@ -46,20 +46,21 @@ export function removeLeftovers(folder: string): void {
   }
 }
 
-/** Whether no process has this number, or one that began at another time. */
+/** Whether no process has this number, or one that has ended or began at another time. */
 function isGone(pid: number, start: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true;
   }
-  const now = startOf(pid);
-  return now !== undefined && now !== start;
+  const now = stateOf(pid);
+  // a parent that never asks how its child ended keeps the number, with state Z
+  return now !== undefined && (now.start !== start || now.state === 'Z');
 }
 
 function self(): Owner {
   const place = placeOfNumbers();
-  const start = startOf(process.pid);
+  const start = stateOf(process.pid)?.start;
   // a name that matches nobody, here or elsewhere, is never removed by another process
   if (place === undefined || start === undefined) {
     return { place: randomBytes(6).toString('hex'), pid: process.pid, start: '0' };
@@ -82,14 +83,17 @@ function placeOfNumbers(): string | undefined {
 }
 
 /**
- * When a process began, in ticks since the start of the machine; undefined where that cannot be
- * seen.
+ * What a process does, as one letter, and when it began, in ticks since the start of the machine;
+ * undefined where that cannot be seen.
  */
-function startOf(pid: number): string | undefined {
+function stateOf(
+  pid: number,
+): { readonly state: string | undefined; readonly start: string | undefined } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // the name in the second field may have spaces and brackets; this is field 22
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    // the name in the second field may have spaces and brackets; these are fields 3 and 22
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { state: fields[0], start: fields[19] };
   } catch {
     return undefined;
   }

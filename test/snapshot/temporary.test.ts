@@ -1,16 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { writeAtomically } from '../../src/snapshot/atomic-file.js';
 import { withFolder } from '../support/native.js';
+import { until } from '../support/wait.js';
 
 const ATOMIC = new URL('../../src/snapshot/atomic-file.js', import.meta.url).href;
 
-/** A process that is writing a file into the folder, once it does. */
-async function startWriter(folder: string): Promise<ChildProcess> {
+/**
+ * A process that is writing a file into the folder, once it does; or a child of it that is, and
+ * that it never asks how it ended.
+ */
+async function startWriter(folder: string, isChild = false): Promise<ChildProcess> {
   const script = `
     import { writeAtomically } from '${ATOMIC}';
     await writeAtomically(${JSON.stringify(join(folder, 'theirs'))}, (fd, openScratch) => {
@@ -18,9 +22,10 @@ async function startWriter(folder: string): Promise<ChildProcess> {
       console.log('writing');
       return new Promise((resolve) => setTimeout(resolve, 60_000));
     });`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const command = [process.execPath, '--input-type=module', '-e', script];
+  const negligent = ['sh', '-c', '"$@" & exec sleep 60', 'sh'];
+  const [file, ...args] = isChild ? [...negligent, ...command] : command;
+  const child = spawn(file!, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout!, 'data');
   return child;
 }
@@ -68,6 +73,23 @@ onLinux('a number that another process has by now does not save a file', () =>
       assert.equal(readdirSync(folder), ['ours']);
     } finally {
       await kill(writer);
+    }
+  }),
+);
+
+onLinux('a process that has ended, and whose parent has not asked how, is gone', () =>
+  withFolder(async (folder) => {
+    const parent = await startWriter(folder, true);
+    try {
+      const [name] = readdirSync(folder);
+      const pid = Number(name!.split('-')[2]);
+      assert.is.not(pid, parent.pid);
+      process.kill(pid, 'SIGKILL');
+      await until('it has ended', () => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+      await writeOurs(folder);
+      assert.equal(readdirSync(folder), ['ours']);
+    } finally {
+      await kill(parent);
     }
   }),
 );
