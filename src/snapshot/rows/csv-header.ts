@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 const SEPARATORS = [',', ';', '\t'] as const;
-const REQUIRED = ['id', 'lat', 'lon', 'created_at'] as const;
+/** Fields that every record has. */
+export const REQUIRED: readonly string[] = ['id', 'lat', 'lon', 'created_at'];
 
 /** A file of more columns is no list of notes. */
 export const MAX_COLUMNS = 1000;
@@ -66,7 +67,7 @@ function assign(columns: readonly string[]): Omit<Header, 'separator'> {
     if (indexes !== undefined) {
       names[indexes[0]!] = field;
       if (indexes.length > 1) twice ??= field;
-    } else if ((REQUIRED as readonly string[]).includes(field)) {
+    } else if (REQUIRED.includes(field)) {
       missing.push(field);
     }
   }

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../errors.js';
-import { isRecordKey } from '../../model/point.js';
 import { MAGIC, type SnapshotFormat } from '../snapshot.js';
-import { type Header, readHeader } from './csv-header.js';
+import { type Header, REQUIRED, readHeader } from './csv-header.js';
 import { outlineOf } from './json-document.js';
 import { RECORD_SEPARATOR } from './lines.js';
 import { isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
@@ -76,10 +75,12 @@ export function sniff(head: Uint8Array): SnapshotFormat | undefined {
 }
 
 /**
- * Whether an object is all of a file, and has no key of a record: an error message, most likely.
+ * Whether an object is all of a file, and has no key that a record must have: an error message,
+ * most likely.
  */
 function isNoRecord(text: Uint8Array, keys: readonly string[]): boolean {
-  if (keys.length === 0 || keys.some((key) => isRecordKey(key) || key === 'geometry')) return false;
+  if (keys.length === 0 || [...REQUIRED, 'geometry'].some((key) => keys.includes(key)))
+    return false;
   return isBlank(text.subarray(firstLine(text).length));
 }
 

@@ -87,6 +87,8 @@ test('a text sequence is NDJSON, an error message a document', async () => {
     assert.match(await refusal(detect('\x1e[1]')), /begins with/);
     assert.is(await detect('{"detail":"Not found."}\n'), 'json');
     assert.is(await detect('{"error":{"id":5}}'), 'json');
+    // a problem of RFC 9457, whose status is no note's
+    assert.is(await detect('{"title":"Not Found","status":404}'), 'json');
     assert.is(await detect(`{"detail":"Not found."}\n${POINT}`), 'ndjson');
     assert.is(await detect('{"id":1}'), 'ndjson');
   });
