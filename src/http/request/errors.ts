@@ -1,4 +1,4 @@
-import { quote } from '../../model/quote.js';
+import { cut } from '../../model/quote.js';
 
 /** The body of every error: one text, or texts by parameter or field. */
 export type ErrorBody = { readonly detail: string } | Readonly<Record<string, readonly string[]>>;
@@ -78,7 +78,7 @@ export function invalidPage(): NotFound {
 
 /** The error when an If-Match header asks for a snapshot that is not the one served. */
 export function otherSnapshot(ifMatch: string, snapshot: string): HttpError {
-  const detail = `The data has changed: If-Match asks for ${quote(ifMatch)}, and the snapshot served is ${JSON.stringify(snapshot)}. Begin again with the first page.`;
+  const detail = `The data has changed: If-Match asks for ${cut(ifMatch)}, and the snapshot served is ${snapshot}. Begin again with the first page.`;
   return new HttpError(412, { detail }, { 'Waypost-Snapshot': snapshot });
 }
 
