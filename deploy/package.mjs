@@ -1,9 +1,21 @@
 // Runs around `npm pack`, with `prepare` and then `restore`: the package gets a README that makes sense where it is
-// installed, without the checkout around it.
-import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+// installed, and its documents link only to what is in it.
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
 
 const README = 'README.md';
-const KEPT_README = 'dist/README.repository.md';
+const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
+const DOCUMENTS = [README, ...files.filter((name) => name.endsWith('.md'))];
+/** The documents as they are in the repository. */
+const KEPT = 'dist/documents';
 
 if (process.argv[2] === 'prepare') prepare();
 else restore();
@@ -13,11 +25,33 @@ function prepare() {
     throw new Error('There is no build: run `make build` first.');
   // after a pack that did not end
   restore();
-  copyFileSync(README, KEPT_README);
-  const text = readFileSync('docs/package.md', 'utf8');
-  writeFileSync(README, text.replaceAll(/\]\((?!https?:|#)/g, '](docs/'));
+  for (const name of DOCUMENTS) {
+    mkdirSync(dirname(join(KEPT, name)), { recursive: true });
+    copyFileSync(name, join(KEPT, name));
+  }
+  const settings = /^## Settings\n.*?(?=^## )/ms.exec(readFileSync(README, 'utf8'))[0];
+  const own = linked(readFileSync('docs/package.md', 'utf8'), 'docs', '.');
+  for (const name of DOCUMENTS) {
+    const text = readFileSync(name, 'utf8');
+    const folder = dirname(name);
+    writeFileSync(name, name === README ? `${own}\n${settings}` : linked(text, folder, folder));
+  }
+}
+
+/** A text of one folder as it stands in another one; of what is not in the package only the name. */
+function linked(text, from, to) {
+  return text.replaceAll(
+    /\[([^\]]+)\]\((?!https?:|#)([^)#]+)(#[^)]+)?\)/g,
+    (_, words, path, anchor = '') => {
+      const target = normalize(join(from, path));
+      if (!DOCUMENTS.includes(target)) return `${words} (in the repository)`;
+      return `[${words}](${relative(to, target)}${anchor})`;
+    },
+  );
 }
 
 function restore() {
-  if (existsSync(KEPT_README)) renameSync(KEPT_README, README);
+  if (!existsSync(KEPT)) return;
+  cpSync(KEPT, '.', { recursive: true });
+  rmSync(KEPT, { recursive: true });
 }

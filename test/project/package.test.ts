@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -13,7 +14,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { headings, section } from '../support/documents.js';
 import { MAIN, ROOT } from '../support/service.js';
+import { testUnless } from '../support/skip.js';
 
 const run = promisify(execFile);
 
@@ -33,43 +36,65 @@ async function npm(folder: string, args: readonly string[]): Promise<string | un
   }
 }
 
-test('the package installs with --engine-strict, runs, and has a README that holds there', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'waypost-package-'));
-  try {
-    const [source, target] = [join(home, 'source'), join(home, 'target')];
-    // a copy: packing puts another README in place, while other tests read this one
-    for (const name of ['package.json', 'LICENSE', 'README.md', 'docs', 'deploy']) {
-      cpSync(join(ROOT, name), join(source, name), { recursive: true });
-    }
-    cpSync(dirname(MAIN), join(source, 'dist/src'), { recursive: true });
-    const packed = await npm(source, ['pack', '--pack-destination', home]);
-    const tarball = join(home, packed!.trim().split('\n').at(-1)!);
-    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-    assert.is(readFileSync(join(source, 'README.md'), 'utf8'), readme);
+const home = mkdtempSync(join(tmpdir(), 'waypost-package-'));
+const [source, target] = [join(home, 'source'), join(home, 'target')];
+test.after(() => rmSync(home, { recursive: true }));
 
-    mkdirSync(target);
-    writeFileSync(join(target, 'package.json'), '{"private":true}');
-    const flags = ['--engine-strict', '--prefer-offline', '--ignore-scripts', '--no-audit'];
-    if ((await npm(target, ['install', tarball, ...flags])) === undefined) {
-      console.log('skipped: the packages that this one needs are not to be had without a registry');
-      return;
+// a copy: packing puts other documents in place, while other tests read these
+for (const name of ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md', 'docs', 'deploy']) {
+  cpSync(join(ROOT, name), join(source, name), { recursive: true });
+}
+cpSync(dirname(MAIN), join(source, 'dist/src'), { recursive: true });
+const packed = await npm(source, ['pack', '--pack-destination', home]);
+const tarball = join(home, packed!.trim().split('\n').at(-1)!);
+await run('tar', ['-xzf', tarball, '-C', home]);
+
+test('documents of the package link only to what is in it', () => {
+  const folder = join(home, 'package');
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const documents = names.filter((name) => name.endsWith('.md'));
+  assert.ok(documents.length >= 5, documents.join(' '));
+  let links = 0;
+  for (const name of documents) {
+    const text = readFileSync(join(folder, name), 'utf8');
+    for (const [link, path, anchor] of text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)) {
+      const file = path === '' ? join(folder, name) : join(folder, dirname(name), path!);
+      assert.ok(existsSync(file), `${name}: ${link} is not there`);
+      if (anchor === undefined) continue;
+      assert.ok(headings(readFileSync(file, 'utf8')).includes(anchor), `${name}: ${link}`);
+      links += 1;
     }
-    const { stdout } = await run(join(target, 'node_modules/.bin/waypost'), ['--version']);
-    assert.is(`waypost-${stdout.trim()}.tgz`, tarball.slice(home.length + 1));
-    const installed = join(target, 'node_modules/waypost');
-    checkReadme(installed);
-    assert.not.ok(existsSync(join(installed, 'dist/test')));
-  } finally {
-    rmSync(home, { recursive: true });
+  }
+  assert.ok(links > 20, `${links} links`);
+});
+
+test('the package has a README of its own, and the repository keeps its documents', () => {
+  const readme = readFileSync(join(home, 'package/README.md'), 'utf8');
+  assert.not.match(readme, /\bmake \w|bench\//);
+  const settings = section(readFileSync(join(ROOT, 'README.md'), 'utf8'), 'Settings');
+  assert.is(section(readme, 'Settings'), settings);
+  for (const name of ['README.md', 'CHANGELOG.md', 'docs/operations.md']) {
+    const [now, before] = [join(source, name), join(ROOT, name)].map((path) =>
+      readFileSync(path, 'utf8'),
+    );
+    assert.is(now, before);
   }
 });
 
-function checkReadme(folder: string): void {
-  const text = readFileSync(join(folder, 'README.md'), 'utf8');
-  assert.not.match(text, /\bmake \w|bench\//);
-  const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target]) => target!);
-  assert.ok(links.length > 2);
-  for (const link of links) assert.ok(existsSync(join(folder, link)), `${link} is not there`);
-}
+mkdirSync(target);
+writeFileSync(join(target, 'package.json'), '{"private":true}');
+const flags = ['--engine-strict', '--prefer-offline', '--ignore-scripts', '--no-audit'];
+const installed = await npm(target, ['install', tarball, ...flags]);
+const reason = 'the packages that this one needs are not to be had without a registry';
+
+testUnless(
+  installed === undefined ? reason : undefined,
+  'the package installs with --engine-strict, and runs',
+  async () => {
+    const { stdout } = await run(join(target, 'node_modules/.bin/waypost'), ['--version']);
+    assert.is(`waypost-${stdout.trim()}.tgz`, tarball.slice(home.length + 1));
+    assert.not.ok(existsSync(join(target, 'node_modules/waypost/dist/test')));
+  },
+);
 
 test.run();
