@@ -1,0 +1,315 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Microseconds } from '../../model/units.js';
+import { type Disk, reasonOf } from './disk.js';
+import { Draft, type JournalFile } from './file.js';
+import {
+  type Journal,
+  type JournalState,
+  JournalUnavailable,
+  type NewPost,
+  type Post,
+  type SpentKey,
+} from './journal.js';
+import { isKey, postLines } from './line.js';
+import type { Lock } from './lock.js';
+import type { Contents } from './reading.js';
+import { KEY_LIFETIME, keysSince, select } from './selection.js';
+
+/** Characters that are written at once. */
+const MAX_BATCH = 4 * 1024 * 1024;
+/** How often it is tried whether a journal that failed can be written again, in milliseconds. */
+const RETRY_MS = 500;
+
+export interface JournalOptions {
+  /** Takes the seconds that each write took until it was on stable storage, and its posts. */
+  readonly onFlush?: (seconds: number, posts: number) => void;
+  /** Told once why the journal cannot be written, and once, with undefined, that it can again. */
+  readonly onProblem?: (problem: string | undefined) => void;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  readonly disk?: Disk;
+}
+
+/** A caller of `append` that waits. */
+interface Call {
+  readonly posts: readonly NewPost[];
+  readonly resolve: (posts: readonly Post[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The parts of an open journal, and what its file holds. */
+export interface Opened {
+  readonly file: JournalFile;
+  readonly lock: Lock;
+  readonly disk: Disk;
+  readonly contents: Contents;
+  readonly opened: Journal['opened'];
+}
+
+/** A journal in one file. */
+export class FileJournal implements Journal {
+  readonly opened: Journal['opened'];
+  readonly #file: JournalFile;
+  readonly #lock: Lock;
+  readonly #disk: Disk;
+  readonly #options: JournalOptions;
+  #posts: Post[];
+  #keys: readonly SpentKey[];
+  #lastSequence: number;
+  /** The number of the next post, for whoever reads the file. */
+  #expected: number;
+  #nextId: number;
+  #lastTime: Microseconds;
+  #queue: Call[] = [];
+  #isDraining = false;
+  #isClosed = false;
+  #problem: string | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  /** Settles when the file is free for the next who works on it. */
+  #working: Promise<unknown> = Promise.resolve();
+  #retiring: Promise<unknown> = Promise.resolve();
+
+  constructor({ file, lock, disk, contents, opened }: Opened, options: JournalOptions) {
+    this.opened = opened;
+    this.#file = file;
+    this.#lock = lock;
+    this.#disk = disk;
+    this.#options = options;
+    this.#posts = [...contents.posts];
+    this.#keys = contents.keys;
+    this.#expected = contents.nextSequence;
+    this.#lastSequence = contents.nextSequence - 1;
+    this.#nextId = contents.nextId;
+    this.#lastTime = contents.lastTime;
+  }
+
+  get state(): JournalState {
+    return {
+      bytes: this.#file.bytes,
+      waiting: this.#posts.length,
+      lastSequence: this.#lastSequence,
+      nextId: this.#nextId,
+      lastTime: this.#lastTime,
+      problem: this.#problem,
+    };
+  }
+
+  append(posts: readonly NewPost[]): Promise<readonly Post[]> {
+    for (const { key, point } of posts) {
+      if (key !== undefined && !isKey(key)) throw new RangeError(`no key: ${JSON.stringify(key)}`);
+      if (point.id >= Number.MAX_SAFE_INTEGER) throw new RangeError(`no id is above ${point.id}`);
+    }
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return Promise.reject(refusal);
+    if (posts.length === 0) return Promise.resolve([]);
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ posts, resolve, reject });
+      void this.#drain();
+    });
+  }
+
+  replay(): Iterable<Post> {
+    return this.#posts.values();
+  }
+
+  keys(): Iterable<SpentKey> {
+    return keysSince({ posts: this.#posts, keys: this.#keys }, this.#now() - KEY_LIFETIME);
+  }
+
+  retire(
+    isRetired: (post: Post) => boolean,
+    moves: ReadonlyMap<number, number> = new Map(),
+  ): Promise<void> {
+    const rewritten = this.#retiring.then(() => this.#rewrite(isRetired, moves));
+    this.#retiring = rewritten.catch(() => {});
+    return rewritten;
+  }
+
+  continueAfter(sequence: number): void {
+    this.#lastSequence = Math.max(this.#lastSequence, sequence);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    await this.#retiring;
+    await this.#drain();
+    await this.#alone(async () => {
+      try {
+        await this.#file.mark();
+      } catch {
+        // what was acknowledged is on stable storage without the mark
+      }
+      this.#file.close();
+      this.#lock.release();
+    });
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now();
+  }
+
+  #refusal(): JournalUnavailable | undefined {
+    if (this.#isClosed) return new JournalUnavailable(`${this.#file.path} is closed`);
+    return this.#problem === undefined ? undefined : new JournalUnavailable(this.#problem);
+  }
+
+  /** Runs work on the file when that before it is done. */
+  #alone<T>(run: () => Promise<T>): Promise<T> {
+    const done = this.#working.then(run);
+    this.#working = done.catch(() => {});
+    return done;
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    while (this.#queue.length > 0) await this.#alone(() => this.#commit());
+    this.#isDraining = false;
+  }
+
+  /** Writes what waits, as many posts as a batch takes, with one `fdatasync`. */
+  async #commit(): Promise<void> {
+    const batch: { readonly call: Call; readonly numbered: readonly Post[] }[] = [];
+    let lines = '';
+    let last = this.#lastSequence;
+    let count = 0;
+    while (lines.length < MAX_BATCH) {
+      const call = this.#queue.shift();
+      if (call === undefined) break;
+      const first = last + 1;
+      const numbered = call.posts.map((post, i) => ({ sequence: first + i, ...post }));
+      try {
+        lines += postLines(numbered, count === 0 ? this.#expected : first);
+      } catch (error) {
+        call.reject(error as RangeError);
+        continue;
+      }
+      last += numbered.length;
+      count += numbered.length;
+      batch.push({ call, numbered });
+    }
+    if (count === 0) return;
+    const began = performance.now();
+    try {
+      await this.#file.append(lines);
+    } catch (error) {
+      const calls = batch.map(({ call }) => call);
+      await this.#fail(error, calls);
+      return;
+    }
+    this.#options.onFlush?.((performance.now() - began) / 1000, count);
+    const added = batch.flatMap(({ numbered }) => numbered);
+    this.#settle(added, last);
+    for (const { call, numbered } of batch) call.resolve(numbered);
+    await this.#markWhenIdle();
+  }
+
+  #settle(added: readonly Post[], last: number): void {
+    for (const post of added) {
+      this.#posts.push(post);
+      this.#nextId = Math.max(this.#nextId, post.point.id + 1);
+      this.#lastTime = Math.max(this.#lastTime, post.point.createdAt.micros);
+    }
+    this.#lastSequence = Math.max(this.#lastSequence, last);
+    this.#expected = last + 1;
+  }
+
+  /** A further batch would mark the file as it goes. */
+  async #markWhenIdle(): Promise<void> {
+    await turn();
+    if (this.#queue.length > 0) return;
+    try {
+      await this.#file.mark();
+    } catch {
+      // there is no harm in its absence; the next batch tries again
+    }
+  }
+
+  /** Rejects those whose posts could not be written, and all that wait behind them. */
+  async #fail(error: unknown, calls: readonly Call[]): Promise<void> {
+    this.#problem = `${this.#file.path}: cannot be written: ${reasonOf(error)}`;
+    this.#options.onProblem?.(this.#problem);
+    try {
+      await this.#file.restore();
+    } catch {
+      // is tried again before anything else is written
+    }
+    const refusal = new JournalUnavailable(this.#problem, { cause: error });
+    for (const call of calls) call.reject(refusal);
+    for (const call of this.#queue.splice(0)) call.reject(refusal);
+    this.#retryLater();
+  }
+
+  #retryLater(): void {
+    if (this.#isClosed) return;
+    this.#retry = setTimeout(() => {
+      void this.#alone(async () => {
+        if (this.#isClosed) return;
+        try {
+          await this.#file.probe();
+          this.#problem = undefined;
+          this.#options.onProblem?.(undefined);
+        } catch {
+          this.#retryLater();
+        }
+      });
+    }, RETRY_MS).unref();
+  }
+
+  async #rewrite(
+    isRetired: (post: Post) => boolean,
+    moves: ReadonlyMap<number, number>,
+  ): Promise<void> {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) throw refusal;
+    const count = this.#posts.length;
+    const now: Contents = {
+      posts: this.#posts.slice(),
+      keys: this.#keys,
+      nextSequence: this.#expected,
+      nextId: this.#nextId,
+      lastTime: this.#lastTime,
+    };
+    const kept = select(now, isRetired, moves, this.#now() - KEY_LIFETIME);
+    if (kept === undefined) return;
+    try {
+      const draft = new Draft(this.#disk, this.#file.path);
+      try {
+        await draft.keep(kept);
+      } catch (error) {
+        draft.discard();
+        throw error;
+      }
+      // appends wait from here on; it takes one flush of what was appended meanwhile
+      await this.#alone(() => this.#replaceBy(draft, kept, count));
+    } catch (error) {
+      throw new JournalUnavailable(
+        `${this.#file.path}: cannot be written anew: ${reasonOf(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #replaceBy(draft: Draft, kept: Contents, count: number): Promise<void> {
+    const late = this.#posts.slice(count);
+    try {
+      await draft.append(postLines(late, kept.nextSequence));
+      this.#file.adopt(draft);
+    } catch (error) {
+      draft.discard();
+      throw error;
+    }
+    this.#posts = [...kept.posts, ...late];
+    this.#keys = kept.keys;
+    this.#nextId = Math.max(this.#nextId, kept.nextId);
+    try {
+      // nothing may be acknowledged in the new file before it has its name on stable storage
+      await this.#file.restore();
+    } catch (error) {
+      await this.#fail(error, []);
+      throw error;
+    }
+  }
+}
