@@ -27,6 +27,10 @@ export class Oracle {
   readonly #modified: Float64Array;
   /** Places on the unit sphere: three coordinates each. */
   readonly #vectors: Float64Array;
+  /** Working memory of one question, which the next one uses again. */
+  readonly #isMatch: Uint8Array;
+  readonly #found: Uint32Array;
+  readonly #distances: Float64Array;
   /** Places in the columns, in each order there is. */
   readonly #sorted: Readonly<Record<Exclude<Ordering, 'distance'>, Uint32Array>>;
 
@@ -37,6 +41,10 @@ export class Oracle {
     this.#created = Float64Array.from(this.#notes, (note) => note.created);
     this.#modified = Float64Array.from(this.#notes, (note) => note.modified);
     this.#vectors = Float64Array.from(this.#notes.flatMap((note) => vectorOf(note.lon, note.lat)));
+
+    this.#isMatch = new Uint8Array(notes.length);
+    this.#found = new Uint32Array(notes.length + 1);
+    this.#distances = new Float64Array(notes.length);
 
     const byId = Uint32Array.from(this.#notes, (_, i) => i);
     // sorting is stable: equal times stay in the order of their ids
@@ -53,9 +61,16 @@ export class Oracle {
 
   find(filters: Filters, ordering: Ordering): Expected {
     const found = this.#select(filters, ordering === 'distance' ? 'id' : ordering);
-    const metres = ordering === 'distance' ? this.#metres(filters.circle!, found) : undefined;
-    // stable again: one distance, ascending ids
-    if (metres !== undefined) found.sort((a, b) => metres[a]! - metres[b]!);
+    const circle = ordering === 'distance' ? filters.circle! : undefined;
+    if (circle !== undefined) {
+      const metres = this.#metres(circle, found);
+      // stable again: one distance, ascending ids
+      found.sort((a, b) => metres[a]! - metres[b]!);
+    }
+    const distancesOf = (one: Circle): Map<Note, number> => {
+      const metres = this.#metres(one, found);
+      return new Map(Array.from(found, (i) => [this.#notes[i]!, metres[i]!]));
+    };
     const notesOf = (places: Uint32Array): Note[] => Array.from(places, (i) => this.#notes[i]!);
     // most questions are about one page: notes and distances are looked up when they are asked for
     return {
@@ -65,9 +80,7 @@ export class Oracle {
         return notesOf(found);
       },
       get distances() {
-        if (metres === undefined) return undefined;
-        const places = Array.from(found);
-        return new Map(notesOf(found).map((note, at) => [note, metres[places[at]!]!]));
+        return circle && distancesOf(circle);
       },
     };
   }
@@ -76,7 +89,7 @@ export class Oracle {
   #select(filters: Filters, ordering: Exclude<Ordering, 'distance'>): Uint32Array {
     const matches = this.#matches(filters);
     const sorted = this.#sorted[ordering];
-    const found = new Uint32Array(sorted.length + 1);
+    const found = this.#found;
     let count = 0;
     for (let at = 0; at < sorted.length; at++) {
       const i = sorted[at]!;
@@ -87,18 +100,21 @@ export class Oracle {
     return found.slice(0, count);
   }
 
-  /** Metres from the centre by place, for those that are asked about. */
+  /** Metres from the centre by place, for those that are asked about; valid until the next call. */
   #metres({ lon, lat }: Circle, places: Uint32Array): Float64Array {
     const centre = vectorOf(lon, lat);
-    const metres = new Float64Array(this.#notes.length);
+    const metres = this.#distances;
     for (const i of places) metres[i] = arc(squaredDistance(centre, this.#vectors, i));
     return metres;
   }
 
-  /** 1 for each note that satisfies all filters, without branches, which nobody could foresee. */
+  /**
+   * 1 for each note that satisfies all filters, without branches, which nobody could foresee. Valid
+   * until the next call.
+   */
   #matches({ boxes, circle, createdAt, modifiedAt }: Filters): Uint8Array {
     const [lons, lats] = [this.#lon, this.#lat];
-    const matches = new Uint8Array(lons.length).fill(boxes === undefined ? 1 : 0);
+    const matches = this.#isMatch.fill(boxes === undefined ? 1 : 0);
     for (const { west, south, east, north } of boxes ?? []) {
       for (let i = 0; i < matches.length; i++) {
         const lon = lons[i]!;
