@@ -18,7 +18,7 @@ import { KEY_LIFETIME, keysSince, select } from './selection.js';
 /** Characters that are written at once. */
 const MAX_BATCH = 4 * 1024 * 1024;
 /** How often it is tried whether a journal that failed can be written again, in milliseconds. */
-const RETRY_MS = 500;
+const RETRY_MS = 250;
 
 export interface JournalOptions {
   /** Takes the seconds that each write took until it was on stable storage, and its posts. */

@@ -6,6 +6,8 @@ import { type Entry, type Head, MAX_LINE_BYTES, readLine } from './line.js';
 
 const CHUNK_BYTES = 1024 * 1024;
 const NEWLINE = 10;
+const CHECKSUM_DIGITS = 8;
+const MARK_BEGINS = ' {"synced":';
 /** Damaged lines that a report names. */
 const NAMED = 10;
 
@@ -125,6 +127,7 @@ class Intake {
     } else if (entry.kind === 'synced' || entry.kind === 'head') {
       this.#isDamaged = true;
     }
+    if (typeof entry === 'string' && hidesMark(line.bytes)) this.#isDamaged = true;
   }
 
   reading(size: number): Reading {
@@ -227,6 +230,12 @@ class Intake {
     this.#problemCount++;
     if (this.#problems.length < NAMED) this.#problems.push(`line ${number}: ${problem}`);
   }
+}
+
+/** Whether a bad line ends with a mark of its own: the end of line between them is damaged. */
+function hidesMark(bytes: Buffer): boolean {
+  const at = bytes.lastIndexOf(MARK_BEGINS) - CHECKSUM_DIGITS;
+  return at > 0 && typeof readLine(bytes.subarray(at)) !== 'string';
 }
 
 function isSame(entry: Entry, head: Head): boolean {
