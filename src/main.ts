@@ -2,13 +2,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from './errors.js';
 import { MAX_POINTS, MAX_SEED } from './generate/limits.js';
-import {
-  readEnvironment,
-  SERVE_SETTINGS,
-  type ServeSettings,
-  type Setting,
-  wholeNumber,
-} from './settings.js';
+import { wholeNumber } from './setting-values.js';
+import { readEnvironment, SERVE_SETTINGS, type ServeSettings, type Setting } from './settings.js';
 import { version } from './version.js';
 
 const FORMATS =

@@ -1,8 +1,18 @@
-import { availableParallelism } from 'node:os';
 import { InputError } from './errors.js';
-import { isHostPattern } from './model/authority.js';
 import { isToken } from './model/token.js';
-import { isWhole } from './model/whole.js';
+import {
+  atLeast,
+  autoWorkers,
+  byteSize,
+  duration,
+  hostList,
+  list,
+  MOST_AUTO_WORKERS,
+  oneOf,
+  pageBytes,
+  publicUrl,
+  wholeNumber,
+} from './setting-values.js';
 
 /** A setting of `waypost serve`: one row makes the flag, the environment variable and the help. */
 export interface Setting {
@@ -61,9 +71,6 @@ export interface ServeSettings {
   readonly accessLog: number;
   readonly logLevel: string;
 }
-
-/** A container may see many more cores than it may use. */
-const MOST_AUTO_WORKERS = 8;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
@@ -315,72 +322,4 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
     }
   }
   return read;
-}
-
-/** A whole number between two bounds, both included. */
-export function wholeNumber(text: string, least: number, most: number): number {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
-  if (isWhole(value, least, most)) return value;
-  const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`;
-  throw new InputError(`expected a whole number, ${least} ${upTo}`);
-}
-
-/** Bytes of a size such as `512KiB`, `64MiB`, `2GiB`, or plain bytes. */
-export function byteSize(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,12})(KiB|MiB|GiB)?$/.exec(text) ?? [];
-  if (digits === undefined) throw new InputError('expected a size such as 64MiB, or 0');
-  return Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit);
-}
-
-/** A page of a single record must fit, and a record may have nearly 256 KiB. */
-const LEAST_PAGE_BYTES = 256 * 1024;
-
-function pageBytes(text: string): number {
-  const bytes = byteSize(text);
-  if (bytes >= LEAST_PAGE_BYTES) return bytes;
-  throw new InputError('expected 256KiB or more, since a single record may have that');
-}
-
-/** Milliseconds of a time such as `500ms`, `10s`, `2m`, or 0. */
-export function duration(text: string): number {
-  const [, digits, unit] = /^(\d{1,7})(ms|s|m)$/.exec(text) ?? [];
-  if (text === '0') return 0;
-  if (digits === undefined) throw new InputError('expected a time such as 500ms, 10s or 2m');
-  return Number(digits) * (unit === 'm' ? 60_000 : unit === 's' ? 1000 : 1);
-}
-
-function atLeast(value: number, least: number, rule: string): number {
-  if (value >= least) return value;
-  throw new InputError(rule);
-}
-
-function autoWorkers(): number {
-  // a socket cannot be given to a process several times there
-  if (process.platform === 'win32') return 1;
-  return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
-}
-
-function list(text: string): string[] {
-  return text.split(',').map((entry) => entry.trim());
-}
-
-function hostList(text: string): string[] {
-  const entries = list(text);
-  const wrong = entries.find((entry) => !isHostPattern(entry));
-  if (wrong === undefined) return entries;
-  throw new InputError(`expected host names without a port, got ${JSON.stringify(wrong)}`);
-}
-
-function oneOf(text: string, choices: readonly string[]): string {
-  if (choices.includes(text)) return text;
-  throw new InputError(`expected one of ${choices.join(', ')}`);
-}
-
-function publicUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
-  // what is kept goes into JSON and headers as it is
-  const isPlain = /^[\w:/.~%[\]-]+$/.test(text) && url?.username === '';
-  if (isWeb && isPlain) return text.replace(/\/+$/, '');
-  throw new InputError('expected a URL such as https://example.org or https://example.org/notes');
 }

@@ -1,0 +1,82 @@
+import { availableParallelism } from 'node:os';
+import { InputError } from './errors.js';
+import { isHostPattern } from './model/authority.js';
+import { isWhole } from './model/whole.js';
+
+/** A container may see many more cores than it may use. */
+export const MOST_AUTO_WORKERS = 8;
+
+/** A whole number between two bounds, both included. Throws an InputError that names the rule. */
+export function wholeNumber(text: string, least: number, most: number): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
+  if (isWhole(value, least, most)) return value;
+  const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`;
+  throw new InputError(`expected a whole number, ${least} ${upTo}`);
+}
+
+/** Bytes of a size such as `512KiB`, `64MiB`, `2GiB`, or plain bytes. Throws an InputError. */
+export function byteSize(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,12})(KiB|MiB|GiB)?$/.exec(text) ?? [];
+  if (digits === undefined) throw new InputError('expected a size such as 64MiB, or 0');
+  return Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit);
+}
+
+/** A page of a single record must fit, and a record may have nearly 256 KiB. */
+const LEAST_PAGE_BYTES = 256 * 1024;
+
+/** Bytes of a size that a page of one record fits. */
+export function pageBytes(text: string): number {
+  const bytes = byteSize(text);
+  if (bytes >= LEAST_PAGE_BYTES) return bytes;
+  throw new InputError('expected 256KiB or more, since a single record may have that');
+}
+
+/** Milliseconds of a time such as `500ms`, `10s`, `2m`, or 0. Throws an InputError. */
+export function duration(text: string): number {
+  const [, digits, unit] = /^(\d{1,7})(ms|s|m)$/.exec(text) ?? [];
+  if (text === '0') return 0;
+  if (digits === undefined) throw new InputError('expected a time such as 500ms, 10s or 2m');
+  return Number(digits) * (unit === 'm' ? 60_000 : unit === 's' ? 1000 : 1);
+}
+
+/** The value, unless it is less than the least: then an InputError says the rule. */
+export function atLeast(value: number, least: number, rule: string): number {
+  if (value >= least) return value;
+  throw new InputError(rule);
+}
+
+/** Threads that answer where nobody says how many: one a core, {@link MOST_AUTO_WORKERS} at most. */
+export function autoWorkers(): number {
+  // a socket cannot be given to a process several times there
+  if (process.platform === 'win32') return 1;
+  return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
+}
+
+/** The entries of a list with commas between, spaces around them allowed. */
+export function list(text: string): string[] {
+  return text.split(',').map((entry) => entry.trim());
+}
+
+/** Names of hosts, with commas between. Throws an InputError for one that names a port. */
+export function hostList(text: string): string[] {
+  const entries = list(text);
+  const wrong = entries.find((entry) => !isHostPattern(entry));
+  if (wrong === undefined) return entries;
+  throw new InputError(`expected host names without a port, got ${JSON.stringify(wrong)}`);
+}
+
+/** The text, where it is one of the choices. Throws an InputError that lists them. */
+export function oneOf(text: string, choices: readonly string[]): string {
+  if (choices.includes(text)) return text;
+  throw new InputError(`expected one of ${choices.join(', ')}`);
+}
+
+/** A URL of the web without a query, its last slashes removed. Throws an InputError. */
+export function publicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  // what is kept goes into JSON and headers as it is
+  const isPlain = /^[\w:/.~%[\]-]+$/.test(text) && url?.username === '';
+  if (isWeb && isPlain) return text.replace(/\/+$/, '');
+  throw new InputError('expected a URL such as https://example.org or https://example.org/notes');
+}
