@@ -249,7 +249,13 @@ test('names of files are for those who have the admin token', async () => {
   const stranger = await readyOf(service);
   assert.equal([stranger.reason, typeof stranger.since], [undefined, 'string']);
   assert.not.match(JSON.stringify(stranger), path);
-  assert.match((await readyOf(service, admin)).reason!, path);
+  const refused = await readyOf(service, admin);
+  assert.match(refused.reason!, path);
+  // the page shows an answer with all that there may be
+  const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+  const shown = JSON.parse(/^\{"status":"ready".*?\}\}$/ms.exec(page)![0]) as Ready;
+  assert.equal(Object.keys(shown), [...Object.keys(refused), 'building']);
+  assert.equal(Object.keys(shown.building!), Object.keys(told.building!));
   for (const address of ['/health/live', '/health/ready', '/metrics']) {
     const wrong = { headers: { Authorization: 'Bearer wrong' } };
     assert.is((await service.get(address, wrong)).status, 401, address);

@@ -1,0 +1,115 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LATENCY_BOUNDS } from '../../src/http/answer/request-stats.js';
+import { FORMATS } from '../../src/http/formats/table.js';
+import { createReloadStats } from '../../src/live/reload/stats.js';
+import { isSnapshotName } from '../../src/live/source/names.js';
+import { read, rows, section, sourceFiles } from '../support/documents.js';
+
+const PAGE = read('docs/operations.md');
+const SOURCE = sourceFiles();
+
+const LEVELS: Readonly<Record<string, string>> = {
+  info: '30',
+  warn: '40',
+  error: '50',
+  fatal: '60',
+};
+/** What a message's fields are where they are not written out beside it. */
+const SPREAD: Readonly<Record<string, string>> = {
+  '...server.begun': 'points, loadMs, address, operations',
+};
+
+/** The code spans of a text. */
+function spans(text: string): string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, inner]) => inner!);
+}
+
+test('log lines have the levels and fields that the page lists', () => {
+  const listed = new Map<string, string>();
+  for (const [messages, level, fields = ''] of rows(section(PAGE, 'Logs'))) {
+    const names = spans(fields).filter((name) => /^\w+$/.test(name));
+    for (const message of spans(messages!)) listed.set(message, `${level} ${names.sort()}`);
+  }
+  const call = /\blogger\.(\w+)\((?:\{ ([^{}]*) \}, )?'([^']+)'/g;
+  let calls = 0;
+  for (const { path, text } of SOURCE) {
+    for (const [, method, fields = '', message] of text.matchAll(call)) {
+      const whole = fields.replaceAll(/\.\.\.[\w.]+/g, (spread) => SPREAD[spread] ?? spread);
+      const names = whole.split(', ').map((field) => field.split(':')[0]!);
+      // `closed` shares its row with `closing`
+      if (message === 'closed') continue;
+      const written = `${LEVELS[method!]} ${names.filter((name) => name !== '').sort()}`;
+      assert.is(listed.get(message!), written, `${message} of ${path}`);
+      calls += 1;
+    }
+  }
+  assert.ok(calls >= listed.size - 1, `${calls} of ${listed.size}`);
+});
+
+test('labels of metrics have the values that the page lists', () => {
+  const text = section(PAGE, 'Metrics');
+  const valuesOf = (label: string): string[] => {
+    const item = new RegExp(`^- \`${label}\` is (.+?)(?: where|[:.])`, 'm').exec(text)?.[1];
+    return spans(item ?? '');
+  };
+  assert.equal(valuesOf('outcome').sort(), Object.keys(createReloadStats().outcomes).sort());
+  const formats = FORMATS.map(({ name, mediaType }) => (/html/.test(mediaType) ? 'html' : name));
+  assert.equal(valuesOf('representation').sort(), [...formats, 'none'].sort());
+  const views = SOURCE.filter(({ path }) => path.startsWith('src/http/routes/'));
+  const names = views.flatMap(({ text }) =>
+    [...text.matchAll(/^ {4}name: '(\w+)',$/gm)].map(([, name]) => name!),
+  );
+  assert.equal(valuesOf('route').sort(), [...names, 'other'].sort());
+  assert.equal([LATENCY_BOUNDS[0], LATENCY_BOUNDS.at(-1)], [50e-6, 1]);
+  assert.match(text, 'handed to the system; 50 µs to 1 s');
+});
+
+/** Amounts that the page names in passing, and the line of the source that each comes from. */
+const AMOUNTS: readonly (readonly [words: string, file: string, line: string])[] = [
+  ['Waypost looks every five seconds', 'live/source/watch', 'SAFETY_MS = 5_000;'],
+  ['the 32 newest and 256 of the others', 'live/source/folder', 'NEWEST = 32;'],
+  ['the 32 newest and 256 of the others', 'live/source/folder', 'OTHERS = 256;'],
+  ['tries again after 1 s, 2 s, 4 s and so on', 'live/reload/refusals', 'RETRY_MS = 1_000;'],
+  ['up to 5 minutes', 'live/reload/refusals', 'LONGEST_RETRY_MS = 300_000;'],
+  ['384 MiB at most', 'commands/pack', 'MAX_HELD_BYTES = 384 * 1024 * 1024;'],
+  ['More than 16,777,216 points', 'snapshot/native/sort', 'MAX_SORTED_POINTS: number = 2 ** 24;'],
+  ['collected ten times a second at most', 'http/metrics', 'SPACING_MS = 100;'],
+  ['are left out after a second', 'serving/threads', 'METRICS_PATIENCE_MS = 1_000;'],
+  ['once it is a minute late', 'serving/threads', 'SERVE_PATIENCE_MS = 60_000;'],
+  ['1 MiB of lines is kept', 'serving/log', 'MOST_WAITING = 1024 * 1024;'],
+  ['closed after half a second', 'serving/shutdown', 'NOTICE_MS = 500;'],
+  ['has not ended two seconds after', 'serving/supervisor', 'GRACE_MS = 2_000;'],
+  ['one a core and eight at most', 'settings', 'MOST_AUTO_WORKERS = 8;'],
+  ['262,142 as JSON', 'snapshot/block', 'MAX_RECORD_BYTES = 262_142;'],
+  ['without a word with 141', 'commands/standard-streams', 'READER_LEFT = 141;'],
+  ['| 2 a thread ', 'http/answer/compression', 'MAX_UNDER_WAY = 2;'],
+];
+
+test('amounts that the page names are those of the source', () => {
+  const words = PAGE.replaceAll(/\s+/g, ' ');
+  for (const [text, file, line] of AMOUNTS) {
+    assert.ok(words.includes(text), `the page does not say: ${text}`);
+    assert.ok(read(`src/${file}.ts`).includes(`const ${line}`), `${file} lacks ${line}`);
+  }
+});
+
+test('names that the page lists are no snapshots, and others are', () => {
+  const text = /### Names in a folder\n(.*?)\n### /s.exec(PAGE)![1]!;
+  const list = text.split('\n`--snapshot', 1)[0]!;
+  const [hidden, unfinished, about, people] = list.split(/^- /m).slice(1).map(spans);
+  const names = [
+    '.notes.waypost',
+    ...hidden!.map((start) => `${start}notes.waypost`),
+    ...unfinished!.map((end) => `notes.waypost${end}`),
+    ...about!.map((end) => (end.startsWith('.') ? `notes.waypost${end}` : end)),
+    ...people!.flatMap((one) => (one.startsWith('.') ? [`notes${one}`] : [one, `${one}.txt`])),
+  ];
+  assert.ok(names.length > 30, names.join(' '));
+  for (const name of names) assert.not(isSnapshotName(name), name);
+  for (const name of ['notes', 'notes.waypost', 'part', 'notes.csv.gz', 'readme-notes.json']) {
+    assert.ok(isSnapshotName(name), name);
+  }
+});
+
+test.run();
