@@ -5,9 +5,8 @@ import type { Row } from './row.js';
 export const BLOCK_ROWS = 64;
 
 /**
- * The rows cut into blocks of neighbours: subtrees of the kd-tree, all at one depth, so that there
- * is a power of two of them. What stands in numbers here would cost six times the cache lines as
- * objects.
+ * The rows cut into blocks of neighbours: subtrees of the kd-tree at one depth, so their number is
+ * a power of two. Typed arrays, since objects would take six times the cache lines.
  */
 export interface Blocks {
   /** First row of each block, and behind the last one the number of rows. */
@@ -46,7 +45,7 @@ export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS):
   }
 }
 
-/** Levels that every branch of the kd-tree has above blocks of that size. */
+/** Levels that every branch of the kd-tree has above blocks of at most `blockRows` rows. */
 function commonDepth(count: number, blockRows: number): number {
   let depth = 0;
   for (let size = count; size - 1 > blockRows; size = (size - 1) >> 1) depth++;
@@ -66,7 +65,7 @@ function putBox(boxes: Float64Array, at: number, coords: Float64Array, from: Row
   boxes.set([west, south, east, north], at);
 }
 
-/** Puts the box around boxes `first` to `last - 1` of `boxes` at `at` of `target`. */
+/** Writes the box around boxes `first` to `last - 1` of `boxes` to `target`, from `at` on. */
 export function putUnion(
   target: Float64Array,
   at: number,

@@ -22,7 +22,7 @@ interface Source {
   records(): Iterable<Uint8Array>;
 }
 
-/** The keys of every row, and how the records get to their rows. */
+/** The keys of every row, and a function that reads the records to their rows. */
 interface Layout {
   readonly keys: OrderKeys;
   readRecords(): Records;
@@ -100,8 +100,8 @@ function joinColumns(source: Source, kdbush: KDBush): Columns {
 }
 
 /**
- * The points are where they belong: the tree needs no sorting, and records are read straight to
- * their rows.
+ * The file has the order of the tree: nothing is sorted, and records are read straight to their
+ * rows.
  */
 function keepOrder(reader: TwoPassReader, columns: Columns): Layout {
   const { id, createdAt, modifiedAt, length } = columns;
@@ -136,9 +136,7 @@ function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
   return permuted;
 }
 
-/**
- * Starts a thread that sorts the keys it is given; it is up by the time that they have been read.
- */
+/** Starts a thread that sorts keys. The thread starts while the keys are read. */
 function startSorter(): (keys: OrderKeys) => Promise<Orders> {
   const thread = new Worker(new URL('./orders-thread.js', import.meta.url));
   // a build that fails must not wait for it
@@ -163,7 +161,7 @@ function refuseRepeatedIds({ keys }: Order): void {
   }
 }
 
-/** Takes each record straight to its row's place. */
+/** Copies each record to the place of its row. */
 function placeRecords(source: Source, length: Uint32Array, sourceOf: Uint32Array): Records {
   const lengths = new Uint32Array(length.length);
   const rowOf = new Uint32Array(length.length);

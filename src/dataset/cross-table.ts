@@ -46,17 +46,17 @@ export function buildCrossTable(first: Order, second: Order): CrossTable {
   return { shift, cells, below };
 }
 
-/** The table of two orders as seen from one of them. */
+/** The table of two orders, read along one of them. */
 export interface CrossView {
   readonly table: CrossTable;
-  /** Whether the order that is looked along is the table's second. */
+  /** Whether the order of the view is the table's second. */
   readonly isTurned: boolean;
 }
 
 /**
- * Writes how many rows whose rank of the other order lies in a range there are in each cell of the
- * order that is looked along. Costs the look at a cell's ranks of the other order, at most, on top
- * of the cells.
+ * Counts, for each cell of the order `along`, the rows whose rank of the other order lies in a
+ * range, and writes the counts to `counts`. Reads as many rows as a cell has, at most, besides the
+ * table.
  */
 export function countCells(
   { table, isTurned }: CrossView,
@@ -77,7 +77,7 @@ export function countCells(
     counts[cell] = behind - before;
     before = behind;
   }
-  // what lies between the edges and the lines next to them
+  // the rows between the edges of the range and the lines next to them
   const nearRank = Math.min(near << shift, last);
   const farRank = Math.min(far << shift, last);
   if (nearRank < from) addRows(along, other, nearRank, from, shift, -1, counts);

@@ -8,7 +8,7 @@ import type { Row } from './row.js';
  */
 const MOST_CHUNK_BITS = 20;
 const MOST_CHUNK_BYTES = 2 ** 30;
-/** So few records of the largest size fit {@link MOST_CHUNK_BYTES}. */
+/** 2^`LEAST_CHUNK_BITS` records of the largest size fit {@link MOST_CHUNK_BYTES}. */
 const LEAST_CHUNK_BITS = 12;
 /** Memory behind the records of a chunk, so that reading a page may go too far. */
 export const SPARE_BYTES = 512;
@@ -44,7 +44,7 @@ export function allocateRecords(lengths: Uint32Array, mostBits: number = MOST_CH
   }
 }
 
-/** Fills in `ends` for chunks of so many rows; returns their sizes. */
+/** Fills in `ends` for chunks of `chunkRows` rows; returns the bytes of each chunk. */
 function measureChunks(lengths: Uint32Array, ends: Uint32Array, chunkRows: number): number[] {
   const sizes: number[] = [];
   for (let first = 0; first < lengths.length; first += chunkRows) {

@@ -4,8 +4,8 @@ import type { Notification } from '../model/notification.js';
 import { createEngine, type Engine } from '../query/engine.js';
 
 /**
- * Raise it when the same points are rendered into other bytes, so that no client keeps the old
- * ones.
+ * Part of every tag: raise `RENDERING` when the same points are rendered into other bytes, so that
+ * no client keeps the old ones.
  */
 const RENDERING = 1;
 
@@ -17,7 +17,7 @@ export interface GenerationParts {
   readonly dataset: DatasetParts;
   /** Notifications from a file of their own. */
   readonly extra: readonly Notification[];
-  /** Of all it was made from: the same for the same files. */
+  /** The digest of all that the generation was made from: the same for the same files. */
   readonly digest: string;
   /** Milliseconds since the epoch. */
   readonly loadedAt: number;

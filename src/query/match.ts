@@ -24,8 +24,8 @@ import { keepWithin, listMarkedWindow, listWindow } from './tested-rows.js';
 const NARROW_WINDOW = 256;
 
 /**
- * Of more rows in a region the matches are marked, of fewer they are listed: a bitmap takes 20 µs
- * to read off.
+ * Above `MANY` rows in a region the matches are marked in a bitmap, below they are listed: reading
+ * a bitmap takes 20 µs.
  */
 const MANY = 16_384;
 
@@ -54,14 +54,14 @@ export function findMatches(
     }));
   }
 
-  // several need the rows of one tested against the others
+  // with several filters the rows of one are tested against the others
   const narrow = windows.some((window) => window.count < NARROW_WINDOW);
   const needsRuns = region !== undefined && (forced === undefined ? !narrow : forced === 'region');
   const finding = needsRuns ? findRuns(dataset, region, scratch.runs, scratch.meter) : undefined;
   return andThen(finding, (runs) => {
     const inside: Matches | undefined = runs &&
       region && { form: 'runs', region, runs, count: runs.rows };
-    // the bits have to be cleared, too
+    // marking includes clearing the bits afterwards
     const marking = inside && costOfMarking(dataset, inside) + dataset.count / 32;
     const driver =
       forced ??

@@ -24,7 +24,7 @@ export interface Queue {
  * answered in between. Queries that nobody waits for are dropped.
  */
 export function createQueue(mostWaiting: number = MOST_WAITING): Queue {
-  // entries differ in the type of their results alone, which only they themselves see
+  // entries differ in the type of their results only, which the queue never looks at
   let entries: Entry<unknown>[] = [];
   let isScheduled = false;
 

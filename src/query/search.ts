@@ -6,8 +6,8 @@ import type { Meter, Step, Work } from './common/work.js';
 import { INSIDE, OUTSIDE, type Region } from './region/overlap.js';
 
 /**
- * Nanoseconds that a look at a box takes, on average of those that are settled by comparisons and
- * the others.
+ * Nanoseconds that a look at a box takes: the mean of boxes that four comparisons settle and of the
+ * others.
  */
 const LOOK = 30;
 
@@ -32,7 +32,8 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Me
   }
 
   /**
-   * Goes down to where the search was, and on from there; returns false when the meter has run out.
+   * Goes down to the block where the search paused, and on from there; returns false when the meter
+   * has run out.
    */
   function visit(node: BoxNode): boolean {
     for (const child of node.children) {
@@ -48,8 +49,8 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Me
   }
 
   /**
-   * Returns false when the meter has run out, be it behind the last block: the next call goes on
-   * there.
+   * Tests the blocks of a group. Returns false when the meter has run out, even after the last
+   * block: the next call goes on behind that block.
    */
   function testBlocks({ firstBlock, lastBlock: last }: BlockGroup): boolean {
     // what a closure holds is loaded anew for every block

@@ -50,13 +50,15 @@ export class Suspended<T> {
   readonly #again: (scratch: Scratch) => Step<T>;
   #own: { readonly scratch: Scratch; readonly work: Work<T> } | undefined;
 
-  /** Of work that has not begun: its first piece is done by the first {@link resume}. */
+  /** Makes a query whose work has not begun: the first {@link resume} does its first piece. */
   constructor(memory: Memory, again: (scratch: Scratch) => Step<T>) {
     this.#memory = memory;
     this.#again = again;
   }
 
-  /** Goes on with work that has begun, where no other is half-way. */
+  /**
+   * Takes over work that has begun; where another query is half-way, this one starts anew later.
+   */
   adopt(scratch: Scratch, work: Work<T>): this {
     if (this.#memory.keep()) {
       this.#own = { scratch, work };

@@ -7,8 +7,8 @@ import { andThen, inStretches, type Meter, type Step } from './common/work.js';
 import type { Region } from './region/overlap.js';
 
 /**
- * Lists the rows of a window that lie in the other one and in the region, where there are; returns
- * how many.
+ * Lists the rows of a window that lie in the other window and in the region, as far as these are
+ * given; returns how many.
  */
 export function listWindow(
   { coords }: Dataset,
@@ -41,8 +41,8 @@ export function listWindow(
 }
 
 /**
- * Lists the rows of a window that lie in the other one and are marked, as those of the region are;
- * returns how many, and clears the marks.
+ * Lists the rows of a window that are marked, as the rows of the region are, and lie in the other
+ * window, if one is given. Returns how many there are, and clears the marks.
  */
 export function listMarkedWindow(
   scratch: Scratch,
@@ -94,7 +94,10 @@ export function keepWithin(
 /** Rows that are tested by a region between two looks at the meter: each may cost microseconds. */
 const MEASURED_ROWS = 256;
 
-/** Makes what charges the meter for the work that a region has done since the last time. */
+/**
+ * Makes a function that charges the meter for the geodesics that the region took since its last
+ * call.
+ */
 function chargeOf(meter: Meter, region: Region | undefined): () => void {
   if (region === undefined) return () => {};
   let before = region.work();

@@ -16,7 +16,7 @@ const STDOUT = 1;
 /** Bytes of lines that are kept while their reader is behind. */
 const MOST_WAITING = 1024 * 1024;
 const RETRY_MS = 20;
-/** What a reader that is behind is given for the last lines of a process. */
+/** How long the end of a process waits for a reader that is behind. */
 const LAST_MS = 200;
 
 /**
@@ -46,8 +46,8 @@ function openStdout(): number {
     const { O_WRONLY, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants;
     return openSync(`/proc/self/fd/${STDOUT}`, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY);
   } catch {
-    // sockets cannot be opened again, and not every system has the folder; Node's own handle makes
-    // it not wait
+    // sockets cannot be opened again, and not every system has /proc: Node's own handle makes the
+    // descriptor non-blocking
     if (status.isSocket() || status.isFIFO()) new Socket({ fd: STDOUT, readable: false }).unref();
     return STDOUT;
   }
@@ -59,13 +59,13 @@ interface Lines {
 }
 
 function createLines(descriptor: number): Lines {
-  /** What could not be written yet; the first may have begun to be. */
+  /** Lines that could not be written yet; of the first a part may have been. */
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Writes what it can, and returns the rest. */
+  /** Writes as much of a line as the descriptor takes, and returns the rest. */
   function put(line: Buffer): Buffer {
     try {
       return line.subarray(writeSync(descriptor, line));
@@ -76,7 +76,7 @@ function createLines(descriptor: number): Lines {
     }
   }
 
-  /** Writes what waits; says whether nothing does any more. */
+  /** Writes the waiting lines; returns whether none is left. */
   function flush(): boolean {
     while (waiting.length > 0) {
       const [first] = waiting;

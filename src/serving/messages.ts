@@ -39,8 +39,8 @@ export type ToMain =
   | { readonly kind: 'metrics'; readonly reply: MessagePort };
 
 /**
- * The answer to `reload`: what there is to wait for, and the standing, which would come later by
- * itself.
+ * The answer to `reload`: what there is to wait for, and the standing, which the next `standing`
+ * message would bring too late.
  */
 export interface Reloaded {
   readonly waiting: Waiting | undefined;

@@ -15,9 +15,9 @@ import type { Log } from './log.js';
 import { startThreads, type ThreadStats, type Threads } from './threads.js';
 import type { Web, WebStart } from './web.js';
 
-/** Few ask there, and they are not to use up what clients may have. */
+/** Connections of operators: few of them ask, and clients are to keep the others. */
 const OPERATORS_CONNECTIONS = 8;
-/** A signal ends the process while it waits for its port. */
+/** Nothing aborts the wait for a port: a signal ends the process. */
 const NEVER = new AbortController().signal;
 
 /** The process that serves. */
@@ -105,7 +105,7 @@ export async function startServer(
   // the other threads join while this one answers already
   threads = startThreads(shared, others, service, threadStats, {
     died(error) {
-      // its socket is closed: all begin anew
+      // the thread's socket is closed with it: the process begins anew
       logger.fatal({ err: error }, 'a thread died');
       process.exit(1);
     },
@@ -119,7 +119,7 @@ export async function startServer(
     look: (accept) => void reloader.look(accept),
     async close() {
       reloader.close();
-      // nothing is to be waited for but the requests
+      // only the requests are waited for
       void unwatch();
       await Promise.all([web.close(), threads.close()]);
     },

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long clients may take to learn, from an answer, that their connection is to be closed. */
+/** For so long answers tell clients, by `Connection: close`, before idle connections are closed. */
 const NOTICE_MS = 500;
 const LOOK_MS = 20;
 

@@ -43,7 +43,7 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
   process.on('SIGTERM', close);
   process.on('SIGINT', close);
   process.on('SIGHUP', (signal) => {
-    // one that is being started would end of it
+    // SIGHUP would end a process that is still starting
     if (isServing) child?.kill(signal);
   });
 
@@ -59,7 +59,7 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
       if (closed.aborted) return 0;
       child = startProcess(sockets, workers);
     } finally {
-      // left to the child: here nobody would accept what comes in
+      // the child accepts: connections must not come in here
       for (const socket of sockets) socket.close();
     }
     const began = performance.now();
@@ -69,7 +69,7 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
     isServing = false;
     if (closed.aborted) return 0;
-    // with an exit code it has said why
+    // a process that ends with an exit code has logged why
     if (hasServed || code === null) {
       logger.error({ child: child.pid, code, signal }, 'process died');
     }

@@ -68,7 +68,7 @@ async function serve(parts: GenerationParts): Promise<true> {
   const isFirst = current.isEmpty;
   await current.publish(createGeneration(parts));
   if (isFirst) await web.listen(start.fds.map((fd) => ({ fd })));
-  // later: for now there are references to the old generation
+  // later, since for now there are references to the old generation
   else setTimeout(reclaimMemory, start.thread * COLLECT_STEP_MS).unref();
   return true;
 }

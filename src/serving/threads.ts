@@ -15,9 +15,9 @@ import {
   type ToThread,
 } from './messages.js';
 
-/** A thread that takes so long to take over a snapshot is worth a line in the log. */
+/** A thread that takes longer to take over a snapshot gets a line in the log. */
 const SERVE_PATIENCE_MS = 60_000;
-/** Numbers that come late are of no use. */
+/** Metrics of a thread that come later are left out. */
 const METRICS_PATIENCE_MS = 1_000;
 
 /** How the threads do beside the main one; made before anybody reads or writes it. */
@@ -48,7 +48,7 @@ interface Member {
   readonly thread: Worker;
   /** From 1; the main thread is 0. */
   readonly number: number;
-  /** The numbers that the thread was asked for and has not told yet. */
+  /** The metrics that the thread was asked for and has not sent yet. */
   asked: Promise<MetricsJson> | undefined;
 }
 
@@ -97,7 +97,10 @@ export function startThreads(
       stats.behind--;
     }
   }
-  /** One question at a time: they must not pile up in front of a thread that is stuck. */
+  /**
+   * Asks a thread for its metrics, one question at a time: questions must not pile up before a
+   * thread that is stuck.
+   */
   function numbersOf(member: Member): Promise<MetricsJson> {
     member.asked ??= ask<ToThread, MetricsJson>(member.thread, (reply) => ({
       kind: 'metrics',

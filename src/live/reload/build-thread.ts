@@ -30,10 +30,10 @@ export type BuildReply =
   | { readonly kind: 'built'; readonly parts: GenerationParts }
   /** Something is wrong in the file. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** Something was wanting to find that out. */
+  /** Memory, descriptors or the like were wanting; the file may be good. */
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Below whatever answers requests, which another build must not slow down. */
+/** Nice value of the build thread during a reload: requests go first. */
 const BACKGROUND_PRIORITY = 10;
 /** How often the progress is told. */
 const PROGRESS_MS = 50;
@@ -45,7 +45,7 @@ async function answer(request: BuildRequest): Promise<void> {
     await build(request);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    // what is found wrong after reading does not know its file
+    // errors that are found after reading do not name the file
     const { message } = error;
     const { path, notificationsPath } = request;
     const isNamed = [path, notificationsPath].some((one) => one && message.includes(one));
@@ -73,7 +73,7 @@ async function build(request: BuildRequest): Promise<void> {
   };
   const reader = await openSnapshot(path, { maxInvalid, onProgress });
   try {
-    // the first one has all cores; later ones leave them to the requests
+    // the first build may use all cores; later ones leave them to the requests
     const dataset = await buildDataset(reader, { inParallel: unless === undefined });
     const digest = digestWith(dataset.report.digest);
     reply({ kind: 'built', parts: { dataset, extra, digest, loadedAt: Date.now() } });
@@ -83,7 +83,7 @@ async function build(request: BuildRequest): Promise<void> {
 }
 
 /**
- * Notifications of a file of their own, which most snapshots do without, and without its parsers.
+ * Reads the notifications file. Its parsers are loaded here, since most services have no such file.
  */
 async function readExtra(path: string): Promise<readonly Notification[]> {
   const { readNotifications } = await import('../../snapshot/files/notifications.js');

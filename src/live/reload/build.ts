@@ -46,7 +46,8 @@ export function createBuilder(settings: {
   readonly maxInvalid: number;
   readonly notifications?: string | undefined;
 }): Builder {
-  // kept after a refusal: of many bad files the next one need not wait for a thread to start
+  // the thread is kept after a refusal: the next of many bad files need not wait for a thread to
+  // start
   let idle: BuildThread | undefined;
   return {
     async build({ path, checksumPath, unless, signal }, onProgress = () => {}) {
@@ -79,7 +80,7 @@ function startThread(): BuildThread {
   const ended = once(worker, 'exit').then(([code]): never => {
     throw new Error(`the build thread ended with code ${code}`);
   });
-  // nobody waits for one that rests
+  // nobody awaits the end of a thread that rests
   ended.catch(() => {});
   return { worker, ended };
 }

@@ -30,8 +30,8 @@ export interface Outcome extends Pick<Verdict, 'settling' | 'retryAt'> {
 }
 
 /**
- * A build that follows an abandoned one is let run for at least this long, and twice as long as
- * that one.
+ * A build that follows an abandoned one may run for at least this long, and for twice as long as
+ * that one ran.
  */
 const LEAST_PATIENCE_MS = 1_000;
 
@@ -87,7 +87,7 @@ export class Reconciler {
   /** Gives back what only looks need: nothing is waited for any more. */
   async rest(): Promise<void> {
     this.#isAccepting = false;
-    // not earlier: there were references left to what is not served, or not any more
+    // not earlier: until now there were references to generations that are not served
     if (this.#hasGarbage) reclaimMemory();
     this.#hasGarbage = false;
     await this.#options.builder.rest();
@@ -157,7 +157,7 @@ export class Reconciler {
     if (attempt === undefined) {
       if (next !== undefined) this.#begin(next.candidate, next.key);
     } else if (!seen.has(attempt.key) && (await attempt.state()) === 'written') {
-      // what is read of it is neither the old file nor the new one
+      // a file that is written while it is read is neither the old nor the new one
       attempt.abandon();
     } else if (next !== undefined && next.key !== attempt.key) {
       const { stats, logger } = this.#options;

@@ -5,14 +5,17 @@ import type { ListingProblem, Refusal } from './verdict.js';
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 300_000;
 
-/** Codes of the system that say something of the file; with any other it may well be fine. */
+/** Codes of the system that are about the file itself; with any other code the file may be fine. */
 const OF_THE_FILE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM']);
 
 interface Counted extends Refusal {
   readonly failures: number;
 }
 
-/** What was refused and why: for good, until it changes, or until it is tried again. */
+/**
+ * Which candidates were refused, and why. A refusal holds until the file changes, or until it is
+ * time to try again.
+ */
 export class Refusals {
   readonly #retryMs: number;
   readonly #byKey = new Map<string, Counted>();
@@ -31,7 +34,7 @@ export class Refusals {
     return this.#problem;
   }
 
-  /** Remembers why a candidate was refused; whether that is another reason than before. */
+  /** Remembers why a candidate was refused; returns whether the reason is another than before. */
   add(key: string, path: string, error: unknown): boolean {
     const before = this.#byKey.get(key);
     const now = this.#count(path, error, before);
@@ -80,7 +83,7 @@ export function isWant(error: unknown): boolean {
   return !(error instanceof InputError);
 }
 
-/** What an error says of the file at the path. */
+/** The reason that is shown for an error of the file at the path. */
 function reasonOf(error: unknown, path: string): string {
   if (error instanceof InputError) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;

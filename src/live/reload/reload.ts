@@ -17,7 +17,7 @@ export interface Looking {
   readonly done: Promise<void>;
 }
 
-/** Between two looks, however many events there are. */
+/** Least time between two looks, however many events there are. */
 const LOOK_STEP_MS = 25;
 
 /**
@@ -85,7 +85,7 @@ export class Reloader {
   async #run(): Promise<void> {
     const reconciler = this.#reconciler;
     for (let isBusy = true; isBusy && !this.#isClosed; ) {
-      // events come in swarms, results do not
+      // events come in swarms; the result of a build is taken at once
       const isDone = reconciler.attempt?.result !== undefined;
       if (!isDone) await pause(this.#lookedAt + LOOK_STEP_MS);
       this.#lookedAt = performance.now();
@@ -114,7 +114,10 @@ export class Reloader {
     this.#running = undefined;
   }
 
-  /** Has what failed for want of something tried again when it is time; no loop waits for it. */
+  /**
+   * Sets a timer for the next try of what failed for want of memory, descriptors or the like; the
+   * loop does not wait for it.
+   */
   #retryLater({ retryAt }: Outcome): void {
     if (this.#isClosed) return;
     clearTimeout(this.#retryTimer);

@@ -4,7 +4,10 @@ import type { Candidate, Listing } from '../source/source.js';
 export interface Refusal {
   readonly path: string;
   readonly reason: string;
-  /** When to try again what failed for want of something; what was wrong in the file stays so. */
+  /**
+   * When to try again what failed for want of memory, descriptors or the like; undefined where the
+   * file itself is wrong.
+   */
   readonly retryAt: number | undefined;
 }
 
@@ -71,7 +74,7 @@ export function judge(look: Look): Verdict {
     seen.set(key, since);
     const refusal = refused.get(key);
     stale ??= refusal;
-    // behind what is to be built only the memory of what was seen counts
+    // older than what is to be built: only remembered as seen
     if (next !== undefined) continue;
     if (refusal === undefined && since + settleMs > now) {
       settling ??= candidate;
@@ -82,14 +85,14 @@ export function judge(look: Look): Verdict {
       retryAt = Math.min(retryAt, refusal.retryAt ?? Number.POSITIVE_INFINITY);
     }
   }
-  // a newer one may be good: until that is known all stays as it was
+  // a newer candidate may be good: until that is known the verdict on what is stale stays
   if (seen.size > 0) stale ??= look.stale;
   return { next, settling, settlesAt: finite(settlesAt), retryAt: finite(retryAt), stale, seen };
 }
 
 /**
- * Between being deleted and made again a file is no news; and what is known of the candidates
- * stays.
+ * Without a listing nothing is built, and what is known of the candidates stays. A problem is shown
+ * once it lasts for the settle time: a file may be deleted and made again.
  */
 function judgeProblem({ now, settleMs, seen, stale }: Look, problem: ListingProblem): Verdict {
   const { since } = problem;

@@ -11,8 +11,8 @@ const LOOKS_AT_ONCE = 16;
 /** The newest files, one of which is served, are looked at in every listing. */
 const NEWEST = 32;
 /**
- * How many of the others a listing looks at, in turn: nothing may have told that one was written
- * to.
+ * Of the other files a listing looks at this many, in turn: a write to one of them may have raised
+ * no event.
  */
 const OTHERS = 256;
 /**
@@ -56,7 +56,7 @@ export class Folder {
   #hasHeard = false;
   /** Whether all files are to be looked at. */
   #isSuspect = true;
-  /** The folder's own state, since when it is so, and whether its names can be relied upon. */
+  /** The folder's own state, since when it is so, and whether all of its names are known. */
   #seen = { identity: '', inode: '', since: 0, isComplete: false };
   #turn: Iterator<string> = [].values();
 
@@ -97,7 +97,7 @@ export class Folder {
       this.#sort(changed);
       return this.#sorted;
     } catch (error) {
-      // what was heard of is forgotten
+      // the names that events told of are lost
       this.#isSuspect = true;
       throw error;
     }
@@ -112,7 +112,7 @@ export class Folder {
     const now = performance.now();
     const isChanged = identity !== this.#seen.identity;
     const isOther = inode !== this.#seen.inode;
-    // nothing told what came or went: another file may have taken the place of a known one
+    // no event named what came or went: another file may have taken the place of a known one
     const isSuspect = this.#isSuspect || isOther || (isChanged && !this.#hasHeard);
     if (isChanged) this.#seen = { identity, inode, since: now, isComplete: false };
     const wanted = new Set(this.#touched);
@@ -159,7 +159,7 @@ export class Folder {
     return step.value as string;
   }
 
-  /** Looks at one file; whether it is another than before. */
+  /** Looks at one file; returns whether it is another than before. */
   async #look(name: string): Promise<boolean> {
     const path = join(this.#path, name);
     const [file, checksum] = await Promise.all([

@@ -6,10 +6,10 @@ export const CHECKSUM_SUFFIX = '.sha256';
  */
 const UNFINISHED =
   /(?:~|\.(?:tmp|temp|part|partial|filepart|crdownload|download|incomplete|uploading|swp|swo|swx|lock|bak))$/i;
-/** Checksums and signatures of other files. */
+/** Names of checksums and signatures of other files. */
 const ABOUT_FILES =
   /(?:\.(?:md5|sha1|sha256|sha512|asc|sig|minisig)|^(?:md5|sha\d+)sums(?:\.txt)?)$/i;
-/** Texts for people. */
+/** Names of texts for people. */
 const FOR_PEOPLE = /^(?:readme|licen[cs]e|changelog|notice)(?:\.|$)|\.(?:md|log)$/i;
 
 /**

@@ -18,10 +18,7 @@ export interface WatchOptions {
 
 /** Events get lost when there are too many of them. */
 const SAFETY_MS = 5_000;
-/**
- * How often the way is followed anew because it changed meanwhile, before that is left to the next
- * check.
- */
+/** Most rounds of one check: the way to a path is followed anew while it changes meanwhile. */
 const MOST_ROUNDS = 20;
 
 /**
@@ -81,10 +78,7 @@ class Watch {
   #steps: readonly (Step & { readonly path: string })[] = [];
   /** By the path of the folder. */
   readonly #watched = new Map<string, Watched>();
-  /**
-   * Folders above the paths that were watched at some time, and those of them that are not any
-   * more.
-   */
+  /** Folders above the paths that were once watched, and those among them that no longer are. */
   readonly #once = new Set<string>();
   readonly #lost = new Set<string>();
   /** Why a folder cannot be watched, by its path: each is logged once. */
@@ -132,7 +126,7 @@ class Watch {
     }
     if (this.#isClosed) return;
     this.#tell(begun);
-    // what happened in the meantime was not heard of
+    // nothing was heard while no watch stood
     if (begun.length > 0) for (const path of this.#paths) this.#hear(path, undefined);
   }
 
@@ -153,7 +147,7 @@ class Watch {
     }
   }
 
-  /** Whether the folder is watched then. */
+  /** Begins to watch a folder; returns whether that succeeded. */
   async #watch({ folder, inode, isPassed }: Step): Promise<boolean> {
     const watcher = new FolderWatcher({ depth: 0, ignoreInitial: true, followSymlinks: false });
     const error = await new Promise<unknown>((resolve) => {
@@ -168,7 +162,7 @@ class Watch {
     if (error !== undefined) {
       await watcher.close();
       const { code, message } = error as NodeJS.ErrnoException;
-      // one that may only be passed through is not to be watched
+      // a folder that may only be passed through cannot be watched, which is no news
       const isNews = this.#problems.get(folder) !== message && !(isPassed && code === 'EACCES');
       this.#problems.set(folder, message);
       if (isNews) this.#logger.warn({ path: folder, reason: message }, 'cannot watch');
@@ -187,7 +181,8 @@ class Watch {
 
   /** Hears of a change of a name in a folder, or of the folder itself. */
   #heard(folder: string, name: string | undefined): void {
-    // of a folder's own changes its parent tells too, and by a name that cannot be one of its files
+    // the parent tells of the folder's own changes too, by a name that is none of the folder's
+    // files
     const isParentWatched = this.#watched.has(dirname(folder)) && dirname(folder) !== folder;
     const mayBeItself = name === undefined || (name === basename(folder) && !isParentWatched);
     let isWayChanged = mayBeItself;

@@ -8,9 +8,9 @@ import type { Window } from './windows.js';
 import type { Meter, Step, Work } from './work.js';
 
 /**
- * A walk along a stretch of one order past the rows that lie in a window of another. The cross
- * table tells how many there are in each cell, so that whole cells are passed without a look at
- * their rows.
+ * Walks along a range of one order and meets the rows that lie in a window of another order. The
+ * cross table knows how many matches each cell has, so a whole cell is passed without reading its
+ * rows.
  */
 export class CellWalk {
   readonly #along: Order;
@@ -45,7 +45,7 @@ export class CellWalk {
   /** Fills the page with the matches after the first `skipped`. */
   take(skipped: number, page: Uint32Array, meter: Meter): Step<void> {
     const state = { toPass: skipped, taken: 0 };
-    // the count of the cells looked at one cell's rows
+    // `countCells` has read the rows of one cell
     meter.left -= SCATTERED << this.#shift;
     const isDone = this.#takeSome(state, page, meter);
     return isDone ? undefined : this.#takeRest(state, page, meter);
@@ -57,7 +57,10 @@ export class CellWalk {
     } while (!this.#takeSome(state, page, meter));
   }
 
-  /** Goes on for a stretch of work or a cell; returns whether the page is full. */
+  /**
+   * Walks for one stretch of work, or for one cell where that is more; returns whether the page is
+   * full.
+   */
   #takeSome(state: Progress, page: Uint32Array, meter: Meter): boolean {
     let cost = 0;
     while (state.taken < page.length && cost < meter.stretch) {
@@ -108,12 +111,12 @@ export class CellWalk {
     return count;
   }
 
-  /** Where the cell at hand ends, or the stretch inside it. */
+  /** The rank where the current cell ends, or the range, whichever comes first. */
   #cellEnd(): Rank {
     return Math.min(((this.#rank >>> this.#shift) + 1) << this.#shift, this.#to);
   }
 
-  /** Whether the cell at hand lies in the stretch with all its rows. */
+  /** Whether all rows of the current cell lie in the range. */
   #isWhole(): boolean {
     const cell = this.#rank >>> this.#shift;
     const isWholeEnd =
@@ -123,8 +126,9 @@ export class CellWalk {
 }
 
 /**
- * The part of a stretch of one order outside which no row lies in a window of another, to the next
- * line of the cross table: nothing was modified before it was created.
+ * Cuts off both ends of a range of one order the cells in which no row lies in the window of
+ * another order. There are such cells because orders are related: nothing is modified before it is
+ * created.
  */
 export function narrowRange(
   dataset: Dataset,
@@ -145,7 +149,7 @@ export function narrowRange(
 }
 
 interface Progress {
-  /** Matches before the page. */
+  /** Matches still to be passed before the page begins. */
   toPass: number;
   taken: number;
 }

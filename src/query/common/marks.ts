@@ -29,7 +29,7 @@ export function markRun(bits: Int32Array, from: Row, to: Row): void {
   bits[last]! |= tail;
 }
 
-/** Ranks of the rows, in their sequence, and the first and last rank that lie in a window. */
+/** A window of time: the rank of each row, and the first and the last rank that lie inside. */
 export interface Bounds {
   readonly ranks: Int32Array;
   readonly from: Rank;
@@ -41,8 +41,8 @@ export function boundsOf({ order, range }: Window): Bounds {
 }
 
 /**
- * Sets the bits of those of the rows `from` to `to - 1` that lie in both windows, and returns how
- * many do. The sign bit of `(rank - from) | (last - rank)` says "outside": there is no branch to
+ * Sets the bits of those rows from `from` to `to - 1` that lie in both windows; returns their
+ * number. The sign bit of `(rank - from) | (last - rank)` says "outside": there is no branch to
  * mispredict.
  */
 export function markWithin(
@@ -70,8 +70,8 @@ export function markWithin(
 }
 
 /**
- * Lists the marked rows of words `from` to `to - 1` from `at` of the list on; returns where they
- * end.
+ * Lists the marked rows of words `from` to `to - 1`, from place `at` of the list on; returns where
+ * they end.
  */
 export function listMarked(
   bits: Int32Array,
@@ -89,7 +89,10 @@ export function listMarked(
   return end;
 }
 
-/** Lists the marked rows `from` to `to - 1` likewise. */
+/**
+ * Lists the marked ones of rows `from` to `to - 1`, from place `at` of the list on; returns where
+ * they end.
+ */
 export function listMarkedRows(
   bits: Int32Array,
   list: Int32Array,
@@ -119,7 +122,7 @@ export function countMarked(bits: Int32Array, from: Row, to: Row): number {
   return count;
 }
 
-/** A word of the bits, without those of rows below `from` or from `to` on. */
+/** A word of the bits in which only rows `from` to `to - 1` may be set. */
 function wordWithin(bits: Int32Array, word: number, from: Row, to: Row): number {
   let set = bits[word]!;
   const first = word << 5;

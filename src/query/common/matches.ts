@@ -7,12 +7,12 @@ import type { Scratch } from './scratch.js';
 import { narrowest, type Window } from './windows.js';
 import { andThen, inStretches, type Step } from './work.js';
 
-/** The rows that satisfy all filters, counted, in the form in which they were cheapest to find. */
+/** The rows that satisfy all filters and their number, in the form that was cheapest to find. */
 export type Matches = { readonly count: number } & (
   | { readonly form: 'all' }
-  /** What lies in one window of time, or in both. */
+  /** The rows of one window of time, or those that lie in both windows. */
   | { readonly form: 'windows'; readonly windows: readonly Window[] }
-  /** What lies in a region. */
+  /** The rows that lie in a region. */
   | { readonly form: 'runs'; readonly region: Region; readonly runs: Runs }
   /** A list of rows, and the windows that they lie in. */
   | {
@@ -21,11 +21,11 @@ export type Matches = { readonly count: number } & (
       readonly ascending: boolean;
       readonly windows: readonly Window[];
     }
-  /** A bit for each row, where there are many, and the windows that they lie in. */
+  /** A bit for each row, where there are many matches, and the windows that these lie in. */
   | { readonly form: 'bits'; readonly bits: Int32Array; readonly windows: readonly Window[] }
 );
 
-/** The matches as a list of rows; of what has a filter. */
+/** The matches as a list of rows. Throws where no filter was given: the list would be all rows. */
 export function listRows({ rows: list, meter }: Scratch, matches: Matches): Step<Int32Array> {
   const { count } = matches;
   switch (matches.form) {
@@ -66,7 +66,9 @@ export function listRows({ rows: list, meter }: Scratch, matches: Matches): Step
   }
 }
 
-/** Lists the rows of the next runs until there are `wanted`, or a few more. */
+/**
+ * Lists the rows of the next runs until the list has `wanted` rows; the last run is listed whole.
+ */
 function listSomeRuns(
   { bounds, length }: Runs,
   list: Int32Array,
@@ -105,7 +107,7 @@ function listWithin(
   return end;
 }
 
-/** What {@link listRows} costs, beside the rows themselves. */
+/** Nanoseconds that {@link listRows} takes, without the use of the rows afterwards. */
 export function costOfListing(dataset: Dataset, matches: Matches): number {
   if (matches.form === 'rows') return 0;
   if (matches.form === 'bits') return dataset.count / 32 + matches.count * NEIGHBOUR;
@@ -146,19 +148,19 @@ export function markMatches(
   });
 }
 
-/** Nanoseconds to mark a run; its words hardly count. */
+/** Nanoseconds to mark a run; the words that it fills add little. */
 const RUN = 8;
 
 /**
- * Whether to look at the ranks of all rows, in their sequence, rather than at the rows of a window,
- * which are scattered.
+ * Whether it is cheaper to test the ranks of all rows in sequence than to mark the rows of a
+ * window, which are scattered in memory.
  */
 function marksInSequence({ count }: Dataset, windows: readonly Window[]): boolean {
   const perRow = windows.length === 1 ? MARKED : SCATTERED + MARKED;
   return narrowest(windows).count * perRow > count * NEIGHBOUR;
 }
 
-/** What {@link markMatches} costs. */
+/** Nanoseconds that {@link markMatches} takes. */
 export function costOfMarking(dataset: Dataset, matches: Matches): number {
   if (matches.form === 'bits') return 0;
   if (matches.form === 'runs') return matches.runs.length * RUN + matches.count / 32;

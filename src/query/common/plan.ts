@@ -1,26 +1,27 @@
 import { FEW } from './scratch.js';
 
-/** What is known of a query with several filters before any row is tested. */
+/** The facts about a query with several filters before any row is tested. */
 export interface Facts {
   /** Rows in the dataset. */
   readonly total: number;
   readonly inRegion: boolean;
-  /** Rows in the region, where they have been looked for. */
+  /** Rows in the region; undefined where the region was not searched. */
   readonly region: number | undefined;
-  /** Cost of marking them, after which a bit tells whether a row lies in the region. */
+  /** Cost of marking the rows of the region; a bit then tells whether a row lies in it. */
   readonly marking?: number | undefined;
   /** Rows in the window of created_at and of modified_at; undefined without one. */
   readonly createdAt: number | undefined;
   readonly modifiedAt: number | undefined;
   /**
-   * Rows of a cell of the cross table, where it can count the matches: both windows, and no region.
+   * Rows of a cell of the cross table, where that table can count the matches: with both windows
+   * and no region.
    */
   readonly cellRows: number | undefined;
 }
 
 /**
- * The rows that are gone through, every other filter being tested on each; or the cells of the
- * cross table, by which two windows are counted.
+ * The filter whose rows are listed, while the other filters are tested on each row; `cells` counts
+ * two windows by the cross table instead.
  */
 export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt' | 'cells';
 
@@ -32,33 +33,33 @@ export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt' | 'cells';
  */
 export type Way = 'walk' | 'mark' | 'cells' | 'select';
 
-/** How the matches are known, as `Matches` says. */
+/** The form of the matches, as `Matches` has it. */
 export type Form = 'all' | 'windows' | 'runs' | 'rows' | 'bits';
 
 // nanoseconds a row, rounded from bench/query: only their ratios matter
 export const NEIGHBOUR = 2; // the next row in memory
 export const SCATTERED = 9; // a row anywhere in memory
 export const REGION_TEST = 12; // coordinates against a box or a circle
-export const RUN_TEST = 50; // a row looked up among runs
-const SORTED = 40; // one of few ranks, sorted
-export const MARKED = 2; // a bit set or tested, anywhere among those of all rows
-const OUTWARDS = 25_000; // a search outwards from a centre, before its first result
-const NEAREST = 300; // one result of it
-const MEASURED = 20; // one of few distances, sorted into its bucket
-const COMPARING = 80_000; // telling which of many need measuring, before the first
-const COMPARED = 5; // one of them
-const COUNTED = 600_000; // the same for so many that most are counted by block, before the first
-const COUNTED_EACH = 0.4; // one of them
+export const RUN_TEST = 50; // a binary search among runs
+const SORTED = 40; // a rank sorted, where there are at most FEW
+export const MARKED = 2; // a bit of a scattered row, set or tested
+const OUTWARDS = 25_000; // a search outwards from a centre, until its first result
+const NEAREST = 300; // each result of that search
+const MEASURED = 20; // a distance sorted into its bucket, where there are at most FEW
+const COMPARING = 80_000; // above FEW: finding out which distances matter, fixed cost
+const COMPARED = 5; // and for each match
+const COUNTED = 600_000; // the same where most matches are counted by block, fixed cost
+const COUNTED_EACH = 0.4; // and for each match
 
 /**
- * Few matches may all lie at the far end of an order, as ids follow times: the longest walk by bits
- * may cost this many times what the selection costs.
+ * The longest walk by bits may cost `MOST_RISKED` times what the selection costs. Matches are not
+ * spread evenly: ids follow times, so all of them may lie at the far end of an order.
  */
 const MOST_RISKED = 3;
 
 /**
- * Cells whose rows are looked at to count two windows: the two at the ends of the one, and as much
- * as one between the edges of the other and the lines next to them.
+ * Cells whose rows are read to count two windows: the first and the last cell of the one window,
+ * and as many rows as a cell has between the edges of the other window and the lines next to them.
  */
 export const COUNTED_CELLS = 3;
 
@@ -128,26 +129,26 @@ export function chooseWay(
   const isRisky = marking + span * MARKED > select * MOST_RISKED;
   const [way, cost] = cheapest<Way>([
     ['mark', isRisky ? Infinity : marking + passed * MARKED],
-    // beside the page's rows, no more than a cell each, those of the cell that they begin in, and
-    // what lies between two edges and the lines next to them
+    // rows that are read: at most a cell for each row of the page, the cell that the page begins
+    // in, and as many as a cell has between the window's edges and the lines next to them
     ['cells', (cellRows * 2 + Math.min((length * span) / count, length * cellRows)) * SCATTERED],
     ['select', select],
   ]);
-  // rows that several filters left can be told by nothing but bits
+  // a list of rows, or bits, can be tested by bits only
   const canWalk = form === 'runs' || form === 'windows';
   if (!canWalk || hasWalked || passed * test >= cost) return { way, budget: 0 };
   return { way: 'walk', budget: Math.min(walkBudget(passed), Math.ceil(cost / test)) };
 }
 
 /**
- * Rows that a walk may pass when it is expected to pass so many: the choice takes for granted that
- * matches are spread evenly over the order.
+ * Rows that a walk may pass before it is given up, where `passed` are expected. The expectation
+ * assumes that matches are spread evenly over the order.
  */
 function walkBudget(passed: number): number {
   return 1_000 + 8 * Math.ceil(passed);
 }
 
-/** The same for nearest first, where the walk is a search outwards from the centre. */
+/** Chooses the way to a page nearest first, where a walk is a search outwards from the centre. */
 export function chooseNearestWay(end: number, count: number): Way {
   const measure = count <= FEW ? count * MEASURED : COMPARING + count * COMPARED;
   const select = Math.min(measure, COUNTED + count * COUNTED_EACH);

@@ -2,8 +2,8 @@ import type { Row } from '../../dataset/row.js';
 import type { Region } from '../region/overlap.js';
 
 /**
- * Rows as ranges `[from, to)`, ascending, none in two: what a region search yields. One list is
- * reused from search to search, so it is valid until the next.
+ * Rows as ascending ranges `[from, to)` that do not overlap: the result of a region search. The
+ * memory is used again, so a result is valid until the next search.
  */
 export class Runs {
   /** from, to of each run in turn. */
@@ -32,7 +32,10 @@ export class Runs {
     this.length++;
   }
 
-  /** Adds those of the rows `from` to `to - 1`, all in the box at `box`, that lie in a region. */
+  /**
+   * Adds those rows from `from` to `to - 1` that lie in a region; all of them are in the box at
+   * `box`.
+   */
   addWithin(
     region: Region,
     coords: Float64Array,

@@ -2,8 +2,9 @@ import { Runs } from './runs.js';
 import { createMeter, type Meter, PIECE } from './work.js';
 
 /**
- * Memory that queries reuse, each part owned by one stage, which hands its result to the next. One
- * query uses a set of it at a time, from its first piece of work to its last.
+ * Working memory that queries use one after the other. Each part belongs to one stage of a query,
+ * which hands its result to the next stage. A query keeps the memory from its first piece of work
+ * to its last.
  */
 export interface Scratch {
   readonly meter: Meter;
@@ -33,12 +34,12 @@ export interface Selection {
    * How many bits are set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries.
    */
   readonly spans: Int32Array;
-  /** Of up to {@link FEW} matches: what they are sorted by. */
+  /** Sort keys of up to {@link FEW} matches. */
   readonly keys: Float64Array;
-  /** The same and their rows, sorted. */
+  /** The sorted keys, and the rows in that order. */
   readonly sortedKeys: Float64Array;
   readonly sortedRows: Int32Array;
-  /** Where each bucket of the few begins, then where it ends. */
+  /** Where each bucket of that sort begins; once it is filled, where it ends. */
   readonly buckets: Int32Array;
 }
 
@@ -46,7 +47,7 @@ export const SPAN_SHIFT = 12;
 export const BITS_PER_SPAN: number = 1 << SPAN_SHIFT;
 export const MAX_PAGE_ROWS = 1000;
 /**
- * Up to here matches are few: sorting them by hand beats the native sort, whose call alone takes a
+ * Up to `FEW` matches a bucket sort of our own beats the native sort, whose call alone takes a
  * microsecond.
  */
 export const FEW = 1_024;
@@ -72,14 +73,14 @@ export function createScratch(rows: number, piece: number = PIECE): Scratch {
   };
 }
 
-/** Makes the memory ready for the next query. */
+/** Clears the marks for the next query. */
 export function unmark({ marks }: Scratch): void {
   if (!marks.isUsed) return;
   marks.bits.fill(0);
   marks.isUsed = false;
 }
 
-/** Does so after a query that did not come to its end. */
+/** Clears the marks and the selection after a query that did not come to its end. */
 export function wipe(scratch: Scratch): void {
   unmark(scratch);
   scratch.selection.bits.fill(0);

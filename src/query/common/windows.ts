@@ -1,14 +1,14 @@
 import { type Order, type RankRange, rankRange } from '../../dataset/order.js';
 import type { TimeWindow } from '../../model/query.js';
 
-/** A window of time, as the stretch of its order. */
+/** A window of time as a range of ranks of its order. */
 export interface Window {
   readonly order: Order;
   readonly range: RankRange;
   readonly count: number;
 }
 
-/** Undefined where all rows lie in the window, too. */
+/** The window of a filter; undefined without a filter, or where all rows lie in the window. */
 export function windowOf(order: Order, window: TimeWindow | undefined): Window | undefined {
   if (window === undefined) return undefined;
   const range = rankRange(order, window.after, window.before);

@@ -4,7 +4,7 @@
  */
 export type Work<T> = Generator<void, T, void>;
 
-/** A result that is there already, or the work that leads to it: small work needs no generator. */
+/** A result, or the work that leads to it: what is soon done needs no generator. */
 export type Step<T> = T | Work<T>;
 
 /**
@@ -31,7 +31,7 @@ export function refill(meter: Meter): void {
   meter.left = meter.piece;
 }
 
-/** Whether the result has yet to be worked for. */
+/** Whether a step is work that has yet to be done, and not a result. */
 export function isWork<T>(step: Step<T>): step is Work<T> {
   return typeof (step as Work<T> | undefined)?.next === 'function';
 }
@@ -47,8 +47,8 @@ function* chain<A, B>(work: Work<A>, next: (result: A) => Step<B>): Work<B> {
 }
 
 /**
- * Does `work` on all of `from` to `to - 1`, each of which costs `cost`: at once where that is
- * little, else in stretches, of `most` at most.
+ * Does `work` on the numbers `from` to `to - 1`, each of which costs `cost` nanoseconds: in one
+ * call where the total is less than a stretch, else in stretches of at most `most` numbers.
  */
 export function inStretches(
   meter: Meter,

@@ -10,7 +10,7 @@ const RADIANS = Math.PI / 180;
 export class Centre {
   readonly lon: Degrees;
   readonly lat: Degrees;
-  // the antimeridian by one name
+  // 180 where `lon` is -180: the antimeridian by one of its two names
   readonly #lon: Degrees;
   readonly #sinLat: number;
   readonly #cosLat: number;
@@ -27,15 +27,15 @@ export class Centre {
   }
 
   /**
-   * Haversine of the great circle to the point at `2 * row` of longitudes and latitudes in turn:
-   * the same for every name of a place.
+   * Haversine of the great circle to the point at `2 * row` of `coords`, which has longitudes and
+   * latitudes in turn. All names of a place have the same haversine.
    */
   to(coords: Float64Array, row: Row): number {
     const lon = coords[2 * row]!;
     const lat = coords[2 * row + 1]!;
     const dLat = (lat - this.lat) * RADIANS;
     let dLon = ((lon === -180 ? 180 : lon) - this.#lon) * RADIANS;
-    // what rounding would tell apart is one place by two names
+    // a pole has every longitude: rounding must not tell its names apart
     if (lat === 90 || lat === -90) dLon = 0;
     if (Math.abs(dLat) < NEAR && Math.abs(dLon) < NEAR) {
       const sinLat = sineNear(dLat / 2);
@@ -49,8 +49,8 @@ export class Centre {
   }
 
   /**
-   * Bounds the haversines to all points of the box whose west, south, east and north are at `at`
-   * and the places after; rounding is allowed for.
+   * Sets {@link least} and {@link most} to bounds of the haversines to all points of a box,
+   * rounding included. West, south, east and north of the box are at `at` and the places after.
    */
   bound(boxes: Float64Array, at: number): void {
     const west = boxes[at]!;

@@ -23,24 +23,22 @@ const EVERYWHERE: Region = {
   work: () => 0,
 };
 
-/**
- * Room for rounding where a bound is compared with a value from another formula: a share of it, …
- */
+/** Relative tolerance where a bound is compared with a value of another formula. */
 const SLACK = 1e-12;
 
 /**
- * … and metres. Rounded coordinates put two names of one place, lon 180 and -180 or any two
- * longitudes of a pole, nanometres apart; only the geodesic knows that they are one.
+ * Absolute tolerance of the same comparison. Rounding puts two names of one place nanometres apart:
+ * longitudes 180 and -180, or two longitudes of a pole. Only the geodesic treats them as one place.
  */
 const NOISE: Metres = 1e-6;
 
 /**
- * A patch with no more error than this leaves next to nothing in doubt: one for a smaller box would
+ * A patch with at most this error leaves hardly a point in doubt: a patch for a smaller box would
  * save nothing.
  */
 const SHARP: Metres = 1e-5;
 
-/** In place of the sine next to the antipode: the geodesics do not meet in a point there. */
+/** Least sine of the radius near the antipode, where geodesics do not meet in one point. */
 const ASTROID = 0.1;
 
 /** A circle in metres on the WGS84 ellipsoid. `rim` settles what is near its edge. */
@@ -53,8 +51,8 @@ export function circleRegion(circle: Circle, rim: Rim = new Rim(circle)): Region
 }
 
 /**
- * The great circle decides for all but the points near the rim, and a {@link Patch} around each box
- * for all but the nearest of these.
+ * The great circle decides for points far from the rim, a {@link Patch} around each box for most of
+ * the others, and the geodesic for the rest.
  */
 function largeCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): Region {
   // haversines below `inner` are surely inside, above `outer` surely outside
@@ -63,9 +61,9 @@ function largeCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
   const centre = new Centre(lon, lat);
   const { west, south, east, north } = frame;
   const crosses = west > east;
-  // around the last box that was small enough, and around the last block
   const arc = radius / EARTH_RADIUS;
   const nearness = arc < 3 ? Math.sin(arc) : Math.max(Math.sin(arc), ASTROID);
+  // `wide` is around the last box that was small enough for a patch, `close` around the last block
   const wide = new Patch();
   const close = new Patch();
 

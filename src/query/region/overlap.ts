@@ -9,26 +9,30 @@ export const INSIDE = 1;
 export const ACROSS = 2;
 
 /**
- * A part of the map that boxes and points can be tested against. It takes both by their place,
- * because numbers with a fraction cost an allocation each when they are passed to a function that
- * is not inlined.
+ * A part of the map that boxes and points can be tested against. Its functions take the place of a
+ * box or a point in an array: a fraction that is passed to a function which is not inlined costs an
+ * allocation.
  */
 export interface Region {
-  /** A rectangle that holds all of it; from -180 to 180 where it crosses the antimeridian. */
+  /**
+   * A rectangle that holds the whole region; from -180 to 180 where the region crosses the
+   * antimeridian.
+   */
   readonly frame: Box;
   /**
-   * How the box whose west, south, east and north are at `at` and the places after lies to it. May
-   * say ACROSS where INSIDE or OUTSIDE is true, never the other way round.
+   * How a box lies to the region; its west, south, east and north are at `at` and the places after.
+   * May say ACROSS where INSIDE or OUTSIDE is true, never the other way round.
    */
   overlap(boxes: Float64Array, at: number): Overlap;
   /**
-   * Whether it holds the point whose longitude and latitude are at `2 * row` and the place after.
+   * Whether the region holds the point whose longitude and latitude are at `2 * row` and the place
+   * after.
    */
   contains(coords: Float64Array, row: Row): boolean;
   /**
-   * The same for rows `from` to `to - 1`, many at a time: writes row, row + 1 for each that it
-   * holds to `bounds` at `at`, and returns where they end. Room for all of them is wanted. All of
-   * the rows lie in the box at `box` of `boxes`, which was found to be ACROSS.
+   * Tests rows `from` to `to - 1` together. Writes `row, row + 1` to `bounds`, from `at` on, for
+   * each row that the region holds, and returns where these end. `bounds` must have room for all of
+   * the rows. All of them lie in the box at `box` of `boxes`, which was found to be ACROSS.
    */
   collect(
     coords: Float64Array,
@@ -39,13 +43,13 @@ export interface Region {
     bounds: Int32Array,
     at: number,
   ): number;
-  /** Nanoseconds that geodesics have taken so far, besides the usual costs of a test. */
+  /** Nanoseconds that geodesics have taken so far, beyond the usual cost of a test. */
   work(): number;
 }
 
 /**
- * Collects by a test of single rows, where that costs so much that a loop of its own would save
- * nothing.
+ * Does what {@link Region.collect} does by single tests, for regions whose test costs far more than
+ * a call.
  */
 export function collectEach(
   contains: Region['contains'],
@@ -66,7 +70,10 @@ export function collectEach(
   return end;
 }
 
-/** Whether a box is a single place: the block of a pile, of a pole, or one point. */
+/**
+ * Whether all points of a box are at one place: a single point, points with equal coordinates, or a
+ * pole.
+ */
 export function isPlace(boxes: Float64Array, at: number): boolean {
   const south = boxes[at + 1]!;
   if (south !== boxes[at + 3]) return false;

@@ -10,12 +10,15 @@ import type { Degrees, Metres } from '../../model/units.js';
 
 const RADIANS = Math.PI / 180;
 
-/** Beyond this share of what is around it a polynomial's error grows too fast to be of use. */
+/**
+ * Largest size of a patch, in radians and beside the distances to the centre and its antipode: the
+ * error of a larger one grows too fast.
+ */
 const MOST_REACH = 0.1;
 
 /**
- * Share of the error's model that is admitted, twice as much as was ever found:
- * test/query/region/patch.test.ts.
+ * The error that is allowed for, as a share of the error model: twice the largest share that
+ * test/query/region/patch.test.ts finds.
  */
 const SHARE = 0.4;
 /** Rounding, here and in the geodesic. */
@@ -30,8 +33,8 @@ export class Patch {
   /** Whether the polynomial holds for the box that was asked for last. */
   isValid = false;
   /**
-   * Whether all that is known is the distance to the middle, and that distances change by no more
-   * than one moves.
+   * Whether only the distance to the middle is known. A distance changes by no more than the way
+   * moved, which {@link error} allows for.
    */
   isFlat = false;
   west: Degrees = 0;
@@ -58,7 +61,7 @@ export class Patch {
   c03 = 0;
   readonly #middle = new Float64Array(2);
 
-  /** Whether the patch tells more of a box within it than that its distances are about as great. */
+  /** Whether a box lies within the patch and its polynomial is not flat. */
   holds(boxes: Float64Array, at: number): boolean {
     return (
       this.isValid &&
@@ -70,7 +73,7 @@ export class Patch {
     );
   }
 
-  /** Whether this very box was the last to be fitted, well or not. */
+  /** Whether the last call of {@link fit} was for this box, whatever came of it. */
   isAround(boxes: Float64Array, at: number): boolean {
     return (
       boxes[at] === this.west &&
@@ -81,9 +84,9 @@ export class Patch {
   }
 
   /**
-   * Fits the patch to a box, with the distances less `radius`. Leaves it invalid where that is no
-   * use. `nearness` is the sine of the arc that the radius is: where the box is too large for it,
-   * nothing is measured.
+   * Fits the polynomial to a box; its values are distances less `radius`. Leaves the patch invalid
+   * where a polynomial would be of no use. `nearness` is the sine of the radius as an angle: a box
+   * that is too large beside it is not even measured.
    */
   fit(
     from: GeodesicFrom,
@@ -110,13 +113,13 @@ export class Patch {
     this.#side = Math.min(1, cos + halfHeight);
     const side = this.#side * halfWidth;
     const extent = Math.sqrt(halfHeight * halfHeight + side * side);
-    // on the way to a box that reaches far beyond the rim, or far within
+    // the search goes down to smaller boxes before a polynomial is of use
     if (extent > 2 * MOST_REACH * nearness) return;
     this.isValid = true;
     this.isFlat = false;
     this.lon = middle[0]!;
     this.lat = lat;
-    // the geodesics to either side of the antipode's parallel leave in other directions
+    // on the two sides of the antipode's parallel geodesics leave in different directions
     const isSmooth =
       from.measure(middle, 0) &&
       !(from.isFar && this.south <= -from.lat && this.north >= -from.lat);
@@ -136,8 +139,7 @@ export class Patch {
     this.c30 = this.c21 = this.c12 = this.c03 = 0;
   }
 
-  /** Returns false where the polynomial would not hold. */
-
+  /** Works out the coefficients; returns false where the polynomial would not hold. */
   #expand(from: GeodesicFrom, radius: Metres, extent: number, size: number, cos: number): boolean {
     const sin = from.sinLat;
     const w2 = 1 - ECCENTRICITY_SQUARED * sin * sin;
@@ -182,7 +184,7 @@ export class Patch {
     return true;
   }
 
-  /** No point of a box within the patch is further from the box's middle. */
+  /** The farthest that a point of a box within the patch can be from the box's middle. */
   reachOf(boxes: Float64Array, at: number): Metres {
     const halfWidth = (boxes[at + 2]! - boxes[at]!) * this.#side;
     const halfHeight = boxes[at + 3]! - boxes[at + 1]!;

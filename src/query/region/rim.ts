@@ -11,12 +11,12 @@ import type { Patch } from './patch.js';
  * third of it.
  */
 const AGREEMENT: Metres = 5e-8;
-/** Room for rounding, and for that. */
+/** Tolerance for rounding and for {@link AGREEMENT}. */
 const NOISE: Metres = 1e-6;
 
 const RADIANS = Math.PI / 180;
 
-// nanoseconds: of a place, and more where the general solution must decide
+// nanoseconds to measure a place, and in addition where the general solution must decide
 const MEASURING = 500;
 const SOLVING = 2_000;
 
@@ -25,18 +25,17 @@ const PLACES = 1_024;
 /** Odd numbers whose multiples look random. */
 const SPREAD = 0x9e3779b1;
 const OTHER_SPREAD = 0xc2b2ae35;
-/** Which half of a number has its sign. */
+/** Which 32-bit half of a double has its sign. */
 const SIGN = new Uint8Array(Uint16Array.of(1).buffer)[0]!;
 const UNKNOWN = 0;
 const WITHIN = 1;
 const BEYOND = 2;
 
-/**
- * Memory of a rim, made when something is in doubt for the first time: small circles hardly ever
- * need it.
- */
+/** Memory of a rim, made when the first point is in doubt: small circles hardly ever need it. */
 class Memory {
-  /** Longitude and latitude of each place that is remembered, at its hash, and what was found. */
+  /**
+   * Longitude and latitude of each place that is remembered, at its hash, and the verdict on it.
+   */
   readonly places: Float64Array = new Float64Array(2 * PLACES);
   readonly verdicts: Uint8Array = new Uint8Array(PLACES);
   /** Two numbers, to be read as bits. */
@@ -80,8 +79,8 @@ export class Rim {
   }
 
   /**
-   * Whether all points of a box are equally far away: because it is a single place, or a parallel
-   * seen from a pole.
+   * Whether all points of a box are equally far away: the box is a single place, or a parallel seen
+   * from a pole.
    */
   isOneDistance(boxes: Float64Array, at: number): boolean {
     return isPlace(boxes, at) || (this.#isPolar && boxes[at + 1] === boxes[at + 3]);
@@ -121,8 +120,8 @@ export class Rim {
   }
 
   /**
-   * Collects, as a region does, by a test of single rows, which asks this rim: a distance changes
-   * by no more than one moves, so a neighbour of what was measured may need no test.
+   * Does what {@link Region.collect} does by single tests, which ask this rim. A distance changes
+   * by no more than the way moved, so a point next to one that was measured may need no test.
    */
   collectEach(
     contains: Region['contains'],
@@ -150,8 +149,8 @@ export class Rim {
   }
 
   /**
-   * Collects, as a region does, those of the rows `from` to `to - 1` that the circle holds; all are
-   * in the patch.
+   * Collects those rows from `from` to `to - 1` that the circle holds; all of them are in the
+   * patch.
    */
   collect(
     patch: Patch,
@@ -172,8 +171,7 @@ export class Rim {
         c00 +
         x * (c10 + x * (c20 + x * c30 + y * c21)) +
         y * (c01 + y * (c02 + y * c03 + x * c12) + x * c11);
-      // written in any case, to be overwritten, and counted by the sign bit: half of all branches
-      // would be mispredicted
+      // written always and counted by the sign bit: half of all branches would be mispredicted
       bounds[end] = row;
       bounds[end + 1] = row + 1;
       if (Math.abs(beyond) <= error) {
@@ -196,7 +194,7 @@ function slotOf({ numbers, bits }: Memory, lon: Degrees, lat: Degrees): number {
   return (mixed ^ (mixed >>> 15)) & (PLACES - 1);
 }
 
-/** Metres between two points, or more. */
+/** An upper bound of the metres between two points. */
 function gapBetween(coords: Float64Array, a: Row, b: Row): Metres {
   const [latA, latB] = [coords[2 * a + 1]!, coords[2 * b + 1]!];
   const dLon = Math.abs(coords[2 * b]! - coords[2 * a]!);

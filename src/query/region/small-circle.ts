@@ -9,7 +9,7 @@ const RADIANS = Math.PI / 180;
 /** Steps of latitude, in radians, between which the metric's slope is taken. */
 const STEP = 1e-3;
 
-/** In place of a box's: of a single row. */
+/** Stands for the place of a box where a single row is tested. */
 const NO_BOX = -1;
 
 const LEAST_RADIUS = 1;
@@ -78,7 +78,7 @@ export function smallCircleRegion(
         end += 2;
         continue;
       }
-      // where one is in doubt there may be more, but on a single place they are all one
+      // one point in doubt is hardly the only one in its box, unless the box is a single place
       if (box !== NO_BOX && !isPlace(boxes, box)) {
         close ??= new Patch();
         close.fit(rim.from, radius, boxes, box, radius / EARTH_RADIUS);
