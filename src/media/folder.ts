@@ -1,5 +1,15 @@
 import { statSync } from 'node:fs';
+import { open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { InputError } from '../errors.js';
+
+/** What the addresses of images begin with, as records carry them. */
+export const IMAGES_PATH = '/media/map_data_points/';
+
+/** The folder of media could not be written, or no image be decoded, for want of room, files or processes. */
+export class MediaUnavailable extends Error {
+  override readonly name = 'MediaUnavailable';
+}
 
 /** Checks that the folder of images is one. Throws an InputError that says what to do. */
 export function checkMediaFolder(path: string): void {
@@ -7,4 +17,36 @@ export function checkMediaFolder(path: string): void {
   if (stat?.isDirectory() === true) return;
   const what = stat === undefined ? 'there is no such folder' : 'it is no folder';
   throw new InputError(`--media ${path}: ${what}. Make it, or leave the setting out.`);
+}
+
+/** Where images stand: one folder a point. */
+export function imagesIn(folder: string): string {
+  return join(folder, 'map_data_points');
+}
+
+/** Where files stand that are no image of a point yet. No address leads there. */
+export function incomingIn(folder: string): string {
+  return join(folder, '.incoming');
+}
+
+/** Removes a file that may be gone already. */
+export async function removeFile(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+  }
+}
+
+/** A new name, or one that is gone, is on disk once its folder is. */
+export async function flushFolder(path: string): Promise<void> {
+  // Windows opens no folders, and needs none to be flushed
+  if (process.platform === 'win32') return;
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }

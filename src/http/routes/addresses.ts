@@ -2,8 +2,6 @@
 export const ROOT_PATH = '/rest/';
 export const POINTS_PATH = '/rest/map_data_points/';
 export const NOTIFICATIONS_PATH = '/rest/notifications/';
-/** Where the images of points are, as records name them. */
-export const MEDIA_PATH = '/media/map_data_points/';
 
 export const ALLOW_POINTS = 'GET, POST, HEAD, OPTIONS';
 export const ALLOW_READ = 'GET, HEAD, OPTIONS';

@@ -2,8 +2,9 @@ import { realpath } from 'node:fs/promises';
 import { sep } from 'node:path';
 import send from '@fastify/send';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { IMAGES_PATH } from '../../media/folder.js';
 import { HttpError, NotFound } from '../request/errors.js';
-import { ALLOW_READ, MEDIA_PATH } from './addresses.js';
+import { ALLOW_READ } from './addresses.js';
 import { wrongMethod } from './resources.js';
 
 const ID = /^[1-9]\d{0,15}$/;
@@ -17,7 +18,7 @@ const POLICY = "default-src 'none'; sandbox";
  * carry. There is no listing, and no name leads out of the folder.
  */
 export function addMedia(app: FastifyInstance, folder: string): void {
-  const url = `${MEDIA_PATH}:id/:name`;
+  const url = `${IMAGES_PATH}:id/:name`;
   const config = { isFile: true };
   app.route({
     method: ['GET', 'HEAD'],

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import sharp, { type Metadata } from 'sharp';
+import type { Decoded, DecodeJob } from './decoder.js';
+import type { Ending } from './names.js';
+
+// entry of the process that decodes images: whatever an image does to its decoder happens here, and
+// not where points are served
+
+/** What the original says of a file that is no image. */
+const NO_IMAGE =
+  'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
+const QUALITY = 90;
+
+/** First bytes of what is taken. */
+const FORMATS: readonly [ending: Ending, mark: Buffer][] = [
+  ['jpg', Buffer.from([0xff, 0xd8, 0xff])],
+  ['png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
+];
+
+// where memory is short, the system ends this process first
+try {
+  writeFileSync('/proc/self/oom_score_adj', '1000');
+} catch {
+  // there is no such file, or it may not be written
+}
+// images come one at a time, and none twice
+sharp.cache(false);
+sharp.concurrency(1);
+// the library reads many formats; each is one more to find a fault in
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'] });
+
+process.once('disconnect', () => process.exit());
+process.on('message', async (job: DecodeJob) => {
+  const decoded = await decode(job).catch((error: Error): Decoded => {
+    return { kind: 'failed', text: error.message };
+  });
+  process.send!(decoded);
+});
+process.send!('ready');
+
+/**
+ * Decodes every pixel of an image and writes a new one with the same look: turned upright, in the
+ * colours that every screen has, without whatever else the file carried.
+ */
+async function decode({ input, output, maxPixels }: DecodeJob): Promise<Decoded> {
+  const bytes = await readFile(input);
+  if (bytes.length === 0) return { kind: 'refused', text: 'The submitted file is empty.' };
+  const [ending] = FORMATS.find(([, mark]) => mark.equals(bytes.subarray(0, mark.length))) ?? [];
+  if (ending === undefined) return { kind: 'refused', text: NO_IMAGE };
+  let made: Buffer;
+  try {
+    const metadata = await sharp(bytes, { limitInputPixels: false }).metadata();
+    const { width, height } = metadata;
+    if (width * height > maxPixels) {
+      const text = `The image has ${width} × ${height} pixels. Expected at most ${maxPixels} altogether.`;
+      return { kind: 'refused', text };
+    }
+    made = await remake(bytes, metadata, maxPixels, ending);
+  } catch {
+    return { kind: 'refused', text: NO_IMAGE };
+  }
+  const file = await open(output, 'wx');
+  try {
+    await file.writeFile(made);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { kind: 'image', ending, sha256: createHash('sha256').update(made).digest('hex') };
+}
+
+function remake(
+  bytes: Buffer,
+  { chromaSubsampling }: Metadata,
+  maxPixels: number,
+  ending: Ending,
+): Promise<Buffer> {
+  // what is cut short or damaged is refused; odd but readable files of old cameras are taken
+  const limits = { failOn: 'error', limitInputPixels: maxPixels, sequentialRead: true } as const;
+  const upright = sharp(bytes, limits).autoOrient().toColourspace('srgb');
+  if (ending === 'png') return upright.png().toBuffer();
+  const isSharp = chromaSubsampling === '4:4:4';
+  return upright
+    .jpeg({ quality: QUALITY, chromaSubsampling: isSharp ? '4:4:4' : '4:2:0' })
+    .toBuffer();
+}

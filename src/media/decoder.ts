@@ -1,0 +1,168 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { MediaUnavailable } from './folder.js';
+import type { Ending } from './names.js';
+
+/** What the process that decodes is told: paths, and how many pixels an image may have. */
+export interface DecodeJob {
+  readonly input: string;
+  readonly output: string;
+  readonly maxPixels: number;
+}
+
+/** What it answers: a new image was written, this one is not taken, or the system failed. */
+export type Decoded =
+  | { readonly kind: 'image'; readonly ending: Ending; readonly sha256: string }
+  | { readonly kind: 'refused'; readonly text: string }
+  | { readonly kind: 'failed'; readonly text: string };
+
+/** Decodes images in a process of its own, one at a time. */
+export interface Decoder {
+  /** Rejects with a MediaUnavailable when it could not be tried. */
+  decode(job: DecodeJob): Promise<Exclude<Decoded, { kind: 'failed' }>>;
+  /** Ends the process. */
+  close(): void;
+}
+
+export interface DecoderLimits {
+  /** Milliseconds that an image may take. */
+  readonly patienceMs: number;
+  /** Milliseconds after which a process without work ends, and gives its memory back. */
+  readonly idleMs: number;
+  /** Images that may wait for their turn. */
+  readonly maxWaiting: number;
+}
+
+const LIMITS: DecoderLimits = { patienceMs: 20_000, idleMs: 60_000, maxWaiting: 64 };
+/** What the process may take to start. */
+const START_MS = 20_000;
+const ENTRY = fileURLToPath(new URL('./decode-process.js', import.meta.url));
+
+/** Makes a decoder, which starts its process with the first image. */
+export function createDecoder({ patienceMs, idleMs, maxWaiting }: DecoderLimits = LIMITS): Decoder {
+  let child: ChildProcess | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let waiting = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  function rest(): void {
+    clearTimeout(idle);
+    if (child !== undefined && isAlive(child)) child.disconnect();
+    child = undefined;
+  }
+
+  async function work(job: DecodeJob): Promise<Decoded> {
+    clearTimeout(idle);
+    try {
+      let decoded = child !== undefined && isAlive(child) ? await tryWith(child, job) : undefined;
+      if (decoded !== undefined) return decoded;
+      // there was no process, or it died since the last image
+      child = await startProcess();
+      decoded = await tryWith(child, job);
+      if (decoded !== undefined) return decoded;
+      throw new MediaUnavailable('The process that decodes images takes none.');
+    } finally {
+      idle = setTimeout(rest, idleMs).unref();
+    }
+  }
+
+  /** What a process makes of a job; undefined when it was gone before it had the job. */
+  async function tryWith(worker: ChildProcess, job: DecodeJob): Promise<Decoded | undefined> {
+    hold(worker);
+    const aborting = new AbortController();
+    const { signal } = aborting;
+    const answered = once(worker, 'message', { signal }).then(([decoded]) => decoded as Decoded);
+    const ended = once(worker, 'exit', { signal }).then((): Decoded => {
+      return { kind: 'refused', text: 'The image could not be decoded.' };
+    });
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      worker.kill('SIGKILL');
+    }, patienceMs);
+    try {
+      const isGiven = await new Promise<boolean>((resolve) => {
+        worker.send(job, (error) => resolve(error === null));
+      });
+      if (!isGiven) return undefined;
+      const decoded = await Promise.race([answered, ended]);
+      if (!isLate) return decoded;
+      const text = `The image took more than ${patienceMs / 1000} seconds to decode.`;
+      return { kind: 'refused', text };
+    } finally {
+      clearTimeout(timer);
+      aborting.abort();
+      await Promise.allSettled([answered, ended]);
+      letGo(worker);
+    }
+  }
+
+  return {
+    async decode(job) {
+      if (waiting >= maxWaiting) throw new MediaUnavailable('Too many images are waiting.');
+      waiting++;
+      const mine = last.then(() => work(job));
+      last = mine.catch(() => {});
+      try {
+        const decoded = await mine;
+        if (decoded.kind === 'failed') throw new MediaUnavailable(decoded.text);
+        return decoded;
+      } finally {
+        waiting--;
+      }
+    },
+    close: rest,
+  };
+}
+
+/** Starts the process and waits until its library is loaded. */
+async function startProcess(): Promise<ChildProcess> {
+  // what decodes a stranger's file knows no secret of the service
+  const known = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYPOST_'));
+  const child = fork(ENTRY, [], {
+    env: Object.fromEntries(known),
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  child.on('error', () => {});
+  lowerPriority(child.pid);
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  try {
+    await Promise.race([once(child, 'message'), failed(child)]);
+  } finally {
+    clearTimeout(timer);
+  }
+  return child;
+}
+
+async function failed(child: ChildProcess): Promise<never> {
+  const [code, signal] = await once(child, 'exit');
+  throw new MediaUnavailable(`The process that decodes images ended with ${signal ?? code}.`);
+}
+
+/** Answers come first. Threads that begin later have the priority of the one that begins them. */
+function lowerPriority(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // it has ended already, which is noticed elsewhere
+  }
+}
+
+function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
+  return connected && exitCode === null && signalCode === null;
+}
+
+/** Keeps this process alive while the other one works. */
+function hold(child: ChildProcess): void {
+  child.ref();
+  child.channel?.ref();
+}
+
+function letGo(child: ChildProcess): void {
+  child.unref();
+  child.channel?.unref();
+}

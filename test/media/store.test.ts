@@ -1,0 +1,105 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MediaUnavailable } from '../../src/media/folder.js';
+import type { CheckedImage, Media } from '../../src/media/media.js';
+import { receiveUpload } from '../../src/media/upload.js';
+import { JPEG, PNG } from '../support/images.js';
+import { makeMediaFolder, rejection } from '../support/media.js';
+
+const { media, folder, upload, files, reopen, remove } = makeMediaFolder();
+test.after(remove);
+test.after.each(() => {
+  for (const name of ['.incoming', 'map_data_points']) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+    mkdirSync(join(folder, name));
+  }
+});
+
+/** An image that was taken. */
+async function checked(name = 'photo.jpg', bytes = JPEG): Promise<CheckedImage> {
+  const image = await media.accept(await upload(bytes, name));
+  assert.type(image, 'object');
+  return image as CheckedImage;
+}
+
+test('an image stands under the id of its point, by a safe name', async () => {
+  const { file, ...image } = await checked('../Näkymä 1.png');
+  assert.match(image.name, /^Nakyma_1_[0-9a-f]{8}\.jpg$/);
+  const bytes = readFileSync(join(folder, '.incoming', file));
+  const address = await media.store(3001, { file, ...image });
+  assert.is(address, `/media/map_data_points/3001/${image.name}`);
+  const path = `map_data_points/3001/${image.name}`;
+  assert.equal(files(), [`.incoming/3001.${image.name}.new`, path]);
+  await media.settle(address);
+  assert.equal(files(), ['.incoming', path]);
+  assert.equal(readFileSync(join(folder, path)), bytes);
+});
+
+test('an image whose record is refused goes, and those beside it stay', async () => {
+  const first = await media.store(7, await checked());
+  await media.remove(first);
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+  // removed twice, as after an error on the way
+  await media.remove(first);
+
+  const kept = await media.store(7, await checked('kept.jpg'));
+  await media.settle(kept);
+  await media.remove(await media.store(7, await checked('gone.png', PNG)));
+  assert.equal(files(), ['.incoming', kept.slice('/media/'.length)]);
+});
+
+test('what becomes the image of no point is discarded', async () => {
+  await media.discard(await upload(JPEG));
+  await media.discard(await checked());
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+});
+
+test('after a crash only what no record names is removed', async () => {
+  const posted = await media.store(1, await checked());
+  const lost = await media.store(2, await checked());
+  await upload(PNG);
+  await checked();
+  // marked, and killed before the image got its name
+  writeFileSync(join(folder, '.incoming/3.photo_00000000.jpg.new'), '');
+  mkdirSync(join(folder, 'map_data_points/3'));
+  // what was there before, and nobody marked
+  mkdirSync(join(folder, 'map_data_points/4'));
+  writeFileSync(join(folder, 'map_data_points/4/old.jpg'), 'old');
+
+  const asked: string[] = [];
+  const restarted: Media = reopen();
+  await restarted.sweep((address) => {
+    asked.push(address);
+    return address === posted;
+  });
+  assert.equal(asked.sort(), [posted, lost, '/media/map_data_points/3/photo_00000000.jpg'].sort());
+  const kept = [posted.slice('/media/'.length), 'map_data_points/4/old.jpg'];
+  assert.equal(files(), ['.incoming', ...kept]);
+});
+
+test('a folder that cannot be written fails as unavailable, and nothing is left', async () => {
+  const image = await checked();
+  // a file where the folder of the point would be
+  writeFileSync(join(folder, 'map_data_points/5'), '');
+  const error = await rejection(media.store(5, image));
+  assert.instance(error, MediaUnavailable);
+  assert.equal(files(), ['.incoming', 'map_data_points/5']);
+
+  rmSync(join(folder, '.incoming'), { recursive: true });
+  const late = await rejection(upload(JPEG));
+  assert.instance(late, MediaUnavailable);
+});
+
+test('an upload that breaks off leaves nothing and fails as its stream did', async () => {
+  const broken = new Readable({ read() {} });
+  broken.push(JPEG);
+  setImmediate(() => broken.destroy(new Error('the client left')));
+  const error = await rejection(receiveUpload(folder, broken, 'x.jpg'));
+  assert.is(error.message, 'the client left');
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+});
+
+test.run();

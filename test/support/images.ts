@@ -1,0 +1,168 @@
+import { deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+
+/** The four colours of {@link quarters}: top left, top right, bottom left, bottom right. */
+export const COLOURS = ['red', 'lime', 'blue', 'white'] as const;
+export const QUARTER_WIDTH = 32;
+export const QUARTER_HEIGHT = 16;
+
+/** Pixels of a picture whose quarters have a colour each, wider than high. */
+async function quarters(): Promise<Buffer> {
+  const parts = await Promise.all(
+    COLOURS.map((background) =>
+      sharp({
+        create: { width: QUARTER_WIDTH, height: QUARTER_HEIGHT, channels: 3, background },
+      })
+        .png()
+        .toBuffer(),
+    ),
+  );
+  return sharp({
+    create: {
+      width: 2 * QUARTER_WIDTH,
+      height: 2 * QUARTER_HEIGHT,
+      channels: 3,
+      background: 'black',
+    },
+  })
+    .composite(
+      parts.map((input, index) => ({
+        input,
+        left: (index % 2) * QUARTER_WIDTH,
+        top: Math.floor(index / 2) * QUARTER_HEIGHT,
+      })),
+    )
+    .png()
+    .toBuffer();
+}
+
+const PICTURE = await quarters();
+
+/** The picture as a JPEG without anything else in it. */
+export const JPEG: Buffer = await sharp(PICTURE).jpeg({ chromaSubsampling: '4:4:4' }).toBuffer();
+/** The same as a PNG. */
+export const PNG: Buffer = await sharp(PICTURE).png().toBuffer();
+
+/** What nobody may read out of an image that was taken. */
+export const SECRET = 'HOME-OF-SOMEBODY';
+
+/**
+ * A JPEG as a phone writes it: an Exif segment with an orientation, a position and a text, a comment, an
+ * XMP packet, and a preview behind its end.
+ */
+export function phoneJpeg(orientation: number): Buffer {
+  const exif = exifOf(orientation);
+  const segments = [
+    segment(0xe1, exif),
+    segment(0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0<x:xmpmeta>${SECRET}</x:xmpmeta>`)),
+    segment(0xed, Buffer.from(`Photoshop 3.0\0${SECRET}`)),
+    segment(0xfe, Buffer.from(`comment ${SECRET}`)),
+  ];
+  return Buffer.concat([JPEG.subarray(0, 2), ...segments, JPEG.subarray(2), Buffer.from(SECRET)]);
+}
+
+/** A PNG with texts, times, an orientation and bytes behind its end. */
+export function phonePng(orientation: number): Buffer {
+  const afterHeader = 8 + 25;
+  const chunks = [
+    chunk('tEXt', Buffer.from(`Location\0${SECRET}`)),
+    chunk('zTXt', Buffer.concat([Buffer.from('Author\0\0'), deflateSync(Buffer.from(SECRET))])),
+    chunk('iTXt', Buffer.from(`XML:com.adobe.xmp\0\0\0\0\0<x>${SECRET}</x>`)),
+    chunk('eXIf', exifOf(orientation).subarray(6)),
+  ];
+  const [head, rest] = [PNG.subarray(0, afterHeader), PNG.subarray(afterHeader)];
+  return Buffer.concat([head, ...chunks, rest, Buffer.from(SECRET)]);
+}
+
+/** A PNG that says how large it is and has next to no pixels. */
+export function claimingPng(width: number, height: number, pixels: Buffer): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 0, 0, 0, 0], 8);
+  const signature = PNG.subarray(0, 8);
+  const parts = [chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([signature, ...parts]);
+}
+
+/** A chunk of a PNG with its checksum. */
+export function chunk(type: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(type), data]);
+  const whole = Buffer.alloc(8 + named.length);
+  whole.writeUInt32BE(data.length, 0);
+  named.copy(whole, 4);
+  whole.writeUInt32BE(crc32(named), 4 + named.length);
+  return whole;
+}
+
+/** Kinds of the segments of a JPEG before its pixels. */
+export function segmentsOf(jpeg: Buffer): number[] {
+  const kinds: number[] = [];
+  for (let at = 2; jpeg[at + 1] !== 0xda; at += 2 + jpeg.readUInt16BE(at + 2)) {
+    kinds.push(jpeg[at + 1]!);
+  }
+  return kinds;
+}
+
+/** Names of the chunks of a PNG. */
+export function chunksOf(png: Buffer): string[] {
+  const names: string[] = [];
+  for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at)) {
+    names.push(png.toString('latin1', at + 4, at + 8));
+  }
+  return names;
+}
+
+/** The names of the colours in the middle of each quarter. */
+export async function coloursOf(image: Buffer): Promise<string[]> {
+  const { data, info } = await sharp(image)
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return [0, 1, 2, 3].map((quarter) => {
+    const x = Math.floor(((1 + 2 * (quarter % 2)) * info.width) / 4);
+    const y = Math.floor(((1 + 2 * Math.floor(quarter / 2)) * info.height) / 4);
+    const at = (y * info.width + x) * info.channels;
+    const key = [...data.subarray(at, at + 3)].map((value) => (value > 127 ? 1 : 0)).join('');
+    return { 100: 'red', '010': 'lime', '001': 'blue', 111: 'white' }[key] ?? key;
+  });
+}
+
+function segment(kind: number, data: Buffer): Buffer {
+  const head = Buffer.from([0xff, kind, 0, 0]);
+  head.writeUInt16BE(data.length + 2, 2);
+  return Buffer.concat([head, data]);
+}
+
+/** An Exif block: orientation, a text and where the picture was taken. */
+function exifOf(orientation: number): Buffer {
+  const entries = 3;
+  const end = 8 + 2 + 12 * entries + 4;
+  const text = Buffer.from(`${SECRET}\0`);
+  const tiff = Buffer.alloc(end + text.length);
+  tiff.write('MM\0*', 'latin1');
+  tiff.writeUInt32BE(8, 4);
+  tiff.writeUInt16BE(entries, 8);
+  const entry = (index: number, tag: number, type: number, count: number): number => {
+    const at = 10 + 12 * index;
+    tiff.writeUInt16BE(tag, at);
+    tiff.writeUInt16BE(type, at + 2);
+    tiff.writeUInt32BE(count, at + 4);
+    return at + 8;
+  };
+  tiff.writeUInt32BE(end, entry(0, 0x010e, 2, text.length));
+  tiff.writeUInt16BE(orientation, entry(1, 0x0112, 3, 1));
+  // the block with the position; here it is empty
+  tiff.writeUInt32BE(end, entry(2, 0x8825, 4, 1));
+  text.copy(tiff, end);
+  return Buffer.concat([Buffer.from('Exif\0\0'), tiff]);
+}
+
+function crc32(bytes: Buffer): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}

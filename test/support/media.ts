@@ -1,0 +1,60 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { type Logger, pino } from 'pino';
+import { createDecoder, type Decoder } from '../../src/media/decoder.js';
+import { type Media, openMedia } from '../../src/media/media.js';
+import { receiveUpload, type Upload } from '../../src/media/upload.js';
+
+/** A folder of images of its own, and what one may do with it. */
+export interface MediaFolder {
+  readonly folder: string;
+  readonly media: Media;
+  /** Writes an upload as a client's would be. */
+  upload(bytes: Buffer, name?: string): Promise<Upload>;
+  /** Every file and empty folder in it, by relative path. */
+  files(): string[];
+  /** Opens it again, as another process would. */
+  reopen(): Media;
+  remove(): void;
+}
+
+export const MAX_PIXELS = 1_000_000;
+
+/** Makes an empty folder of images; all of a test file share a decoder. */
+export function makeMediaFolder(decoder: Decoder = createDecoder()): MediaFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
+  const logger: Logger = pino({ level: 'silent' });
+  const open = (): Media => openMedia({ folder, maxPixels: MAX_PIXELS, logger, decoder });
+  const media = open();
+  return {
+    folder,
+    media,
+    upload: (bytes, name = 'photo.jpg') => receiveUpload(folder, Readable.from([bytes]), name),
+    files: () =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => !entry.isDirectory() || readdirSync(pathOf(entry)).length === 0)
+        .map((entry) => pathOf(entry).slice(folder.length + 1))
+        .sort(),
+    reopen: open,
+    remove() {
+      media.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** The error that a promise rejects with. */
+export async function rejection(work: Promise<unknown>): Promise<Error> {
+  try {
+    await work;
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it did not reject');
+}
+
+function pathOf(entry: { readonly parentPath: string; readonly name: string }): string {
+  return join(entry.parentPath, entry.name);
+}
