@@ -40,6 +40,11 @@ program
   .argument('<output>', 'native snapshot to write, whole or not at all; - for standard output')
   .addOption(maxInvalid())
   .option('--notifications <file>', 'notifications to put in, NDJSON or JSON')
+  .option(
+    '--journal-through <number>',
+    'all posts of the journal up to this sequence are in the input: a service forgets them',
+    whole(0, Number.MAX_SAFE_INTEGER),
+  )
   .option('--accept-page', 'take a page of a longer list as if it were all of it')
   .option('--allow-empty', 'write a snapshot without points')
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
@@ -139,6 +144,7 @@ interface CheckFlags {
 }
 
 interface PackFlags extends CheckFlags {
+  readonly journalThrough?: number;
   readonly notifications?: string;
 }
 

@@ -22,6 +22,11 @@ const MAX_HELD_BYTES = 384 * 1024 * 1024;
 export interface PackOptions extends Leniency {
   /** How many invalid records are left out before the input is refused; 0 where absent. */
   readonly maxInvalid?: number;
+  /**
+   * All posts of the journal up to this sequence are in the input, or were left out on purpose;
+   * where absent, what a native input says.
+   */
+  readonly journalThrough?: number;
   /** A file of notifications to take instead of those that the input has. */
   readonly notificationsPath?: string;
   /** Of records, sorted in memory; more are sorted by way of the disk. */
@@ -91,11 +96,12 @@ async function packFile(
       },
     });
     const source = reader;
+    const through = options.journalThrough ?? source.journalThrough;
     const write = async (
       fd: number,
       openScratch: () => number,
     ): Promise<[LoadReport, NativeTotals]> => {
-      const writer = new NativeWriter(fd, `waypost pack, from ${name}`);
+      const writer = new NativeWriter(fd, `waypost pack, from ${name}`, through);
       const held = await read(input, source, writer, options);
       bar.stop();
       const report = source.report();

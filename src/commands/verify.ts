@@ -44,6 +44,8 @@ function reportLines(path: string, report: VerifyReport): string[] {
   if (load !== undefined) {
     lines.push(`  exported       ${formatUtc(Math.round(load.createdAt * 1000))}`);
     lines.push(`  notifications  ${whole(load.notifications.length)}`);
+    const { journalThrough } = load;
+    if (journalThrough !== undefined) lines.push(`  journal        up to ${whole(journalThrough)}`);
   }
   if (extent !== undefined) {
     const { west, south, east, north } = extent;

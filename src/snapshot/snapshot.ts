@@ -36,6 +36,8 @@ export interface LoadReport {
    * When the export was made, in milliseconds since the epoch: what the file says, else its mtime.
    */
   readonly createdAt: number;
+  /** As the reader says. */
+  readonly journalThrough?: number | undefined;
 }
 
 /** Called while a file is read, with bytes of it read so far and in all. */
@@ -50,6 +52,11 @@ export interface ReadOptions {
 /** An open snapshot file, read once from front to back. */
 export interface SnapshotReader {
   readonly format: SnapshotFormat;
+  /**
+   * All posts of the journal up to this sequence are in the file, or were left out of it on
+   * purpose; undefined where it does not say.
+   */
+  readonly journalThrough?: number | undefined;
   /**
    * The points, block by block, in constant memory. Throws an InputError when the file is broken,
    * or, at its end, when it has more invalid records than allowed.

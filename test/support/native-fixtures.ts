@@ -8,13 +8,15 @@ import { blockOf, notification, point, writeNative } from './native.js';
  * Writes the files of test/fixtures/native into an empty folder. `node dist/test/support/native-fixtures.js
  * FOLDER` does it by hand, when the format changes.
  *
- * one and sample are good; the invalid ones can be read, but do not verify; the others are broken.
+ * one, sample and watermark are good; the invalid ones can be read, but do not verify; the others are broken.
  */
 export function writeNativeFixtures(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const file = (name: string): string => join(folder, `${name}.waypost`);
   const hello = point({ id: 7, comment: 'Hi', lat: 60.25, lon: -0.5 });
   writeNative(file('one'), [blockOf([hello])]);
+
+  writeNative(file('watermark'), [blockOf([hello])], [], 2 ** 40 + 7);
 
   const blocks = [
     blockOf([

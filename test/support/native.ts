@@ -50,10 +50,11 @@ export function writeNative(
   path: string,
   blocks: readonly PointBlock[],
   notifications: readonly Notification[] = [],
+  journalThrough?: number,
 ): NativeTotals {
   const fd = openSync(path, 'wx');
   try {
-    const writer = new NativeWriter(fd, 'a test');
+    const writer = new NativeWriter(fd, 'a test', journalThrough);
     for (const block of blocks) writer.write(block);
     writer.writeNotifications(notifications);
     return writer.finish(CREATED_AT);

@@ -22,6 +22,7 @@ export interface Header {
   readonly origin: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
+  readonly journalThrough: number | undefined;
 }
 
 /** The columns of a block, and what they say about its records. */
@@ -66,7 +67,13 @@ export function readHeader(fields: Fields, fail: Fail): Header {
   const time = fields['created_at'];
   const createdAt = typeof time === 'string' ? parseTimestamp(time) : 'must be text';
   if (typeof createdAt === 'string') throw fail(`created_at ${createdAt}`);
-  return { count: wholeNumber(fields, 'count', fail), origin, createdAt: createdAt.micros / 1000 };
+  return {
+    count: wholeNumber(fields, 'count', fail),
+    origin,
+    createdAt: createdAt.micros / 1000,
+    journalThrough:
+      'journal_through' in fields ? wholeNumber(fields, 'journal_through', fail) : undefined,
+  };
 }
 
 /** Checks a footer. */

@@ -13,11 +13,21 @@ import {
 
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
+/** What a header says that is known before the points are. */
+export interface Labels {
+  readonly origin: string;
+  readonly journalThrough?: number | undefined;
+}
+
 /**
- * A header; for one origin it has the same size whatever the count and the time (in milliseconds
- * since the epoch). Throws a RangeError when no timestamp can say the time.
+ * A header; for the same labels it has the same size whatever the count and the time (in
+ * milliseconds since the epoch). Throws a RangeError when no timestamp can say the time.
  */
-export function headerObject(count: number, origin: string, createdAt: number): Uint8Array {
+export function headerObject(
+  count: number,
+  { origin, journalThrough }: Labels,
+  createdAt: number,
+): Uint8Array {
   const time = new Date(createdAt).toISOString();
   if (!Number.isSafeInteger(Date.parse(time) * 1000)) {
     throw new RangeError(`an export is made between the years 1684 and 2255, not at ${time}`);
@@ -28,6 +38,9 @@ export function headerObject(count: number, origin: string, createdAt: number): 
     count: uint32(count),
     origin: packr.pack(origin),
     created_at: packr.pack(time),
+    ...(journalThrough === undefined
+      ? {}
+      : { journal_through: packr.pack(integer(journalThrough)) }),
   });
 }
 

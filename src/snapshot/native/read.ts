@@ -65,6 +65,7 @@ class Reader implements NativeReader {
   readonly format = 'native';
   readonly count: number;
   readonly origin: string;
+  readonly journalThrough: number | undefined;
   readonly #file: FrameFile;
   readonly #ends: Ends;
   readonly #onProgress: Progress | undefined;
@@ -80,6 +81,7 @@ class Reader implements NativeReader {
     this.#onProgress = onProgress;
     this.count = ends.header.count;
     this.origin = ends.header.origin;
+    this.journalThrough = ends.header.journalThrough;
   }
 
   async *blocks(): AsyncIterable<PointBlock> {
@@ -132,6 +134,7 @@ class Reader implements NativeReader {
       page: undefined,
       digest: this.#ends.digest,
       createdAt: this.#ends.header.createdAt,
+      ...(this.journalThrough === undefined ? {} : { journalThrough: this.journalThrough }),
     };
   }
 

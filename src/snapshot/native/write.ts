@@ -8,6 +8,7 @@ import {
   columnsObject,
   footerObject,
   headerObject,
+  type Labels,
   notificationObject,
   notificationsObject,
   uint32,
@@ -38,7 +39,7 @@ export interface NativeTotals {
  */
 export class NativeWriter {
   readonly #fd: number;
-  readonly #origin: string;
+  readonly #labels: Labels;
   /** The CRC-32 of every frame so far, in order. */
   readonly #crcs: number[] = [];
   #position = 0;
@@ -47,14 +48,17 @@ export class NativeWriter {
   #notifications = 0;
   #state: 'blocks' | 'notifications' | 'finished' = 'blocks';
 
-  /** `origin` tells people where the points come from; it is cut at 1,000 characters. */
-  constructor(fd: number, origin: string) {
+  /**
+   * `origin` tells people where the points come from; it is cut at 1,000 characters. All posts of
+   * the journal up to `journalThrough` are among the points, or were left out on purpose.
+   */
+  constructor(fd: number, origin: string, journalThrough?: number | undefined) {
     requireLittleEndian();
     this.#fd = fd;
-    this.#origin = wellFormed(origin.slice(0, 1000));
+    this.#labels = { origin: wellFormed(origin.slice(0, 1000)), journalThrough };
     this.#put(MAGIC);
     // holds the place until the count and the time are known
-    this.#frame(headerObject(0, this.#origin, 0));
+    this.#frame(headerObject(0, this.#labels, 0));
   }
 
   /**
@@ -113,7 +117,7 @@ export class NativeWriter {
     this.#state = 'finished';
     const end = this.#position;
     this.#position = MAGIC.length;
-    this.#crcs[0] = this.#putFrame([headerObject(this.#points, this.#origin, createdAt)]);
+    this.#crcs[0] = this.#putFrame([headerObject(this.#points, this.#labels, createdAt)]);
     this.#position = end;
     this.#frame(
       footerObject({

@@ -56,6 +56,8 @@ const WRONG: Record<string, [Edit, RegExp]> = {
   'version as text': [set(HEADER, { version: '1' }), /version must be a whole number/],
   'another type of header': [set(HEADER, { type: 'columns' }), /expected the header/],
   'no origin': [set(HEADER, { origin: null }), /origin must be text/],
+  'a watermark as text': [set(HEADER, { journal_through: '7' }), /journal_through must be a whole/],
+  'a negative watermark': [set(HEADER, { journal_through: -1 }), /journal_through must be a whole/],
   'no time': [set(HEADER, { created_at: 0 }), /created_at must be text/],
   'a time without an offset': [set(HEADER, { created_at: '2023-05-01T12:00:00' }), /offset/],
   'another count': [set(HEADER, { count: 4 }), /promises 4 points, the footer counts 3/],

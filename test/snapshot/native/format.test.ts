@@ -84,7 +84,7 @@ test('a MessagePack library that knows nothing of frames reads a file as a strea
 });
 
 for (const file of readdirSync(FIXTURES)) {
-  const good = /^(one|sample|invalid-.*)\.waypost$/.test(file);
+  const good = /^(one|sample|watermark|invalid-.*)\.waypost$/.test(file);
   test(`the sample file ${file} is ${good ? 'read' : 'refused'}`, async () => {
     for (const read of [readOnePass, readTwoPass, readInPlace]) {
       let refusal: unknown;
