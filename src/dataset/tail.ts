@@ -14,8 +14,8 @@ export interface Tail {
   readonly published: Int32Array;
   /** Rows below this one are part of the generation; they tell what has been added since an answer was made. */
   readonly start: TailRow;
-  /** Whether row 0 is the first point that was added to the snapshot. */
-  readonly isWhole: boolean;
+  /** How many points had been added to the snapshot before row 0; they are part of the generation, too. */
+  readonly offset: number;
   /** Longitude and latitude of each row, in turn. */
   readonly coords: Float64Array;
   readonly id: Float64Array;
@@ -30,6 +30,13 @@ export interface Tail {
   readonly bytes: Uint8Array;
   /** The same memory, to be read in words. */
   readonly words: DataView;
+}
+
+/** Rows of a tail that are part of an answer. */
+export interface TailMatches {
+  readonly tail: Tail;
+  /** Ascending. */
+  readonly rows: Int32Array;
 }
 
 /** How much a tail can take. Memory is taken from the system only where something is written to it. */
@@ -48,7 +55,7 @@ export interface AcceptedPoint {
 
 /** Makes an empty tail of a generation to which nothing was added before. */
 export function createTail(capacity: TailCapacity): Tail {
-  return allocateTail(capacity, 0, true);
+  return allocateTail(capacity, 0, 0);
 }
 
 /**
@@ -66,7 +73,7 @@ export function continueTail(
   const from = endOf(tail, folded - 1);
   const to = endOf(tail, length - 1);
   const capacity = { rows: rows + length - first, bytes: bytes + to - from };
-  const next = allocateTail(capacity, folded - first, tail.isWhole && first === 0);
+  const next = allocateTail(capacity, folded - first, tail.offset + first);
   next.coords.set(tail.coords.subarray(2 * first, 2 * length));
   for (const column of ['id', 'createdAt', 'modifiedAt', 'sequence'] as const) {
     next[column].set(tail[column].subarray(first, length));
@@ -119,22 +126,22 @@ export function tailRecord(tail: Tail, row: TailRow): Uint8Array {
   return tail.bytes.subarray(endOf(tail, row - 1), tail.ends[row]);
 }
 
-/** The row below `length`, and not part of the generation, that has the id; -1 where none does. */
-export function tailRowOf({ id, start }: Tail, length: TailRow, wanted: number): TailRow {
-  const row = id.subarray(0, length).lastIndexOf(wanted);
-  return row < start ? -1 : row;
+/** The row from `from` to `to - 1` that has the id; -1 where none does. */
+export function tailRowOf({ id }: Tail, wanted: number, from: TailRow, to: TailRow): TailRow {
+  const row = id.subarray(0, to).lastIndexOf(wanted);
+  return row < from ? -1 : row;
 }
 
 function endOf({ ends }: Tail, row: TailRow): number {
   return row < 0 ? 0 : ends[row]!;
 }
 
-function allocateTail({ rows, bytes }: TailCapacity, start: TailRow, isWhole: boolean): Tail {
+function allocateTail({ rows, bytes }: TailCapacity, start: TailRow, offset: number): Tail {
   const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
   return {
     published: sharedArray(Int32Array, 1),
     start,
-    isWhole,
+    offset,
     coords: sharedArray(Float64Array, 2 * rows),
     id: sharedArray(Float64Array, rows),
     createdAt: sharedArray(Float64Array, rows),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { assembleDataset, type DatasetParts } from '../dataset/dataset.js';
+import type { Tail } from '../dataset/tail.js';
 import type { Notification } from '../model/notification.js';
 import { createEngine, type Engine } from '../query/engine.js';
 
@@ -21,6 +22,13 @@ export interface GenerationParts {
   readonly digest: string;
   /** Milliseconds since the epoch. */
   readonly loadedAt: number;
+  /** The points that were accepted since; undefined where none are taken. */
+  readonly tail?: Tail | undefined;
+  /**
+   * Names the accepted points that the first tail of the snapshot began with; empty where there were none. Points that are
+   * folded in later do not change it.
+   */
+  readonly waiting?: string;
 }
 
 /**
@@ -29,10 +37,15 @@ export interface GenerationParts {
 export interface Generation {
   readonly parts: GenerationParts;
   readonly engine: Engine;
+  readonly tail: Tail | undefined;
   /** JSON of each user's unseen notifications, newest id first. */
   readonly unseen: ReadonlyMap<number, readonly string[]>;
-  /** Names the generation in validators: hexadecimal. */
+  /**
+   * Names the snapshot in validators: hexadecimal. The same for all generations that accepted points were folded into.
+   */
   readonly tag: string;
+  /** Names the load of the snapshot in this process, and all generations that came of it. */
+  readonly lineage: string;
   readonly count: number;
   /** Milliseconds since the epoch. */
   readonly exportedAt: number;
@@ -46,14 +59,18 @@ export interface Generation {
  * itself.
  */
 export function createGeneration(parts: GenerationParts): Generation {
-  const { extra, digest, loadedAt } = parts;
+  const { extra, digest, loadedAt, tail, waiting = '' } = parts;
   const dataset = assembleDataset(parts.dataset);
   const { report } = dataset;
+  const hash = createHash('sha256').update(`${RENDERING} ${digest}${waiting}`).digest('hex');
+  const tag = hash.slice(0, 16);
   return {
     parts,
     engine: createEngine(dataset),
+    tail,
     unseen: unseenByUser([...report.notifications, ...extra]),
-    tag: createHash('sha256').update(`${RENDERING} ${digest}`).digest('hex').slice(0, 16),
+    tag,
+    lineage: `${tag} ${loadedAt}`,
     count: dataset.count,
     exportedAt: report.createdAt,
     loadedAt,

@@ -1,6 +1,6 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
-import type { Tail } from '../dataset/tail.js';
+import type { Tail, TailMatches } from '../dataset/tail.js';
 import type { Filters, Ordering, Query } from '../model/query.js';
 import type { Matches } from './common/matches.js';
 import type { Driver, Way } from './common/plan.js';
@@ -12,7 +12,6 @@ import { takeNearest } from './page/nearest.js';
 import { type Places, takeOrdered } from './page/ordered.js';
 import { scanMatches, type Visitor } from './scan.js';
 import { Memory, Suspended } from './suspended.js';
-import type { TailMatches } from './tail.js';
 
 /** Overrides of the planner, for tests that every way gives the same page. */
 export interface Hints {
@@ -43,7 +42,7 @@ export type Answer = Page | undefined;
 
 /**
  * Answers queries on one dataset. `accepted` are the matches of a query among the points that were accepted since, which
- * belong to its answer: {@link acceptedMatches} finds them.
+ * belong to its answer: `matchTail` finds them.
  */
 export interface Engine {
   readonly dataset: Dataset;

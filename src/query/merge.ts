@@ -1,13 +1,12 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
 import type { Row } from '../dataset/row.js';
-import type { Tail } from '../dataset/tail.js';
+import type { Tail, TailMatches } from '../dataset/tail.js';
 import type { Filters } from '../model/query.js';
 import { MAX_PAGE_ROWS, type Scratch } from './common/scratch.js';
 import { andThen, type Step } from './common/work.js';
 import type { Places } from './page/ordered.js';
 import { Centre } from './region/centre.js';
-import type { TailMatches } from './tail.js';
 
 /** Takes a page of the dataset's own matches, which are `count`, in ascending order. */
 export interface OwnMatches {

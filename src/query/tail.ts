@@ -2,13 +2,6 @@ import type { Tail, TailRow } from '../dataset/tail.js';
 import type { Filters } from '../model/query.js';
 import { regionOf } from './region/region.js';
 
-/** The accepted points that satisfy some filters, of one state of a tail. */
-export interface TailMatches {
-  readonly tail: Tail;
-  /** Ascending. */
-  readonly rows: Int32Array;
-}
-
 /**
  * Finds the rows `from` to `to - 1` of a tail that satisfy the filters, by a look at each: some 2 ns a row,
  * and some 30 ns where there is a circle.
@@ -33,19 +26,6 @@ export function matchTail(tail: Tail, filters: Filters, from: TailRow, to: TailR
     if (region.contains(coords, row)) found[kept++] = row;
   }
   return found.subarray(0, kept);
-}
-
-/**
- * The rows below `length` that are not part of the generation and satisfy the filters; undefined where there are none.
- */
-export function acceptedMatches(
-  tail: Tail,
-  length: TailRow,
-  filters: Filters,
-): TailMatches | undefined {
-  if (length === tail.start) return undefined;
-  const rows = matchTail(tail, filters, tail.start, length);
-  return rows.length === 0 ? undefined : { tail, rows };
 }
 
 /** Keeps those of the first `count` of the list whose key lies within two others; returns how many. */

@@ -1,16 +1,11 @@
 import { EventEmitter, once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
-import { pino } from 'pino';
+import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/dataset/build.js';
-import type { Context } from '../../src/http/answer/context.js';
-import { createRequestStats } from '../../src/http/answer/request-stats.js';
-import { createApp } from '../../src/http/app.js';
-import { createBacklog } from '../../src/http/backlog.js';
 import { createGeneration } from '../../src/live/generation.js';
-import { openTimeZone } from '../../src/model/time-zone.js';
 import { createEngine } from '../../src/query/engine.js';
+import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { readerOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
@@ -38,7 +33,7 @@ function pieces(): number {
 }
 
 /** A service whose pieces of work are so small that {@link LONG} needs thousands of them. */
-function start(): ReturnType<typeof createApp> {
+function start(): Promise<OwnApp> {
   const engine = createEngine(whole.engine.dataset, 10);
   const watched = {
     ...engine,
@@ -58,40 +53,12 @@ function start(): ReturnType<typeof createApp> {
       return begun;
     }) as typeof engine.begin,
   };
-  const logger = pino({ level: 'silent' });
-  const context: Context = {
-    current: { generation: { ...whole, engine: watched }, stale: undefined } as Context['current'],
-    logger,
-    stats: createRequestStats(),
-    zone,
-    origin: { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] },
-    corsOrigin: ['*'],
-    tokens: { table: new Map() },
-    thread: 0,
-    answerCacheBytes: 0,
-    maxPageBytes: 8 * 1024 * 1024,
-    compress: false,
-    mediaFolder: undefined,
-    accessLog: 0,
-    closing: () => false,
-  };
-  const limits = { maxHeaderSize: 16_384, requestTimeout: 10_000, maxLoopDelay: 0 };
-  const backlog = createBacklog({ maxUnsent: 1e8, answerTimeout: 10_000 });
-  const service = undefined as never;
-  return createApp({
-    context,
-    service,
-    limits,
-    backlog,
-    adminToken: undefined,
-    audience: 'clients',
-  });
+  const generation = { ...whole, engine: watched };
+  return startApp({ generation });
 }
 
-const zone = await openTimeZone('UTC');
-const app = start();
-await app.listen({ host: '127.0.0.1', port: 0 });
-const { port } = app.server.address() as AddressInfo;
+const app = await start();
+const { port } = app;
 test.before.each(() => {
   events = [];
 });

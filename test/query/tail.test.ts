@@ -4,9 +4,8 @@ import { createPageCopier, fetchMixedPage } from '../../src/dataset/record-page.
 import { renderPoint } from '../../src/model/point.js';
 import type { Engine } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
-import { acceptedMatches } from '../../src/query/tail.js';
 import { assertPage, everyHint } from '../support/compare.js';
-import { engineOf, idsOf, tailOf } from '../support/engine.js';
+import { acceptedMatches, engineOf, idsOf, tailOf } from '../support/engine.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';

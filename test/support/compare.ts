@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert';
+import type { TailMatches } from '../../src/dataset/tail.js';
 import type { Filters, Query } from '../../src/model/query.js';
 import type { Driver, Way } from '../../src/query/common/plan.js';
 import type { Engine, Hints, Page } from '../../src/query/engine.js';
-import type { TailMatches } from '../../src/query/tail.js';
 import { idsOf } from './engine.js';
 import type { Note } from './notes.js';
 import type { Expected } from './oracle.js';

@@ -1,8 +1,16 @@
 import { buildDataset } from '../../src/dataset/build.js';
 import { assembleDataset, type Dataset } from '../../src/dataset/dataset.js';
-import { type AcceptedPoint, appendToTail, createTail, type Tail } from '../../src/dataset/tail.js';
+import {
+  type AcceptedPoint,
+  appendToTail,
+  createTail,
+  type Tail,
+  type TailMatches,
+} from '../../src/dataset/tail.js';
 import { renderPoint } from '../../src/model/point.js';
+import type { Filters } from '../../src/model/query.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
+import { matchTail } from '../../src/query/tail.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
 import type { LoadReport, SnapshotReader } from '../../src/snapshot/snapshot.js';
 import { blockOf } from './native.js';
@@ -65,4 +73,14 @@ export function tailOf(notes: readonly Note[]): Tail {
   const tail = createTail({ rows: points.length, bytes });
   appendToTail(tail, points);
   return tail;
+}
+
+/** The matches among the rows below `length` of a tail; undefined where there are none. */
+export function acceptedMatches(
+  tail: Tail,
+  length: number,
+  filters: Filters,
+): TailMatches | undefined {
+  const rows = matchTail(tail, filters, 0, length);
+  return rows.length === 0 ? undefined : { tail, rows };
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../formats/format.js';
 import { pageTooLarge } from '../request/errors.js';
+import type { Coverage } from './additions.js';
 import type { AnswerCache } from './answer-cache.js';
 import { createCompression, LEAST_COMPRESSED_BYTES } from './compression.js';
 import type { Context } from './context.js';
@@ -8,7 +9,7 @@ import { type AnswerHead, headersOf } from './head.js';
 import { createOutbox } from './outbox.js';
 import { createPageBuffers } from './page-buffers.js';
 import { doInPieces, type Waiter } from './pieces.js';
-import type { Answer, Sender } from './sender.js';
+import type { Answer, Renew, Sender } from './sender.js';
 
 /** An answer that is being made. */
 export interface Job {
@@ -17,8 +18,12 @@ export interface Job {
   readonly sender: Sender;
   /** The answers that the client may get: compressed, where it may be, then as it is. */
   readonly heads: readonly AnswerHead[];
-  /** Names the generation that the answer is made from. */
-  readonly tag: string;
+  /** Of the generation that the answer is made from. */
+  readonly lineage: string;
+  /** Undefined where accepted points never belong to the answer. */
+  readonly coverage: Coverage | undefined;
+  /** Puts the answer's own names in the place of older ones in a header with preconditions. */
+  readonly renew: Renew | undefined;
   /** What the answer is kept under; undefined when it is not to be kept. */
   readonly key: string | undefined;
 }
@@ -73,10 +78,12 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
-    const { tag, key } = job;
+    const { lineage, coverage, key } = job;
     // named one by one: a spread costs a microsecond
     const answer = { format, etag, snapshot, coding, common, body };
-    if (key !== undefined) answers.keep(tag, key, { ...answer, body: withoutRoom(body) });
+    if (key !== undefined) {
+      answers.keep(lineage, key, { ...answer, coverage, body: withoutRoom(body) });
+    }
     outbox({ job, answer, onSent });
   }
 
@@ -84,7 +91,7 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
     const { request, reply, sender, heads, key } = job;
     const { format } = heads[0]!;
     checkSize(page, Math.min(maxPageBytes, format.maxBytes));
-    if (sender.sendByConditions(request, reply, heads, true)) return;
+    if (sender.sendByConditions(request, reply, heads, true, job.renew)) return;
     const allocate = key === undefined ? buffers.take : Buffer.allocUnsafeSlow;
     const headers = (): string[] => headersOf(heads[0]!);
     const made = format.encode(page, { target: request.raw.url!, headers, allocate });

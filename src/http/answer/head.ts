@@ -8,7 +8,10 @@ import { corsHeaders } from './cors.js';
 export interface AnswerHead {
   readonly format: Format;
   readonly etag: string;
-  /** Names the snapshot that the answer is made from, in quotes as an entity tag. */
+  /**
+   * Names the snapshot that the answer is made from, and the accepted points where some belong to it, in quotes as an
+   * entity tag.
+   */
   readonly snapshot: string;
   /** How the body is compressed. */
   readonly coding: Coding | undefined;
@@ -29,15 +32,24 @@ export interface Facts {
   readonly isPersonal: boolean;
 }
 
+/** The accepted points that an answer was made with, as its validators name them. */
+export interface Mark {
+  /** Stands behind the tag of the generation. */
+  readonly text: string;
+  /** When the last of them was accepted, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /**
  * Makes what an answer of a generation begins with; `address` tells it from those of other
- * addresses.
+ * addresses. `mark` is undefined where no points have been accepted.
  */
 export type HeadOf = (
   generation: Generation,
   format: Format,
   address: string,
   coding: Coding | undefined,
+  mark: Mark | undefined,
 ) => AnswerHead;
 
 /** Place of the entity tag in {@link AnswerHead.common}. */
@@ -95,11 +107,21 @@ export function createHeadOf(
     return headers;
   }
 
-  return (generation, format, address, coding) => {
+  const modifiedAt = 2 + fixed.length + 1;
+
+  return (generation, format, address, coding, mark) => {
     const headers = commonHeaders(generation, format, coding);
     const ending = coding === undefined ? '"' : `-${coding}"`;
-    const etag = `"${generation.tag}-${format.name}-${address}${ending}`;
-    return { format, etag, snapshot, coding, common: headers };
+    if (mark === undefined) {
+      const etag = `"${generation.tag}-${format.name}-${address}${ending}`;
+      return { format, etag, snapshot, coding, common: headers };
+    }
+    const name = `"${generation.tag}${mark.text}`;
+    const marked = headers.slice();
+    marked[modifiedAt] = new Date(Math.max(mark.at, generation.exportedAt)).toUTCString();
+    marked[modifiedAt + 2] = `${name}"`;
+    const etag = `${name}-${format.name}-${address}${ending}`;
+    return { format, etag, snapshot: `${name}"`, coding, common: marked };
   };
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import { type Tail, type TailMatches, type TailRow, tailLength } from '../../dataset/tail.js';
 import type { Generation } from '../../live/generation.js';
 import { version } from '../../version.js';
 import type { Format, Page } from '../formats/format.js';
@@ -7,14 +8,23 @@ import { createOriginOf } from '../request/origin.js';
 import { last, type Pair, parseQueryString } from '../request/query-string.js';
 import { queryOf } from '../request/target.js';
 import { userOf } from '../request/token.js';
+import {
+  type Accepted,
+  additionsTo,
+  coverageOf,
+  isCovered,
+  markOf,
+  renewNames,
+  type TailState,
+} from './additions.js';
 import { createAnswerCache } from './answer-cache.js';
 import { createCodingOf } from './compression.js';
 import type { Context } from './context.js';
 import { createDelivery, waiterOf } from './delivery.js';
 import { hashAddress, hashSettings } from './etag.js';
-import type { Facts } from './head.js';
+import type { AnswerHead, Facts } from './head.js';
 import { Later } from './pieces.js';
-import { createSender } from './sender.js';
+import { createSender, type Renew } from './sender.js';
 
 /** A request as handlers see it. */
 export interface Asked {
@@ -32,8 +42,18 @@ export interface View<Wanted> extends Facts {
   readonly formats: readonly Format[];
   /** Reads what is wanted. Throws an HttpError for what cannot be used. */
   read(asked: Asked): Wanted;
-  /** Looks it up, at once or later. Throws NotFound where there is nothing. */
-  find(wanted: Wanted, asked: Asked, generation: Generation): Page | Later<Page>;
+  /** Finds the rows `from` to `to - 1` of a tail that belong to the answer; absent where accepted points never do. */
+  accepted?(wanted: Wanted, tail: Tail, from: TailRow, to: TailRow): Int32Array;
+  /**
+   * Looks it up, at once or later, in a generation and the points that were accepted since. Throws NotFound where there is
+   * nothing.
+   */
+  find(
+    wanted: Wanted,
+    asked: Asked,
+    generation: Generation,
+    additions: TailMatches | undefined,
+  ): Page | Later<Page>;
 }
 
 /** Makes the handler of a view's GET and HEAD. */
@@ -58,18 +78,21 @@ export function createPipeline(context: Context): Pipeline {
 
     /** Answers from the cache, and says whether it could. */
     function sendKept(
-      { tag }: Generation,
+      { lineage }: Generation,
+      state: TailState | undefined,
       key: string,
       request: FastifyRequest,
       reply: FastifyReply,
     ): boolean {
-      const kept = answers.get(tag, key);
-      if (kept === undefined) {
+      const kept = answers.get(lineage, key);
+      const coverage = kept && state && kept.coverage;
+      if (kept === undefined || (coverage && !isCovered(coverage, state!))) {
         stats.cacheMisses++;
         return false;
       }
       stats.cacheHits++;
-      if (!sender.sendByConditions(request, reply, [kept], true)) {
+      const renew = coverage && renewerOf(kept, coverage.accepted, state!);
+      if (!sender.sendByConditions(request, reply, [kept], true, renew)) {
         sender.send(request, reply, kept);
       }
       return true;
@@ -80,12 +103,13 @@ export function createPipeline(context: Context): Pipeline {
       const target = raw.url!;
       const { accept, authorization } = raw.headers;
       const { generation } = current;
+      const state = stateOf(generation);
       const origin = originOf(raw);
       const address = origin + target;
       const coding = codingOf?.(raw.headers['accept-encoding']);
       // no address begins like a coding
       const key = `${coding === undefined ? '' : `${coding} `}${address} ${accept}`;
-      if (!isPersonal && sendKept(generation, key, request, reply)) return;
+      if (!isPersonal && sendKept(generation, state, key, request, reply)) return;
 
       const pairs = parseQueryString(queryOf(target));
       const named = negotiation.named(last(pairs, 'format'));
@@ -95,19 +119,44 @@ export function createPipeline(context: Context): Pipeline {
       const wanted = view.read(asked);
       const format = named ?? negotiation.accepted(accept);
       const { low, high } = hashAddress(address, seed);
-      const tail = `${low}${high}${user === undefined ? '' : `-${user}`}`;
-      const heads = [sender.head(generation, format, tail, undefined)];
-      if (coding !== undefined) heads.unshift(sender.head(generation, format, tail, coding));
-      if (sender.sendByConditions(request, reply, heads, false)) return;
+      const name = `${low}${high}${user === undefined ? '' : `-${user}`}`;
+      const accepted = state && acceptedOf(view, wanted);
+      const additions = accepted && additionsTo(accepted, state!);
+      const mark = accepted && markOf(state!, additions);
+      const heads = [sender.head(generation, format, name, undefined, mark)];
+      if (coding !== undefined) heads.unshift(sender.head(generation, format, name, coding, mark));
+      const renew = accepted && renewerOf(heads[0]!, accepted, state!);
+      if (sender.sendByConditions(request, reply, heads, false, renew)) return;
 
       const isKept = !isPersonal && answers.wants(low);
-      const { tag } = generation;
-      const job = { request, reply, sender, heads, tag, key: isKept ? key : undefined };
-      const found = view.find(wanted, asked, generation);
+      const { lineage } = generation;
+      const keptAs = isKept ? key : undefined;
+      const coverage = accepted && coverageOf(accepted, state!);
+      const job = { request, reply, sender, heads, lineage, coverage, renew, key: keptAs };
+      const found = view.find(wanted, asked, generation, additions);
       if (found instanceof Later) found.start(waiterOf(job, (page) => deliver(page, job)));
       else deliver(found, job);
     };
   };
+}
+
+/** The tail of a generation as it is now; undefined where it has none. */
+function stateOf({ tail }: Generation): TailState | undefined {
+  return tail && { tail, length: tailLength(tail) };
+}
+
+function acceptedOf<Wanted>(view: View<Wanted>, wanted: Wanted): Accepted | undefined {
+  return view.accepted && ((tail, from, to) => view.accepted!(wanted, tail, from, to));
+}
+
+/** Undefined where an answer has no other names. */
+function renewerOf(
+  { snapshot }: AnswerHead,
+  accepted: Accepted,
+  state: TailState,
+): Renew | undefined {
+  if (state.length === 0) return undefined;
+  return (header) => renewNames(header, snapshot, accepted, state);
 }
 
 /**

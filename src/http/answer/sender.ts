@@ -18,19 +18,24 @@ export interface Answer extends AnswerHead {
   readonly body: Uint8Array;
 }
 
+/** Puts the own names of an answer in the place of older names that it has in a header. */
+export type Renew = (header: string) => string;
+
 /** Sends the answers of one address. */
 export interface Sender {
   readonly head: HeadOf;
   /**
    * Sends 304 when the client has one of these answers already, and says whether it did. `isFound`
    * tells that without preconditions the answer would have status 200, which `If-None-Match: *`
-   * asks for. Throws a 412 HttpError when the client wants an answer of another snapshot.
+   * asks for. `renew` is applied to what the client sends. Throws a 412 HttpError when the client wants an answer of another
+   * snapshot.
    */
   sendByConditions(
     request: FastifyRequest,
     reply: FastifyReply,
     heads: readonly AnswerHead[],
     isFound: boolean,
+    renew?: Renew,
   ): boolean;
   /**
    * Sends 200. Calls `onSent` once Node reads the body's memory no more; never when the client has
@@ -76,15 +81,17 @@ export function createSender(context: Context, facts: Facts): Sender {
   return {
     head: createHeadOf(context, facts),
 
-    sendByConditions(request, reply, heads, isFound) {
-      const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.raw.headers;
-      if (ifMatch !== undefined) {
+    sendByConditions(request, reply, heads, isFound, renew = keep) {
+      const { 'if-match': match, 'if-none-match': noneMatch } = request.raw.headers;
+      if (match !== undefined) {
+        const ifMatch = renew(match);
         const { snapshot: served } = heads[0]!;
         if (!heads.some((head) => allowsSnapshot(ifMatch, served, head.etag))) {
-          throw otherSnapshot(ifMatch, served);
+          throw otherSnapshot(match, served);
         }
       }
-      if (ifNoneMatch === undefined) return false;
+      if (noneMatch === undefined) return false;
+      const ifNoneMatch = renew(noneMatch);
       const kept = isAny(ifNoneMatch)
         ? isFound && heads[0]
         : heads.find((head) => matchesEtag(ifNoneMatch, head.etag));
@@ -100,4 +107,8 @@ export function createSender(context: Context, facts: Facts): Sender {
       write(request, reply, 200, format, headers, body, onSent);
     },
   };
+}
+
+function keep(header: string): string {
+  return header;
 }

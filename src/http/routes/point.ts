@@ -1,10 +1,14 @@
+import type { Dataset } from '../../dataset/dataset.js';
 import { rankOf } from '../../dataset/order.js';
 import { recordBytes } from '../../dataset/records.js';
+import { type TailMatches, tailRecord, tailRowOf } from '../../dataset/tail.js';
 import type { View } from '../answer/pipeline.js';
 import { SingleRecords } from '../formats/records.js';
 import { FORMATS } from '../formats/table.js';
 import { NotFound } from '../request/errors.js';
 import { ALLOW_READ } from './addresses.js';
+
+const NONE = new Int32Array(0);
 
 /** `GET /rest/map_data_points/<id>/`: one point. */
 export function pointView(): View<number> {
@@ -17,12 +21,20 @@ export function pointView(): View<number> {
       if (!/^\d{1,16}$/.test(id!)) throw new NotFound();
       return Number(id);
     },
-    find(id, _asked, { engine: { dataset } }) {
-      const rank = rankOf(dataset.byId, id);
-      if (rank < 0) throw new NotFound();
-      const record = recordBytes(dataset.records, dataset.byId.rows[rank]!);
-      const records = new SingleRecords([record]);
+    accepted(id, tail, from, to) {
+      const row = tailRowOf(tail, id, from, to);
+      return row < 0 ? NONE : Int32Array.of(row);
+    },
+    find(id, _asked, { engine: { dataset } }, accepted) {
+      const records = new SingleRecords([recordOf(id, dataset, accepted)]);
       return { title: `Map data point ${id}`, list: undefined, records };
     },
   };
+}
+
+function recordOf(id: number, { byId, records }: Dataset, accepted?: TailMatches): Uint8Array {
+  if (accepted !== undefined) return tailRecord(accepted.tail, accepted.rows[0]!);
+  const rank = rankOf(byId, id);
+  if (rank < 0) throw new NotFound();
+  return recordBytes(records, byId.rows[rank]!);
 }

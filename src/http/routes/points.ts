@@ -1,8 +1,9 @@
-import { createPageCopier, fetchPage } from '../../dataset/record-page.js';
+import { createPageCopier, fetchMixedPage, fetchPage } from '../../dataset/record-page.js';
 import type { Query } from '../../model/query.js';
 import type { Answer } from '../../query/engine.js';
 import { createQueue } from '../../query/queue.js';
 import { Suspended } from '../../query/suspended.js';
+import { matchTail } from '../../query/tail.js';
 import type { Context } from '../answer/context.js';
 import { Later } from '../answer/pieces.js';
 import type { View } from '../answer/pipeline.js';
@@ -24,15 +25,20 @@ export function pointsView({ zone }: Context): View<Query> {
     isPersonal: false,
     formats: FORMATS,
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
-    find(query, { origin, pairs }, { engine }) {
-      const begun = engine.begin(query);
+    accepted: ({ filters }, tail, from, to) => matchTail(tail, filters, from, to),
+    find(query, { origin, pairs }, { engine }, accepted) {
+      const { records, count: total } = engine.dataset;
+      const begun = engine.begin(query, undefined, accepted);
       return begun instanceof Suspended ? later(begun) : pageOf(begun);
 
       function pageOf(answer: Answer): Page {
         if (answer === undefined) throw invalidPage();
-        const { count, page, pageCount, rows, length } = answer;
+        const { count, page, pageCount, rows, length, tail } = answer;
         const links = pageLinks(origin + POINTS_PATH, pairs, page, pageCount);
-        const fetched = fetchPage(engine.dataset.records, rows, length);
+        const fetched =
+          tail === undefined
+            ? fetchPage(records, rows, length)
+            : fetchMixedPage(records, total, tail, rows, length);
         return {
           title: 'Map data points',
           list: { count, links },

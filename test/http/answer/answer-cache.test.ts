@@ -1,12 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createAnswerCache } from '../../../src/http/answer/answer-cache.js';
-import type { Answer } from '../../../src/http/answer/sender.js';
+import { createAnswerCache, type Kept } from '../../../src/http/answer/answer-cache.js';
 import { JSON_FORMAT } from '../../../src/http/formats/json.js';
 
-function answer(bytes: number): Answer {
+function answer(bytes: number): Kept {
   const body = Buffer.alloc(bytes);
-  return { format: JSON_FORMAT, etag: '', snapshot: '', coding: undefined, common: [], body };
+  const made = { format: JSON_FORMAT, etag: '', snapshot: '', coding: undefined, common: [] };
+  return { ...made, body, coverage: undefined };
 }
 
 test('an answer is wanted when it is asked for again, and kept', () => {
