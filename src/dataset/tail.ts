@@ -6,15 +6,21 @@ import { SPARE_BYTES } from './records.js';
 export type TailRow = number & { readonly brand?: 'tail row' };
 
 /**
- * The points that were accepted since a generation was made: columns and record bytes in memory that threads
- * share. One thread appends; all others see a row once the length says so.
+ * The points that were accepted since a generation was made: columns and record bytes in memory
+ * that threads share. One thread appends; all others see a row once the length says so.
  */
 export interface Tail {
   /** One number: how many rows there are. Read it by {@link tailLength}. */
   readonly published: Int32Array;
-  /** Rows below this one are part of the generation; they tell what has been added since an answer was made. */
+  /**
+   * Rows below this one are part of the generation; they tell what has been added since an answer
+   * was made.
+   */
   readonly start: TailRow;
-  /** How many points had been added to the snapshot before row 0; they are part of the generation, too. */
+  /**
+   * How many points had been added to the snapshot before row 0; they are part of the generation,
+   * too.
+   */
   readonly offset: number;
   /** Longitude and latitude of each row, in turn. */
   readonly coords: Float64Array;
@@ -39,7 +45,9 @@ export interface TailMatches {
   readonly rows: Int32Array;
 }
 
-/** How much a tail can take. Memory is taken from the system only where something is written to it. */
+/**
+ * How much a tail can take. Memory is taken from the system only where something is written to it.
+ */
 export interface TailCapacity {
   readonly rows: number;
   readonly bytes: number;
@@ -59,8 +67,9 @@ export function createTail(capacity: TailCapacity): Tail {
 }
 
 /**
- * Makes the tail of the generation that rows below `folded` of another tail have become part of. The new tail
- * begins with the last `history` of them, without their records, and has all rows from `folded` on.
+ * Makes the tail of the generation that rows below `folded` of another tail have become part of.
+ * The new tail begins with the last `history` of them, without their records, and has all rows from
+ * `folded` on.
  */
 export function continueTail(
   tail: Tail,
@@ -97,8 +106,9 @@ export function hasRoom(tail: Tail, bytes: number): boolean {
 }
 
 /**
- * Adds points, which all threads see at once. Points whose sequence number the tail has passed are in it already and are
- * left out. For the one thread that writes. Throws when there is no room, which {@link hasRoom} tells before.
+ * Adds points, which all threads see at once. Points whose sequence number the tail has passed are
+ * in it already and are left out. For the one thread that writes. Throws when there is no room,
+ * which {@link hasRoom} tells before.
  */
 export function appendToTail(tail: Tail, points: readonly AcceptedPoint[]): void {
   let length = tailLength(tail);

@@ -25,8 +25,8 @@ export interface GenerationParts {
   /** The points that were accepted since; undefined where none are taken. */
   readonly tail?: Tail | undefined;
   /**
-   * Names the accepted points that the first tail of the snapshot began with; empty where there were none. Points that are
-   * folded in later do not change it.
+   * Names the accepted points that the first tail of the snapshot began with; empty where there
+   * were none. Points that are folded in later do not change it.
    */
   readonly waiting?: string;
 }
@@ -41,7 +41,8 @@ export interface Generation {
   /** JSON of each user's unseen notifications, newest id first. */
   readonly unseen: ReadonlyMap<number, readonly string[]>;
   /**
-   * Names the snapshot in validators: hexadecimal. The same for all generations that accepted points were folded into.
+   * Names the snapshot in validators: hexadecimal. The same for all generations that accepted
+   * points were folded into.
    */
   readonly tag: string;
   /** Names the load of the snapshot in this process, and all generations that came of it. */

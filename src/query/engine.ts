@@ -28,8 +28,8 @@ export interface Page {
   /** At least 1. */
   readonly pageCount: number;
   /**
-   * The page's rows, in order, are the first `length` of these; valid until the next query. Those from the dataset's
-   * `count` on are rows of the tail, from 0.
+   * The page's rows, in order, are the first `length` of these; valid until the next query. Those
+   * from the dataset's `count` on are rows of the tail, from 0.
    */
   readonly rows: Uint32Array;
   readonly length: number;
@@ -41,8 +41,8 @@ export interface Page {
 export type Answer = Page | undefined;
 
 /**
- * Answers queries on one dataset. `accepted` are the matches of a query among the points that were accepted since, which
- * belong to its answer: `matchTail` finds them.
+ * Answers queries on one dataset. `accepted` are the matches of a query among the points that were
+ * accepted since, which belong to its answer: `matchTail` finds them.
  */
 export interface Engine {
   readonly dataset: Dataset;
@@ -51,16 +51,20 @@ export interface Engine {
   /** Works for one {@link PIECE} at most, which suffices for nearly every query. */
   begin(query: Query, hints?: Hints, accepted?: TailMatches): Answer | Suspended<Answer>;
   /**
-   * Hands all matches to a visitor, rows ascending, and returns their number. Works to the end without a pause.
+   * Hands all matches to a visitor, rows ascending, and returns their number. Works to the end
+   * without a pause.
    */
   scan(filters: Filters, visit: Visitor, hints?: Hints): number;
-  /** The same in pieces, of which none is done yet: a visitor is called while the scan is resumed, only. */
+  /**
+   * The same in pieces, of which none is done yet: a visitor is called while the scan is resumed,
+   * only.
+   */
   beginScan(filters: Filters, visit: Visitor, hints?: Hints): Suspended<number>;
 }
 
 /**
- * Makes an engine; its working memory is some 4 bytes a row, and as much again once a query was suspended. `piece` is
- * the cost of a piece of work.
+ * Makes an engine; its working memory is some 4 bytes a row, and as much again once a query was
+ * suspended. `piece` is the cost of a piece of work.
  */
 export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
   const memory = new Memory(() => createScratch(dataset.count, piece));

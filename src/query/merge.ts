@@ -26,12 +26,13 @@ interface Keys {
 }
 
 /**
- * Writes the rows of a page to the front of `scratch.page`: the given places of the dataset's matches and the accepted
- * points together, ascending by an order, or by distance where that is undefined. Row `dataset.count + i` stands for row
- * `i` of the tail.
+ * Writes the rows of a page to the front of `scratch.page`: the given places of the dataset's
+ * matches and the accepted points together, ascending by an order, or by distance where that is
+ * undefined. Row `dataset.count + i` stands for row `i` of the tail.
  *
- * Of the dataset's matches the page is taken and, before it, as many as there are accepted points that may lie between
- * them. Accepted points are newer than the others, nearly always, so that by id and by time there are none.
+ * Of the dataset's matches the page is taken and, before it, as many as there are accepted points
+ * that may lie between them. Accepted points are newer than the others, nearly always, so that by
+ * id and by time there are none.
  */
 export function takeMerged(
   dataset: Dataset,
@@ -54,7 +55,10 @@ export function takeMerged(
   });
 }
 
-/** How many accepted points surely come before all rows of the dataset, and how many may lie between them. */
+/**
+ * How many accepted points surely come before all rows of the dataset, and how many may lie between
+ * them.
+ */
 function position({ accepted, least, most }: Keys): { before: number; between: number } {
   let before = 0;
   let between = 0;

@@ -3,8 +3,8 @@ import type { Filters } from '../model/query.js';
 import { regionOf } from './region/region.js';
 
 /**
- * Finds the rows `from` to `to - 1` of a tail that satisfy the filters, by a look at each: some 2 ns a row,
- * and some 30 ns where there is a circle.
+ * Finds the rows `from` to `to - 1` of a tail that satisfy the filters, by a look at each: some 2
+ * ns a row, and some 30 ns where there is a circle.
  */
 export function matchTail(tail: Tail, filters: Filters, from: TailRow, to: TailRow): Int32Array {
   const { coords } = tail;
@@ -28,7 +28,9 @@ export function matchTail(tail: Tail, filters: Filters, from: TailRow, to: TailR
   return found.subarray(0, kept);
 }
 
-/** Keeps those of the first `count` of the list whose key lies within two others; returns how many. */
+/**
+ * Keeps those of the first `count` of the list whose key lies within two others; returns how many.
+ */
 function keepWithin(
   keys: Float64Array,
   least: number,

@@ -21,7 +21,10 @@ export interface Coverage {
 /** A snapshot in an entity tag or by its own name, and behind it the mark of an accepted point. */
 const NAMED = /("|^\s*)([0-9a-f]{16})(?:\.([0-9a-z]+)\.([0-9a-z]+))?(?=[-"\s]|$)/g;
 
-/** The accepted points that belong to an answer and are not part of the generation; undefined where there are none. */
+/**
+ * The accepted points that belong to an answer and are not part of the generation; undefined where
+ * there are none.
+ */
 export function additionsTo(
   accepted: Accepted,
   { tail, length }: TailState,
@@ -32,8 +35,9 @@ export function additionsTo(
 }
 
 /**
- * Names the last accepted point that belongs to an answer, or the last that is part of the generation; undefined where there
- * is neither. Answers that differ have different marks, since what belongs to an answer is only ever added to.
+ * Names the last accepted point that belongs to an answer, or the last that is part of the
+ * generation; undefined where there is neither. Answers that differ have different marks, since
+ * what belongs to an answer is only ever added to.
  */
 export function markOf({ tail }: TailState, additions: TailMatches | undefined): Mark | undefined {
   const row = additions?.rows.at(-1) ?? tail.start - 1;
@@ -59,8 +63,9 @@ export function isCovered(coverage: Coverage, { tail, length }: TailState): bool
 }
 
 /**
- * Puts `snapshot`, which an answer names itself by, in the place of other names of the same answer in a header: its client may
- * have it since before points were accepted that do not belong to it, or were folded in.
+ * Puts `snapshot`, which an answer names itself by, in the place of other names of the same answer
+ * in a header: its client may have it since before points were accepted that do not belong to it,
+ * or were folded in.
  */
 export function renewNames(
   header: string,

@@ -14,9 +14,9 @@ const OVERHEAD = 1_024;
 const SEEN_SLOTS = 8_192;
 
 /**
- * Answers that were asked for more than once, bounded in bytes, of one lineage of generations at a time. The
- * first request for an answer leaves only the hash of its address: otherwise clients that never
- * repeat a request would push out the answers that others ask for again.
+ * Answers that were asked for more than once, bounded in bytes, of one lineage of generations at a
+ * time. The first request for an answer leaves only the hash of its address: otherwise clients that
+ * never repeat a request would push out the answers that others ask for again.
  */
 export interface AnswerCache {
   /**

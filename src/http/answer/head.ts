@@ -9,8 +9,8 @@ export interface AnswerHead {
   readonly format: Format;
   readonly etag: string;
   /**
-   * Names the snapshot that the answer is made from, and the accepted points where some belong to it, in quotes as an
-   * entity tag.
+   * Names the snapshot that the answer is made from, and the accepted points where some belong to
+   * it, in quotes as an entity tag.
    */
   readonly snapshot: string;
   /** How the body is compressed. */

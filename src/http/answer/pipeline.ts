@@ -42,11 +42,14 @@ export interface View<Wanted> extends Facts {
   readonly formats: readonly Format[];
   /** Reads what is wanted. Throws an HttpError for what cannot be used. */
   read(asked: Asked): Wanted;
-  /** Finds the rows `from` to `to - 1` of a tail that belong to the answer; absent where accepted points never do. */
+  /**
+   * Finds the rows `from` to `to - 1` of a tail that belong to the answer; absent where accepted
+   * points never do.
+   */
   accepted?(wanted: Wanted, tail: Tail, from: TailRow, to: TailRow): Int32Array;
   /**
-   * Looks it up, at once or later, in a generation and the points that were accepted since. Throws NotFound where there is
-   * nothing.
+   * Looks it up, at once or later, in a generation and the points that were accepted since. Throws
+   * NotFound where there is nothing.
    */
   find(
     wanted: Wanted,
@@ -160,8 +163,8 @@ function renewerOf(
 }
 
 /**
- * What decides about the answers of this service besides the snapshot and the address, and so whether
- * a client's copy is still good. Another version may render the same page otherwise.
+ * What decides about the answers of this service besides the snapshot and the address, and so
+ * whether a client's copy is still good. Another version may render the same page otherwise.
  */
 function decidingSettings({ zone, origin, maxPageBytes }: Context): object {
   const { publicUrl, trustProxy } = origin;

@@ -27,8 +27,8 @@ export interface Sender {
   /**
    * Sends 304 when the client has one of these answers already, and says whether it did. `isFound`
    * tells that without preconditions the answer would have status 200, which `If-None-Match: *`
-   * asks for. `renew` is applied to what the client sends. Throws a 412 HttpError when the client wants an answer of another
-   * snapshot.
+   * asks for. `renew` is applied to what the client sends. Throws a 412 HttpError when the client
+   * wants an answer of another snapshot.
    */
   sendByConditions(
     request: FastifyRequest,
