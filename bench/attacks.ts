@@ -9,9 +9,9 @@ import { surveyPlaces } from './places.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import { memoryOf } from './support/proc.js';
 import {
+  type BenchOptions,
   benchCommand,
   names,
-  positive,
   positiveNumber,
   runMain,
   say,
@@ -41,14 +41,12 @@ export interface AttackResult {
   readonly tally: Tally;
 }
 
-interface Options {
+interface Options extends BenchOptions {
   readonly points: number;
   readonly attacks?: readonly string[];
   readonly seconds: number;
   readonly rate: number;
   readonly seed: number;
-  readonly smoke: boolean;
-  readonly json?: string;
 }
 
 /** As many as a service on two cores should not notice. */
@@ -59,12 +57,17 @@ const SPARE_SECONDS = 30;
 const MEMORY_LOOK_MS = 100;
 const PATHS = 20_000;
 
-const command = benchCommand('attacks', 'Measures ordinary clients while the service is attacked.')
-  .option('--points <number>', 'points that are served', positive, 1_000_000)
+const command = benchCommand(
+  'attacks',
+  'Measures ordinary clients while the service is attacked.',
+  {
+    points: 1_000_000,
+    seconds: 6,
+    seed: SEED,
+  },
+)
   .option('--attacks <names>', `with commas: ${ATTACKS.map((one) => one.name)}`, names)
-  .option('--seconds <number>', 'how long each attack runs', positiveNumber, 6)
-  .option('--rate <number>', `requests a second of each of ${CLIENTS} clients`, positiveNumber, 25)
-  .option('--seed <number>', 'the same seed sends the same requests', positive, SEED);
+  .option('--rate <number>', `requests a second of each of ${CLIENTS} clients`, positiveNumber, 25);
 
 /** A service that is to be attacked, and what ordinary clients ask it for. */
 interface Arena {

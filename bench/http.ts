@@ -8,6 +8,7 @@ import { surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, SCENARIOS, type Scenario, scenarioOf } from './scenarios.js';
 import { nativeFile, SEED } from './support/data.js';
 import {
+  type BenchOptions,
   benchCommand,
   names,
   positive,
@@ -21,7 +22,7 @@ import { startService } from './support/service.js';
 import { spreadOf } from './support/stats.js';
 import { digits, textTable } from './support/table.js';
 
-interface Options {
+interface Options extends BenchOptions {
   readonly url?: string;
   readonly points: number;
   readonly scenarios: readonly string[];
@@ -34,8 +35,6 @@ interface Options {
   readonly requests: number;
   readonly seed: number;
   readonly compare: boolean;
-  readonly smoke: boolean;
-  readonly json?: string;
 }
 
 const command = benchCommand('http', 'Loads a server of the interface over HTTP and measures it.', {

@@ -7,7 +7,15 @@ import { runCommand } from './load/command.js';
 import { convertRows, ROW_FORMS } from './load/convert.js';
 import { cached, nativeFile, ndjsonFile, SEED } from './support/data.js';
 import { memoryOf } from './support/proc.js';
-import { benchCommand, LARGE_HELP, runMain, say, typedCommand, writePart } from './support/run.js';
+import {
+  type BenchOptions,
+  benchCommand,
+  LARGE_HELP,
+  runMain,
+  say,
+  typedCommand,
+  writePart,
+} from './support/run.js';
 import { type Server, startServer, startService } from './support/service.js';
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, size, textTable } from './support/table.js';
@@ -44,13 +52,11 @@ export interface LoadResults {
   readonly rates: readonly RateResult[];
 }
 
-interface Options {
+interface Options extends BenchOptions {
   readonly points: number;
   readonly large: boolean;
   readonly rounds: number;
   readonly seed: number;
-  readonly smoke: boolean;
-  readonly json?: string;
 }
 
 interface File {

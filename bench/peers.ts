@@ -12,7 +12,15 @@ import { type Places, surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, ndjsonFile, SEED } from './support/data.js';
 import { treeCpuSeconds } from './support/proc.js';
-import { benchCommand, names, runMain, say, typedCommand, writePart } from './support/run.js';
+import {
+  type BenchOptions,
+  benchCommand,
+  names,
+  runMain,
+  say,
+  typedCommand,
+  writePart,
+} from './support/run.js';
 import { startService } from './support/service.js';
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, textTable } from './support/table.js';
@@ -35,14 +43,12 @@ export interface PeerResults {
   readonly skipped: Readonly<Record<string, string>>;
 }
 
-interface Options {
+interface Options extends BenchOptions {
   readonly points: number;
   readonly peers?: readonly string[];
   readonly seconds: number;
   readonly rounds: number;
   readonly connections: number;
-  readonly smoke: boolean;
-  readonly json?: string;
 }
 
 const OURS = 'Waypost';

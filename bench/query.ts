@@ -8,7 +8,16 @@ import { type Contender, measure, pageOf, queryOf } from './query/measure.js';
 import { buildRivals, type Rival } from './query/rivals.js';
 import { SLOWEST, type Slow, searchEverything } from './query/search.js';
 import { nativeFile, SEED } from './support/data.js';
-import { benchCommand, positive, runMain, say, typedCommand, writePart } from './support/run.js';
+import {
+  type BenchOptions,
+  benchCommand,
+  LARGE_HELP,
+  positive,
+  runMain,
+  say,
+  typedCommand,
+  writePart,
+} from './support/run.js';
 import type { Spread } from './support/stats.js';
 import { digits, textTable } from './support/table.js';
 
@@ -31,15 +40,13 @@ export interface QueryResults {
   readonly searched: number;
 }
 
-interface Options {
+interface Options extends BenchOptions {
   readonly points?: number;
   readonly large: boolean;
   readonly rounds: number;
   readonly queries: number;
   readonly searchOnly: boolean;
   readonly seed: number;
-  readonly smoke: boolean;
-  readonly json?: string;
 }
 
 /** Rivals that hold an object a point do not fit in memory beyond this. */
@@ -52,18 +59,12 @@ const SEARCHED_POINTS = 1_000_000;
 const command = benchCommand(
   'query',
   'Measures the planner and the indexes alone, in this process.',
+  { rounds: 7, seed: SEED },
 )
   .option('--points <number>', 'one size instead of 100,000 and 1,000,000', positive)
-  .option('--large', '10,000,000 points as well: needs 8 GB of memory', false)
-  .option(
-    '--rounds <number>',
-    'rounds, in each of which all contenders take their turn',
-    positive,
-    7,
-  )
+  .option('--large', LARGE_HELP, false)
   .option('--queries <number>', 'queries that the search for slow ones tries', positive, 20_000)
-  .option('--search-only', 'the search alone', false)
-  .option('--seed <number>', 'the same seed asks the same queries', positive, SEED);
+  .option('--search-only', 'the search alone', false);
 
 /** Entry: measures each size in turn. */
 async function main(): Promise<void> {

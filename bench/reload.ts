@@ -8,6 +8,7 @@ import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import { type Latencies, LatencyHistogram } from './support/histogram.js';
 import {
+  type BenchOptions,
   benchCommand,
   positive,
   positiveNumber,
@@ -36,14 +37,12 @@ export interface ReloadResults {
   readonly timeline: readonly Tick[];
 }
 
-interface Options {
+interface Options extends BenchOptions {
   readonly points: number;
   readonly reloads: number;
   readonly rate: number;
   readonly connections: number;
   readonly scenario: string;
-  readonly smoke: boolean;
-  readonly json?: string;
 }
 
 const ADMIN_TOKEN = 'bench';

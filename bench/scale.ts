@@ -4,7 +4,15 @@ import { hasWrk, wrkLoop } from './generators/wrk.js';
 import { surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, SEED } from './support/data.js';
-import { benchCommand, positive, runMain, say, typedCommand, writePart } from './support/run.js';
+import {
+  type BenchOptions,
+  benchCommand,
+  positive,
+  runMain,
+  say,
+  typedCommand,
+  writePart,
+} from './support/run.js';
 import { type Server, startService } from './support/service.js';
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, textTable } from './support/table.js';
@@ -20,14 +28,12 @@ export interface ScaleResult {
   readonly ratio: Spread;
 }
 
-interface Options {
+interface Options extends BenchOptions {
   readonly points: number;
   readonly times: number;
   readonly seconds: number;
   readonly rounds: number;
   readonly connections: number;
-  readonly smoke: boolean;
-  readonly json?: string;
 }
 
 const SCENARIOS = ['small-box', 'nearby', 'tiles'] as const;

@@ -1,6 +1,7 @@
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Encoder } from 'msgpackr';
+import { RECORD_KEYS } from '../../src/model/point.js';
 
 /** Forms of rows that a snapshot may have, as bench/load makes them from NDJSON. */
 export const ROW_FORMS = ['csv', 'geojson', 'json', 'msgpack'] as const;
@@ -19,28 +20,15 @@ interface Form {
   readonly row: (row: Row, line: string) => string | Uint8Array;
 }
 
-const COLUMNS = [
-  'id',
-  'status',
-  'comment',
-  'image',
-  'lat',
-  'lon',
-  'is_processed',
-  'created_by',
-  'tags',
-  'created_at',
-  'modified_at',
-] as const;
 const FLUSH_BYTES = 1 << 20;
 const encoder = new Encoder({ useRecords: false });
 
 const FORMS: Record<RowForm, Form> = {
   csv: {
-    head: `${COLUMNS.join(',')}\n`,
+    head: `${RECORD_KEYS.join(',')}\n`,
     between: '',
     tail: '',
-    row: (row) => `${COLUMNS.map((name) => cell(row[name])).join(',')}\n`,
+    row: (row) => `${RECORD_KEYS.map((name) => cell(row[name])).join(',')}\n`,
   },
   geojson: {
     head: '{"type":"FeatureCollection","features":[',

@@ -35,6 +35,12 @@ const SHARED: Readonly<
   seed: ['the same seed gives the same points and the same requests', positive],
 };
 
+/** What every script of the suite can be given. */
+export interface BenchOptions {
+  readonly smoke: boolean;
+  readonly json?: string;
+}
+
 /** Which of the {@link SHARED} options a script has, and the default of each. */
 export type Defaults = Partial<Record<SharedOption, number>>;
 

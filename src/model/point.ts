@@ -100,7 +100,8 @@ export function isRecordKey(key: string): boolean {
 
 type Fail = (field: string, reason: string) => undefined;
 
-const KEYS = new Set([
+/** The keys of a record, in the order in which it is rendered. */
+export const RECORD_KEYS = [
   'id',
   'status',
   'comment',
@@ -112,7 +113,9 @@ const KEYS = new Set([
   'tags',
   'created_at',
   'modified_at',
-]);
+] as const;
+
+const KEYS: ReadonlySet<string> = new Set(RECORD_KEYS);
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';

@@ -12,6 +12,7 @@ import {
   REGION_TEST,
   SCATTERED,
 } from './common/plan.js';
+import { type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { type Window, windowOf } from './common/windows.js';
 import { andThen, inStretches, type Step } from './common/work.js';
@@ -127,42 +128,20 @@ function testRows(
   });
 }
 
-/** A place in the runs, and the matches before it. */
-interface Cursor {
-  run: number;
-  row: Row;
-  count: number;
-}
-
 /** Marks the rows of the runs that lie in the windows. */
 function markRuns({ runs, marks, meter }: Scratch, windows: readonly Window[]): Step<Matches> {
   const { bits } = marks;
   const [one, other = one] = windows.map(boundsOf);
-  const cursor = { run: 0, row: runs.bounds[0]!, count: 0 };
+  const cursor = startOfRuns(runs);
+  let count = 0;
+  const mark = (from: Row, to: Row): void => {
+    count += markWithin(bits, one!, other!, from, to);
+  };
   marks.isUsed = true;
   const marking = inStretches(meter, 0, runs.rows, NEIGHBOUR, (from, to) =>
-    markSome(runs.bounds, cursor, to - from, one!, other!, bits),
+    visitRuns(runs.bounds, cursor, to - from, mark),
   );
-  return andThen(marking, () => ({ form: 'bits', bits, windows, count: cursor.count }));
-}
-
-/** Marks those of the next `most` rows of the runs that lie in both windows. */
-function markSome(
-  bounds: Int32Array,
-  cursor: Cursor,
-  most: number,
-  one: Bounds,
-  other: Bounds,
-  bits: Int32Array,
-): void {
-  for (let left = most; left > 0; ) {
-    const { row } = cursor;
-    const runEnd = bounds[2 * cursor.run + 1]!;
-    const end = Math.min(runEnd, row + left);
-    left -= end - row;
-    cursor.count += markWithin(bits, one, other, row, end);
-    cursor.row = end === runEnd ? bounds[2 * ++cursor.run]! : end;
-  }
+  return andThen(marking, () => ({ form: 'bits', bits, windows, count }));
 }
 
 /** Lists the rows of the runs that lie in the windows, and returns how many do. */
@@ -181,7 +160,7 @@ function listRuns({ runs, rows, meter }: Scratch, windows: readonly Window[]): S
  */
 function listSome(
   bounds: Int32Array,
-  cursor: Cursor,
+  cursor: RunCursor & { count: number },
   most: number,
   { ranks: ones, from: oneFrom, last: oneLast }: Bounds,
   { ranks: others, from: otherFrom, last: otherLast }: Bounds,

@@ -3,6 +3,7 @@ import type { Row } from '../dataset/row.js';
 import type { Filters } from '../model/query.js';
 import { type Matches, markMatches } from './common/matches.js';
 import { type Driver, NEIGHBOUR } from './common/plan.js';
+import { startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { andThen, inStretches, type Step } from './common/work.js';
 import { findMatches } from './match.js';
@@ -37,9 +38,9 @@ function visitMatches(
   if (matches.form === 'all') return inStretches(meter, 0, dataset.count, NEIGHBOUR, visit);
   if (matches.form === 'runs') {
     const { bounds } = matches.runs;
-    const cursor = { run: 0, row: bounds[0]! };
+    const cursor = startOfRuns(matches.runs);
     return inStretches(meter, 0, matches.count, NEIGHBOUR, (from, to) =>
-      visitSome(bounds, cursor, to - from, visit),
+      visitRuns(bounds, cursor, to - from, visit),
     );
   }
   return andThen(markMatches(dataset, scratch, matches), (bits) =>
@@ -47,23 +48,6 @@ function visitMatches(
       visitMarked(bits, from, to, visit),
     ),
   );
-}
-
-/** Visits the next `most` rows of the runs. */
-function visitSome(
-  bounds: Int32Array,
-  cursor: { run: number; row: Row },
-  most: number,
-  visit: Visitor,
-): void {
-  for (let left = most; left > 0; ) {
-    const { row } = cursor;
-    const runEnd = bounds[2 * cursor.run + 1]!;
-    const end = Math.min(runEnd, row + left);
-    left -= end - row;
-    visit(row, end);
-    cursor.row = end === runEnd ? bounds[2 * ++cursor.run]! : end;
-  }
 }
 
 /** Visits the marked rows of words `from` to `to - 1`. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { shownText } from '../support/html.js';
 import { startService } from '../support/service.js';
 
 const HOSTILE = [
@@ -49,15 +50,6 @@ test.after(async () => {
 const PATHS = ['/rest/map_data_points/', '/rest/notifications/', '/rest/'];
 const authorization = 'Token key';
 
-function unescaped(html: string): string {
-  return html
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&');
-}
-
 /** The start tags of a page, without what stands between them. */
 function tagsOf(html: string): string[] {
   return [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag.toLowerCase());
@@ -93,7 +85,7 @@ test('a page shows all that the JSON says, and none of it is markup', async () =
       assert.not.match(tag, /^<(?:script|img|svg|base|iframe|object|embed)\b/);
       assert.not.match(tag, /\son\w+\s*=|javascript:/);
     }
-    const shown = unescaped(text);
+    const shown = shownText(text);
     const json = (await service.get(path, { headers: { authorization } })).json<object>();
     for (const value of textsOf(json)) {
       // the links of the page differ from those of the JSON
@@ -125,7 +117,7 @@ test('nor is what the request says', async () => {
 test('the page links to its neighbours', async () => {
   const path = '/rest/map_data_points/?format=api&page_size=2&page=2';
   const { text } = await service.get(path, { headers: { host: 'x.example' } });
-  const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, href]) => unescaped(href!));
+  const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, href]) => shownText(href!));
   const base = 'http://x.example/rest/map_data_points/?format=api';
   assert.ok(links.includes(`${base}&page=3&page_size=2`), links.join(' '));
   assert.ok(links.includes(`${base}&page_size=2`), links.join(' '));

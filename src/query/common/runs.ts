@@ -1,6 +1,34 @@
 import type { Row } from '../../dataset/row.js';
 import type { Region } from '../region/overlap.js';
 
+/** A place in runs: the run, and the next of its rows. */
+export interface RunCursor {
+  run: number;
+  row: Row;
+}
+
+/** The first row of runs. */
+export function startOfRuns({ bounds }: Runs): RunCursor {
+  return { run: 0, row: bounds[0]! };
+}
+
+/** Visits the next `most` rows of the runs, from the cursor on, as ranges. */
+export function visitRuns(
+  bounds: Int32Array,
+  cursor: RunCursor,
+  most: number,
+  visit: (from: Row, to: Row) => void,
+): void {
+  for (let left = most; left > 0; ) {
+    const { row } = cursor;
+    const runEnd = bounds[2 * cursor.run + 1]!;
+    const end = Math.min(runEnd, row + left);
+    left -= end - row;
+    visit(row, end);
+    cursor.row = end === runEnd ? bounds[2 * ++cursor.run]! : end;
+  }
+}
+
 /**
  * Rows as ascending ranges `[from, to)` that do not overlap: the result of a region search. The
  * memory is used again, so a result is valid until the next search.

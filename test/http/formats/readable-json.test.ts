@@ -2,16 +2,12 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ReadableJson } from '../../../src/http/formats/readable-json.js';
+import { shownText } from '../../support/html.js';
 
 /** What a browser shows of HTML without tags. */
 function shown(html: string): string {
   assert.not.match(html, /[<>"']/);
-  return html
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&');
+  return shownText(html);
 }
 
 function readable(...pieces: string[]): string {
