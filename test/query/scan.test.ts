@@ -11,6 +11,7 @@ import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 
 const SEED = 515;
 const PIECE = 5_000;
+const ALWAYS = { after: -1e16, before: 1e16 };
 const notes = scatterNotes(SEED, 40_000);
 const oracle = new Oracle(notes);
 const engine = await engineOf(notes, PIECE);
@@ -68,6 +69,23 @@ test('where whole stretches match they come as runs, and a long one in parts', (
   const boxes: Filters['boxes'] = [{ west: -180, south: 0, east: 180, north: 90 }];
   const count = engine.scan({ boxes }, half.visit);
   assert.ok(half.visits < count / 8, `${half.visits} visits for ${count} rows`);
+});
+
+test('marks from the first row on are visited across stretches of work', async () => {
+  const count = 2_000;
+  const many = notes.slice(0, count).map((note, i) => ({ ...note, id: i + 1, created: i + 1 }));
+  const all = many.map(({ id }) => id);
+  const asked = await engineOf(many, PIECE);
+  // all but one match, and of these two one has hundreds of rows before its own
+  for (const [after, before] of [
+    [1, count - 1],
+    [2, count],
+  ] as const) {
+    const seen = visitor();
+    const found = asked.scan({ createdAt: { after, before }, modifiedAt: ALWAYS }, seen.visit);
+    assert.equal([found, seen.rows[0]], [count - 1, 0]);
+    assert.equal(idsOfRows(asked, seen.rows), all.slice(after - 1, before));
+  }
 });
 
 test('a scan begins with its first piece, lets queries pass, and can be dropped', () => {

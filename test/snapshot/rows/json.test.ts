@@ -147,8 +147,10 @@ test('what is too long or too deep is refused before it takes memory', async () 
   assert.match(await broken(`[1,${' '.repeat(MAX_RAW_BYTES)}{}]`), reason);
   assert.match(await broken('['.repeat(1000)), /record 1: it is nested more than 64 levels deep/);
   assert.match(await broken(`{"a":${'['.repeat(1e6)}`), /nested more than 64 levels deep/);
-  const deep = `${'['.repeat(60)}${']'.repeat(60)}`;
-  assert.is((await rowsOf(readJson, `[${deep},${deep}]`)).length, 2);
+  const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  // with the list 64 levels
+  assert.is((await rowsOf(readJson, `[${nested(63)},${nested(63)}]`)).length, 2);
+  assert.match(await broken(`[${nested(64)}]`), /nested more than 64 levels deep/);
 });
 
 test('a record that is too long is a problem of its own', async () => {
