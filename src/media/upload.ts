@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Logger } from 'pino';
 import { incomingIn, MediaUnavailable, removeFile } from './folder.js';
 
 /** A file that a client sent, as it came: nobody has looked into it. */
@@ -16,15 +17,50 @@ export interface Upload {
   readonly bytes: number;
 }
 
-/**
- * Writes what a client sends into the folder of what comes in, so that memory holds none of it. When it
- * throws, no file is left: a MediaUnavailable when the disk is to blame, else what the stream threw.
- */
-export async function receiveUpload(
-  folder: string,
-  stream: Readable,
-  name: string,
-): Promise<Upload> {
+/** What comes in on this thread. */
+export interface Uploads {
+  /** Bytes that an image may have as it comes. */
+  readonly maxBytes: number;
+  /**
+   * Writes what a client sends into the folder of what comes in, so that memory holds none of it. When it
+   * throws, no file is left: a MediaUnavailable when the disk is to blame or too much comes in already,
+   * else what the stream threw.
+   */
+  receive(stream: Readable, name: string): Promise<Upload>;
+  /** Removes an upload that nobody wants. */
+  discard(upload: Upload): Promise<void>;
+}
+
+/** Uploads that one thread takes at a time; each has a file open. */
+export const MAX_OPEN_UPLOADS = 64;
+
+/** Makes the way in for this thread; the folder must have been opened for writing. */
+export function createUploads(folder: string, maxBytes: number, logger: Logger): Uploads {
+  let open = 0;
+  return {
+    maxBytes,
+    async receive(stream, name) {
+      if (open >= MAX_OPEN_UPLOADS) {
+        stream.destroy();
+        throw new MediaUnavailable('Too many images are coming in; try again in a moment.');
+      }
+      open++;
+      try {
+        return await write(folder, stream, name);
+      } catch (error) {
+        if (error instanceof MediaUnavailable) {
+          logger.error({ err: error }, 'an image could not be taken');
+        }
+        throw error;
+      } finally {
+        open--;
+      }
+    },
+    discard: ({ file }) => removeFile(join(incomingIn(folder), file)).catch(() => {}),
+  };
+}
+
+async function write(folder: string, stream: Readable, name: string): Promise<Upload> {
   const file = `${randomUUID()}.upload`;
   const path = join(incomingIn(folder), file);
   const hash = createHash('sha256');

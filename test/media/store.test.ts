@@ -5,11 +5,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MediaUnavailable } from '../../src/media/folder.js';
 import type { CheckedImage, Media } from '../../src/media/media.js';
-import { receiveUpload } from '../../src/media/upload.js';
+import { createUploads, MAX_OPEN_UPLOADS } from '../../src/media/upload.js';
 import { JPEG, PNG } from '../support/images.js';
 import { makeMediaFolder, rejection } from '../support/media.js';
 
-const { media, folder, upload, files, reopen, remove } = makeMediaFolder();
+const { media, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
 test.after(remove);
 test.after.each(() => {
   for (const name of ['.incoming', 'map_data_points']) {
@@ -97,9 +97,22 @@ test('an upload that breaks off leaves nothing and fails as its stream did', asy
   const broken = new Readable({ read() {} });
   broken.push(JPEG);
   setImmediate(() => broken.destroy(new Error('the client left')));
-  const error = await rejection(receiveUpload(folder, broken, 'x.jpg'));
+  const error = await rejection(createUploads(folder, 1, logger).receive(broken, 'x.jpg'));
   assert.is(error.message, 'the client left');
   assert.equal(files(), ['.incoming', 'map_data_points']);
+});
+
+test('more uploads than may come in at a time are turned away', async () => {
+  const uploads = createUploads(folder, 1, logger);
+  const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
+  const taken = streams.map((stream) => uploads.receive(stream, 'x.jpg'));
+  const further = new Readable({ read() {} });
+  assert.instance(await rejection(uploads.receive(further, 'x.jpg')), MediaUnavailable);
+  assert.ok(further.destroyed);
+  for (const stream of streams) stream.push(null);
+  for (const upload of await Promise.all(taken)) await uploads.discard(upload);
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+  await uploads.discard(await uploads.receive(Readable.from([JPEG]), 'x.jpg'));
 });
 
 test.run();

@@ -5,12 +5,13 @@ import { Readable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { createDecoder, type Decoder } from '../../src/media/decoder.js';
 import { type Media, openMedia } from '../../src/media/media.js';
-import { receiveUpload, type Upload } from '../../src/media/upload.js';
+import { createUploads, type Upload } from '../../src/media/upload.js';
 
 /** A folder of images of its own, and what one may do with it. */
 export interface MediaFolder {
   readonly folder: string;
   readonly media: Media;
+  readonly logger: Logger;
   /** Writes an upload as a client's would be. */
   upload(bytes: Buffer, name?: string): Promise<Upload>;
   /** Every file and empty folder in it, by relative path. */
@@ -28,10 +29,12 @@ export function makeMediaFolder(decoder: Decoder = createDecoder()): MediaFolder
   const logger: Logger = pino({ level: 'silent' });
   const open = (): Media => openMedia({ folder, maxPixels: MAX_PIXELS, logger, decoder });
   const media = open();
+  const uploads = createUploads(folder, 10_000_000, logger);
   return {
     folder,
     media,
-    upload: (bytes, name = 'photo.jpg') => receiveUpload(folder, Readable.from([bytes]), name),
+    logger,
+    upload: (bytes, name = 'photo.jpg') => uploads.receive(Readable.from([bytes]), name),
     files: () =>
       readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => !entry.isDirectory() || readdirSync(pathOf(entry)).length === 0)

@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
+import { join } from 'node:path';
+import { fastify } from 'fastify';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HttpError } from '../../../src/http/request/errors.js';
+import { addMultipart, readMultipart } from '../../../src/http/request/multipart.js';
+import { createUploads } from '../../../src/media/upload.js';
+import { ask, exchange, type Reply } from '../../support/client.js';
+import { makeMediaFolder } from '../../support/media.js';
+import { until } from '../../support/wait.js';
+
+const MAX_BYTES = 200_000;
+const { folder, logger, files, remove } = makeMediaFolder();
+const uploads = createUploads(folder, MAX_BYTES, logger);
+const EMPTY = ['.incoming', 'map_data_points'];
+
+const app = fastify();
+app.setErrorHandler((error: Error, _request, reply) => {
+  assert.instance(error, HttpError);
+  const { status, body, headers } = error as HttpError;
+  return reply.code(status).headers(headers).send(body);
+});
+await app.register(async (scope) => {
+  await addMultipart(scope);
+  for (const [path, place] of [
+    ['/with', uploads],
+    ['/without', undefined],
+  ] as const) {
+    scope.post(path, async (request) => {
+      const { fields, image } = await readMultipart(request, place);
+      if (image === undefined) return { fields: [...fields] };
+      const { file: _, ...told } = image;
+      await uploads.discard(image);
+      return { fields: [...fields], image: told };
+    });
+  }
+});
+await app.listen({ host: '127.0.0.1', port: 0 });
+const { port } = app.server.address() as AddressInfo;
+
+test.after(async () => {
+  await app.close();
+  remove();
+});
+test.after.each(() => {
+  assert.equal(files(), EMPTY);
+});
+
+const TYPE = 'multipart/form-data; boundary=XX';
+
+/** A part of a body; with a file name it is a file. */
+function part(name: string, value: string | Buffer, file?: string, type?: string): Buffer {
+  const fileName = file === undefined ? '' : `; filename="${file}"`;
+  const typeLine = type === undefined ? '' : `Content-Type: ${type}\r\n`;
+  const head = `--XX\r\nContent-Disposition: form-data; name="${name}"${fileName}\r\n${typeLine}\r\n`;
+  return Buffer.concat([Buffer.from(head), Buffer.from(value), Buffer.from('\r\n')]);
+}
+
+function post(parts: readonly Buffer[], path = '/with', end = '--XX--\r\n'): Promise<Reply> {
+  const body = Buffer.concat([...parts, Buffer.from(end)]);
+  return ask(port, path, { method: 'POST', headers: { 'Content-Type': TYPE }, body });
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+test('fields come in their order, and the file of an image as a file', async () => {
+  const image = Buffer.from(Array.from({ length: 150_000 }, (_, index) => (index * 7) % 256));
+  const reply = await post([
+    part('lat', '60.1'),
+    part('tags', 'a'),
+    part('image', image, 'Näkymä.jpg', 'image/jpeg'),
+    part('tags', 'b ä'),
+    part('empty', ''),
+    part('other', 'no image', 'x.txt', 'text/plain'),
+  ]);
+  assert.is(reply.status, 200, reply.text);
+  assert.equal(reply.json(), {
+    fields: [
+      ['lat', ['60.1']],
+      ['tags', ['a', 'b ä']],
+      ['empty', ['']],
+    ],
+    image: { name: 'Näkymä.jpg', sha256: sha256(image), bytes: image.length },
+  });
+});
+
+test('a form without a chosen file has no image, and one without a name has one', async () => {
+  const none = await post([part('lat', '1'), part('image', '', '', 'application/octet-stream')]);
+  assert.equal(none.json(), { fields: [['lat', ['1']]] });
+  const nameless = await post([part('image', 'bytes', '')]);
+  const digest = sha256(Buffer.from('bytes'));
+  assert.equal(nameless.json(), { fields: [], image: { name: '', sha256: digest, bytes: 5 } });
+  const blank = await post([part('image', '', 'x.jpg')]);
+  assert.is(blank.json<{ image: { bytes: number } }>().image.bytes, 0);
+  const text = await post([part('image', 'no file')]);
+  assert.equal(text.json(), { fields: [['image', ['no file']]] });
+});
+
+test('a part that calls itself JSON is text all the same', async () => {
+  const reply = await post([
+    part('lat', '60.1', undefined, 'application/json'),
+    part('tags', '["a", "b"]', undefined, 'application/json'),
+  ]);
+  assert.equal(reply.json(), {
+    fields: [
+      ['lat', ['60.1']],
+      ['tags', ['["a","b"]']],
+    ],
+  });
+});
+
+test('an image of the most bytes is taken, and one of a byte more is not', async () => {
+  const most = await post([part('image', Buffer.alloc(MAX_BYTES), 'x.jpg')]);
+  assert.is(most.status, 200);
+  const more = await post([part('image', Buffer.alloc(MAX_BYTES + 1), 'x.jpg'), part('lat', '1')]);
+  assert.is(more.status, 413);
+  assert.equal(more.json(), {
+    image: [`The image is too large. Expected at most ${MAX_BYTES} bytes.`],
+  });
+  // by its length alone, before it is sent
+  const answer = await exchange(
+    port,
+    `POST /with HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ${TYPE}\r\nContent-Length: 1000000000\r\n\r\n`,
+  );
+  assert.match(answer, /^HTTP\/1\.1 413 .*The image is too large/s);
+});
+
+test('a connection goes on after a body that was refused', async () => {
+  const body = Buffer.concat([
+    part('image', 'one', 'a.jpg'),
+    part('image', 'two', 'b.jpg'),
+    part('rest', 'x'.repeat(100_000)),
+    Buffer.from('--XX--\r\n'),
+  ]);
+  const first = `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const second = 'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const answers = await exchange(port, first + body.toString('latin1') + second);
+  assert.match(answers, /^HTTP\/1\.1 400 .*Expected one image, got several\..*HTTP\/1\.1 404 /s);
+});
+
+test('too much of anything gets 413', async () => {
+  const many = (count: number, one: (index: number) => Buffer): Buffer[] =>
+    Array.from({ length: count }, (_, index) => one(index));
+  for (const [parts, text] of [
+    [many(1001, (i) => part(`f${i}`, '')), 'Too many fields. Expected at most 1000.'],
+    [many(11, (i) => part(`f${i}`, '', 'x')), 'Too many files. Expected at most 10.'],
+    [[part('a', 'x'.repeat(1024 * 1024 + 1))], 'The fields are too large.'],
+    [many(3, () => part('a', 'x'.repeat(400_000))), 'The fields are too large.'],
+  ] as const) {
+    const { status, text: body } = await post([part('image', 'bytes', 'x.jpg'), ...parts]);
+    assert.is(status, 413, body);
+    assert.ok(body.includes(text), body);
+  }
+});
+
+test('a body that is none is refused as one', async () => {
+  const image = part('image', 'bytes', 'x.jpg');
+  for (const end of ['', '--XX', '--XX\r\nContent-Disp']) {
+    const { status, text } = await post([image], '/with', end);
+    assert.is(status, 400, end);
+    assert.match(text, /^\{"detail":"Multipart form parse error - /);
+  }
+  for (const type of ['multipart/form-data', 'multipart/form-data; boundary=']) {
+    const { status, text } = await ask(port, '/with', {
+      method: 'POST',
+      headers: { 'Content-Type': type },
+      body: 'x',
+    });
+    assert.is(status, 400, text);
+    assert.match(text, /^\{"detail":"Multipart form parse error - /);
+  }
+  const odd = await post([image, part('__proto__', 'x'), part('constructor', 'x', 'y')]);
+  assert.is(odd.status, 400);
+});
+
+test('an instance without a folder for images refuses them and reads the rest', async () => {
+  const { status, text } = await post([part('image', 'x', 'x.jpg'), part('lat', '1')], '/without');
+  assert.is(status, 400);
+  assert.is(text, '{"image":["This instance stores no images: it has no folder for them."]}');
+  const none = await post([part('lat', '1'), part('image', '', '')], '/without');
+  assert.equal(none.json(), { fields: [['lat', ['1']]] });
+});
+
+test('a client that leaves takes its image with it', async () => {
+  const body = part('image', 'x'.repeat(50_000), 'x.jpg');
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: 100000\r\n\r\n`,
+  );
+  socket.write(body);
+  await until(
+    'the upload has begun',
+    () => files().length > EMPTY.length || files()[0] !== EMPTY[0],
+  );
+  socket.destroy();
+  await until('the upload is gone', () => files()[0] === EMPTY[0]);
+});
+
+test('a folder that cannot be written gets 503, without its name', async () => {
+  const incoming = join(folder, '.incoming');
+  renameSync(incoming, `${incoming}-away`);
+  try {
+    const { status, text, headers } = await post([part('image', 'bytes', 'x.jpg')]);
+    assert.is(status, 503);
+    assert.is(headers['retry-after'], '1');
+    assert.is(text, '{"detail":"The image could not be stored; try again in a moment."}');
+  } finally {
+    renameSync(`${incoming}-away`, incoming);
+  }
+});
+
+test.run();
