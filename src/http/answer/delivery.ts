@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../formats/format.js';
 import { pageTooLarge } from '../request/errors.js';
 import type { Coverage } from './additions.js';
-import type { AnswerCache } from './answer-cache.js';
+import type { AnswerCache, AnswerKey } from './answer-cache.js';
 import { createCompression, LEAST_COMPRESSED_BYTES } from './compression.js';
 import type { Context } from './context.js';
 import { type AnswerHead, headersOf } from './head.js';
@@ -25,7 +25,7 @@ export interface Job {
   /** Puts the answer's own names in the place of older ones in a header with preconditions. */
   readonly renew: Renew | undefined;
   /** What the answer is kept under; undefined when it is not to be kept. */
-  readonly key: string | undefined;
+  readonly key: AnswerKey | undefined;
 }
 
 /** A whole answer that waits to be sent. */

@@ -52,14 +52,14 @@ export function hashSettings(settings: unknown): Hash {
 }
 
 /**
- * Hashes the address of an answer, beginning with `seed`. Two addresses with the same hash are as
- * good as impossible by chance. Whoever makes them on purpose deceives only himself, since a client
- * compares the tags of one address.
+ * Hashes text into two integers of 32 bits without a sign, beginning with `seed`. Two texts with the
+ * same hash are as good as impossible by chance. Whoever makes them on purpose deceives only
+ * himself, since a client compares the tags of one address.
  */
-export function hashAddress(address: string, seed: Hash): Hash {
+export function hashText(text: string, seed: Hash): Hash {
   let { low, high } = seed;
-  for (let i = 0; i < address.length; i++) {
-    const unit = address.charCodeAt(i);
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
     low = Math.imul(low ^ unit, 0x9e3779b1);
     high = Math.imul(high ^ unit, 0x5f356495);
   }
@@ -67,4 +67,20 @@ export function hashAddress(address: string, seed: Hash): Hash {
   low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);
   high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
   return { low: low >>> 0, high: high >>> 0 };
+}
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** Two digits for each value of twelve bits: decimal digits would take three times as long. */
+const DIGIT_PAIRS: readonly string[] = [...DIGITS].flatMap((first) =>
+  [...DIGITS].map((second) => first + second),
+);
+
+/** Spells a hash in twelve characters that may stand in an entity tag. */
+export function spellHash({ low, high }: Hash): string {
+  return spell(low) + spell(high);
+}
+
+function spell(bits: number): string {
+  const [first, second] = [DIGIT_PAIRS[bits & 0xfff]!, DIGIT_PAIRS[(bits >>> 12) & 0xfff]!];
+  return first + second + DIGIT_PAIRS[bits >>> 24]!;
 }

@@ -17,11 +17,11 @@ import {
   renewNames,
   type TailState,
 } from './additions.js';
-import { createAnswerCache } from './answer-cache.js';
+import { type AnswerKey, createAnswerCache } from './answer-cache.js';
 import { createCodingOf } from './compression.js';
 import type { Context } from './context.js';
 import { createDelivery, waiterOf } from './delivery.js';
-import { hashAddress, hashSettings } from './etag.js';
+import { type Hash, hashSettings, hashText, spellHash } from './etag.js';
 import type { AnswerHead, Facts } from './head.js';
 import { Later } from './pieces.js';
 import { createSender, type Renew } from './sender.js';
@@ -72,7 +72,7 @@ export function createPipeline(context: Context): Pipeline {
   const codingOf = context.compress ? createCodingOf() : undefined;
   const answers = createAnswerCache(context.answerCacheBytes);
   const deliver = createDelivery(context, answers);
-  const seed = hashSettings(decidingSettings(context));
+  const seedOf = createSeedOf(context);
 
   return function serve(view) {
     const { formats, isPersonal } = view;
@@ -83,16 +83,13 @@ export function createPipeline(context: Context): Pipeline {
     function sendKept(
       { lineage }: Generation,
       state: TailState | undefined,
-      key: string,
+      key: AnswerKey,
       request: FastifyRequest,
       reply: FastifyReply,
     ): boolean {
       const kept = answers.get(lineage, key);
       const coverage = kept && state && kept.coverage;
-      if (kept === undefined || (coverage && !isCovered(coverage, state!))) {
-        stats.cacheMisses++;
-        return false;
-      }
+      if (kept === undefined || (coverage && !isCovered(coverage, state!))) return false;
       stats.cacheHits++;
       const renew = coverage && renewerOf(kept, coverage.accepted, state!);
       if (!sender.sendByConditions(request, reply, [kept], true, renew)) {
@@ -108,11 +105,18 @@ export function createPipeline(context: Context): Pipeline {
       const { generation } = current;
       const state = stateOf(generation);
       const origin = originOf(raw);
-      const address = origin + target;
       const coding = codingOf?.(raw.headers['accept-encoding']);
-      // no address begins like a coding
-      const key = `${coding === undefined ? '' : `${coding} `}${address} ${accept}`;
-      if (!isPersonal && sendKept(generation, state, key, request, reply)) return;
+      const hash = hashText(target, seedOf(origin));
+      const { lineage } = generation;
+      const keyNow = (): AnswerKey => ({
+        text: `${coding ?? '-'} ${origin}${target} ${accept}`,
+        hash: hash.low,
+      });
+      if (!isPersonal) {
+        const mayHave = answers.mayHave(lineage, hash.low);
+        if (mayHave && sendKept(generation, state, keyNow(), request, reply)) return;
+        stats.cacheMisses++;
+      }
 
       const pairs = parseQueryString(queryOf(target));
       const named = negotiation.named(last(pairs, 'format'));
@@ -121,8 +125,7 @@ export function createPipeline(context: Context): Pipeline {
       const asked: Asked = { origin, pairs, path, user };
       const wanted = view.read(asked);
       const format = named ?? negotiation.accepted(accept);
-      const { low, high } = hashAddress(address, seed);
-      const name = `${low}${high}${user === undefined ? '' : `-${user}`}`;
+      const name = user === undefined ? spellHash(hash) : `${spellHash(hash)}-${user}`;
       const accepted = state && acceptedOf(view, wanted);
       const additions = accepted && additionsTo(accepted, state!);
       const mark = accepted && markOf(state!, additions);
@@ -131,11 +134,10 @@ export function createPipeline(context: Context): Pipeline {
       const renew = accepted && renewerOf(heads[0]!, accepted, state!);
       if (sender.sendByConditions(request, reply, heads, false, renew)) return;
 
-      const isKept = !isPersonal && answers.wants(low);
-      const { lineage } = generation;
-      const keptAs = isKept ? key : undefined;
+      const isKept = !isPersonal && answers.wants(hash.low);
+      const key = isKept ? keyNow() : undefined;
       const coverage = accepted && coverageOf(accepted, state!);
-      const job = { request, reply, sender, heads, lineage, coverage, renew, key: keptAs };
+      const job = { request, reply, sender, heads, lineage, coverage, renew, key };
       const found = view.find(wanted, asked, generation, additions);
       if (found instanceof Later) found.start(waiterOf(job, (page) => deliver(page, job)));
       else deliver(found, job);
@@ -160,6 +162,23 @@ function renewerOf(
 ): Renew | undefined {
   if (state.length === 0) return undefined;
   return (header) => renewNames(header, snapshot, accepted, state);
+}
+
+/**
+ * Makes the reader of what the hash of an address begins with: the hash of all that decides about
+ * answers besides the target, which is the origin of links and the settings.
+ */
+function createSeedOf(context: Context): (origin: string) => Hash {
+  const settings = hashSettings(decidingSettings(context));
+  let lastOrigin = '';
+  let seed = settings;
+  return (origin) => {
+    if (origin !== lastOrigin) {
+      seed = hashText(origin, settings);
+      lastOrigin = origin;
+    }
+    return seed;
+  };
 }
 
 /**

@@ -23,19 +23,18 @@ export type OriginOf = (request: IncomingMessage) => string;
 export function createOriginOf(settings: OriginSettings): OriginOf {
   const { publicUrl, trustProxy, allowedHosts } = settings;
   if (publicUrl !== undefined && allowedHosts[0] === '*') return () => publicUrl;
-  // nearly all requests to a service name the same host
-  let lastGood: string | undefined;
+  // nearly all requests to a service name the same host and come the same way
+  const last = { host: '', isSecure: false, origin: '' };
   return (request) => {
     const { headers } = request;
     const forwarded = trustProxy ? first(headers['x-forwarded-host']) : undefined;
     const host = forwarded ?? headers.host ?? localAddress(request);
-    if (host !== lastGood) {
-      checkAuthority(host, allowedHosts);
-      lastGood = host;
-    }
-    if (publicUrl !== undefined) return publicUrl;
     const isSecure = trustProxy && first(headers['x-forwarded-proto'])?.toLowerCase() === 'https';
-    return `${isSecure ? 'https' : 'http'}://${host}`;
+    if (host === last.host && isSecure === last.isSecure) return last.origin;
+    checkAuthority(host, allowedHosts);
+    const origin = publicUrl ?? `${isSecure ? 'https' : 'http'}://${host}`;
+    Object.assign(last, { host, isSecure, origin });
+    return origin;
   };
 }
 
