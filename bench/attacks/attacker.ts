@@ -26,7 +26,8 @@ const TALLY_MS = 200;
 
 async function main(order: AttackOrder): Promise<void> {
   const { attack, port, folder, points, seed, maxSeconds } = order;
-  setPriority(LOW_PRIORITY);
+  const { run, isAtNormalPriority } = attackOf(attack);
+  if (!isAtNormalPriority) setPriority(LOW_PRIORITY);
   const ending = new AbortController();
   // each connection listens
   setMaxListeners(0, ending.signal);
@@ -39,7 +40,7 @@ async function main(order: AttackOrder): Promise<void> {
   // whoever asked for it is gone
   process.once('disconnect', end);
   const random = benchRandom(seed, 300);
-  await attackOf(attack).run({ port, folder, points, random, tally, signal: ending.signal });
+  await run({ port, folder, points, random, tally, signal: ending.signal });
   clearInterval(timer);
   if (process.connected) process.send!(tally, () => process.exit(0));
 }

@@ -1,19 +1,9 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LIST } from '../places.js';
-import { circleQuery, deepQuery, junkFiles, packetOf, REFUSED, type Target } from './material.js';
+import { CONTROL } from './control.js';
+import { type Attack, circleQuery, deepQuery, junkFiles, packetOf, REFUSED } from './material.js';
 import { closed, flood, open, pause, repeat, requestBytes } from './sockets.js';
-
-/** One way to harm a service. It ends when its signal fires, and leaves nothing open. */
-export interface Attack {
-  readonly name: string;
-  readonly title: string;
-  /** Settings of the service that the attack is about. */
-  readonly flags?: readonly string[];
-  /** Whether nobody reads the service's log meanwhile. */
-  readonly isLogUnread?: boolean;
-  run(target: Target): Promise<void>;
-}
 
 /** Connections of an attacker who sends a request when the last one is answered. */
 const LOOPS = 4;
@@ -185,10 +175,10 @@ const thrash: Attack = {
 const reloads: Attack = {
   name: 'junk-snapshots',
   title: 'a new snapshot a second that is none',
-  async run({ folder, signal, tally }) {
+  async run({ folder, signal, tally, random }) {
     const files = junkFiles();
     for (let turn = 0; !signal.aborted; turn++) {
-      const [suffix, content] = files[turn % files.length]!;
+      const [suffix, content] = random.pick(files);
       const path = join(folder, `junk-${turn % 50}.${suffix}`);
       writeFileSync(path, content);
       // always the newest
@@ -229,7 +219,7 @@ export const ATTACKS: readonly Attack[] = [
 
 /** The attack of a name; throws with the names there are. */
 export function attackOf(name: string): Attack {
-  const found = ATTACKS.find((one) => one.name === name);
+  const found = [CONTROL, ...ATTACKS].find((one) => one.name === name);
   if (found !== undefined) return found;
   const all = ATTACKS.map((one) => one.name).join(', ');
   throw new Error(`No attack is called ${JSON.stringify(name)}; there are ${all}.`);

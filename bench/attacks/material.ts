@@ -12,6 +12,19 @@ export interface Target extends Attacking {
   readonly points: number;
 }
 
+/** One way to harm a service. It ends when its signal fires, and leaves nothing open. */
+export interface Attack {
+  readonly name: string;
+  readonly title: string;
+  /** Settings of the service that the attack is about. */
+  readonly flags?: readonly string[];
+  /** Whether nobody reads the service's log meanwhile. */
+  readonly isLogUnread?: boolean;
+  /** Whether it may take the processor from those it waits for. */
+  readonly isAtNormalPriority?: boolean;
+  run(target: Target): Promise<void>;
+}
+
 const ORDERINGS = ['created_at', '-created_at', 'modified_at', '-modified_at'] as const;
 const YEARS = [2019, 2020, 2021, 2022, 2023] as const;
 const PACKET_BYTES = 65_536;

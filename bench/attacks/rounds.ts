@@ -1,0 +1,153 @@
+import { getPriority, setPriority } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { memoryOf } from '../support/proc.js';
+import type { Server } from '../support/service.js';
+import { ratiosOf, type Spread, spreadOf } from '../support/stats.js';
+import type { Attack } from './material.js';
+import { askOrdinarily, type Ordinary } from './ordinary.js';
+import { emptyTally, type Tally } from './sockets.js';
+import { startAttack } from './start.js';
+
+/** A service that is to be attacked, and what ordinary clients ask it for. */
+export interface Arena {
+  readonly server: Server;
+  /** The folder that it watches. */
+  readonly folder: string;
+  readonly paths: readonly string[];
+  close(): Promise<void>;
+}
+
+/** How an attack is measured. */
+export interface Measuring {
+  readonly points: number;
+  readonly rounds: number;
+  /** Length of each half of a round: the one without the attack, and the one with it. */
+  readonly seconds: number;
+  /** Requests a second of each ordinary client. */
+  readonly rate: number;
+  readonly seed: number;
+  readonly smoke: boolean;
+}
+
+/** What bench/attacks writes, for each attack. */
+export interface AttackResult {
+  readonly attack: string;
+  readonly title: string;
+  readonly points: number;
+  /** 99th percentiles in milliseconds, round by round: without the attack and with it. */
+  readonly without: Spread;
+  readonly during: Spread;
+  /** The latter beside the former, round by round. */
+  readonly ratio: Spread;
+  /** The slowest answer while the attack ran. */
+  readonly slowest: number;
+  /** Requests of ordinary clients that were answered while the attack ran. */
+  readonly asked: number;
+  /** Those that were refused or failed, and how. */
+  readonly failed: number;
+  readonly failures: readonly string[];
+  /**
+   * Bytes of memory that the service has more after the attack than before; at most, while it ran.
+   */
+  readonly growth: number;
+  readonly peakGrowth: number;
+  /** Of the last round. */
+  readonly tally: Tally;
+}
+
+/** As many as a service on two cores should not notice. */
+export const CLIENTS = 8;
+const WARMUP_SECONDS = 1;
+/** What an attack takes beyond its measured seconds, at most. */
+const SPARE_SECONDS = 30;
+const MEMORY_LOOK_MS = 100;
+/** Ordinary clients have machines of their own: here they go before the service where possible. */
+const CLIENT_PRIORITY = 10;
+/** Time for the service to find out that the connections of an attack are gone. */
+const REST_MS = 300;
+
+/**
+ * Measures in rounds, each without the attack and then with it: what slows the machine for a while
+ * slows both.
+ */
+export async function benchAttack(
+  attack: Attack,
+  { server, folder, paths }: Arena,
+  { points, rounds, seconds, rate, seed, smoke }: Measuring,
+): Promise<AttackResult> {
+  const load = { base: server.url, clients: CLIENTS, rate, paths };
+  const ask = (length: number): Promise<Ordinary> =>
+    ahead(() => askOrdinarily({ ...load, seconds: length }));
+  await ask(smoke ? 0.2 : WARMUP_SECONDS);
+  const memory = watchMemory(server.pid);
+  const without: Ordinary[] = [];
+  const during: Ordinary[] = [];
+  let tally = emptyTally();
+  for (let round = 0; round < rounds; round++) {
+    without.push(await ask(seconds));
+    if (attack.isLogUnread) server.pauseLog();
+    const running = await startAttack({
+      attack: attack.name,
+      port: Number(new URL(server.url).port),
+      folder,
+      points,
+      seed: seed + round,
+      maxSeconds: seconds + SPARE_SECONDS,
+    });
+    during.push(await ask(seconds));
+    tally = await running.end();
+    await delay(smoke ? 20 : REST_MS);
+  }
+  const failures = during.map(({ errors }) => errors);
+  return {
+    attack: attack.name,
+    title: attack.title,
+    points,
+    without: spreadOf(without.map(p99)),
+    during: spreadOf(during.map(p99)),
+    ratio: ratiosOf(during.map(p99), without.map(p99)),
+    slowest: Math.max(...during.map(({ latencies }) => latencies.max)),
+    asked: during.reduce((sum, { latencies }) => sum + latencies.count, 0),
+    failed: failures.flatMap(Object.values).reduce((sum, count: number) => sum + count, 0),
+    failures: [...new Set(failures.flatMap(Object.keys))],
+    ...memory.end(),
+    tally,
+  };
+}
+
+function p99({ latencies }: Ordinary): number {
+  return latencies.percentiles['99']!;
+}
+
+/** Does something in this process before what others do, where the system allows that. */
+async function ahead<T>(work: () => Promise<T>): Promise<T> {
+  const usual = getPriority();
+  try {
+    setPriority(Math.max(-20, usual - CLIENT_PRIORITY));
+  } catch {
+    return work();
+  }
+  try {
+    return await work();
+  } finally {
+    // the service and the attacker, started by this process, would inherit it
+    setPriority(usual);
+  }
+}
+
+/** Looks at the memory of a service again and again. */
+function watchMemory(pid: number): { end(): { growth: number; peakGrowth: number } } {
+  const look = (): number => memoryOf(pid)?.rss ?? 0;
+  const before = look();
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, look());
+  }, MEMORY_LOOK_MS);
+  return {
+    end() {
+      clearInterval(timer);
+      const after = look();
+      return { growth: after - before, peakGrowth: Math.max(peak, after) - before };
+    },
+  };
+}
