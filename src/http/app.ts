@@ -4,7 +4,7 @@ import type { Context } from './answer/context.js';
 import { corsHeaders } from './answer/cors.js';
 import { varyOf } from './answer/head.js';
 import type { Backlog } from './backlog.js';
-import type { Limits } from './limits.js';
+import type { CutCounts, Limits } from './limits.js';
 import { refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { watchLoop } from './pressure.js';
@@ -55,19 +55,20 @@ export interface AppParts {
   readonly service: Service;
   readonly limits: Limits;
   readonly backlog: Backlog;
+  readonly cut: CutCounts;
   readonly adminToken: string | undefined;
   readonly audience: Audience;
 }
 
 /** Builds the HTTP service, not yet listening; closing it is up to the caller. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { context, service, limits, backlog, adminToken, audience } = parts;
+  const { context, service, limits, backlog, cut, adminToken, audience } = parts;
   const observeOther = context.stats.route('other');
   const makeId = createIds();
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
     bodyLimit: BODY_LIMIT,
-    serverFactory: (handle) => createHttpServer(handle, limits, backlog),
+    serverFactory: (handle) => createHttpServer(handle, limits, backlog, cut),
     // with a logger, Fastify makes another one and two listeners for every request
     logger: false,
     genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? makeId(),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { CutCounts } from './limits.js';
 
 /** Works on a request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -7,7 +8,12 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 /** Requests of one connection that are worked on at the same time. */
 const MOST_UNANSWERED = 2;
 /** Milliseconds of one turn of the event loop that go to requests which waited. */
-const TURN_MS = 5;
+const TURN_MS = 2;
+/**
+ * Milliseconds from which a request counts as heavy: ten times what an ordinary one takes, and a
+ * third of what the slowest do.
+ */
+const HEAVY_MS = 0.4;
 /**
  * Requests of one thread that wait, at some 2 kB each beside their bytes, until clients are cut off
  * for it.
@@ -16,7 +22,7 @@ const MOST_WAITING = 2_048;
 /** A client with no more waiting requests than this is never cut off. */
 const FAIR_SHARE = 16;
 
-/** A connection whose client sent requests before it had the answers to earlier ones. */
+/** A connection whose client sent requests ahead of the answers, or a heavy one. */
 interface Line {
   readonly socket: Socket;
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
@@ -26,6 +32,8 @@ interface Line {
   isReady: boolean;
   /** Whether nothing is read from the connection. */
   isHeld: boolean;
+  /** Whether its last request was heavy. */
+  isHeavy: boolean;
 }
 
 /**
@@ -35,29 +43,47 @@ interface Line {
  * While requests wait, nothing more is read from their connection. When the connection closes, the
  * requests that wait are dropped. One packet may hold thousands of them: while more than
  * `mostWaiting` of others wait, a client that adds to a long line is cut off.
+ *
+ * A request behind a heavy one of the same connection waits for another turn, too, even alone. All
+ * that wait share a part of each turn, so that a hundred clients with heavy requests do not keep
+ * those with light ones waiting.
  */
-export function createGate(handle: Handler, mostWaiting: number = MOST_WAITING): Handler {
+export function createGate(
+  handle: Handler,
+  cut: CutCounts,
+  mostWaiting: number = MOST_WAITING,
+): Handler {
   const lines = new Map<Socket, Line>();
-  const ready: Line[] = [];
-  let isTurnComing = false;
+  let heavyLines = 0;
+  const callUp = inTurns(begin);
   let allWaiting = 0;
 
-  function open(socket: Socket): Line {
-    const line: Line = { socket, waiting: [], unanswered: 1, isReady: false, isHeld: false };
+  /** Opens the line of a connection whose request, that of `first`, passed at once. */
+  function open(socket: Socket, first: ServerResponse): Line {
+    const line = createLine(socket);
     lines.set(socket, line);
-    // Node resumes a connection whenever it is done with one of its requests
-    socket.on('resume', () => {
-      if (line.isHeld) socket.pause();
-    });
     closeWithoutTraces(socket, () => {
       lines.delete(socket);
+      weigh(line, false);
       allWaiting -= line.waiting.length;
       line.waiting.length = 0;
     });
-    // where Node keeps the response whose turn it is: that of the request which passed at once
-    const { _httpMessage: first } = socket as Socket & { readonly _httpMessage: ServerResponse };
     first.once('close', () => finish(line));
     return line;
+  }
+
+  function weigh(line: Line, isHeavy: boolean): void {
+    heavyLines += Number(isHeavy) - Number(line.isHeavy);
+    line.isHeavy = isHeavy;
+  }
+
+  /** Works on a request that need not wait, on its way past all lines. */
+  function pass(request: IncomingMessage, response: ServerResponse): void {
+    const began = performance.now();
+    handle(request, response);
+    if (performance.now() - began < HEAVY_MS) return;
+    const { socket } = request;
+    if (!socket.destroyed) weigh(lines.get(socket) ?? open(socket, response), true);
   }
 
   /** Lets the line begin a request in the next turn, if it may. */
@@ -65,30 +91,11 @@ export function createGate(handle: Handler, mostWaiting: number = MOST_WAITING):
     const { waiting, unanswered, isReady } = line;
     if (isReady || waiting.length === 0 || unanswered >= MOST_UNANSWERED) return;
     line.isReady = true;
-    ready.push(line);
-    expectTurn();
-  }
-
-  function expectTurn(): void {
-    if (isTurnComing || ready.length === 0) return;
-    isTurnComing = true;
-    setImmediate(turn);
-  }
-
-  function turn(): void {
-    isTurnComing = false;
-    const until = performance.now() + TURN_MS;
-    // lines that are invited meanwhile wait for the next turn
-    let left = ready.length;
-    do {
-      const line = ready.shift()!;
-      line.isReady = false;
-      begin(line);
-    } while (--left > 0 && performance.now() < until);
-    expectTurn();
+    callUp(line);
   }
 
   function begin(line: Line): void {
+    line.isReady = false;
     // whoever sent the requests is gone
     if (line.socket.destroyed) return;
     const { request, response } = line.waiting.shift()!;
@@ -97,7 +104,9 @@ export function createGate(handle: Handler, mostWaiting: number = MOST_WAITING):
     response.once('close', () => finish(line));
     // the rest of a body must be read; no other request can stand in front of it
     if (!request.complete) letGo(line);
+    const began = performance.now();
     handle(request, response);
+    if (!line.socket.destroyed) weigh(line, performance.now() - began >= HEAVY_MS);
     invite(line);
   }
 
@@ -108,17 +117,18 @@ export function createGate(handle: Handler, mostWaiting: number = MOST_WAITING):
   }
 
   return (request, response) => {
+    const { socket } = request;
     // Node gives a response its socket once the earlier ones of the connection are sent
-    if (response.socket !== null) {
-      handle(request, response);
+    if (response.socket !== null && !(heavyLines > 0 && lines.get(socket)?.isHeavy)) {
+      pass(request, response);
       return;
     }
-    const { socket } = request;
     if (socket.destroyed) return;
-    const line = lines.get(socket) ?? open(socket);
+    const line = lines.get(socket) ?? open(socket, firstOf(socket));
     const { length } = line.waiting;
     // one packet at a time is read from a connection: alone it may have as many as that holds
     if (length >= FAIR_SHARE && allWaiting - length >= mostWaiting) {
+      cut.ahead++;
       cutOff(socket);
       return;
     }
@@ -128,6 +138,58 @@ export function createGate(handle: Handler, mostWaiting: number = MOST_WAITING):
     socket.pause();
     invite(line);
   };
+}
+
+/** Makes a line of one request that is being worked on. */
+function createLine(socket: Socket): Line {
+  const line: Line = {
+    socket,
+    waiting: [],
+    unanswered: 1,
+    isReady: false,
+    isHeld: false,
+    isHeavy: false,
+  };
+  // Node resumes a connection whenever it is done with one of its requests
+  socket.on('resume', () => {
+    if (line.isHeld) socket.pause();
+  });
+  return line;
+}
+
+/**
+ * Calls `begin` for one after the other of the lines that it is given, in later turns of the event
+ * loop, for {@link TURN_MS} of each.
+ */
+function inTurns(begin: (line: Line) => void): (line: Line) => void {
+  const ready: Line[] = [];
+  let isTurnComing = false;
+
+  function expectTurn(): void {
+    if (isTurnComing || ready.length === 0) return;
+    isTurnComing = true;
+    setImmediate(turn);
+  }
+
+  function turn(): void {
+    isTurnComing = false;
+    const until = performance.now() + TURN_MS;
+    // lines that are called up meanwhile wait for the next turn
+    let left = ready.length;
+    do begin(ready.shift()!);
+    while (--left > 0 && performance.now() < until);
+    expectTurn();
+  }
+
+  return (line) => {
+    ready.push(line);
+    expectTurn();
+  };
+}
+
+/** Where Node keeps the response whose turn it is: that of the request which passed at once. */
+function firstOf(socket: Socket): ServerResponse {
+  return (socket as Socket & { readonly _httpMessage: ServerResponse })._httpMessage;
 }
 
 /**

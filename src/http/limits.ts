@@ -13,6 +13,21 @@ export interface Limits {
   readonly maxLoopDelay: number;
 }
 
+/** Clients that were cut off for want of room, by why. */
+export interface CutCounts {
+  /** Sent many requests ahead of the answers while many of others waited. */
+  ahead: number;
+  /** Idle longest when a new connection came beyond the limit. */
+  idle: number;
+  /** New, beyond a limit of connections that were all in use. */
+  refused: number;
+}
+
+/** Makes counts of nobody yet. */
+export function createCutCounts(): CutCounts {
+  return { ahead: 0, idle: 0, refused: 0 };
+}
+
 const STATUS: Record<string, [line: string, detail: string]> = {
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',

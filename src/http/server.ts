@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Backlog } from './backlog.js';
 import { createGate, type Handler } from './gate.js';
-import type { Limits } from './limits.js';
+import type { CutCounts, Limits } from './limits.js';
 
 /** How long an idle connection is kept, in milliseconds: longer than proxies do. */
 const KEEP_ALIVE_MS = 72_000;
@@ -11,6 +11,7 @@ export function createHttpServer(
   handle: Handler,
   { maxHeaderSize, requestTimeout }: Limits,
   { Response }: Backlog,
+  cut: CutCounts,
 ): Server {
   const options = {
     maxHeaderSize,
@@ -22,7 +23,7 @@ export function createHttpServer(
     requireHostHeader: false,
     ServerResponse: Response,
   };
-  const server = createServer(options, createGate(handle));
+  const server = createServer(options, createGate(handle, cut));
   // of a connection on which nothing moves; longer than an idle one is kept
   server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000));
   return server;

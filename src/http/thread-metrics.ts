@@ -3,6 +3,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { LATENCY_BOUNDS, type RequestStats } from './answer/request-stats.js';
 import type { Backlog } from './backlog.js';
 import { countedHistogram } from './counted-histogram.js';
+import type { CutCounts } from './limits.js';
 
 /** How often the lag of the event loop is looked at. */
 const LAG_STEP_MS = 10;
@@ -14,12 +15,13 @@ export interface ThreadNumbers {
   /** The open ones, which tell whether the threads share them evenly. */
   readonly connections: { readonly size: number };
   readonly backlog: Pick<Backlog, 'bytes' | 'stalled' | 'crowded'>;
+  readonly cut: Readonly<CutCounts>;
   readonly log: { readonly dropped: number };
 }
 
 /** Registers what one thread counts, and the lag of its event loop. */
 export function createRequestMetrics(numbers: ThreadNumbers): Registry {
-  const { stats, thread, connections, backlog, log } = numbers;
+  const { stats, thread, connections, backlog, cut, log } = numbers;
   const registry = new Registry();
   const registers = [registry];
   new Counter({
@@ -74,13 +76,14 @@ export function createRequestMetrics(numbers: ThreadNumbers): Registry {
   });
   new Counter({
     name: 'waypost_clients_cut_off_total',
-    help: 'Clients cut off because they did not take their answers, by why.',
+    help: 'Clients cut off for want of room, or because they did not take their answers, by why.',
     labelNames: ['reason'],
     registers,
     collect() {
       this.reset();
       this.inc({ reason: 'stalled' }, backlog.stalled);
       this.inc({ reason: 'crowded' }, backlog.crowded);
+      for (const [reason, clients] of Object.entries(cut)) this.inc({ reason }, clients);
     },
   });
   count(

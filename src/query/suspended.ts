@@ -2,6 +2,12 @@ import { type Scratch, unmark, wipe } from './common/scratch.js';
 import { isWork, refill, type Step, type Work } from './common/work.js';
 
 /**
+ * Share of a piece that a query may begin with while another one is half-way: a hundred that arrive in
+ * one turn of the event loop would hold it for a piece each. Beyond it they wait in the queue.
+ */
+const BESIDE_ANOTHER = 1 / 4;
+
+/**
  * The working memory of an engine: two sets at most. One suspended query keeps one of them, so that
  * there is always one for the next query.
  */
@@ -15,10 +21,11 @@ export class Memory {
     this.#free = [create()];
   }
 
-  /** A set for one query, its meter full. */
+  /** A set for one query, its meter full, or filled in part while another query is half-way. */
   take(): Scratch {
     const scratch = this.#free.pop() ?? this.#create();
     refill(scratch.meter);
+    if (this.#isKept) scratch.meter.left *= BESIDE_ANOTHER;
     return scratch;
   }
 

@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { sharedArray } from '../common-array.js';
+import type { CutCounts } from '../http/limits.js';
 
 /** Open connections of each thread that serves, by its number, in memory that all share. */
 export type ConnectionCounts = Int32Array;
@@ -30,6 +31,7 @@ export function holdConnections(
   limit: number,
   counts: ConnectionCounts,
   thread: number,
+  cut: CutCounts,
   idleMs: number = IDLE_MS,
 ): ReadonlySet<Socket> {
   // while it is crowded in the order of their last requests
@@ -76,6 +78,7 @@ export function holdConnections(
       const newest = late.pop()!;
       if (total() <= limit) continue;
       const leaving = idle ?? newest;
+      cut[idle === undefined ? 'refused' : 'idle']++;
       release(leaving);
       leaving.destroy();
     }

@@ -4,6 +4,7 @@ import { InputError } from '../errors.js';
 import { createRequestStats } from '../http/answer/request-stats.js';
 import { type Audience, createApp } from '../http/app.js';
 import { createBacklog } from '../http/backlog.js';
+import { createCutCounts } from '../http/limits.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { createRequestMetrics } from '../http/thread-metrics.js';
@@ -41,6 +42,7 @@ export async function createWeb(
     maxUnsent: settings.maxUnsent / workers,
     answerTimeout: settings.answerTimeout,
   });
+  const cut = createCutCounts();
   let isClosing = false;
   const sides: Server[] = [];
   const app = createApp({
@@ -63,11 +65,12 @@ export async function createWeb(
     service,
     limits: settings,
     backlog,
+    cut,
     adminToken: settings.adminToken,
     audience,
   });
-  const connections = holdConnections(app.server, settings.maxConnections, counts, thread);
-  const registry = createRequestMetrics({ stats, thread, connections, backlog, log });
+  const connections = holdConnections(app.server, settings.maxConnections, counts, thread, cut);
+  const registry = createRequestMetrics({ stats, thread, connections, backlog, cut, log });
   return {
     metrics: () => registry.getMetricsAsJSON(),
     async listen([first, ...others]) {

@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createGate, type Handler } from '../../src/http/gate.js';
+import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { until } from '../support/wait.js';
 
 /** What a handler was given and has not answered yet. */
@@ -15,6 +16,7 @@ interface Begun {
 
 /** A server behind a gate, on which every request is answered by hand. */
 interface Gated {
+  readonly cut: CutCounts;
   readonly server: Server;
   readonly begun: Begun[];
   connect(): Promise<Client>;
@@ -30,16 +32,18 @@ const open: { close(): unknown }[] = [];
 
 async function startGated(handle?: Handler, mostWaiting?: number): Promise<Gated> {
   const begun: Begun[] = [];
+  const cut = createCutCounts();
   const note = (request: IncomingMessage, response: ServerResponse): void => {
     begun.push({ path: request.url!, response });
   };
-  const server = createServer(createGate(handle ?? note, mostWaiting));
+  const server = createServer(createGate(handle ?? note, cut, mostWaiting));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   open.push({ close: () => server.closeAllConnections() }, server);
   return {
     server,
     begun,
+    cut,
     async connect() {
       const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
       await once(socket, 'connect');
@@ -117,6 +121,7 @@ test('while too many requests wait, a client that sends many more is cut off, an
   many!.socket.write(requests('b', 900));
   await cut;
   assert.ok(parsed < 30, `${parsed} of 900 were parsed`);
+  assert.equal(gated.cut, { ahead: 1, idle: 0, refused: 0 });
   few!.socket.write(requests('c', 10));
   await until('others are worked on', () => pathsOf(gated).includes('/c1'));
   // what the client left makes room again
@@ -134,6 +139,30 @@ test('while too many requests wait, a client that sends many more is cut off, an
     for (const { response } of gated.begun) response.end('x');
     return again.received().split('HTTP/1.1 200').length - 1 === 110;
   });
+});
+
+test('behind heavy requests those of many connections share a turn, and others pass', async () => {
+  const order: string[] = [];
+  let sendOther = (): void => {};
+  const gated = await startGated((request, response) => {
+    order.push(request.url!);
+    // it arrives while the first of those that are known to be heavy is worked on
+    if (order.length === 21) sendOther();
+    if (!request.url!.startsWith('/other')) {
+      const end = performance.now() + 3;
+      while (performance.now() < end);
+    }
+    response.end('x');
+  });
+  const many = await Promise.all(Array.from({ length: 20 }, () => gated.connect()));
+  const other = await gated.connect();
+  for (const { socket } of many) socket.write(requests('heavy', 1));
+  await until('all are known to be heavy', () => order.length === 20);
+  sendOther = () => void other.socket.write(requests('other', 1));
+  for (const { socket } of many) socket.write(requests('again', 1));
+  await until('all are answered', () => order.length === 41);
+  const before = order.slice(20, order.indexOf('/other0')).length;
+  assert.ok(before <= 3, `${before} heavy requests before a light one`);
 });
 
 test('nothing is begun for a connection that was closed', async () => {

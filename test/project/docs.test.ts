@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { createBacklog } from '../../src/http/backlog.js';
+import { createCutCounts } from '../../src/http/limits.js';
 import { createServiceMetrics } from '../../src/http/metrics.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
 import { createRequestMetrics } from '../../src/http/thread-metrics.js';
@@ -121,6 +122,7 @@ test('the operations page lists every metric with its type and labels', () => {
       stats: createRequestStats(),
       connections: { size: 0 },
       backlog: createBacklog({ maxUnsent: 0, answerTimeout: 0 }),
+      cut: createCutCounts(),
       log: { dropped: 0 },
     }),
   ];

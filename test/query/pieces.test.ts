@@ -70,6 +70,27 @@ test('others are answered while a query is half-way, and neither disturbs the ot
   assert.equal(plain(answer), expected);
 });
 
+test('while a query is half-way, another one gets a share of a piece before it has to wait', async () => {
+  const some: Query = {
+    ...heavy,
+    filters: { boxes: [{ west: -90, south: -45, east: 90, north: 45 }] },
+  };
+  const circle = { lon: 30, lat: 40, radius: 19_000_000 };
+  const heavier: Query = { ...heavy, filters: { ...heavy.filters, circle } };
+  // the least of these that suffices for it
+  let piece = 1_000;
+  let engine = await engineOf(notes, piece);
+  for (; engine.begin(some) instanceof Suspended; piece *= 1.5) {
+    engine = await engineOf(notes, piece);
+  }
+  const half = engine.begin(heavier);
+  if (!(half instanceof Suspended)) throw new Error('Expected it to pause.');
+  const beside = engine.begin(some);
+  if (!(beside instanceof Suspended)) throw new Error('Expected it to pause.');
+  half.drop();
+  assert.is.not(engine.begin(some) instanceof Suspended, true);
+});
+
 test('of two that take long the second starts anew when the first has ended', () => {
   const other: Query = { ...heavy, ordering: 'id' };
   const [first, second] = [pausing.begin(heavy), pausing.begin(other)];

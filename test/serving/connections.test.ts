@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sharedArray } from '../../src/common-array.js';
+import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { holdConnections } from '../../src/serving/connections.js';
 import { until } from '../support/wait.js';
 
@@ -13,6 +14,7 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 let server: Server;
 let open: ReadonlySet<Socket>;
 let counts: Int32Array;
+let cut: CutCounts;
 let clients: Client[] = [];
 
 /** A connection, and how many answers came over it. */
@@ -25,7 +27,8 @@ interface Client {
 async function listen(answer: RequestListener, idleMs = IDLE_MS): Promise<void> {
   server = createServer(answer);
   counts = sharedArray(Int32Array, 2);
-  open = holdConnections(server, LIMIT, counts, 0, idleMs);
+  cut = createCutCounts();
+  open = holdConnections(server, LIMIT, counts, 0, cut, idleMs);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 }
@@ -73,6 +76,7 @@ test('at the limit a new client takes the place of one that says nothing, not of
   await until('all others gave way', () => idle.every(({ isClosed }) => isClosed));
   assert.is(active!.isClosed, false);
   await until('the count is right', () => counts[0] === open.size && open.size <= LIMIT);
+  assert.ok(cut.idle >= LIMIT - 1, `${cut.idle} gave way`);
 });
 
 test('a client that waits for its answer stays', async () => {
@@ -98,6 +102,7 @@ test('clients that have only just come stay, and the new one is turned away', as
   const late = join();
   await until('the new one is closed', () => late.isClosed);
   assert.ok(all.every(({ isClosed }) => !isClosed));
+  assert.equal(cut, { ahead: 0, idle: 0, refused: 1 });
 });
 
 /** Another thread has so many connections. */

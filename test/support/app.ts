@@ -4,6 +4,7 @@ import type { Context } from '../../src/http/answer/context.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { createApp } from '../../src/http/app.js';
 import { createBacklog } from '../../src/http/backlog.js';
+import { createCutCounts } from '../../src/http/limits.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 
 /** A web server in this process. */
@@ -40,6 +41,7 @@ export async function startApp(
     service: undefined as never,
     limits: { maxHeaderSize: 16_384, requestTimeout: 10_000, maxLoopDelay: 0 },
     backlog: createBacklog({ maxUnsent: 1e8, answerTimeout: 10_000 }),
+    cut: createCutCounts(),
     adminToken: undefined,
     audience: 'clients',
   });

@@ -8,7 +8,7 @@ import type { Context } from './context.js';
 import { type AnswerHead, headersOf } from './head.js';
 import { createOutbox } from './outbox.js';
 import { createPageBuffers } from './page-buffers.js';
-import { doInPieces, type Waiter } from './pieces.js';
+import { createPieceWork, type Waiter } from './pieces.js';
 import type { Answer, Renew, Sender } from './sender.js';
 
 /** An answer that is being made. */
@@ -45,6 +45,7 @@ export type Deliver = (page: Page, job: Job) => void;
 export function createDelivery({ logger, maxPageBytes }: Context, answers: AnswerCache): Deliver {
   const buffers = createPageBuffers();
   const compression = createCompression();
+  const doInPieces = createPieceWork();
   const outbox = createOutbox<Waiting>(
     ({ job, answer, onSent }) => job.sender.send(job.request, job.reply, answer, onSent),
     ({ job: { request, reply } }, error) => {

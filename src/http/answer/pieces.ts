@@ -18,26 +18,44 @@ export class Later<Result> {
   }
 }
 
+/** Does work piece by piece. */
+export type DoInPieces = <Result>(work: Pieces<Result>, waiter: Waiter<Result>) => void;
+
+/** Milliseconds of one turn of the event loop that go to such work. */
+const TURN_MS = 1;
+
 /**
- * Does work piece by piece, the first at once and the others each in a turn of the event loop of
- * its own, so that other requests are answered in between. What the first piece throws is the
- * caller's.
+ * Makes a thread's way to do work piece by piece. All of it together gets a share of each turn of
+ * the event loop, however much there is, so that other requests are answered in between. Each work
+ * gets its piece in turn, so that a small one does not wait for the end of a large one.
  */
-export function doInPieces<Result>(work: Pieces<Result>, waiter: Waiter<Result>): void {
-  function next(): void {
-    const { done, value } = work.next();
-    if (done) waiter.done(value);
-    else setImmediate(goOn);
+export function createPieceWork(turnMs: number = TURN_MS): DoInPieces {
+  // entries differ in the type of their results alone, which only they themselves see
+  const entries: { readonly work: Pieces<unknown>; readonly waiter: Waiter<unknown> }[] = [];
+
+  function turn(): void {
+    const until = performance.now() + turnMs;
+    do {
+      const entry = entries.shift()!;
+      if (!entry.waiter.isGone() && !isDone(entry)) entries.push(entry);
+    } while (entries.length > 0 && performance.now() < until);
+    if (entries.length > 0) setImmediate(turn);
   }
 
-  function goOn(): void {
-    if (waiter.isGone()) return;
+  /** Does a piece; returns whether it was the last. */
+  function isDone({ work, waiter }: (typeof entries)[number]): boolean {
     try {
-      next();
+      const { done, value } = work.next();
+      if (done) waiter.done(value);
+      return done === true;
     } catch (error) {
       waiter.failed(error);
+      return true;
     }
   }
 
-  next();
+  return (work, waiter) => {
+    entries.push({ work, waiter: waiter as Waiter<unknown> });
+    if (entries.length === 1) setImmediate(turn);
+  };
 }
