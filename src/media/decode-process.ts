@@ -34,8 +34,8 @@ sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuff
 
 process.once('disconnect', () => process.exit());
 process.on('message', async (job: DecodeJob) => {
-  const decoded = await decode(job).catch((error: Error): Decoded => {
-    return { kind: 'failed', text: error.message };
+  const decoded = await decode(job).catch((error: NodeJS.ErrnoException): Decoded => {
+    return { kind: 'failed', code: error.code ?? error.message };
   });
   process.send!(decoded);
 });

@@ -16,7 +16,7 @@ export interface DecodeJob {
 export type Decoded =
   | { readonly kind: 'image'; readonly ending: Ending; readonly sha256: string }
   | { readonly kind: 'refused'; readonly text: string }
-  | { readonly kind: 'failed'; readonly text: string };
+  | { readonly kind: 'failed'; readonly code: string };
 
 /** Decodes images in a process of its own, one at a time. */
 export interface Decoder {
@@ -35,9 +35,9 @@ export interface DecoderLimits {
   readonly maxWaiting: number;
 }
 
-const LIMITS: DecoderLimits = { patienceMs: 20_000, idleMs: 60_000, maxWaiting: 64 };
+const LIMITS: DecoderLimits = { patienceMs: 60_000, idleMs: 60_000, maxWaiting: 64 };
 /** What the process may take to start. */
-const START_MS = 20_000;
+const START_MS = 60_000;
 const ENTRY = fileURLToPath(new URL('./decode-process.js', import.meta.url));
 
 /** Makes a decoder, which starts its process with the first image. */
@@ -62,7 +62,7 @@ export function createDecoder({ patienceMs, idleMs, maxWaiting }: DecoderLimits 
       child = await startProcess();
       decoded = await tryWith(child, job);
       if (decoded !== undefined) return decoded;
-      throw new MediaUnavailable('The process that decodes images takes none.');
+      throw new MediaUnavailable('the process that decodes images takes none');
     } finally {
       idle = setTimeout(rest, idleMs).unref();
     }
@@ -101,13 +101,15 @@ export function createDecoder({ patienceMs, idleMs, maxWaiting }: DecoderLimits 
 
   return {
     async decode(job) {
-      if (waiting >= maxWaiting) throw new MediaUnavailable('Too many images are waiting.');
+      if (waiting >= maxWaiting) throw new MediaUnavailable('too many images are waiting');
       waiting++;
       const mine = last.then(() => work(job));
       last = mine.catch(() => {});
       try {
         const decoded = await mine;
-        if (decoded.kind === 'failed') throw new MediaUnavailable(decoded.text);
+        if (decoded.kind === 'failed') {
+          throw new MediaUnavailable(`images cannot be decoded (${decoded.code})`);
+        }
         return decoded;
       } finally {
         waiting--;
@@ -139,7 +141,7 @@ async function startProcess(): Promise<ChildProcess> {
 
 async function failed(child: ChildProcess): Promise<never> {
   const [code, signal] = await once(child, 'exit');
-  throw new MediaUnavailable(`The process that decodes images ended with ${signal ?? code}.`);
+  throw new MediaUnavailable(`the process that decodes images ended with ${signal ?? code}`);
 }
 
 /** Answers come first. Threads that begin later have the priority of the one that begins them. */

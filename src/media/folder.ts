@@ -11,6 +11,14 @@ export class MediaUnavailable extends Error {
   override readonly name = 'MediaUnavailable';
 }
 
+/** The error for one of the system's, which may name files that are nobody's business; others stay as they are. */
+export function asUnavailable(error: unknown): unknown {
+  if (error instanceof MediaUnavailable || !(error instanceof Error)) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  return new MediaUnavailable(`images cannot be stored (${code})`, { cause: error });
+}
+
 /** Checks that the folder of images is one. Throws an InputError that says what to do. */
 export function checkMediaFolder(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });

@@ -6,11 +6,11 @@ import type { Logger } from 'pino';
 import { InputError } from '../errors.js';
 import { createDecoder, type Decoder } from './decoder.js';
 import {
+  asUnavailable,
   flushFolder,
   IMAGES_PATH,
   imagesIn,
   incomingIn,
-  MediaUnavailable,
   removeFile,
 } from './folder.js';
 import { safeName } from './names.js';
@@ -173,9 +173,4 @@ export function openMedia({
 function partsOf(address: string): [id: string, name: string] {
   const [id = '', name = ''] = address.slice(IMAGES_PATH.length).split('/');
   return [id, name];
-}
-
-function asUnavailable(error: unknown): unknown {
-  if (error instanceof MediaUnavailable || !(error instanceof Error)) return error;
-  return new MediaUnavailable(error.message, { cause: error });
 }

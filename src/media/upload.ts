@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
-import { incomingIn, MediaUnavailable, removeFile } from './folder.js';
+import { asUnavailable, incomingIn, MediaUnavailable, removeFile } from './folder.js';
 
 /** A file that a client sent, as it came: nobody has looked into it. */
 export interface Upload {
@@ -42,7 +42,7 @@ export function createUploads(folder: string, maxBytes: number, logger: Logger):
     async receive(stream, name) {
       if (open >= MAX_OPEN_UPLOADS) {
         stream.destroy();
-        throw new MediaUnavailable('Too many images are coming in; try again in a moment.');
+        throw new MediaUnavailable('too many images are coming in');
       }
       open++;
       try {
@@ -76,9 +76,9 @@ async function write(folder: string, stream: Readable, name: string): Promise<Up
     await pipeline(stream, meter, createWriteStream(path, { flags: 'wx' }));
   } catch (error) {
     await removeFile(path).catch(() => {});
-    const { syscall, message } = error as NodeJS.ErrnoException;
-    const isOfDisk = syscall === 'open' || syscall === 'write' || syscall === 'close';
-    throw isOfDisk ? new MediaUnavailable(message, { cause: error }) : error;
+    const { syscall } = error as NodeJS.ErrnoException;
+    // an error of the client's connection has another one
+    throw syscall === 'open' || syscall === 'write' ? asUnavailable(error) : error;
   }
   return { file, name, sha256: hash.digest('hex'), bytes };
 }

@@ -91,6 +91,7 @@ test('a folder that cannot be written fails as unavailable, and nothing is left'
   rmSync(join(folder, '.incoming'), { recursive: true });
   const late = await rejection(upload(JPEG));
   assert.instance(late, MediaUnavailable);
+  assert.is(late.message, 'images cannot be stored (ENOENT)');
 });
 
 test('an upload that breaks off leaves nothing and fails as its stream did', async () => {

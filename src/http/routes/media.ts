@@ -1,5 +1,7 @@
-import { realpath } from 'node:fs/promises';
+import { open, realpath } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { sep } from 'node:path';
+import { Readable } from 'node:stream';
 import send from '@fastify/send';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { IMAGES_PATH } from '../../media/folder.js';
@@ -10,6 +12,8 @@ import { wrongMethod } from './resources.js';
 const ID = /^[1-9]\d{0,15}$/;
 /** Names as this service and the one before it give them: of images, without blanks, not hidden. */
 const NAME = /^(?!\.)[\p{L}\p{M}\p{N}_.-]{1,255}\.(?:jpe?g|png|gif|webp)$/iu;
+/** Bytes that are read at a time, and held of an image for a client that reads slowly. */
+const CHUNK_BYTES = 64 * 1024;
 /** Browsers run nothing of what they find here, should it ever be taken for a page. */
 const POLICY = "default-src 'none'; sandbox";
 
@@ -51,15 +55,17 @@ async function sendImage(
   // a name is never given to another image
   const onFile = (found: string): Promise<void> => checkInside(folder, found);
   const options = { root: folder, index: false, maxAge: '1y', immutable: true, onFile };
-  const { type, statusCode, headers, stream, metadata } = await send(raw, path, options);
+  // as for HEAD: the body is read below, without a file that stays open for a client that reads slowly
+  const asked = { method: 'HEAD', headers: raw.headers } as IncomingMessage;
+  const { type, statusCode, headers, metadata } = await send(asked, path, options);
   if (type === 'file') {
-    const fixed = { Allow: ALLOW_READ, 'Content-Security-Policy': POLICY };
-    return reply
-      .code(statusCode)
-      .headers({ ...headers, ...fixed })
-      .send(stream);
+    reply.code(statusCode).headers({ ...headers, Allow: ALLOW_READ });
+    reply.header('Content-Security-Policy', POLICY);
+    const length = Number(headers['Content-Length'] ?? 0);
+    if (raw.method === 'HEAD' || length === 0) return reply.send();
+    const start = Number(/^bytes (\d+)-/.exec(headers['Content-Range'] ?? '')?.[1] ?? 0);
+    return reply.send(Readable.from(chunks(metadata.path, start, start + length)));
   }
-  stream.destroy();
   if (type === 'directory' || statusCode === 404) throw new NotFound();
   // an error of the system, such as a file that may not be read
   if (statusCode === 500) throw metadata.error;
@@ -71,6 +77,22 @@ async function sendImage(
     { detail },
     range === undefined ? {} : { 'Content-Range': range },
   );
+}
+
+/** Reads a file piece by piece and opens it for each of them. */
+async function* chunks(path: string, from: number, to: number): AsyncGenerator<Buffer> {
+  for (let at = from; at < to; ) {
+    const file = await open(path);
+    try {
+      const room = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, to - at));
+      const { bytesRead } = await file.read(room, 0, room.length, at);
+      if (bytesRead === 0) throw new Error(`${path} became shorter while it was sent`);
+      at += bytesRead;
+      yield room.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
 }
 
 /** Throws NotFound where a link leads out of the folder. */
