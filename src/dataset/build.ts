@@ -4,7 +4,7 @@ import KDBush from 'kdbush';
 import { InputError } from '../errors.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../snapshot/kd-order.js';
-import type { SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
+import type { LoadReport, SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
 import { cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
 import type { Order } from './order.js';
@@ -15,7 +15,7 @@ import { allocateRecords, putRecords, type Records, stretchOf } from './records.
 const MIN_PARALLEL_POINTS = 16_384;
 
 /** The columns of a whole snapshot in the order of its file, and a second look at its records. */
-interface Source {
+export interface Source {
   readonly count: number;
   columns(): Iterable<ColumnBlock>;
   /** Asked for after the columns have been read. */
@@ -39,20 +39,33 @@ export async function buildDataset(
   { inParallel = false }: { readonly inParallel?: boolean } = {},
 ): Promise<DatasetParts> {
   const source = isTwoPass(reader) ? reader : await keepBlocks(reader);
+  return layOut(source, () => reader.report(), isTwoPass(reader) ? reader : undefined, inParallel);
+}
+
+/**
+ * Lays out the points of a source. Where `packed` has the same points and they stand in the order
+ * of the kd-tree, their records are read straight to their rows.
+ */
+export async function layOut(
+  source: Source,
+  report: () => LoadReport,
+  packed?: TwoPassReader,
+  inParallel = false,
+): Promise<DatasetParts> {
   const { count } = source;
   const sort = inParallel && count >= MIN_PARALLEL_POINTS ? startSorter() : buildOrders;
   const kdbush = new KDBush(count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
   const columns = joinColumns(source, kdbush);
-  const isOrdered = isTwoPass(reader) && isInKdOrder(kdbush.coords as Float64Array);
+  const isOrdered = packed !== undefined && isInKdOrder(kdbush.coords as Float64Array);
   const { keys, readRecords } = isOrdered
-    ? keepOrder(reader, columns)
+    ? keepOrder(packed, columns)
     : sortRows(source, columns, kdbush);
   const sorting = sort(keys);
   const records = readRecords();
   const blocks = cutBlocks(kdbush.coords as Float64Array);
   const orders = await sorting;
   refuseRepeatedIds(orders.byId);
-  return { count, kdbush: kdbush.data, blocks, ...orders, records, report: reader.report() };
+  return { count, kdbush: kdbush.data, blocks, ...orders, records, report: report() };
 }
 
 /** Native files are read twice, so that they are never in memory twice. */

@@ -107,6 +107,11 @@ export function recordBytes(records: Records, row: Row): Uint8Array {
   return chunk.subarray(startOf(records, row), records.ends[row]);
 }
 
+/** Bytes of one record. */
+export function recordLength(records: Records, row: Row): number {
+  return records.ends[row]! - startOf(records, row);
+}
+
 function startOf(records: Records, row: Row): number {
   return (row & ((1 << records.chunkBits) - 1)) === 0 ? 0 : records.ends[row - 1]!;
 }

@@ -98,11 +98,11 @@ export function tailLength({ published }: Tail): TailRow {
   return Atomics.load(published, 0);
 }
 
-/** Whether a tail has room for a record of so many bytes. */
-export function hasRoom(tail: Tail, bytes: number): boolean {
+/** Whether a tail has room for so many rows, with so many bytes of records together. */
+export function hasRoom(tail: Tail, { rows, bytes }: TailCapacity): boolean {
   const length = tailLength(tail);
-  const left = tail.bytes.length - SPARE_BYTES - endOf(tail, length - 1);
-  return length < tail.id.length && bytes <= left;
+  const end = endOf(tail, length - 1) + bytes;
+  return length + rows <= tail.id.length && end <= tail.bytes.length - SPARE_BYTES;
 }
 
 /**

@@ -60,23 +60,33 @@ export interface Generation {
  * itself.
  */
 export function createGeneration(parts: GenerationParts): Generation {
-  const { extra, digest, loadedAt, tail, waiting = '' } = parts;
+  const { extra, loadedAt, tail } = parts;
   const dataset = assembleDataset(parts.dataset);
   const { report } = dataset;
-  const hash = createHash('sha256').update(`${RENDERING} ${digest}${waiting}`).digest('hex');
-  const tag = hash.slice(0, 16);
   return {
     parts,
     engine: createEngine(dataset),
     tail,
     unseen: unseenByUser([...report.notifications, ...extra]),
-    tag,
-    lineage: `${tag} ${loadedAt}`,
+    ...namesOf(parts),
     count: dataset.count,
     exportedAt: report.createdAt,
     loadedAt,
     lastModified: new Date(report.createdAt).toUTCString(),
   };
+}
+
+/** The same generation with the first tail of its snapshot; `waiting` names the points in it. */
+export function withTail(generation: Generation, tail: Tail, waiting: string): Generation {
+  const parts = { ...generation.parts, tail, waiting };
+  return { ...generation, parts, tail, ...namesOf(parts) };
+}
+
+function namesOf(parts: GenerationParts): Pick<Generation, 'tag' | 'lineage'> {
+  const { digest, waiting = '', loadedAt } = parts;
+  const hash = createHash('sha256').update(`${RENDERING} ${digest}${waiting}`).digest('hex');
+  const tag = hash.slice(0, 16);
+  return { tag, lineage: `${tag} ${loadedAt}` };
 }
 
 function unseenByUser(notifications: readonly Notification[]): Map<number, string[]> {

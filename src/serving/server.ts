@@ -64,6 +64,7 @@ export async function startServer(
   );
   const reloader = new Reloader({
     current,
+    serve: (generation) => current.publish(generation),
     source,
     builder: createBuilder(settings),
     settleMs: settings.settle,

@@ -4,7 +4,7 @@ import { sumOf } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { Cell } from '../live/current.js';
 import { createGeneration, type GenerationParts } from '../live/generation.js';
-import { reclaimMemory } from '../live/reload/reclaim.js';
+import { reclaimMemory } from '../live/reclaim.js';
 import { createLog } from './log.js';
 import {
   answer,

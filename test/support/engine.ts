@@ -75,12 +75,12 @@ export function tailOf(notes: readonly Note[]): Tail {
   return tail;
 }
 
-/** The matches among the rows below `length` of a tail; undefined where there are none. */
+/** The matches beside the generation among the rows below `length` of a tail; undefined where there are none. */
 export function acceptedMatches(
   tail: Tail,
   length: number,
   filters: Filters,
 ): TailMatches | undefined {
-  const rows = matchTail(tail, filters, 0, length);
+  const rows = matchTail(tail, filters, tail.start, length);
   return rows.length === 0 ? undefined : { tail, rows };
 }

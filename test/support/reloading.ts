@@ -64,6 +64,7 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
   const builder = createBuilder({ maxInvalid: 0, notifications: companion });
   const reloader = new Reloader({
     current,
+    serve: (generation) => current.publish(generation),
     source,
     builder: {
       async build(...task) {

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
-import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { buildDataset } from '../../dataset/build.js';
 import { InputError } from '../../errors.js';
@@ -9,6 +6,7 @@ import type { Notification } from '../../model/notification.js';
 import { contentDigest } from '../../snapshot/files/digest.js';
 import { openSnapshot } from '../../snapshot/files/open.js';
 import type { GenerationParts } from '../generation.js';
+import { stepBack } from '../priority.js';
 import { checkChecksum } from './checksum.js';
 import { isWant } from './refusals.js';
 
@@ -33,8 +31,6 @@ export type BuildReply =
   /** Memory, descriptors or the like were wanting; the file may be good. */
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Nice value of the build thread during a reload: requests go first. */
-const BACKGROUND_PRIORITY = 10;
 /** How often the progress is told. */
 const PROGRESS_MS = 50;
 
@@ -92,18 +88,6 @@ async function readExtra(path: string): Promise<readonly Notification[]> {
 
 function reply(message: BuildReply): void {
   parentPort!.postMessage(message);
-}
-
-/**
- * Lowers the priority of this thread alone: Linux takes a thread's number for a process's.
- * Elsewhere it stays as it is.
- */
-function stepBack(): void {
-  try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), BACKGROUND_PRIORITY);
-  } catch {
-    // no such folder, or not allowed: slower answers during a reload, nothing worse
-  }
 }
 
 parentPort!.on('message', answer);

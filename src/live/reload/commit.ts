@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { InputError } from '../../errors.js';
 import { doubtOf, type Leniency } from '../../snapshot/whole.js';
-import type { Cell } from '../current.js';
 import type { Generation } from '../generation.js';
 
 /** What is not served although it could be read. */
@@ -9,6 +8,9 @@ export interface Rules extends Leniency {
   /** A snapshot that lost more than this share of the points is held back: 0.5 for half of them. */
   readonly maxShrink: number;
 }
+
+/** Serves a generation from now on; resolves when all threads do. */
+export type Serve = (generation: Generation) => Promise<void>;
 
 /** A snapshot is held back that is as it should be, but too small beside the one before. */
 export class HeldBack extends InputError {}
@@ -21,12 +23,12 @@ export async function commit(
   generation: Generation,
   path: string,
   {
-    current,
+    serve,
     before,
     rules,
     logger,
   }: {
-    readonly current: Cell;
+    readonly serve: Serve;
     readonly before: number;
     readonly rules: Rules;
     readonly logger: Logger;
@@ -45,6 +47,6 @@ export async function commit(
   if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
   if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
   if (page !== undefined) logger.warn({ path, page }, 'page of a longer list accepted');
-  await current.publish(generation);
+  await serve(generation);
   return undefined;
 }

@@ -1,17 +1,19 @@
 import type { Logger } from 'pino';
 import type { Cell } from '../current.js';
+import { reclaimMemory } from '../reclaim.js';
 import type { Candidate, Source } from '../source/source.js';
 import { Attempt } from './attempt.js';
 import type { Builder, BuildResult } from './build.js';
-import { commit, HeldBack, type Rules } from './commit.js';
-import { reclaimMemory } from './reclaim.js';
+import { commit, HeldBack, type Rules, type Serve } from './commit.js';
 import { Refusals } from './refusals.js';
 import type { ReloadStats } from './stats.js';
 import { judge, type Look, type Refusal, type Verdict } from './verdict.js';
 
 export interface ReloadOptions extends Rules {
-  /** Where the generations go; nobody else writes to it. */
+  /** What is served. */
   readonly current: Cell;
+  /** Where the generations go. */
+  readonly serve: Serve;
   readonly source: Source;
   readonly builder: Builder;
   /** A candidate must not have changed for this long. */
@@ -209,12 +211,12 @@ export class Reconciler {
   }
 
   async #commit(attempt: Attempt, seconds: number, result: BuildResult): Promise<void> {
-    const { current, stats, logger } = this.#options;
+    const { current, serve, stats, logger } = this.#options;
     if (result !== 'unchanged') {
       const { path } = attempt.candidate;
       const isFirst = current.isEmpty;
       const before = isFirst || this.#isAccepting ? 0 : current.generation.count;
-      const given = { current, before, rules: this.#options, logger };
+      const given = { serve, before, rules: this.#options, logger };
       const objection = await commit(result, path, given);
       if (objection !== undefined) return this.#refuse(attempt, seconds, objection);
       this.#hasGarbage &&= !isFirst;

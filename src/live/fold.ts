@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { DatasetParts } from '../dataset/dataset.js';
+import type { Tail, TailRow } from '../dataset/tail.js';
+
+/** What a fold is made from: the rows below `length` of the tail become part of the dataset. */
+export interface FoldTask {
+  readonly parts: DatasetParts;
+  readonly tail: Tail;
+  readonly length: TailRow;
+}
+
+/** Folds in a thread of its own, of low priority. Rejects when the thread dies, as of memory. */
+export async function foldInThread(task: FoldTask): Promise<DatasetParts> {
+  const worker = new Worker(new URL('./fold-thread.js', import.meta.url), { workerData: task });
+  // a fold that is not finished is no reason to stay
+  worker.unref();
+  const ended = once(worker, 'exit').then(([code]): never => {
+    throw new Error(`the fold thread ended with code ${code}`);
+  });
+  const folded = once(worker, 'message').then(([parts]) => parts as DatasetParts);
+  try {
+    return await Promise.race([folded, ended]);
+  } finally {
+    ended.catch(() => {});
+    // what a thread has built stays in memory as long as the thread does
+    void worker.terminate();
+  }
+}

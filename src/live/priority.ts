@@ -1,0 +1,18 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
+
+/** Nice value of a thread that builds while others serve: requests go first. */
+const BACKGROUND_PRIORITY = 10;
+
+/**
+ * Lowers the priority of this thread alone: Linux takes a thread's number for a process's.
+ * Elsewhere it stays as it is.
+ */
+export function stepBack(): void {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), BACKGROUND_PRIORITY);
+  } catch {
+    // no such folder, or not allowed: slower answers during a reload, nothing worse
+  }
+}

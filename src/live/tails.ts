@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { DatasetParts } from '../dataset/dataset.js';
+import {
+  type AcceptedPoint,
+  appendToTail,
+  continueTail,
+  createTail,
+  hasRoom,
+  type Tail,
+  type TailCapacity,
+  tailLength,
+} from '../dataset/tail.js';
+import { type Point, renderPoint } from '../model/point.js';
+import type { Cell } from './current.js';
+import { type FoldTask, foldInThread } from './fold.js';
+import { createGeneration, type Generation, withTail } from './generation.js';
+import { reclaimMemory } from './reclaim.js';
+
+/** A point as it was accepted. */
+export interface Accepted {
+  readonly sequence: number;
+  readonly point: Point;
+}
+
+export interface TailsOptions {
+  /** Where the generations go. */
+  readonly current: Cell;
+  readonly logger: Pick<Logger, 'info' | 'error'>;
+  /** What a tail takes beside the points that it begins with. */
+  readonly capacity?: TailCapacity;
+  /** From so many rows on a tail is folded into its generation. */
+  readonly foldRows?: number;
+  readonly fold?: (task: FoldTask) => Promise<DatasetParts>;
+}
+
+/** What the tails count. */
+export interface TailsState {
+  /** Points that are served beside the generation. */
+  readonly rows: number;
+  readonly folds: number;
+  readonly foldsFailed: number;
+  /** Seconds that all folds took together. */
+  readonly foldSeconds: number;
+}
+
+/** Room for what is accepted while a large snapshot is folded, at 10,000 posts a second. */
+const CAPACITY: TailCapacity = { rows: 131_072, bytes: 128 * 1024 * 1024 };
+/** A tail with less room than this is full: some clients are being answered already. */
+const RESERVE: TailCapacity = { rows: 1_024, bytes: 16 * 1024 * 1024 };
+/** Every query looks at all rows of the tail: some 10 µs for so many. */
+const FOLD_ROWS = 4_096;
+/** Folded rows that a tail goes on to know, for validators that are older than the fold. */
+const HISTORY_ROWS = 8_192;
+/** Between two folds this share of the time at most is spent on folding. */
+const MOST_FOLDING = 0.25;
+/** After a fold that failed. */
+const RETRY_MS = 5_000;
+
+/**
+ * The points that are accepted beside what snapshots have: the one writer of all tails. A tail goes
+ * with its generation. While threads move from one generation to the next, points go to the tails
+ * of both, so that it makes no difference which of them a thread serves.
+ */
+export class Tails {
+  readonly #options: Required<TailsOptions>;
+  /** The tails that some thread may serve. */
+  readonly #open = new Set<Tail>();
+  /** Of the generation that all threads serve. */
+  #served: Tail | undefined;
+  #publishing: Promise<void> = Promise.resolve();
+  /** Points for which there is no room yet, and who waits for them. */
+  #waiting: { readonly points: readonly AcceptedPoint[]; done(): void }[] = [];
+  #isFolding = false;
+  /** By `performance.now()`: no fold begins earlier. */
+  #restsUntil = 0;
+  #folds = 0;
+  #foldsFailed = 0;
+  #foldSeconds = 0;
+
+  constructor(options: TailsOptions) {
+    const defaults = { capacity: CAPACITY, foldRows: FOLD_ROWS, fold: foldInThread };
+    this.#options = { ...defaults, ...options };
+  }
+
+  get state(): TailsState {
+    const tail = this.#served;
+    return {
+      rows: tail === undefined ? 0 : tailLength(tail) - tail.start,
+      folds: this.#folds,
+      foldsFailed: this.#foldsFailed,
+      foldSeconds: this.#foldSeconds,
+    };
+  }
+
+  /** Whether points should not be accepted now: there may be no room for them until a fold ends. */
+  get isFull(): boolean {
+    return this.#waiting.length > 0 || [...this.#open].some((tail) => !hasRoom(tail, RESERVE));
+  }
+
+  /**
+   * Serves a new snapshot and, beside it, the points that wait, which the caller lists in the same
+   * turn of the event loop: points that are appended from now on come behind them. Resolves when
+   * all threads serve it.
+   */
+  serve(generation: Generation, posts: readonly Accepted[]): Promise<void> {
+    const points = posts.map(accept);
+    const { capacity } = this.#options;
+    const bytes = points.reduce((sum, { record }) => sum + record.length, capacity.bytes);
+    const tail = createTail({ rows: capacity.rows + points.length, bytes });
+    appendToTail(tail, points);
+    this.#open.add(tail);
+    return this.#publish(() => withTail(generation, tail, nameOf(posts)));
+  }
+
+  /**
+   * Makes points visible to all requests from now on, in the sequence in which the journal took
+   * them. Resolves at once, but where no tail has room: then after the next fold.
+   */
+  async append(posts: readonly Accepted[]): Promise<void> {
+    const points = posts.map(accept);
+    if (this.#waiting.length > 0 || !this.#tryAppend(points)) {
+      await new Promise<void>((done) => {
+        this.#waiting.push({ points, done });
+        void this.#foldIfDue();
+      });
+      return;
+    }
+    void this.#foldIfDue();
+  }
+
+  #tryAppend(points: readonly AcceptedPoint[]): boolean {
+    const bytes = points.reduce((sum, { record }) => sum + record.length, 0);
+    const room = { rows: points.length, bytes };
+    for (const tail of this.#open) if (!hasRoom(tail, room)) return false;
+    for (const tail of this.#open) appendToTail(tail, points);
+    return true;
+  }
+
+  #appendWaiting(): void {
+    while (this.#waiting.length > 0 && this.#tryAppend(this.#waiting[0]!.points)) {
+      this.#waiting.shift()!.done();
+    }
+  }
+
+  /** Has all threads serve what is made, one generation after the other. */
+  #publish(make: () => Generation | undefined): Promise<void> {
+    const { current } = this.#options;
+    const publishing = this.#publishing.then(async () => {
+      const generation = make();
+      if (generation === undefined) return;
+      await current.publish(generation);
+      if (this.#served !== undefined) this.#open.delete(this.#served);
+      this.#served = generation.tail;
+      this.#appendWaiting();
+      void this.#foldIfDue();
+    });
+    // the next one does not depend on it
+    this.#publishing = publishing.catch(() => {});
+    return publishing;
+  }
+
+  async #foldIfDue(): Promise<void> {
+    const { current, capacity, foldRows, logger } = this.#options;
+    if (this.#isFolding || current.isEmpty) return;
+    const { generation } = current;
+    const tail = generation.tail!;
+    const rows = tailLength(tail) - tail.start;
+    const isPressing = this.#waiting.length > 0 || rows > capacity.rows / 2;
+    if (rows === 0 || (rows < foldRows && !isPressing)) return;
+    const startedAt = performance.now();
+    if (startedAt < this.#restsUntil && !isPressing) return;
+    this.#isFolding = true;
+    let hasFailed = false;
+    try {
+      await this.#fold(generation, tail);
+      this.#folds++;
+    } catch (error) {
+      hasFailed = true;
+      this.#foldsFailed++;
+      logger.error({ err: error, rows }, 'accepted points not folded in');
+      // nobody else may come by who waits for room
+      setTimeout(() => void this.#foldIfDue(), RETRY_MS).unref();
+    } finally {
+      this.#isFolding = false;
+    }
+    const ms = performance.now() - startedAt;
+    this.#foldSeconds += ms / 1000;
+    this.#restsUntil = performance.now() + ms * (1 / MOST_FOLDING - 1);
+    reclaimMemory();
+    if (!hasFailed && this.#waiting.length > 0) void this.#foldIfDue();
+  }
+
+  async #fold(generation: Generation, tail: Tail): Promise<void> {
+    const { current, capacity, fold } = this.#options;
+    const { parts } = generation;
+    const length = tailLength(tail);
+    const dataset = await fold({ parts: parts.dataset, tail, length });
+    await this.#publish(() => {
+      // another snapshot came meanwhile
+      if (current.generation !== generation) return undefined;
+      const next = continueTail(tail, length, HISTORY_ROWS, capacity);
+      this.#open.add(next);
+      return createGeneration({ ...parts, dataset, tail: next });
+    });
+  }
+}
+
+function accept({ sequence, point }: Accepted): AcceptedPoint {
+  return { sequence, point, record: Buffer.from(renderPoint(point)) };
+}
+
+/** Names points, and is empty where there are none. */
+function nameOf(posts: readonly Accepted[]): string {
+  if (posts.length === 0) return '';
+  const hash = createHash('sha256');
+  for (const { sequence, point } of posts) {
+    hash.update(`${sequence} ${point.id} ${point.createdAt.micros}\n`);
+  }
+  return hash.digest('hex');
+}

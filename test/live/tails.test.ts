@@ -1,0 +1,168 @@
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildDataset } from '../../src/dataset/build.js';
+import { type Tail, tailLength } from '../../src/dataset/tail.js';
+import { Cell } from '../../src/live/current.js';
+import { foldInThread } from '../../src/live/fold.js';
+import { createGeneration, type Generation } from '../../src/live/generation.js';
+import { type Accepted, Tails, type TailsOptions } from '../../src/live/tails.js';
+import { assertPage } from '../support/compare.js';
+import { acceptedMatches, readerOf } from '../support/engine.js';
+import { type Note, pointOf, scatterNotes } from '../support/notes.js';
+import { Oracle } from '../support/oracle.js';
+import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { until } from '../support/wait.js';
+
+const SEED = 31;
+const notes = scatterNotes(SEED, 1_200);
+
+async function generationOf(some: readonly Note[], loadedAt = 0): Promise<Generation> {
+  const dataset = await buildDataset(readerOf(some));
+  return createGeneration({ dataset, extra: [], digest: `${loadedAt}`, loadedAt });
+}
+
+function postsOf(from: number, to: number): Accepted[] {
+  return notes.slice(from, to).map((note, i) => ({ sequence: from + i, point: pointOf(note) }));
+}
+
+/** Tails of a cell of its own; folds only when asked to, but where `given` says otherwise. */
+function start(given: Partial<TailsOptions> = {}) {
+  const current = new Cell();
+  const errors: unknown[] = [];
+  const logger = pino({}, { write: (line: string) => errors.push(JSON.parse(line)) });
+  const tails = new Tails({ current, logger, foldRows: Infinity, ...given });
+  return { current, tails, errors };
+}
+
+/** Asserts that questions are answered as of a list of these notes. */
+function assertServed({ engine, tail }: Generation, all: readonly Note[], label: string): void {
+  const oracle = new Oracle(all);
+  for (let index = 0; index < COMBINATIONS; index += 5) {
+    const { filters, ordering, pageOf } = randomQuestion(SEED, index, notes);
+    const expected = oracle.find(filters, ordering);
+    const query = { filters, ordering, ...pageOf(expected.count) };
+    const accepted = acceptedMatches(tail!, tailLength(tail!), filters);
+    assertPage(engine, query, expected, `${label}: ${JSON.stringify(query)}`, accepted);
+  }
+}
+
+test('points are served beside a snapshot, those that waited and those that come', async () => {
+  const { current, tails } = start();
+  await tails.serve(await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_010));
+  await tails.append(postsOf(1_010, 1_020));
+  assert.is(tails.state.rows, 20);
+  assertServed(current.generation, notes.slice(0, 1_020), 'beside');
+  // what the tail has passed is in it already
+  await tails.append(postsOf(1_015, 1_021));
+  assert.is(tails.state.rows, 21);
+});
+
+test('a tail is folded in by a thread, and points go on meanwhile', async () => {
+  const { current, tails } = start({ foldRows: 100 });
+  const first = await generationOf(notes.slice(0, 900));
+  await tails.serve(first, postsOf(900, 950));
+  const before = current.generation;
+  await tails.append(postsOf(950, 1_000));
+  let end = 1_000;
+  while (tails.state.folds === 0) {
+    await tails.append(postsOf(end, ++end));
+    assertServed(current.generation, notes.slice(0, end), `until ${end}`);
+    await new Promise(setImmediate);
+  }
+  const { generation } = current;
+  assert.is(generation.count, 1_000);
+  assert.is(tails.state.rows, end - 1_000);
+  assertServed(generation, notes.slice(0, end), 'folded');
+  assert.is(generation.tag, before.tag);
+  assert.is(generation.lineage, before.lineage);
+  assert.is(generation.parts.digest, first.parts.digest);
+  assert.is(generation.parts.dataset.report.points, 1_000);
+});
+
+test('while threads move to another generation points go to the tails of both', async () => {
+  const { current, tails } = start();
+  await tails.serve(await generationOf(notes.slice(0, 10)), postsOf(100, 105));
+  const { tail } = current.generation;
+  let move = (): void => {};
+  const moved = new Promise<void>((resolve) => {
+    move = resolve;
+  });
+  const seen: Tail[] = [];
+  void current.follow({
+    serve: (generation) => {
+      seen.push(generation.tail!);
+      return moved;
+    },
+    hear: () => {},
+  });
+  const serving = tails.serve(await generationOf(notes.slice(0, 20), 1), postsOf(103, 105));
+  await until('seen.length === 2', () => seen.length === 2);
+  await tails.append(postsOf(105, 107));
+  assert.equal(seen.map(tailLength), [7, 4]);
+  assert.is(current.generation.tail, tail);
+  move();
+  await serving;
+  await tails.append(postsOf(107, 108));
+  assert.equal(seen.map(tailLength), [7, 5], 'the old one is left alone');
+  assert.is(current.generation.tail, seen[1]);
+});
+
+test('a snapshot that comes during a fold stays, with every point', async () => {
+  let fold = (): void => {};
+  const mayFold = new Promise<void>((resolve) => {
+    fold = resolve;
+  });
+  const { current, tails } = start({
+    foldRows: 5,
+    fold: (task) => mayFold.then(() => foldInThread(task)),
+  });
+  await tails.serve(await generationOf(notes.slice(0, 500)), postsOf(500, 505));
+  await tails.append(postsOf(505, 510));
+  await tails.serve(await generationOf(notes.slice(0, 507), 1), postsOf(507, 510));
+  fold();
+  await until('tails.state.folds > 0', () => tails.state.folds > 0);
+  assert.is(current.generation.count, 507);
+  assertServed(current.generation, notes.slice(0, 510), 'the snapshot');
+});
+
+test('points for which there is no room wait for a fold, in their sequence', async () => {
+  const capacity = { rows: 10, bytes: 10_000 };
+  const { current, tails } = start({ capacity, foldRows: 8 });
+  await tails.serve(await generationOf(notes.slice(0, 100)), []);
+  assert.ok(tails.isFull, 'with room for so few');
+  await Promise.all(Array.from({ length: 30 }, (_, i) => tails.append(postsOf(100 + i, 101 + i))));
+  assertServed(current.generation, notes.slice(0, 130), 'all');
+  await until('two folds', () => tails.state.folds >= 2);
+});
+
+test('after a fold that failed everything is as before, and it is tried again', async () => {
+  let isBroken = true;
+  const { current, tails, errors } = start({
+    foldRows: 5,
+    fold: (task) => (isBroken ? Promise.reject(new Error('no memory')) : foldInThread(task)),
+  });
+  await tails.serve(await generationOf(notes.slice(0, 50)), postsOf(50, 60));
+  await until('tails.state.foldsFailed === 1', () => tails.state.foldsFailed === 1);
+  assert.is(errors.length, 1);
+  assertServed(current.generation, notes.slice(0, 60), 'not folded');
+  isBroken = false;
+  await tails.append(postsOf(60, 61));
+  await until('tails.state.folds === 1', () => tails.state.folds === 1);
+  assert.is(current.generation.count, 61);
+  assertServed(current.generation, notes.slice(0, 61), 'folded');
+});
+
+test('the tag names the points that waited, so that two states never share it', async () => {
+  const tags = await Promise.all(
+    [[], postsOf(10, 12), postsOf(11, 12)].map(async (posts) => {
+      const { current, tails } = start();
+      await tails.serve(await generationOf(notes.slice(0, 5)), posts);
+      return current.generation.tag;
+    }),
+  );
+  assert.is(new Set(tags).size, 3);
+  assert.is(tags[0], (await generationOf(notes.slice(0, 5))).tag);
+});
+
+test.run();
