@@ -12,6 +12,7 @@ import {
 import { dirname, join, normalize, relative } from 'node:path';
 
 const README = 'README.md';
+const OWN_README = 'docs/package.md';
 const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
 const DOCUMENTS = [README, ...files.filter((name) => name.endsWith('.md'))];
 /** The documents as they are in the repository. */
@@ -30,7 +31,7 @@ function prepare() {
     copyFileSync(name, join(KEPT, name));
   }
   const settings = /^## Settings\n.*?(?=^## )/ms.exec(readFileSync(README, 'utf8'))[0];
-  const own = linked(readFileSync('docs/package.md', 'utf8'), 'docs', '.');
+  const own = linked(readFileSync(OWN_README, 'utf8'), 'docs', '.');
   for (const name of DOCUMENTS) {
     const text = readFileSync(name, 'utf8');
     const folder = dirname(name);
@@ -43,7 +44,8 @@ function linked(text, from, to) {
   return text.replaceAll(
     /\[([^\]]+)\]\((?!https?:|#)([^)#]+)(#[^)]+)?\)/g,
     (_, words, path, anchor = '') => {
-      const target = normalize(join(from, path));
+      const named = normalize(join(from, path));
+      const target = named === OWN_README ? README : named;
       if (!DOCUMENTS.includes(target)) return `${words} (in the repository)`;
       return `[${words}](${relative(to, target)}${anchor})`;
     },

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { headings, section } from '../support/documents.js';
+import { headings, read, section } from '../support/documents.js';
 import { MAIN, ROOT } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 
@@ -73,6 +73,12 @@ test('the package has a README of its own, and the repository keeps its document
   assert.not.match(readme, /\bmake \w|bench\//);
   const settings = section(readFileSync(join(ROOT, 'README.md'), 'utf8'), 'Settings');
   assert.is(section(readme, 'Settings'), settings);
+  const listed = [...readme.matchAll(/^\| `waypost (\w+)`/gm)].map(([, command]) => command);
+  const commands = read('src/main.ts').matchAll(/program\s+\.command\('(\w+)'\)/g);
+  assert.equal(
+    listed,
+    [...commands].map(([, command]) => command),
+  );
   for (const name of ['README.md', 'CHANGELOG.md', 'docs/operations.md']) {
     const [now, before] = [join(source, name), join(ROOT, name)].map((path) =>
       readFileSync(path, 'utf8'),
