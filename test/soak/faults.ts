@@ -11,8 +11,6 @@ import { type Arena, NOTIFICATION } from './arena.js';
 /** Something that goes wrong around a service, and is put right again. */
 export interface Fault {
   readonly name: string;
-  /** Failures of ordinary clients that it excuses. */
-  readonly excuses?: RegExp;
   /** Whether new connections may be reset meanwhile. */
   readonly mayDrop?: boolean;
   /** Why it cannot be tried here. */
@@ -99,8 +97,6 @@ function limit(pid: number, files: string): void {
 
 const stops: Fault = {
   name: 'a process that stands still',
-  // what waited for so long is turned away, until the event loop has caught up
-  excuses: /: 503 /,
   async run(arena) {
     const pid = arena.pid();
     for (let round = 0; round < 2; round++) {

@@ -21,6 +21,8 @@ const SEED = Number(process.env['SOAK_SEED'] ?? Date.now() % 1_000_000);
 const AT_ONCE = 3;
 const WARMUP_MS = 800;
 const LONGEST_SECONDS = 120;
+/** Ordinary clients may wait, on a machine that is busy, but are answered. */
+const PATIENCE_MS = 60_000;
 /** Memory of the end beside that after every attack was there once. */
 const MOST_GROWTH = 1.3;
 const random = benchRandom(SEED, 400);
@@ -45,23 +47,19 @@ function shuffled<T>(items: readonly T[], random: Random): T[] {
 async function startClients(): Promise<void> {
   const { port } = arena;
   const kinds = [false, true].map((fresh) =>
-    startLoad({ port, connections: 2, fresh, marked: true }),
+    startLoad({ port, connections: 2, fresh, marked: true, again: true, patienceMs: PATIENCE_MS }),
   );
   loads = await Promise.all(kinds);
 }
 
-/** Ends the ordinary clients and checks that nothing went wrong for them but what the fault excuses. */
-async function endClients(
-  what: string,
-  { excuses, mayDrop = false }: Partial<Fault> = {},
-): Promise<void> {
+/** Ends the ordinary clients and checks that nothing went wrong for them. */
+async function endClients(what: string, { mayDrop = false }: Partial<Fault> = {}): Promise<void> {
   const ending = loads;
   loads = [];
   for (const { answered, failures, refused, dropped } of await endAll(ending)) {
-    const faults = failures.filter((text) => !(excuses?.test(text) ?? false));
-    assert.equal([faults, refused], [[], 0], `${what}, seed ${SEED}`);
+    assert.equal([failures, refused], [[], 0], `${what}, seed ${SEED}`);
     if (!mayDrop) assert.is(dropped, 0, `${what}, seed ${SEED}: connections were dropped`);
-    assert.ok(answered > 20, `${what}, seed ${SEED}: ${answered} answers`);
+    assert.ok(answered > 0, `${what}, seed ${SEED}: ${answered} answers`);
   }
 }
 

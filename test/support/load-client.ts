@@ -12,6 +12,13 @@ export interface LoadOrder {
   readonly marked: boolean;
   /** Milliseconds between an answer and the next request of its connection; none when absent. */
   readonly pauseMs?: number;
+  /**
+   * Whether a request is sent again, once, whose connection was closed before anything of its answer
+   * came, as browsers do.
+   */
+  readonly again?: boolean;
+  /** Milliseconds without a byte after which no answer is expected any more. */
+  readonly patienceMs?: number;
 }
 
 /** What it found, sent ten times a second and at its end. */
@@ -42,7 +49,6 @@ interface Body {
 
 const PAUSE_AFTER_FAILURE_MS = 50;
 const REPORT_MS = 100;
-const PATIENCE_MS = 15_000;
 const MAX_FAILURES = 20;
 
 /** Pages that show the count, the order and the ends of a snapshot; `n` keeps them out of the cache. */
@@ -58,7 +64,8 @@ const SHAPES: readonly ((n: number) => string)[] = [
 ];
 
 async function main(order: LoadOrder): Promise<void> {
-  const { port, connections, fresh, marked, pauseMs = 0 } = order;
+  const { port, connections, fresh, marked, pauseMs = 0, again = false } = order;
+  const { patienceMs = 15_000 } = order;
   const marks: Record<string, number> = {};
   const etags = new Map<string, number>();
   const failures: string[] = [];
@@ -84,16 +91,21 @@ async function main(order: LoadOrder): Promise<void> {
   };
   const work = async (): Promise<void> => {
     const agent = new Agent({ keepAlive: !fresh, maxSockets: 1 });
+    let isRepeated = false;
     while (!isEnding) {
       const n = sent++;
       const path = `/rest/map_data_points/${SHAPES[n % SHAPES.length]!(n)}`;
       try {
-        check(path, await get(agent, port, path));
+        check(path, await get(agent, port, path, patienceMs));
+        isRepeated = false;
         if (pauseMs > 0) await delay(pauseMs);
       } catch (error) {
         const { code, message, reused, begun } = error as Broken;
+        const isClosed = !begun && (code === 'ECONNRESET' || code === 'EPIPE');
+        isRepeated = again && isClosed && !isRepeated;
+        if (isRepeated) continue;
         if (code === 'ECONNREFUSED') refused++;
-        else if (!reused && !begun && (code === 'ECONNRESET' || code === 'EPIPE')) dropped++;
+        else if (!reused && isClosed) dropped++;
         else fail(`${path}: ${message}`);
         await delay(PAUSE_AFTER_FAILURE_MS);
       }
@@ -121,7 +133,7 @@ interface Broken extends NodeJS.ErrnoException {
   begun: boolean;
 }
 
-function get(agent: Agent, port: number, path: string): Promise<Answer> {
+function get(agent: Agent, port: number, path: string, patienceMs: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let begun = false;
     const sent = request({ host: '127.0.0.1', port, path, agent }, (answer) => {
@@ -137,7 +149,7 @@ function get(agent: Agent, port: number, path: string): Promise<Answer> {
     const broken = (error: Error): void => {
       reject(Object.assign(error, { reused: sent.reusedSocket, begun }));
     };
-    sent.setTimeout(PATIENCE_MS, () => sent.destroy(new Error('no answer')));
+    sent.setTimeout(patienceMs, () => sent.destroy(new Error('no answer')));
     sent.on('error', broken);
     sent.end();
   });
