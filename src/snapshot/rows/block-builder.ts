@@ -5,15 +5,19 @@ import type { RenderedPoint } from './canonical.js';
 /** Records of a block; the next one that does not fit begins another. */
 const BLOCK_BYTES = 16 * 1024 * 1024;
 
-/** Collects points into blocks. */
+/** Points and bytes that a builder has room for at first: most of the small files fit. */
+const FIRST_POINTS = 1_024;
+const FIRST_BYTES = 256 * 1024;
+
+/** Collects points into blocks, in memory that grows with the largest block so far. */
 export class BlockBuilder {
-  readonly #id = new Float64Array(MAX_BLOCK_POINTS);
-  readonly #lat = new Float64Array(MAX_BLOCK_POINTS);
-  readonly #lon = new Float64Array(MAX_BLOCK_POINTS);
-  readonly #createdAt = new Float64Array(MAX_BLOCK_POINTS);
-  readonly #modifiedAt = new Float64Array(MAX_BLOCK_POINTS);
-  readonly #length = new Uint32Array(MAX_BLOCK_POINTS);
-  readonly #records = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  #id = new Float64Array(FIRST_POINTS);
+  #lat = new Float64Array(FIRST_POINTS);
+  #lon = new Float64Array(FIRST_POINTS);
+  #createdAt = new Float64Array(FIRST_POINTS);
+  #modifiedAt = new Float64Array(FIRST_POINTS);
+  #length = new Uint32Array(FIRST_POINTS);
+  #records = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #count = 0;
   #size = 0;
 
@@ -29,10 +33,31 @@ export class BlockBuilder {
     return block;
   }
 
-  /** The block before, where a record of so many bytes has no room in it. */
+  /** Makes room for a record of so many bytes; returns the block before it when that is full. */
   #reserve(bytes: number): PointBlock | undefined {
     const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + bytes > BLOCK_BYTES;
-    return isFull ? this.take() : undefined;
+    const block = isFull ? this.take() : undefined;
+    if (this.#count === this.#id.length) this.#growColumns();
+    if (this.#size + bytes > this.#records.length) this.#growRecords(bytes);
+    return block;
+  }
+
+  #growColumns(): void {
+    const points = Math.min(2 * this.#count, MAX_BLOCK_POINTS);
+    this.#id = grown(this.#id, new Float64Array(points));
+    this.#lat = grown(this.#lat, new Float64Array(points));
+    this.#lon = grown(this.#lon, new Float64Array(points));
+    this.#createdAt = grown(this.#createdAt, new Float64Array(points));
+    this.#modifiedAt = grown(this.#modifiedAt, new Float64Array(points));
+    this.#length = grown(this.#length, new Uint32Array(points));
+  }
+
+  #growRecords(bytes: number): void {
+    let size = this.#records.length;
+    while (size < this.#size + bytes) size = Math.min(4 * size, BLOCK_BYTES);
+    const records = Buffer.allocUnsafeSlow(size);
+    this.#records.copy(records, 0, 0, this.#size);
+    this.#records = records;
   }
 
   #push(
@@ -87,4 +112,10 @@ export class BlockBuilder {
     this.#size = 0;
     return block;
   }
+}
+
+/** The larger array, with what the smaller one holds at its beginning. */
+function grown<T extends Float64Array | Uint32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
 }
