@@ -50,7 +50,8 @@ async function main(): Promise<void> {
   const attacks =
     options.attacks?.map(attackOf) ?? (options.smoke ? ATTACKS : [CONTROL, ...ATTACKS]);
   const results: AttackResult[] = [];
-  // what is measured must not suffer from the attack before; a smoke test has no such worries
+  // each attack has a service of its own, so that none is measured with what another left; a smoke
+  // test shares one
   const shared = options.smoke ? await openArena([], options) : undefined;
   try {
     for (const attack of attacks) {
@@ -75,7 +76,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Everything but speed: each attack took place, and no ordinary client suffered more than a delay.
+ * Checks everything but speed: each attack took place, and no ordinary client suffered more than a
+ * delay.
  */
 function checkSmoke(results: readonly AttackResult[]): void {
   for (const { attack, failed, failures, tally } of results) {

@@ -49,7 +49,7 @@ interface Options extends BenchOptions {
   readonly seed: number;
 }
 
-/** Rivals that hold an object a point do not fit in memory beyond this. */
+/** From this number of points on, rivals with an object for each point do not fit in memory. */
 const LIGHT_FROM = 4_000_000;
 const LEAST_MS = 20;
 const SMOKE_POINTS = 5_000;
@@ -87,7 +87,7 @@ async function measureSizes(options: Options): Promise<QueryResult[]> {
     const engine = await loadEngine(await nativeFile(points));
     const rivals = buildRivals(engine.dataset, points >= LIGHT_FROM);
     for (const one of makeCases(engine, options.seed)) {
-      // scans of so much take their time: some of the queries will do
+      // scans of that many points take long: fewer queries are measured
       const some = one.target === Infinity ? 2 : points < LIGHT_FROM ? 50 : 5;
       const checked = { ...one, filters: one.filters.slice(0, some) };
       const problems = checkCase(engine, checked, rivals);
@@ -161,7 +161,7 @@ function queryTable(cases: readonly QueryResult[]): string {
   return textTable(head, rows);
 }
 
-/** A line each: parameters are too long for a table. */
+/** One line for each query: its parameters are too long for a table. */
 function slowestText(slowest: readonly Slow[]): string {
   const lines = slowest.map(
     ({ data, query, matches, millis, piece }) =>

@@ -13,13 +13,13 @@ export interface AttackOrder {
   readonly folder: string;
   readonly points: number;
   readonly seed: number;
-  /** It ends by itself after so many seconds, whatever happens. */
+  /** The attacker ends by itself after these seconds, whatever happens. */
   readonly maxSeconds: number;
 }
 
 /**
- * An attacker has a machine of its own: here it must not take the processor from those it waits
- * for.
+ * Nice value: a real attacker has a machine of its own, so here it must not take the processor from
+ * the service.
  */
 const LOW_PRIORITY = 15;
 const TALLY_MS = 200;
@@ -29,7 +29,7 @@ async function main(order: AttackOrder): Promise<void> {
   const { run, isAtNormalPriority } = attackOf(attack);
   if (!isAtNormalPriority) setPriority(LOW_PRIORITY);
   const ending = new AbortController();
-  // each connection listens
+  // each connection adds a listener
   setMaxListeners(0, ending.signal);
   const end = (): void => ending.abort();
   const tally = emptyTally();
@@ -37,7 +37,7 @@ async function main(order: AttackOrder): Promise<void> {
   const timer = setInterval(report, TALLY_MS);
   setTimeout(() => process.exit(1), maxSeconds * 1000).unref();
   process.once('message', end);
-  // whoever asked for it is gone
+  // the process that asked for the attack is gone
   process.once('disconnect', end);
   const random = benchRandom(seed, 300);
   await run({ port, folder, points, random, tally, signal: ending.signal });

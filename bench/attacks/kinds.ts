@@ -73,7 +73,7 @@ const idle: Attack = {
   flags: FEW_CONNECTIONS,
   run: (target) =>
     repeat(target, MAX_CONNECTIONS + 200, async (index) => {
-      // one a millisecond: what comes all at once is a matter for the firewall
+      // one connection a millisecond: thousands at once are a matter for the firewall
       await pause(target.tally.opened < MAX_CONNECTIONS + 200 ? index : 1_000, target.signal);
       const socket = open(target);
       socket.write(requestBytes('/health/live'));
@@ -181,7 +181,7 @@ const reloads: Attack = {
       const [suffix, content] = random.pick(files);
       const path = join(folder, `junk-${turn % 50}.${suffix}`);
       writeFileSync(path, content);
-      // always the newest
+      // a time that makes it the newest snapshot
       const time = Date.now() / 1000 + turn;
       utimesSync(path, time, time);
       tally.sent++;

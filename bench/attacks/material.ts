@@ -57,7 +57,7 @@ export function deepQuery({ random, points }: Target): string {
   return `ordering=${random.pick(ORDERINGS)}&${page}`;
 }
 
-/** As many requests as one packet of 64 kB holds. */
+/** The requests that fit one packet of 64 kB. */
 export function packetOf(next: () => Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let bytes = 0; ; ) {
@@ -83,7 +83,7 @@ export const REFUSED: readonly Buffer[] = [
   requestBytes('/admin/reload', '', 'POST'),
 ];
 
-/** Snapshots that are none, each broken in another way. */
+/** Broken snapshots, each in another way. */
 export function junkFiles(): readonly (readonly [suffix: string, content: Buffer])[] {
   const record = '{"id":1,"lat":60,"lon":24,"created_at":"2023-05-01T12:00:00Z"}\n';
   const blanks = `id,lat,lon,created_at,tags\n1,60,24,2023-05-01T12:00:00Z,"{a,${' '.repeat(200_000)}{}"\n`;

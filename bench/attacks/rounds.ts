@@ -47,7 +47,8 @@ export interface AttackResult {
   readonly failed: number;
   readonly failures: readonly string[];
   /**
-   * Bytes of memory that the service has more after the attack than before; at most, while it ran.
+   * Bytes by which the service's memory grew from before the attack to after it, and at most while
+   * it ran.
    */
   readonly growth: number;
   readonly peakGrowth: number;
@@ -55,7 +56,7 @@ export interface AttackResult {
   readonly tally: Tally;
 }
 
-/** As many as a service on two cores should not notice. */
+/** Number of ordinary clients, few enough for a service on two cores. */
 export const CLIENTS = 8;
 const WARMUP_SECONDS = 1;
 /** What an attack takes beyond its measured seconds, at most. */

@@ -42,7 +42,7 @@ export function randomCandidate(
   };
 }
 
-/** The same query but for one part, which is another or a little different. */
+/** A copy of the query in which one part is replaced or slightly changed. */
 export function mutate(
   dataset: Dataset,
   circles: readonly Circle[],
@@ -61,7 +61,7 @@ export function mutate(
     case 3:
       return { ...candidate, depth: clamp(candidate.depth + random.gaussian() * 0.05, 0, 1) };
     case 4: {
-      // one filter more, or another in place of one
+      // adds a filter, or replaces one
       const all = { ...filters, ...other.filters };
       return { ...candidate, filters: all, ordering: orderingFor(all, ordering) };
     }
@@ -104,7 +104,7 @@ function timeText(time: number): string {
   return new Date(time / 1000).toISOString();
 }
 
-/** Without a circle nothing is nearest. */
+/** Replaces the order nearest first where there is no circle. */
 function orderingFor({ circle }: Filters, ordering: Ordering): Ordering {
   return ordering === 'distance' && circle === undefined ? 'id' : ordering;
 }
@@ -122,7 +122,7 @@ function randomPlace({ coords, count }: Dataset, random: Random): [lon: number, 
   switch (random.int(6)) {
     case 0:
       return [random.between(-180, 180), random.between(-90, 90)];
-    case 1: // as far from it as can be, more or less
+    case 1: // about its antipode
       return [
         clamp((lon > 0 ? lon - 180 : lon + 180) + random.gaussian() * 0.1, -180, 180),
         clamp(-lat + random.gaussian() * 0.1, -90, 90),

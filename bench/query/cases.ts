@@ -32,8 +32,7 @@ const METRES_PER_DEGREE = 111_200;
 const COMBINED_SHARE = 0.2;
 const TRIES = 40;
 /**
- * So many small queries that what they touch does not stay in the processor's caches, as in a
- * service.
+ * Number of small queries: their rows do not all stay in the processor's caches, as in a service.
  */
 const MANY = 2_000;
 
@@ -68,8 +67,8 @@ function makeCase(engine: Engine, kind: Kind, target: number, random: Random): C
 }
 
 /**
- * All points, or all but the newest tenth at most: first pages differ, so they are not always at
- * hand.
+ * All points, or all but up to a tenth of them, the newest: the first pages differ, so they are not
+ * always in the cache.
  */
 function everything({ dataset }: Engine, kind: Kind, random: Random): Filters {
   const { keys } = dataset.byCreatedAt;

@@ -8,13 +8,14 @@ const PAGE_SIZE = 1000;
 /** Pages that are read of one query: all of the smaller ones. */
 const MOST_PAGES = 20;
 /**
- * Spheres differ from the ellipsoid by this share of a distance: points so near the rim may differ.
+ * Share of a distance by which a sphere differs from the ellipsoid: rivals may differ on points
+ * that close to the rim.
  */
 const RIM = 0.006;
 
 /**
- * Compares what the engine finds with what every rival does, query by query; returns what differs,
- * nothing when all agree.
+ * Compares the engine's matches with those of every rival, query by query. Returns a line for each
+ * difference.
  */
 export function checkCase(engine: Engine, one: Case, rivals: readonly Rival[]): string[] {
   const problems: string[] = [];
@@ -53,7 +54,7 @@ function difference(
   theirs: ArrayLike<number>,
 ): string | undefined {
   if (ours.rows === undefined) {
-    // a circle this large has its rim anywhere
+    // the rim of a circle this large may be anywhere
     const slack = circle === undefined ? 0 : ours.count * 0.01;
     const isSame = Math.abs(ours.count - theirs.length) <= slack;
     return isSame ? undefined : `${theirs.length} instead of ${ours.count}`;

@@ -7,14 +7,14 @@ import type { Degrees, Metres } from '../../src/model/units.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/snapshot/block.js';
 import type { SnapshotReader } from '../../src/snapshot/snapshot.js';
 
-/** Points laid out so that some circles are as dear as can be. */
+/** Points laid out so that some circles cost as much as possible. */
 export interface HostileData {
   readonly name: string;
   /** The circles that the points were laid out for. */
   readonly circles: readonly Circle[];
   /**
-   * Minutes from the first moment at which a point is created and modified; by default both are
-   * anyhow.
+   * Minutes from the first moment to the creation and the modification of a point; without it both
+   * are scattered.
    */
   readonly times?: Times;
   /** Longitude and latitude of each point in turn, of 8 digits, as snapshots have them. */
@@ -192,7 +192,7 @@ function blockOf(coords: Float64Array, times: Times, from: number, to: number): 
     Float64Array.from({ length: count }, (_, i) => at(from + i));
   return {
     count,
-    // a stride without a common factor: neighbours on the map are far apart in each order
+    // a stride without a common factor puts neighbours on the map far apart in each order
     id: column((i) => 1 + ((i * 7_368_787) % 2 ** 32)),
     lon: column((i) => coords[2 * i]!),
     lat: column((i) => coords[2 * i + 1]!),

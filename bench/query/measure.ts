@@ -22,7 +22,9 @@ export function queryOf(engine: Engine, ordering: Ordering): Contender {
   };
 }
 
-/** The same, with the page's JSON: all that happens between a parsed request and the socket. */
+/**
+ * Count, first page of 100 and its JSON: all that happens between a parsed request and the socket.
+ */
 export function pageOf(engine: Engine, ordering: Ordering): Contender {
   const copier = createPageCopier();
   const exchange = { target: '', headers: () => [], allocate: Buffer.allocUnsafeSlow };
@@ -42,8 +44,8 @@ export function pageOf(engine: Engine, ordering: Ordering): Contender {
 }
 
 /**
- * A slow contender gets no more of the queries a round than this lets through: they are all of a
- * size.
+ * Longest time of a contender in a round: a slow one gets fewer of the queries, which are all
+ * alike.
  */
 const MOST_MS = 400;
 
@@ -74,7 +76,7 @@ export function measure(
   return new Map([...times].map(([name, values]) => [name, spreadOf(values)]));
 }
 
-/** What a contender returned, kept where the compiler cannot prove it unused. */
+/** The last result, kept so that the compiler cannot leave the work out. */
 const sink: { last: unknown } = { last: undefined };
 
 function timeQueries({ run }: Contender, filters: readonly Filters[], leastMs: number): number {

@@ -8,8 +8,8 @@ import { haversine } from '../support/great-circle.js';
 import type { Kind } from './cases.js';
 
 /**
- * What a user might write without Waypost: finds the rows that match, in any order, and stops
- * there.
+ * What a user might write without Waypost: it finds the matching rows, in any order, and makes no
+ * page.
  */
 export interface Rival {
   readonly name: string;

@@ -14,9 +14,9 @@ export interface Slow {
   /** As parameters of the interface. */
   readonly query: string;
   readonly matches: number;
-  /** Least of several runs, from first to last piece. */
+  /** The least time of several runs, from the first to the last piece. */
   readonly millis: number;
-  /** The longest piece of work, likewise. */
+  /** The longest piece of work, the least of several runs. */
   readonly piece: number;
 }
 
@@ -39,15 +39,15 @@ const PARENTS = 30;
 /** Share of the queries that are changed ones. */
 const CHANGED = 0.5;
 /**
- * A slow candidate is measured as often again: one hiccup of the machine must not make a finding.
+ * Times that a slow candidate is measured again: one hiccup of the machine must not make a finding.
  */
 const AGAIN = 3;
 const FINAL = 7;
 export const SLOWEST = 10;
 
 /**
- * Searches generated points and all hostile data sets of as many, each with its share of the
- * queries: half of them ask the generated ones.
+ * Searches the generated points with half of the queries, and hostile data sets of the same size
+ * with the rest.
  */
 export async function searchEverything(generated: Engine, effort: Effort): Promise<Slow[]> {
   const half = Math.ceil(effort.queries / 2);
@@ -103,7 +103,7 @@ function next(
   return mutate(engine.dataset, circles, random.pick(slowest).candidate, random);
 }
 
-/** Undefined when it is quicker than `beat`. */
+/** Measures a candidate; undefined when it is quicker than `beat`. */
 function measure(engine: Engine, candidate: Candidate, beat = 0): Tried | undefined {
   const { filters, ordering, pageSize, depth } = candidate;
   const first = { filters, ordering, page: 1, pageSize };
@@ -147,7 +147,7 @@ function millisOf(engine: Engine, query: Query): { millis: number; piece: number
   return { millis, piece };
 }
 
-/** One of each family: versions of one query differ by little. */
+/** Keeps one query of each family: versions of one query differ by little. */
 function distinct(slowest: readonly Tried[]): Tried[] {
   const families = new Map<string, Tried>();
   for (const tried of slowest) {
