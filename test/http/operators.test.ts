@@ -1,0 +1,127 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServiceMetrics } from '../../src/http/metrics.js';
+import { Cell } from '../../src/live/current.js';
+import { createReloadStats } from '../../src/live/reload/stats.js';
+import { ask } from '../support/client.js';
+import { type Load, startLoad } from '../support/load.js';
+import { markedLines, replaceFile } from '../support/marked.js';
+import { metricsOf, type Ready, readyOf } from '../support/operating.js';
+import { makeFolder } from '../support/reloading.js';
+import { FIXTURE_POINTS, ROOT, type Service, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const LIST = '/rest/map_data_points/?page_size=1';
+const running: Service[] = [];
+
+function begin(...flags: string[]): Promise<Service> {
+  return beginWith(FIXTURE_POINTS, ...flags);
+}
+
+async function beginWith(path: string, ...flags: string[]): Promise<Service> {
+  const service = await startService(['--snapshot', path, ...flags]);
+  running.push(service);
+  return service;
+}
+
+test('names of files are for those who have the admin token', async () => {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, markedLines(1));
+  const service = await beginWith(path, '--settle', '0', '--admin-token', 'secret');
+  const admin = { Authorization: 'Bearer secret' };
+  replaceFile(path, markedLines(2, 200_000));
+  let building: Ready['building'];
+  await until('it is being built', async () => {
+    building = (await readyOf(service)).building;
+    return building !== undefined;
+  });
+  assert.equal([building!.path, Object.keys(building!).length], [undefined, 3]);
+  assert.ok(Math.abs(Date.now() - Date.parse(building!.since)) < 60_000);
+  const asked = await service.get('/admin/reload', { method: 'POST', headers: admin });
+  const told = asked.json<Ready & { waiting_for: object }>();
+  assert.equal([asked.status, asked.headers.location], [202, '/health/ready']);
+  assert.equal(told.waiting_for, { state: 'building', path });
+  assert.equal([told.building!.path, told.building!.since], [path, building!.since]);
+  assert.ok((await metricsOf(service)).value('waypost_building_seconds') >= 0);
+  replaceFile(path, 'garbage\n');
+  await until('it is refused', async () => (await readyOf(service)).stale);
+  const stranger = await readyOf(service);
+  assert.equal([stranger.reason, typeof stranger.since], [undefined, 'string']);
+  assert.not.match(JSON.stringify(stranger), path);
+  const refused = await readyOf(service, admin);
+  assert.match(refused.reason!, path);
+  // the page shows an answer with all that there may be
+  const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+  const shown = JSON.parse(/^\{"status":"ready".*?\}\}$/ms.exec(page)![0]) as Ready;
+  assert.equal(Object.keys(shown), [...Object.keys(refused), 'building']);
+  assert.equal(Object.keys(shown.building!), Object.keys(told.building!));
+  for (const address of ['/health/live', '/health/ready', '/metrics']) {
+    const wrong = { headers: { Authorization: 'Bearer wrong' } };
+    assert.is((await service.get(address, wrong)).status, 401, address);
+    assert.is((await service.get(address, { headers: admin })).status, 200, address);
+    assert.is((await service.get(address)).status, 200, address);
+  }
+});
+
+test('an address for operators has all that is theirs, and the other has nothing of it', async () => {
+  for (const workers of ['1', '2']) {
+    const flags = ['--operations-port', '0', '--admin-token', 'secret', '--workers', workers];
+    const service = await begin(...flags);
+    const { operations } = service.logs.find(({ msg }) => msg === 'serving')!;
+    const port = Number(new URL(operations as string).port);
+    const admin = { method: 'POST', headers: { Authorization: 'Bearer secret' } };
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+      assert.is((await service.get(path)).status, 404, path);
+      assert.is((await ask(port, path)).status, 200, path);
+    }
+    assert.is((await service.get('/admin/reload?wait', admin)).status, 404);
+    assert.is((await ask(port, '/admin/reload?wait', admin)).status, 200);
+    assert.is((await ask(port, '/admin/reload', { method: 'POST' })).status, 401);
+    assert.is((await service.get(LIST)).status, 200);
+    assert.is((await ask(port, LIST)).status, 404);
+    await service.get(LIST);
+    const { text } = await ask(port, '/metrics');
+    assert.match(text, /^waypost_http_requests_total\{route="points",.*\} 2$/m);
+  }
+});
+
+test('whoever asks for metrics again and again shares what is collected', async () => {
+  let collected = 0;
+  const metrics = createServiceMetrics(new Cell(), createReloadStats(), { behind: 0 });
+  metrics.add(async () => {
+    collected++;
+    return [];
+  });
+  metrics.registry.clear();
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 50 }, metrics.text));
+  await metrics.text();
+  assert.is(collected, 2);
+  assert.ok(performance.now() - began >= 99);
+});
+
+test('a process that falls behind turns requests away, but not those for its health', async () => {
+  const service = await begin('--max-loop-delay', '1ms', '--answer-cache', '0');
+  const { port } = service;
+  const load: Load = await startLoad({ port, connections: 60, fresh: false, marked: false });
+  let turned = await service.get(LIST);
+  await until('requests are turned away', async () => {
+    turned = await service.get(LIST);
+    return turned.status === 503;
+  });
+  assert.is(turned.headers['retry-after'], '1');
+  assert.match(turned.json<{ detail: string }>().detail, /overloaded/);
+  for (const path of ['/health/live', '/health/ready', '/metrics']) {
+    assert.is((await service.get(path)).status, 200, path);
+  }
+  await load.end();
+  await until('it serves again', async () => (await service.get(LIST)).status === 200);
+});
+
+test.after(async () => {
+  await Promise.all(running.map((service) => service.stop()));
+});
+
+test.run();
