@@ -35,6 +35,8 @@ export interface ServeSettings {
   readonly notifications?: string;
   readonly tokens?: string;
   readonly media?: string;
+  readonly maxImageBytes: number;
+  readonly maxImagePixels: number;
   readonly host: string;
   readonly port: number;
   readonly listenTimeout: number;
@@ -63,6 +65,7 @@ export interface ServeSettings {
   readonly maxHeaderSize: number;
   readonly maxConnections: number;
   readonly requestTimeout: number;
+  readonly uploadTimeout: number;
   readonly answerTimeout: number;
   readonly maxUnsent: number;
   readonly maxLoopDelay: number;
@@ -73,6 +76,9 @@ export interface ServeSettings {
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+/** Beyond it a decoder holds gigabytes. */
+const MOST_IMAGE_PIXELS = 250_000_000;
 
 /** Every setting of `waypost serve`, in the order of its help; README.md lists the same. */
 export const SERVE_SETTINGS: readonly Setting[] = [
@@ -96,6 +102,20 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--media <folder>',
     environment: 'WAYPOST_MEDIA',
     help: 'folder of the images of points, served under /media/; without it there are none',
+  },
+  {
+    flag: '--max-image-bytes <size>',
+    environment: 'WAYPOST_MAX_IMAGE_BYTES',
+    fallback: '20MiB',
+    help: 'most that an image may have as it is sent; one of more gets 413',
+    parse: (text) => atLeast(byteSize(text), 1, 'expected a size above 0, such as 20MiB'),
+  },
+  {
+    flag: '--max-image-pixels <number>',
+    environment: 'WAYPOST_MAX_IMAGE_PIXELS',
+    fallback: '64000000',
+    help: 'most pixels that an image may have, width times height; one of more gets 400',
+    parse: (text) => wholeNumber(text, 1, MOST_IMAGE_PIXELS),
   },
   {
     flag: '--host <address>',
@@ -259,6 +279,13 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     environment: 'WAYPOST_REQUEST_TIMEOUT',
     fallback: '10s',
     help: 'how long a client may take to send a request',
+    parse: duration,
+  },
+  {
+    flag: '--upload-timeout <time>',
+    environment: 'WAYPOST_UPLOAD_TIMEOUT',
+    fallback: '60s',
+    help: 'how long a client may take to send a multipart form, which may hold an image',
     parse: duration,
   },
   {

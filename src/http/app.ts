@@ -5,7 +5,7 @@ import { corsHeaders } from './answer/cors.js';
 import { varyOf } from './answer/head.js';
 import type { Backlog } from './backlog.js';
 import type { CutCounts, Limits } from './limits.js';
-import { refuseBrokenRequest } from './limits.js';
+import { limitBodyTime, refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { watchLoop } from './pressure.js';
 import { HttpError, NotFound, RETRY_AFTER } from './request/errors.js';
@@ -103,6 +103,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     request.startedAt = performance.now();
     checkFraming(request.raw, reply.raw);
     checkHostHeader(request.raw, reply.raw);
+    limitBodyTime(request.raw, limits);
     const { authorization } = request.raw.headers;
     // asked for only where it matters: Fastify makes the options of a route anew each time
     if (authorization !== undefined && !isForOperators(request)) {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** What a thread lets its clients do. */
@@ -7,6 +7,8 @@ export interface Limits {
   readonly maxHeaderSize: number;
   /** Milliseconds to send a request, or to take the next part of an answer. */
   readonly requestTimeout: number;
+  /** Milliseconds to send one whose body may hold an image. */
+  readonly uploadTimeout: number;
   /**
    * Milliseconds that the event loop may be behind before requests are turned away; 0 never does.
    */
@@ -28,13 +30,18 @@ export function createCutCounts(): CutCounts {
   return { ahead: 0, idle: 0, refused: 0 };
 }
 
+/** What Node calls a request that took too long. */
+const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 const STATUS: Record<string, [line: string, detail: string]> = {
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
     'The URL and headers are too large.',
   ],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
+  [TOO_LATE]: ['408 Request Timeout', 'The request took too long to arrive.'],
 };
+
+/** Milliseconds for a client to read why it is hung up on. */
+const LINGER_MS = 1_000;
 
 /**
  * Answers what is no HTTP, too large or too slow, in the shape of all errors, and hangs up; answers
@@ -47,7 +54,7 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
   }
   // where Node keeps the answer that is being sent
   const { _httpMessage: pending } = socket as Socket & { _httpMessage?: ServerResponse };
-  if (pending !== undefined && pending !== null) {
+  if (pending !== undefined && pending !== null && !waitsForBody(pending)) {
     pending.once('close', () => refuseBrokenRequest(error, socket));
     return;
   }
@@ -56,4 +63,31 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
   socket.end(
     `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // whoever goes on sending is not listened to
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** Whether an answer is still to be made, of a request whose body has not come. */
+function waitsForBody({ headersSent, req }: ServerResponse): boolean {
+  return !headersSent && !req.complete;
+}
+
+/**
+ * Holds the body of a request to the time of a request. Node's server gives all of them the time that
+ * an image may take.
+ */
+export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  if (coding === undefined && (length === undefined || length === '0')) return;
+  if (requestTimeout === 0 || mayHoldImage(request)) return;
+  const { socket } = request;
+  const timer = setTimeout(() => {
+    if (!request.complete)
+      refuseBrokenRequest(Object.assign(new Error(), { code: TOO_LATE }), socket);
+  }, requestTimeout).unref();
+  request.once('close', () => clearTimeout(timer));
+}
+
+function mayHoldImage({ headers }: IncomingMessage): boolean {
+  return /^\s*multipart\/form-data\b/i.test(headers['content-type'] ?? '');
 }

@@ -9,13 +9,14 @@ const KEEP_ALIVE_MS = 72_000;
 /** Makes Node's HTTP server, not yet listening, with what a thread lets its clients do. */
 export function createHttpServer(
   handle: Handler,
-  { maxHeaderSize, requestTimeout }: Limits,
+  { maxHeaderSize, requestTimeout, uploadTimeout }: Limits,
   { Response }: Backlog,
   cut: CutCounts,
 ): Server {
   const options = {
     maxHeaderSize,
-    requestTimeout,
+    // for all; the app holds those that bring no image to less
+    requestTimeout: requestTimeout === 0 ? 0 : Math.max(requestTimeout, uploadTimeout),
     headersTimeout: requestTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.max(500, Math.min(requestTimeout / 4, 5_000)),

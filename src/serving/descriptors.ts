@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { InputError } from '../errors.js';
+import { MAX_OPEN_UPLOADS } from '../media/upload.js';
 import type { ServeSettings } from '../settings.js';
 
 /**
@@ -18,9 +19,11 @@ const RESERVE_OF_THREAD = 8;
 export function connectionLimit({
   maxConnections,
   workers,
-}: Pick<ServeSettings, 'maxConnections' | 'workers'>): number {
+  media,
+}: Pick<ServeSettings, 'maxConnections' | 'workers' | 'media'>): number {
   const limit = descriptorLimit();
-  const reserve = RESERVE + workers * RESERVE_OF_THREAD;
+  const ofThread = RESERVE_OF_THREAD + (media === undefined ? 0 : MAX_OPEN_UPLOADS);
+  const reserve = RESERVE + workers * ofThread;
   if (limit > reserve) return Math.min(maxConnections, limit - reserve);
   throw new InputError(
     `The limit of ${limit} open files is too low: with ${workers} workers it must be above ${reserve}. Raise it (ulimit -n).`,

@@ -39,7 +39,12 @@ export async function startApp(
   const app = createApp({
     context,
     service: undefined as never,
-    limits: { maxHeaderSize: 16_384, requestTimeout: 10_000, maxLoopDelay: 0 },
+    limits: {
+      maxHeaderSize: 16_384,
+      requestTimeout: 10_000,
+      uploadTimeout: 10_000,
+      maxLoopDelay: 0,
+    },
     backlog: createBacklog({ maxUnsent: 1e8, answerTimeout: 10_000 }),
     cut: createCutCounts(),
     adminToken: undefined,

@@ -12,7 +12,13 @@ const PATIENCE_MS = 50;
 const settings = {
   ...{ allowedHosts: ['*'], corsOrigin: [], timeZone: 'UTC', logLevel: 'silent', workers: 2 },
   ...{ answerCache: 0, maxHeaderSize: 1_000, maxConnections: 9, maxLoopDelay: 0 },
-  ...{ requestTimeout: 1_000, answerTimeout: 1_000, maxUnsent: 1_000, shutdownTimeout: 0 },
+  ...{
+    requestTimeout: 1_000,
+    uploadTimeout: 1_000,
+    answerTimeout: 1_000,
+    maxUnsent: 1_000,
+    shutdownTimeout: 0,
+  },
 } as unknown as ServeSettings;
 
 const tell = (what: string): void => void process.send!(what);

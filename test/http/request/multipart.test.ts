@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { refuseBrokenRequest } from '../../../src/http/limits.js';
 import { HttpError } from '../../../src/http/request/errors.js';
 import { addMultipart, readMultipart } from '../../../src/http/request/multipart.js';
 import { createUploads } from '../../../src/media/upload.js';
@@ -17,7 +18,11 @@ const { folder, logger, files, remove } = makeMediaFolder();
 const uploads = createUploads(folder, MAX_BYTES, logger);
 const EMPTY = ['.incoming', 'map_data_points'];
 
-const app = fastify();
+const app = fastify({
+  clientErrorHandler: refuseBrokenRequest,
+  requestTimeout: 1_000,
+  http: { connectionsCheckingInterval: 100 },
+});
 app.setErrorHandler((error: Error, _request, reply) => {
   assert.instance(error, HttpError);
   const { status, body, headers } = error as HttpError;
@@ -198,6 +203,17 @@ test('a client that leaves takes its image with it', async () => {
     () => files().length > EMPTY.length || files()[0] !== EMPTY[0],
   );
   socket.destroy();
+  await until('the upload is gone', () => files()[0] === EMPTY[0]);
+});
+
+test('an upload that takes too long gets 408 and leaves nothing', async () => {
+  const head = `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: 100000\r\n\r\n`;
+  const body = part('image', 'x'.repeat(50_000), 'x.jpg').toString('latin1');
+  const answer = await exchange(port, head + body);
+  assert.match(
+    answer,
+    /^HTTP\/1\.1 408 .*\r\n\r\n\{"detail":"The request took too long to arrive\."\}$/s,
+  );
   await until('the upload is gone', () => files()[0] === EMPTY[0]);
 });
 
