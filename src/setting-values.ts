@@ -45,7 +45,9 @@ export function atLeast(value: number, least: number, rule: string): number {
   throw new InputError(rule);
 }
 
-/** Threads that answer where nobody says how many: one a core, {@link MOST_AUTO_WORKERS} at most. */
+/**
+ * Threads that answer where nobody says how many: one a core, {@link MOST_AUTO_WORKERS} at most.
+ */
 export function autoWorkers(): number {
   // a socket cannot be given to a process several times there
   if (process.platform === 'win32') return 1;
