@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
+import { argument, demand, endWithReader, interruption, whole } from './command-line/arguments.js';
+import { addJournalCommands } from './command-line/journal.js';
 import { InputError } from './errors.js';
 import { MAX_POINTS, MAX_SEED } from './generate/limits.js';
-import { wholeNumber } from './setting-values.js';
 import { readEnvironment, SERVE_SETTINGS, type ServeSettings, type Setting } from './settings.js';
 import { version } from './version.js';
 
@@ -137,6 +138,8 @@ tokenCommand
     console.log(found ?? 'unknown');
   });
 
+addJournalCommands(program);
+
 interface CheckFlags {
   readonly maxInvalid: number;
   readonly acceptPage?: boolean;
@@ -158,17 +161,6 @@ try {
   process.exitCode = 1;
 }
 
-/**
- * Ends with an error when a flag is missing. Commander's own check would come before that of
- * unknown flags and blame the right one for a misspelt one.
- */
-function demand(command: Command, flags: readonly string[]): void {
-  for (const flag of flags) {
-    if (command.getOptionValue(new Option(flag).attributeName()) !== undefined) continue;
-    command.error(`error: required option '${flag}' not specified`);
-  }
-}
-
 function optionOf({ flag, environment, help, fallback, parse }: Setting): Option {
   const option = new Option(flag, help).env(environment);
   if (parse !== undefined) option.argParser(argument(parse));
@@ -181,38 +173,4 @@ function maxInvalid(): Option {
   return new Option('--max-invalid <number>', help)
     .argParser(whole(0, Number.MAX_SAFE_INTEGER))
     .default(0);
-}
-
-function whole(least: number, most: number): (text: string) => number {
-  return argument((text) => wholeNumber(text, least, most));
-}
-
-/**
- * Lets a command end quietly when whoever reads its output leaves: with 141, as a shell says of
- * SIGPIPE.
- */
-async function endWithReader(): Promise<void> {
-  const streams = await import('./commands/standard-streams.js');
-  streams.endWithReader();
-}
-
-/** Makes a parser's complaint one about the flag. */
-function argument<T>(parse: (text: string) => T): (text: string) => T {
-  return (text) => {
-    try {
-      return parse(text);
-    } catch (error) {
-      const { message } = error as Error;
-      throw new InvalidArgumentError(`${message[0]?.toUpperCase()}${message.slice(1)}.`);
-    }
-  };
-}
-
-/** Fires when the user interrupts, so that no half-written file stays behind. */
-function interruption(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => controller.abort(new InputError(`Stopped by ${signal}.`)));
-  }
-  return controller.signal;
 }

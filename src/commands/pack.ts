@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { InputError } from '../errors.js';
 import { counted, megabytes, startProgress, whole } from '../progress.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
-import type { PointBlock } from '../snapshot/block.js';
+import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import { readNotifications } from '../snapshot/files/notifications.js';
 import { openSnapshot } from '../snapshot/files/open.js';
 import { RecordAudit } from '../snapshot/native/audit.js';
@@ -19,6 +19,17 @@ import { STANDARD, withInput, withOutput } from './standard-streams.js';
 /** Records that are sorted in memory rather than by way of the disk. */
 const MAX_HELD_BYTES = 384 * 1024 * 1024;
 
+/** Points that are packed beside those of the input. */
+export interface FurtherPoints {
+  /** What is said of them to people. */
+  readonly origin: string;
+  /** When the latest of them was made, in milliseconds since the epoch. */
+  readonly latest: number;
+  /** Told of each block of the input, before the points are asked for. */
+  see(block: ColumnBlock): void;
+  blocks(): Iterable<PointBlock>;
+}
+
 export interface PackOptions extends Leniency {
   /** How many invalid records are left out before the input is refused; 0 where absent. */
   readonly maxInvalid?: number;
@@ -27,6 +38,7 @@ export interface PackOptions extends Leniency {
    * where absent, what a native input says.
    */
   readonly journalThrough?: number;
+  readonly further?: FurtherPoints;
   /** A file of notifications to take instead of those that the input has. */
   readonly notificationsPath?: string;
   /** Of records, sorted in memory; more are sorted by way of the disk. */
@@ -80,7 +92,7 @@ async function packFile(
   output: string,
   options: PackOptions,
 ): Promise<PackSummary> {
-  const { notificationsPath, signal, stdout = process.stdout } = options;
+  const { notificationsPath, signal, stdout = process.stdout, further } = options;
   const started = performance.now();
   const bar = startProgress('Packing', options.progressTo);
   let reader: SnapshotReader | undefined;
@@ -101,7 +113,8 @@ async function packFile(
       fd: number,
       openScratch: () => number,
     ): Promise<[LoadReport, NativeTotals]> => {
-      const writer = new NativeWriter(fd, `waypost pack, from ${name}`, through);
+      const origin = further === undefined ? `pack, from ${name}` : further.origin;
+      const writer = new NativeWriter(fd, `waypost ${origin}`, through);
       const held = await read(input, source, writer, options);
       bar.stop();
       const report = source.report();
@@ -110,7 +123,7 @@ async function packFile(
         for await (const block of sortBlocksWithProgress(held, options)) writer.write(block);
       }
       writer.writeNotifications(notifications ?? report.notifications);
-      const totals = writer.finish(report.createdAt);
+      const totals = writer.finish(Math.max(report.createdAt, further?.latest ?? report.createdAt));
       if (held !== undefined) return [report, totals];
       return [report, (await sortWithProgress(fd, output, openScratch, options)) ?? totals];
     };
@@ -141,7 +154,7 @@ async function read(
   input: string,
   reader: SnapshotReader,
   writer: NativeWriter,
-  { maxHeldBytes = MAX_HELD_BYTES, signal }: PackOptions,
+  { maxHeldBytes = MAX_HELD_BYTES, signal, further }: PackOptions,
 ): Promise<readonly PointBlock[] | undefined> {
   // what was packed must pass verification: rows were checked one by one, native records were not
   const audit =
@@ -152,7 +165,7 @@ async function read(
       : undefined;
   let held: PointBlock[] | undefined = [];
   let bytes = 0;
-  for await (const block of reader.blocks()) {
+  for await (const block of allBlocks(reader, further)) {
     // some readers never wait: let signals and the bar have their turn
     await setImmediate();
     signal?.throwIfAborted();
@@ -167,6 +180,17 @@ async function read(
     }
   }
   return held;
+}
+
+async function* allBlocks(
+  reader: SnapshotReader,
+  further: FurtherPoints | undefined,
+): AsyncGenerator<PointBlock, void, undefined> {
+  for await (const block of reader.blocks()) {
+    further?.see(block);
+    yield block;
+  }
+  if (further !== undefined) yield* further.blocks();
 }
 
 /** By device and inode: two names, a symbolic link or a hard link can be one file. */

@@ -17,6 +17,8 @@ import { KEY_LIFETIME, keysSince, select } from './selection.js';
 
 /** Characters that are written at once. */
 const MAX_BATCH = 4 * 1024 * 1024;
+/** Beyond what a journal can reach: a mistake that must not use up all numbers. */
+const MAX_WATERMARK: number = 2 ** 52;
 /** How often it is tried whether a journal that failed can be written again, in milliseconds. */
 const RETRY_MS = 250;
 
@@ -60,6 +62,7 @@ export class FileJournal implements Journal {
   #expected: number;
   #nextId: number;
   #lastTime: Microseconds;
+  #foreign: number;
   #queue: Call[] = [];
   #isDraining = false;
   #isClosed = false;
@@ -81,6 +84,7 @@ export class FileJournal implements Journal {
     this.#lastSequence = contents.nextSequence - 1;
     this.#nextId = contents.nextId;
     this.#lastTime = contents.lastTime;
+    this.#foreign = contents.foreign;
   }
 
   get state(): JournalState {
@@ -125,8 +129,13 @@ export class FileJournal implements Journal {
     return rewritten;
   }
 
-  continueAfter(sequence: number): void {
-    this.#lastSequence = Math.max(this.#lastSequence, sequence);
+  takeWatermark(watermark: number): number {
+    if (watermark > MAX_WATERMARK) return 0;
+    if (watermark <= this.#lastSequence) return watermark > this.#foreign ? watermark : 0;
+    this.#foreign = watermark;
+    // one is passed over: a snapshot made of this journal has a watermark above the foreign one
+    this.#lastSequence = watermark + 1;
+    return 0;
   }
 
   async close(): Promise<void> {
@@ -181,7 +190,7 @@ export class FileJournal implements Journal {
       const first = last + 1;
       const numbered = call.posts.map((post, i) => ({ sequence: first + i, ...post }));
       try {
-        lines += postLines(numbered, count === 0 ? this.#expected : first);
+        lines += postLines(numbered, count === 0 ? this.#expected : first, this.#foreign);
       } catch (error) {
         call.reject(error as RangeError);
         continue;
@@ -271,6 +280,7 @@ export class FileJournal implements Journal {
       nextSequence: this.#expected,
       nextId: this.#nextId,
       lastTime: this.#lastTime,
+      foreign: this.#foreign,
     };
     const kept = select(now, isRetired, moves, this.#now() - KEY_LIFETIME);
     if (kept === undefined) return;
@@ -295,7 +305,7 @@ export class FileJournal implements Journal {
   async #replaceBy(draft: Draft, kept: Contents, count: number): Promise<void> {
     const late = this.#posts.slice(count);
     try {
-      await draft.append(postLines(late, kept.nextSequence));
+      await draft.append(postLines(late, kept.nextSequence, this.#foreign));
       this.#file.adopt(draft);
     } catch (error) {
       draft.discard();

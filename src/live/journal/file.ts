@@ -112,14 +112,9 @@ export class Draft {
   }
 
   /** Writes the entries that are kept, between two heads, and has them on stable storage. */
-  async keep({ posts, keys, nextSequence, nextId, lastTime }: Contents): Promise<void> {
-    const head = headLine({
-      posts: posts.length,
-      keys: keys.length,
-      nextSequence,
-      nextId,
-      lastTime,
-    });
+  async keep(contents: Contents): Promise<void> {
+    const { posts, keys } = contents;
+    const head = headLine({ ...contents, posts: posts.length, keys: keys.length });
     let text = head;
     for (const post of posts) {
       text += postLine(post);

@@ -74,10 +74,12 @@ export interface Journal {
    */
   retire(isRetired: (post: Post) => boolean, moves?: ReadonlyMap<number, number>): Promise<void>;
   /**
-   * Gives the next post a sequence above this one: that of a snapshot's watermark, which may stem
-   * from a journal that was lost.
+   * Takes the watermark of a snapshot and returns up to which sequence posts of this journal are in
+   * the snapshot. That is 0 for the watermark of another journal, such as one that was lost, which
+   * is above all sequences here: posts get sequences above it from then on, and it stays known as
+   * that of another.
    */
-  continueAfter(sequence: number): void;
+  takeWatermark(watermark: number): number;
   /** Waits for what is under way and gives the journal free for other processes. */
   close(): Promise<void>;
 }

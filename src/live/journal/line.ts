@@ -28,6 +28,8 @@ export interface Head {
   readonly nextSequence: number;
   readonly nextId: number;
   readonly lastTime: Microseconds;
+  /** Watermarks up to this one are those of another journal. */
+  readonly foreign: number;
 }
 
 /** An entry of a journal: what one line says. */
@@ -38,7 +40,7 @@ export type Entry =
   /** All bytes before this line were on stable storage when it was written. */
   | { readonly kind: 'synced'; readonly bytes: number }
   /** The next post has this number, although there is none below it. */
-  | { readonly kind: 'next'; readonly nextSequence: number };
+  | { readonly kind: 'next'; readonly nextSequence: number; readonly foreign: number };
 
 export function headLine({
   posts,
@@ -46,9 +48,10 @@ export function headLine({
   nextSequence,
   nextId,
   lastTime,
+  foreign,
 }: Omit<Head, 'kind'>): string {
   return line(
-    `{"journal":"waypost","version":${JOURNAL_VERSION},"posts":${posts},"keys":${keys},"next_sequence":${nextSequence},"next_id":${nextId},"last_time":${lastTime}}`,
+    `{"journal":"waypost","version":${JOURNAL_VERSION},"posts":${posts},"keys":${keys},"next_sequence":${nextSequence},"next_id":${nextId},"last_time":${lastTime},"foreign":${foreign}}`,
   );
 }
 
@@ -62,12 +65,16 @@ export function postLine({ sequence, point, key, movedFrom }: Post): string {
   throw new RangeError(`post ${sequence} would be a line of more than ${MAX_LINE_BYTES} bytes`);
 }
 
-/** The lines of posts behind an entry that has the post before `expected`. */
-export function postLines(posts: readonly Post[], expected: number): string {
+/**
+ * The lines of posts behind an entry that has the post before `expected`; where numbers are passed
+ * over, that is because watermarks up to `foreign` are those of another journal.
+ */
+export function postLines(posts: readonly Post[], expected: number, foreign: number): string {
   let lines = '';
   let next = expected;
   for (const post of posts) {
-    if (post.sequence !== next) lines += line(`{"next_sequence":${post.sequence}}`);
+    if (post.sequence !== next)
+      lines += line(`{"next_sequence":${post.sequence},"foreign":${foreign}}`);
     lines += postLine(post);
     next = post.sequence + 1;
   }
@@ -121,18 +128,20 @@ function entryOf(fields: Fields): Entry | undefined {
   if ('journal' in fields) return readHead(fields);
   if ('sequence' in fields) return readPost(fields);
   if ('record' in fields) return readKey(fields);
-  const { synced, next_sequence: nextSequence } = fields;
+  const { synced, next_sequence: nextSequence, foreign } = fields;
   if (isWhole(synced, 0)) return { kind: 'synced', bytes: synced };
-  return isWhole(nextSequence, 1) ? { kind: 'next', nextSequence } : undefined;
+  if (!isWhole(nextSequence, 1) || !isWhole(foreign, 0)) return undefined;
+  return { kind: 'next', nextSequence, foreign };
 }
 
 function readHead(fields: Fields): Head | undefined {
-  const { journal, version, posts, keys } = fields;
+  const { journal, version, posts, keys, foreign } = fields;
   const { next_sequence: nextSequence, next_id: nextId, last_time: lastTime } = fields;
   if (journal !== 'waypost' || version !== JOURNAL_VERSION) return undefined;
   if (!isWhole(posts, 0) || !isWhole(keys, 0) || !isWhole(nextSequence, 1)) return undefined;
   if (!isWhole(nextId, 1) || !isWhole(lastTime, 0)) return undefined;
-  return { kind: 'head', posts, keys, nextSequence, nextId, lastTime };
+  if (!isWhole(foreign, 0)) return undefined;
+  return { kind: 'head', posts, keys, nextSequence, nextId, lastTime, foreign };
 }
 
 function readPost({

@@ -7,7 +7,14 @@ import { type Journal, JournalUnwritable } from './journal.js';
 import { claim } from './lock.js';
 import { type Contents, readJournal, requireUndamaged } from './reading.js';
 
-const EMPTY: Contents = { posts: [], keys: [], nextSequence: 1, nextId: 1, lastTime: 0 };
+const EMPTY: Contents = {
+  posts: [],
+  keys: [],
+  nextSequence: 1,
+  nextId: 1,
+  lastTime: 0,
+  foreign: 0,
+};
 
 /**
  * Opens the journal of this path, or begins one, and owns it until it is closed. Bytes of a last

@@ -20,6 +20,8 @@ export interface Contents {
   readonly nextSequence: number;
   readonly nextId: number;
   readonly lastTime: Microseconds;
+  /** Watermarks up to this one are those of another journal. */
+  readonly foreign: number;
 }
 
 /** What was found in a file. */
@@ -112,6 +114,7 @@ class Intake {
   #nextSequence = 1;
   #nextId = 1;
   #lastTime: Microseconds = 0;
+  #foreign = 0;
   #end = 0;
   #synced = 0;
   #settled = 0;
@@ -148,6 +151,7 @@ class Intake {
       nextSequence: this.#nextSequence,
       nextId: this.#nextId,
       lastTime: this.#lastTime,
+      foreign: this.#foreign,
       end: this.#end,
       synced: this.#synced,
       settled: this.#settled,
@@ -164,11 +168,10 @@ class Intake {
     if (head === undefined) {
       if (entry.kind !== 'head') return 'is not the head that a journal begins with';
       this.#head = entry;
-      ({
-        nextSequence: this.#nextSequence,
-        nextId: this.#nextId,
-        lastTime: this.#lastTime,
-      } = entry);
+      this.#nextSequence = entry.nextSequence;
+      this.#nextId = entry.nextId;
+      this.#lastTime = entry.lastTime;
+      this.#foreign = entry.foreign;
       return undefined;
     }
     if (this.#isHeadClosed) return this.#append(entry, at);
@@ -215,6 +218,7 @@ class Intake {
           return `goes back to sequence ${entry.nextSequence} from ${this.#nextSequence}`;
         }
         this.#nextSequence = entry.nextSequence;
+        this.#foreign = entry.foreign;
         return undefined;
       default:
         return `is a ${entry.kind}, which has no place behind the kept entries`;

@@ -83,21 +83,32 @@ test('keys are remembered for a day with the record that was acknowledged', () =
     }
   }));
 
-test('numbers go on behind the watermark of a snapshot', () =>
+test('the watermark of another journal retires nothing, and numbers go on behind it', () =>
   withJournal(async (_, open) => {
     const journal = await open();
-    await journal.append([newPost(1)]);
-    journal.continueAfter(1);
-    await journal.append([newPost(2)]);
-    journal.continueAfter(500);
-    assert.is(journal.state.lastSequence, 500);
+    await journal.append([newPost(1), newPost(2)]);
+    assert.equal([journal.takeWatermark(0), journal.takeWatermark(1)], [0, 1]);
+    assert.is(journal.takeWatermark(Number.MAX_SAFE_INTEGER), 0);
+    for (let load = 0; load < 3; load++) assert.is(journal.takeWatermark(500), 0);
+    assert.is(journal.state.lastSequence, 501);
     await journal.append([newPost(3), newPost(4)]);
     const posts = numbers(journal.replay());
-    assert.is(posts, '1:1 2:2 501:3 502:4');
+    assert.is(posts, '1:1 2:2 502:3 503:4');
     await journal.close();
+
     const again = await open();
     assert.is(numbers(again.replay()), posts);
-    assert.is(numbers(await again.append([newPost(5)])), '503:5');
+    assert.equal(
+      [2, 500, 501, 503].map((watermark) => again.takeWatermark(watermark)),
+      [0, 0, 501, 503],
+    );
+    await again.append([newPost(5)]);
+    await again.retire(({ sequence }) => sequence === 502);
+    assert.is(again.takeWatermark(500), 0);
+    await again.close();
+    const rewritten = await open();
+    assert.is(rewritten.takeWatermark(500), 0);
+    assert.is(numbers(await rewritten.append([newPost(6)])), '505:6');
   }));
 
 test('what could not be read again is not written', () =>

@@ -69,7 +69,9 @@ test('a line that says what no entry says is none', () => {
     ['', 'null'],
     ['', '{"synced":-1}'],
     ['', '{"synced":1'],
-    ['', '{"next_sequence":0}'],
+    ['', '{"next_sequence":0,"foreign":0}'],
+    ['', '{"next_sequence":2}'],
+    [head, head.replace(',"foreign":0', '')],
   ] as const) {
     assert.is.not(changed, json);
     assert.type(readLine(Buffer.from(withChecksum(changed))), 'string', changed);
