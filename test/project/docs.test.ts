@@ -54,7 +54,7 @@ test('no document names a flag or an environment variable that does not exist', 
       assert.ok(environment.has(name!), `${path} names ${name}`);
     }
     for (const [line, command] of text.matchAll(
-      /^(?:.*`)?waypost (?:serve|pack|verify|generate) .*/gm,
+      /^(?:.*`)?waypost (?:serve|pack|verify|generate|journal|compact) .*/gm,
     )) {
       for (const [flag] of (command ?? line).matchAll(/(?<=\s)--[a-z-]+/g)) {
         assert.ok(flags.has(flag), `${path} names ${flag}`);
