@@ -21,7 +21,7 @@ const EMPTY = ['.incoming', 'map_data_points'];
 const app = fastify({
   clientErrorHandler: refuseBrokenRequest,
   requestTimeout: 1_000,
-  http: { connectionsCheckingInterval: 100 },
+  http: { connectionsCheckingInterval: 100, headersTimeout: 1_000 },
 });
 app.setErrorHandler((error: Error, _request, reply) => {
   assert.instance(error, HttpError);
