@@ -74,7 +74,8 @@ test('the package has a README of its own, and the repository keeps its document
   const settings = section(readFileSync(join(ROOT, 'README.md'), 'utf8'), 'Settings');
   assert.is(section(readme, 'Settings'), settings);
   const listed = [...readme.matchAll(/^\| `waypost (\w+)`/gm)].map(([, command]) => command);
-  const commands = read('src/main.ts').matchAll(/program\s+\.command\('(\w+)'\)/g);
+  const defining = `${read('src/main.ts')}${read('src/command-line/journal.ts')}`;
+  const commands = defining.matchAll(/program\s+\.command\('(\w+)'\)/g);
   assert.equal(
     listed,
     [...commands].map(([, command]) => command),
