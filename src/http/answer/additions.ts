@@ -46,11 +46,6 @@ export function markOf({ tail }: TailState, additions: TailMatches | undefined):
   return { text, at: tail.createdAt[row]! / 1000 };
 }
 
-/** What an answer that is made from a state of the tail covers. */
-export function coverageOf(accepted: Accepted, { tail, length }: TailState): Coverage {
-  return { accepted, seen: tail.offset + length };
-}
-
 /** Whether no point that was added since belongs to an answer. Looks at each point once. */
 export function isCovered(coverage: Coverage, { tail, length }: TailState): boolean {
   const from = coverage.seen - tail.offset;

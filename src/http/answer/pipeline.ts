@@ -11,7 +11,7 @@ import { userOf } from '../request/token.js';
 import {
   type Accepted,
   additionsTo,
-  coverageOf,
+  type Coverage,
   isCovered,
   markOf,
   renewNames,
@@ -136,7 +136,7 @@ export function createPipeline(context: Context): Pipeline {
 
       const isKept = !isPersonal && answers.wants(hash.low);
       const key = isKept ? keyNow() : undefined;
-      const coverage = accepted && coverageOf(accepted, state!);
+      const coverage = key && coverageOf(generation, state, accepted ?? acceptedOf(view, wanted));
       const job = { request, reply, sender, heads, lineage, coverage, renew, key };
       const found = view.find(wanted, asked, generation, additions);
       if (found instanceof Later) found.start(waiterOf(job, (page) => deliver(page, job)));
@@ -145,22 +145,27 @@ export function createPipeline(context: Context): Pipeline {
   };
 }
 
-/** The tail of a generation as it is now; undefined where it has none. */
+/** The tail of a generation as it is now; undefined where nothing was accepted. */
 function stateOf({ tail }: Generation): TailState | undefined {
-  return tail && { tail, length: tailLength(tail) };
+  const length = tail === undefined ? 0 : tailLength(tail);
+  return length === 0 ? undefined : { tail: tail!, length };
+}
+
+/** What an answer that is to be kept covers; undefined where accepted points never belong to it. */
+function coverageOf(
+  { tail }: Generation,
+  state: TailState | undefined,
+  accepted: Accepted | undefined,
+): Coverage | undefined {
+  if (tail === undefined || accepted === undefined) return undefined;
+  return { accepted, seen: state === undefined ? 0 : tail.offset + state.length };
 }
 
 function acceptedOf<Wanted>(view: View<Wanted>, wanted: Wanted): Accepted | undefined {
   return view.accepted && ((tail, from, to) => view.accepted!(wanted, tail, from, to));
 }
 
-/** Undefined where an answer has no other names. */
-function renewerOf(
-  { snapshot }: AnswerHead,
-  accepted: Accepted,
-  state: TailState,
-): Renew | undefined {
-  if (state.length === 0) return undefined;
+function renewerOf({ snapshot }: AnswerHead, accepted: Accepted, state: TailState): Renew {
   return (header) => renewNames(header, snapshot, accepted, state);
 }
 
