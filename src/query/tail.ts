@@ -1,48 +1,33 @@
 import type { Tail, TailRow } from '../dataset/tail.js';
-import type { Filters } from '../model/query.js';
+import type { Filters, TimeWindow } from '../model/query.js';
 import { regionOf } from './region/region.js';
 
-/**
- * Finds the rows `from` to `to - 1` of a tail that satisfy the filters, by a look at each: some 2
- * ns a row, and some 30 ns where there is a circle.
- */
-export function matchTail(tail: Tail, filters: Filters, from: TailRow, to: TailRow): Int32Array {
-  const { coords } = tail;
-  const { createdAt, modifiedAt } = filters;
-  const found = new Int32Array(to - from);
-  let count = 0;
-  for (let row = from; row < to; row++) found[count++] = row;
-  if (createdAt !== undefined) {
-    count = keepWithin(tail.createdAt, createdAt.after, createdAt.before, found, count);
-  }
-  if (modifiedAt !== undefined) {
-    count = keepWithin(tail.modifiedAt, modifiedAt.after, modifiedAt.before, found, count);
-  }
-  const region = regionOf(filters);
-  if (region === undefined) return found.subarray(0, count);
-  let kept = 0;
-  for (let i = 0; i < count; i++) {
-    const row = found[i]!;
-    if (region.contains(coords, row)) found[kept++] = row;
-  }
-  return found.subarray(0, kept);
-}
+const EVERYWHERE = { west: -180, south: -90, east: 180, north: 90 };
+const ALWAYS: TimeWindow = { after: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY };
 
 /**
- * Keeps those of the first `count` of the list whose key lies within two others; returns how many.
+ * Finds the rows `from` to `to - 1` of a tail that satisfy the filters, ascending, by a look at
+ * each. Most lie outside of a region's frame, which takes some 2 ns a row; where the frame has
+ * them a circle is asked, for some 30 ns.
  */
-function keepWithin(
-  keys: Float64Array,
-  least: number,
-  most: number,
-  list: Int32Array,
-  count: number,
-): number {
-  let kept = 0;
-  for (let i = 0; i < count; i++) {
-    const row = list[i]!;
-    const key = keys[row]!;
-    if (key >= least && key <= most) list[kept++] = row;
+export function matchTail(tail: Tail, filters: Filters, from: TailRow, to: TailRow): Int32Array {
+  const { coords, createdAt, modifiedAt } = tail;
+  const region = regionOf(filters);
+  const { west, south, east, north } = region?.frame ?? EVERYWHERE;
+  const created = filters.createdAt ?? ALWAYS;
+  const modified = filters.modifiedAt ?? ALWAYS;
+  const [createdFrom, createdTo] = [created.after, created.before];
+  const [modifiedFrom, modifiedTo] = [modified.after, modified.before];
+  const found = new Int32Array(to - from);
+  let count = 0;
+  for (let row: number = from; row < to; row++) {
+    const lon = coords[2 * row]!;
+    if (lon < west || lon > east) continue;
+    const lat = coords[2 * row + 1]!;
+    if (lat < south || lat > north) continue;
+    if (createdAt[row]! < createdFrom || createdAt[row]! > createdTo) continue;
+    if (modifiedAt[row]! < modifiedFrom || modifiedAt[row]! > modifiedTo) continue;
+    if (region === undefined || region.contains(coords, row)) found[count++] = row;
   }
-  return kept;
+  return found.subarray(0, count);
 }
