@@ -35,7 +35,7 @@ export async function startLoad(order: LoadOrder): Promise<Load> {
   // a test that fails must not wait for it
   child.unref();
   child.channel?.unref();
-  await until('the load begins', () => result.answered > 0);
+  await until('the load begins', () => result.answered > 0, order.patienceMs);
   return {
     get result() {
       return result;
