@@ -3,14 +3,12 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Context } from './answer/context.js';
 import { corsHeaders } from './answer/cors.js';
 import { varyOf } from './answer/head.js';
-import type { Backlog } from './backlog.js';
 import type { CutCounts, Limits } from './limits.js';
 import { limitBodyTime, refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { watchLoop } from './pressure.js';
 import { HttpError, NotFound, RETRY_AFTER } from './request/errors.js';
-import { checkFraming } from './request/framing.js';
-import { checkHostHeader } from './request/origin.js';
+import { checkHead } from './request/head.js';
 import { originForm, pathOf } from './request/target.js';
 import { userOf } from './request/token.js';
 import { addMedia } from './routes/media.js';
@@ -54,7 +52,6 @@ export interface AppParts {
   readonly context: Context;
   readonly service: Service;
   readonly limits: Limits;
-  readonly backlog: Backlog;
   readonly cut: CutCounts;
   readonly adminToken: string | undefined;
   readonly audience: Audience;
@@ -62,13 +59,13 @@ export interface AppParts {
 
 /** Builds the HTTP service, not yet listening; closing it is up to the caller. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { context, service, limits, backlog, cut, adminToken, audience } = parts;
+  const { context, service, limits, cut, adminToken, audience } = parts;
   const observeOther = context.stats.route('other');
   const makeId = createIds();
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
     bodyLimit: BODY_LIMIT,
-    serverFactory: (handle) => createHttpServer(handle, limits, backlog, cut),
+    serverFactory: (handle) => createHttpServer(handle, limits, cut),
     // with a logger, Fastify makes another one and two listeners for every request
     logger: false,
     genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? makeId(),
@@ -101,8 +98,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
-    checkFraming(request.raw, reply.raw);
-    checkHostHeader(request.raw, reply.raw);
+    checkHead(request.raw, reply.raw);
     limitBodyTime(request.raw, limits);
     const { authorization } = request.raw.headers;
     // asked for only where it matters: Fastify makes the options of a route anew each time
@@ -114,6 +110,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
+    // by then Fastify has ended the response
+    process.nextTick(() => context.note(reply.raw));
     addCommonHeaders(request, reply, context);
     observeOther(reply.statusCode, 'none', (performance.now() - request.startedAt) / 1000);
     done();

@@ -1,4 +1,4 @@
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** What is kept of answers that clients have not taken. */
@@ -13,8 +13,8 @@ export interface BacklogLimits {
  * Answers that are made and that the system has not taken yet, because their clients read slowly.
  */
 export interface Backlog {
-  /** The class of responses that note themselves here; for Node's HTTP server. */
-  readonly Response: typeof ServerResponse;
+  /** To be called with each response that has been ended: counts it until the system has taken all. */
+  note(response: ServerResponse): void;
   /** What the answers hold at this moment. */
   readonly bytes: number;
   /** Clients that were cut off because they took nothing for too long. */
@@ -117,16 +117,10 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
     return bytes;
   }
 
-  class Response extends ServerResponse<IncomingMessage> {
-    override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
-      super.end(chunk as string, encoding as BufferEncoding, callback as () => void);
-      if (this.writableLength > 0) add(this);
-      return this;
-    }
-  }
-
   return {
-    Response: Response as typeof ServerResponse,
+    note(response) {
+      if (response.writableLength > 0) add(response);
+    },
     get bytes() {
       return total();
     },

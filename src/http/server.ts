@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http';
-import type { Backlog } from './backlog.js';
 import { createGate, type Handler } from './gate.js';
 import type { CutCounts, Limits } from './limits.js';
 
@@ -10,7 +9,6 @@ const KEEP_ALIVE_MS = 72_000;
 export function createHttpServer(
   handle: Handler,
   { maxHeaderSize, requestTimeout, uploadTimeout }: Limits,
-  { Response }: Backlog,
   cut: CutCounts,
 ): Server {
   const options = {
@@ -22,7 +20,6 @@ export function createHttpServer(
     connectionsCheckingInterval: Math.max(500, Math.min(requestTimeout / 4, 5_000)),
     // it is refused all the same, in the shape of all errors
     requireHostHeader: false,
-    ServerResponse: Response,
   };
   const server = createServer(options, createGate(handle, cut));
   // of a connection on which nothing moves; longer than an idle one is kept

@@ -15,8 +15,9 @@ const open: { close(): unknown }[] = [];
 
 /** A server that answers each request with as many bytes as its path says; returns how to connect. */
 async function start(backlog: Backlog): Promise<() => Socket> {
-  const server = createServer({ ServerResponse: backlog.Response }, (request, response) => {
+  const server = createServer((request, response) => {
     response.end(Buffer.alloc(Number(request.url!.slice(1))));
+    backlog.note(response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import type { Context } from '../../src/http/answer/context.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { createApp } from '../../src/http/app.js';
-import { createBacklog } from '../../src/http/backlog.js';
 import { createCutCounts } from '../../src/http/limits.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 
@@ -34,6 +33,7 @@ export async function startApp(
     compress: false,
     mediaFolder: undefined,
     accessLog: 0,
+    note: () => {},
     closing: () => false,
   };
   const app = createApp({
@@ -45,7 +45,6 @@ export async function startApp(
       uploadTimeout: 10_000,
       maxLoopDelay: 0,
     },
-    backlog: createBacklog({ maxUnsent: 1e8, answerTimeout: 10_000 }),
     cut: createCutCounts(),
     adminToken: undefined,
     audience: 'clients',

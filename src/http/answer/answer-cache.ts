@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Coverage } from './additions.js';
+import type { Coding } from './compression.js';
+import { type Hash, hashText } from './etag.js';
 import type { Answer } from './sender.js';
 
 /** An answer that is kept. */
@@ -10,17 +12,36 @@ export interface Kept extends Answer {
 
 /** What a cached answer costs beside its body: its entry, its key and its headers. */
 const OVERHEAD = 1_024;
-/** Hashes of addresses that were asked for once; a power of two. */
+/** Hashes of keys that were asked for once; a power of two. */
 const SEEN_SLOTS = 8_192;
-/** Places at which the hashes of kept answers are counted; a power of two. */
-const KEPT_SLOTS = 32_768;
 
 /** What an answer is kept under. */
 export interface AnswerKey {
-  readonly text: string;
-  /** The hash of the answer's address: 32 bits, without a sign. */
+  readonly origin: string;
+  readonly target: string;
+  readonly accept: string | undefined;
+  readonly coding: Coding | undefined;
+  /** A hash of all these, from 0 to 2^53 - 1. */
   readonly hash: number;
 }
+
+/**
+ * Makes a key, given the hash of its origin and target. One string of them all would take a
+ * microsecond and more to make and to look up.
+ */
+export function answerKey(
+  { low, high }: Hash,
+  origin: string,
+  target: string,
+  accept: string | undefined,
+  coding: Coding | undefined,
+): AnswerKey {
+  const own = hashText(accept ?? '', { low, high: high ^ CODING_HASHES[coding ?? 'none'] });
+  const hash = (own.high & 0x1fffff) * 2 ** 32 + own.low;
+  return { origin, target, accept, coding, hash };
+}
+
+const CODING_HASHES = { none: 0, br: 0x3c6ef372, gzip: 0x1b873593 } as const;
 
 /**
  * Answers that were asked for more than once, bounded in bytes, of one lineage of generations at a
@@ -29,19 +50,15 @@ export interface AnswerKey {
  */
 export interface AnswerCache {
   /**
-   * Whether an answer with this hash may be kept that is made from a generation of the `lineage`.
-   * That is no for nearly all that is not kept, so that its key, which takes a microsecond and more
-   * to make and to look up, is not needed. The cache knows generations only by their lineage's name:
-   * a reference would keep their memory.
+   * The answer that is kept under `key` and made from a generation of the `lineage`. The cache
+   * knows generations only by its name: a reference would keep their memory.
    */
-  mayHave(lineage: string, hash: number): boolean;
-  /** The answer that is kept under `key`, to be asked for after {@link mayHave}. */
   get(lineage: string, key: AnswerKey): Kept | undefined;
   /**
-   * Whether an answer that {@link get} did not have is worth keeping, by the hash of its address:
-   * the first time it is not.
+   * Whether an answer that {@link get} did not have is worth keeping: the first time it is asked for
+   * it is not.
    */
-  wants(hash: number): boolean;
+  wants(key: AnswerKey): boolean;
   /**
    * Keeps an answer that was made from a generation of the `lineage`, unless another one has
    * been asked for since: an answer may take long to make.
@@ -51,42 +68,38 @@ export interface AnswerCache {
 
 /** Makes a cache of at most `maxBytes`; 0 keeps nothing. */
 export function createAnswerCache(maxBytes: number): AnswerCache {
-  if (maxBytes === 0) {
-    return { mayHave: () => false, get: () => undefined, wants: () => false, keep: () => {} };
-  }
-  const counts = new Uint32Array(KEPT_SLOTS);
-  const answers = new LRUCache<string, { readonly answer: Kept; readonly slot: number }>({
+  if (maxBytes === 0) return { get: () => undefined, wants: () => false, keep: () => {} };
+  // of two keys with one hash, which chance will hardly bring together, one is kept
+  const answers = new LRUCache<number, { readonly key: AnswerKey; readonly answer: Kept }>({
     maxSize: maxBytes,
-    sizeCalculation: ({ answer }, key) => answer.body.length + key.length + OVERHEAD,
-    onInsert({ slot }) {
-      counts[slot]!++;
-    },
-    dispose({ slot }) {
-      counts[slot]!--;
-    },
+    sizeCalculation: ({ key, answer }) => answer.body.length + key.target.length + OVERHEAD,
   });
-  // hashes instead of keys: strings that live for thousands of requests make garbage collection
-  // slow
-  const seen = new Uint32Array(SEEN_SLOTS);
+  // hashes instead of keys: what lives for thousands of requests makes garbage collection slow
+  const seen = new Float64Array(SEEN_SLOTS);
   let owner: string | undefined;
   return {
-    mayHave(lineage, hash) {
+    get(lineage, key) {
       if (owner !== lineage) {
         answers.clear();
         seen.fill(0);
         owner = lineage;
       }
-      return counts[hash & (KEPT_SLOTS - 1)]! > 0;
+      const kept = answers.get(key.hash);
+      return kept !== undefined && areEqual(kept.key, key) ? kept.answer : undefined;
     },
-    get: (lineage, { text }) => (lineage === owner ? answers.get(text)?.answer : undefined),
-    wants(hash) {
-      const slot = hash & (SEEN_SLOTS - 1);
+    wants({ hash }) {
+      const slot = hash % SEEN_SLOTS;
       if (seen[slot] === hash) return true;
       seen[slot] = hash;
       return false;
     },
-    keep(lineage, { text, hash }, answer) {
-      if (lineage === owner) answers.set(text, { answer, slot: hash & (KEPT_SLOTS - 1) });
+    keep(lineage, key, answer) {
+      if (lineage === owner) answers.set(key.hash, { key, answer });
     },
   };
+}
+
+function areEqual(a: AnswerKey, b: AnswerKey): boolean {
+  const isSame = a.target === b.target && a.origin === b.origin;
+  return isSame && a.accept === b.accept && a.coding === b.coding;
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Current } from '../../live/current.js';
 import type { TimeZone } from '../../model/time-zone.js';
@@ -28,6 +29,8 @@ export interface Context {
   readonly mediaFolder: string | undefined;
   /** Share of the requests that are logged. */
   readonly accessLog: number;
+  /** Is told of each response that has been ended, to count what the system has not taken yet. */
+  readonly note: (response: ServerResponse) => void;
   /** True once no new connections are taken: answers then ask clients to close theirs. */
   readonly closing: () => boolean;
 }

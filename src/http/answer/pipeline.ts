@@ -17,7 +17,7 @@ import {
   renewNames,
   type TailState,
 } from './additions.js';
-import { type AnswerKey, createAnswerCache } from './answer-cache.js';
+import { type AnswerKey, answerKey, createAnswerCache } from './answer-cache.js';
 import { createCodingOf } from './compression.js';
 import type { Context } from './context.js';
 import { createDelivery, waiterOf } from './delivery.js';
@@ -108,13 +108,9 @@ export function createPipeline(context: Context): Pipeline {
       const coding = codingOf?.(raw.headers['accept-encoding']);
       const hash = hashText(target, seedOf(origin));
       const { lineage } = generation;
-      const keyNow = (): AnswerKey => ({
-        text: `${coding ?? '-'} ${origin}${target} ${accept}`,
-        hash: hash.low,
-      });
-      if (!isPersonal) {
-        const mayHave = answers.mayHave(lineage, hash.low);
-        if (mayHave && sendKept(generation, state, keyNow(), request, reply)) return;
+      const key = isPersonal ? undefined : answerKey(hash, origin, target, accept, coding);
+      if (key !== undefined) {
+        if (sendKept(generation, state, key, request, reply)) return;
         stats.cacheMisses++;
       }
 
@@ -134,10 +130,10 @@ export function createPipeline(context: Context): Pipeline {
       const renew = accepted && renewerOf(heads[0]!, accepted, state!);
       if (sender.sendByConditions(request, reply, heads, false, renew)) return;
 
-      const isKept = !isPersonal && answers.wants(hash.low);
-      const key = isKept ? keyNow() : undefined;
-      const coverage = key && coverageOf(generation, state, accepted ?? acceptedOf(view, wanted));
-      const job = { request, reply, sender, heads, lineage, coverage, renew, key };
+      const keptAs = key !== undefined && answers.wants(key) ? key : undefined;
+      const coverage =
+        keptAs && coverageOf(generation, state, accepted ?? acceptedOf(view, wanted));
+      const job = { request, reply, sender, heads, lineage, coverage, renew, key: keptAs };
       const found = view.find(wanted, asked, generation, additions);
       if (found instanceof Later) found.start(waiterOf(job, (page) => deliver(page, job)));
       else deliver(found, job);

@@ -49,7 +49,7 @@ export interface Sender {
  * reply costs more than the query.
  */
 export function createSender(context: Context, facts: Facts): Sender {
-  const { stats, corsOrigin, logger, accessLog, closing } = context;
+  const { stats, corsOrigin, logger, accessLog, note, closing } = context;
   const observe = stats.route(facts.name);
 
   function write(
@@ -70,6 +70,7 @@ export function createSender(context: Context, facts: Facts): Sender {
     response.writeHead(status, headers);
     // Node itself leaves the body out for HEAD
     response.end(body, onSent);
+    note(response);
     const seconds = (performance.now() - request.startedAt) / 1000;
     observe(status, format.name, seconds);
     if (accessLog > 0 && Math.random() < accessLog) {

@@ -1,6 +1,6 @@
 import type { Box } from '../../model/query.js';
 import type { Degrees } from '../../model/units.js';
-import { parseDecimal } from './numbers.js';
+import { parseDecimals } from './numbers.js';
 
 /** Ten decimals of a degree are a hundredth of a millimetre. */
 const WRAPPED_UNITS = 1e10;
@@ -12,11 +12,9 @@ const ROUNDING: Degrees = 2 / WRAPPED_UNITS;
  * overlapping. Returns the reason as text when it is none.
  */
 export function parseBbox(text: string): readonly Box[] | string {
-  const parts = text.split(',', 5);
-  if (parts.length !== 4) {
-    return `needs four numbers, has ${parts.length > 4 ? 'more' : parts.length}`;
-  }
-  const [left, south, right, north] = parts.map(parseDecimal);
+  const numbers = parseDecimals(text, 4);
+  if (typeof numbers === 'string') return numbers;
+  const [left, south, right, north] = numbers;
   if (left === undefined || south === undefined || right === undefined || north === undefined) {
     const place = [left, south, right, north].indexOf(undefined);
     return `${EDGES[place]} is no finite decimal number`;

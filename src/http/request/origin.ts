@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { hostAllowed, isAuthority } from '../../model/authority.js';
 import { quote } from '../../model/quote.js';
 import { HttpError } from './errors.js';
@@ -36,27 +36,6 @@ export function createOriginOf(settings: OriginSettings): OriginOf {
     Object.assign(last, { host, isSecure, origin });
     return origin;
   };
-}
-
-/**
- * Refuses a request of HTTP/1.1 without a Host header, and any with two: what stands in front of
- * the service may have looked at the other one. Such a connection is closed. Throws a 400
- * HttpError.
- */
-export function checkHostHeader(
-  { rawHeaders, httpVersion }: IncomingMessage,
-  response: ServerResponse,
-): void {
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!;
-    if (name.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) hosts++;
-  }
-  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return;
-  response.shouldKeepAlive = false;
-  const problem =
-    hosts === 0 ? 'The Host header is missing.' : 'There is more than one Host header.';
-  throw new HttpError(400, { detail: problem });
 }
 
 function checkAuthority(host: string, allowedHosts: readonly string[]): void {

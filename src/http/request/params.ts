@@ -5,7 +5,7 @@ import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { parseBbox } from './bbox.js';
 import { invalidPage, ParameterErrors, type ParameterProblem } from './errors.js';
-import { parseDecimal, parseWhole } from './numbers.js';
+import { parseDecimals, parseWhole } from './numbers.js';
 import { last, type Pair } from './query-string.js';
 
 /** A parameter as the documentation, the browsable page and the error texts name it. */
@@ -173,11 +173,9 @@ function readTime(
 }
 
 function parseCircle(text: string): Circle | string {
-  const parts = text.split(',', 4);
-  if (parts.length !== 3) {
-    return `needs three numbers, has ${parts.length > 3 ? 'more' : parts.length}`;
-  }
-  const [lat, lon, radius] = parts.map(parseDecimal);
+  const numbers = parseDecimals(text, 3);
+  if (typeof numbers === 'string') return numbers;
+  const [lat, lon, radius] = numbers;
   if (lat === undefined) return 'lat is no finite decimal number';
   if (lon === undefined) return 'lon is no finite decimal number';
   if (radius === undefined) return 'radius is no finite decimal number';

@@ -123,8 +123,25 @@ export function* leaveOutDistances(
   return { measured: kept, places: { from: from - skipped, to: to - skipped } };
 }
 
-/** The distance at a place when sorted: the stretch that has it is counted again, more finely each time. */
-export function* distanceAt(meter: Meter, distances: Float64Array, place: number): Work<number> {
+/**
+ * The distances at two places when sorted. Where there are many, the stretch that has such a place is
+ * counted again, more finely each time.
+ */
+export function* distancesAt(
+  meter: Meter,
+  distances: Float64Array,
+  first: number,
+  second: number,
+): Work<[first: number, second: number]> {
+  if (distances.length > SORTED) {
+    const least = yield* distanceAt(meter, distances, first);
+    return [least, yield* distanceAt(meter, distances, second)];
+  }
+  const sorted = distances.slice().sort();
+  return [sorted[first]!, sorted[second]!];
+}
+
+function* distanceAt(meter: Meter, distances: Float64Array, place: number): Work<number> {
   let candidates = distances;
   let left = place;
   while (candidates.length > SORTED) {

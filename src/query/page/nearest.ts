@@ -10,7 +10,7 @@ import { FEW, type Scratch } from '../common/scratch.js';
 import { andThen, isWork, type Step, type Work } from '../common/work.js';
 import { Centre } from '../region/centre.js';
 import type { Region } from '../region/overlap.js';
-import { distanceAt, each, leaveOutDistances, type Measured, measureMany } from './distances.js';
+import { distancesAt, each, leaveOutDistances, type Measured, measureMany } from './distances.js';
 import { leaveOutGroups } from './groups.js';
 import { type Places, takeOrdered } from './ordered.js';
 import { selectFew, selectRanked } from './select.js';
@@ -192,8 +192,7 @@ function* pickTied(
   { from, to }: Places,
 ): Work<void> {
   const { meter, page } = scratch;
-  const least = yield* distanceAt(meter, distances, from);
-  const most = yield* distanceAt(meter, distances, to - 1);
+  const [least, most] = yield* distancesAt(meter, distances, from, to - 1);
   let before = 0;
   const between: number[] = [];
   const ties = { first: new Ties(rows.length), last: new Ties(rows.length) };

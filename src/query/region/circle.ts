@@ -103,8 +103,7 @@ function largeCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
         wide.fit(rim.from, radius, boxes, at, nearness);
       }
       const overlap = wide.isValid ? byPatch(wide, boxes, at) : ACROSS;
-      if (overlap !== ACROSS || !rim.isOneDistance(boxes, at)) return overlap;
-      return rim.holds(boxes, at / 2) ? INSIDE : OUTSIDE;
+      return overlap === ACROSS ? rim.overlapInDoubt(boxes, at) : overlap;
     },
 
     collect(coords, from, to, boxes, box, bounds, at) {

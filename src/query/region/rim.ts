@@ -3,7 +3,7 @@ import { geodesic, LARGEST_RADIUS } from '../../model/geo.js';
 import { GeodesicFrom } from '../../model/geodesic-from.js';
 import type { Circle } from '../../model/query.js';
 import type { Degrees, Metres } from '../../model/units.js';
-import { isPlace, type Region } from './overlap.js';
+import { ACROSS, INSIDE, isPlace, OUTSIDE, type Overlap, type Region } from './overlap.js';
 import type { Patch } from './patch.js';
 
 /**
@@ -79,11 +79,13 @@ export class Rim {
   }
 
   /**
-   * Whether all points of a box are equally far away: the box is a single place, or a parallel seen
-   * from a pole.
+   * The overlap of a box in which the rim may lie: decided where all points of the box are equally
+   * far away, since the box is a single place, or a parallel seen from a pole.
    */
-  isOneDistance(boxes: Float64Array, at: number): boolean {
-    return isPlace(boxes, at) || (this.#isPolar && boxes[at + 1] === boxes[at + 3]);
+  overlapInDoubt(boxes: Float64Array, at: number): Overlap {
+    const isParallel = this.#isPolar && boxes[at + 1] === boxes[at + 3];
+    if (!isPlace(boxes, at) && !isParallel) return ACROSS;
+    return this.holds(boxes, at / 2) ? INSIDE : OUTSIDE;
   }
 
   /** Whether the geodesic to a point is no longer than the radius. */

@@ -1,6 +1,6 @@
 import { EARTH_RADIUS, ECCENTRICITY_SQUARED, EQUATOR_RADIUS } from '../../model/geo.js';
 import type { Box, Circle } from '../../model/query.js';
-import { ACROSS, INSIDE, isPlace, OUTSIDE, type Region } from './overlap.js';
+import { INSIDE, isPlace, OUTSIDE, type Region } from './overlap.js';
 import { Patch } from './patch.js';
 import { Rim } from './rim.js';
 
@@ -51,7 +51,6 @@ export function smallCircleRegion(
   const reach = ((north - south) / 4) * RADIANS;
   const northSpread = Math.abs(north1) * reach;
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
-
   let close: Patch | undefined;
 
   const collect: Region['collect'] = (coords, from, to, boxes, box, bounds, at) => {
@@ -74,20 +73,26 @@ export function smallCircleRegion(
       bounds[end + 1] = row + 1;
       if (square > most) continue;
       if (pointLon < left || pointLon > right || pointLat < bottom || pointLat > top) continue;
-      if (square < least) {
-        end += 2;
-        continue;
+      if (square >= least) {
+        const patch = patchOf(boxes, box);
+        if (patch !== undefined) return rim.collect(patch, coords, from, to, bounds, at);
+        if (!rim.holds(coords, row)) continue;
       }
-      // one point in doubt is hardly the only one in its box, unless the box is a single place
-      if (box !== NO_BOX && !isPlace(boxes, box)) {
-        close ??= new Patch();
-        close.fit(rim.from, radius, boxes, box, radius / EARTH_RADIUS);
-        if (close.isValid && !close.isFlat) return rim.collect(close, coords, from, to, bounds, at);
-      }
-      if (rim.holds(coords, row)) end += 2;
+      end += 2;
     }
     return end;
   };
+
+  /**
+   * A patch for the rows of a box, one of which is in doubt: it is hardly the only one. Undefined
+   * where that would not help, such as for a single place.
+   */
+  function patchOf(boxes: Float64Array, box: number): Patch | undefined {
+    if (box === NO_BOX || isPlace(boxes, box)) return undefined;
+    close ??= new Patch();
+    close.fit(rim.from, radius, boxes, box, radius / EARTH_RADIUS);
+    return close.isValid && !close.isFlat ? close : undefined;
+  }
 
   const one = new Int32Array(2);
   return {
@@ -114,9 +119,7 @@ export function smallCircleRegion(
         (north0 + northSpread) * farLat * farLat + (east0! + eastSpread) * farLon * farLon;
       // beyond the frame the bounds do not hold, but nothing there is inside
       const isFramed = minX >= west && maxX <= east && minY >= south && maxY <= north;
-      if (isFramed && farthest < surely) return INSIDE;
-      if (!rim.isOneDistance(boxes, at)) return ACROSS;
-      return rim.holds(boxes, at / 2) ? INSIDE : OUTSIDE;
+      return isFramed && farthest < surely ? INSIDE : rim.overlapInDoubt(boxes, at);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
-  type AnswerCache,
   type AnswerKey,
+  answerKey,
   createAnswerCache,
   type Kept,
 } from '../../../src/http/answer/answer-cache.js';
@@ -14,71 +14,77 @@ function answer(bytes: number): Kept {
   return { ...made, body, coverage: undefined };
 }
 
-function key(text: string, hash = 5): AnswerKey {
-  return { text, hash };
-}
-
-function look(cache: AnswerCache, tag: string, wanted: AnswerKey): Kept | undefined {
-  return cache.mayHave(tag, wanted.hash) ? cache.get(tag, wanted) : undefined;
+function key(target: string, hash = 5): AnswerKey {
+  return { origin: 'http://a', target, accept: undefined, coding: undefined, hash };
 }
 
 test('an answer is wanted when it is asked for again, and kept', () => {
   const cache = createAnswerCache(100_000);
-  assert.is(look(cache, 'one', key('a')), undefined);
-  assert.not(cache.wants(7));
-  assert.ok(cache.wants(7));
+  assert.not(cache.wants(key('/a')));
+  assert.ok(cache.wants(key('/a')));
+  assert.is(cache.get('one', key('/a')), undefined);
   const made = answer(10);
-  cache.keep('one', key('a'), made);
-  assert.is(look(cache, 'one', key('a')), made);
-  assert.is(look(cache, 'one', key('b')), undefined);
+  cache.keep('one', key('/a'), made);
+  assert.is(cache.get('one', key('/a')), made);
+  assert.is(cache.get('one', key('/a', 6)), undefined);
 });
 
-test('no key is needed where no answer has the hash', () => {
+test('a key with the same hash is another one', () => {
   const cache = createAnswerCache(100_000);
-  const large = 2 ** 32 - 1;
-  assert.not(cache.mayHave('one', large));
-  cache.keep('one', key('a', large), answer(10));
-  cache.keep('one', key('a', large), answer(20));
-  cache.keep('one', key('b', large), answer(200_000));
-  assert.ok(cache.mayHave('one', large));
-  assert.is(look(cache, 'one', key('a', large))?.body.length, 20);
-  assert.not(cache.mayHave('one', large - 1));
-  for (let i = 0; i < 10; i++) cache.keep('one', key(`${i}`, i), answer(30_000));
-  assert.not(cache.mayHave('one', large), 'it has been pushed out');
+  cache.get('one', key('/a'));
+  cache.keep('one', key('/a'), answer(10));
+  assert.is(cache.get('one', key('/b')), undefined);
+  assert.is(cache.get('one', { ...key('/a'), origin: 'https://a' }), undefined);
+  assert.is(cache.get('one', { ...key('/a'), accept: '*/*' }), undefined);
+  assert.is(cache.get('one', { ...key('/a'), coding: 'gzip' }), undefined);
+  assert.ok(cache.get('one', key('/a')));
+});
+
+test('the hash of a key is of all that is in it', () => {
+  const hashes = new Set<number>();
+  const add = (...parts: Parameters<typeof answerKey>): void => {
+    const { hash } = answerKey(...parts);
+    assert.ok(Number.isSafeInteger(hash) && hash >= 0, `${hash}`);
+    hashes.add(hash);
+  };
+  for (const accept of [undefined, '*/*', 'text/html']) {
+    for (const coding of [undefined, 'br', 'gzip'] as const) {
+      add({ low: 1, high: 2 }, 'a', '/', accept, coding);
+      add({ low: 1, high: 2 ** 32 - 1 }, 'a', '/', accept, coding);
+      add({ low: 2 ** 32 - 1, high: 2 }, 'a', '/', accept, coding);
+    }
+  }
+  assert.is(hashes.size, 27);
 });
 
 test('another generation empties it, and forgets what was asked for', () => {
   const cache = createAnswerCache(100_000);
-  cache.mayHave('one', 5);
-  cache.wants(7);
-  cache.keep('one', key('a'), answer(10));
-  assert.not(cache.mayHave('two', 5));
-  assert.not(cache.wants(7));
-  assert.is(look(cache, 'one', key('a')), undefined);
+  cache.get('one', key('/a'));
+  cache.wants(key('/a'));
+  cache.keep('one', key('/a'), answer(10));
+  assert.is(cache.get('two', key('/a')), undefined);
+  assert.not(cache.wants(key('/a')));
+  assert.is(cache.get('one', key('/a')), undefined);
 });
 
 test('an answer that took so long that another generation is served is not kept', () => {
   const cache = createAnswerCache(100_000);
-  cache.mayHave('one', 5);
-  cache.mayHave('two', 5);
-  cache.keep('one', key('a'), answer(10));
-  assert.not(cache.mayHave('two', 5));
-  cache.keep('two', key('a'), answer(10));
-  assert.is(cache.get('one', key('a')), undefined);
+  cache.get('one', key('/a'));
+  cache.get('two', key('/a'));
+  cache.keep('one', key('/a'), answer(10));
+  assert.is(cache.get('two', key('/a')), undefined);
 });
 
 test('bytes are bounded, and 0 keeps nothing', () => {
   const cache = createAnswerCache(100_000);
-  cache.mayHave('one', 5);
-  for (let i = 0; i < 10; i++) cache.keep('one', key(`${i}`), answer(30_000));
-  const kept = Array.from({ length: 10 }, (_, i) => look(cache, 'one', key(`${i}`))).filter(
-    Boolean,
-  );
-  assert.is(kept.length, 3);
+  const keys = Array.from({ length: 10 }, (_, i) => key('/a', i));
+  cache.get('one', keys[0]!);
+  for (const one of keys) cache.keep('one', one, answer(30_000));
+  assert.is(keys.filter((one) => cache.get('one', one)).length, 3);
   const none = createAnswerCache(0);
-  assert.not(none.wants(7) || none.wants(7));
-  none.keep('one', key('a'), answer(10));
-  assert.is(look(none, 'one', key('a')), undefined);
+  assert.not(none.wants(key('/a')) || none.wants(key('/a')));
+  none.keep('one', key('/a'), answer(10));
+  assert.is(none.get('one', key('/a')), undefined);
 });
 
 test.run();
