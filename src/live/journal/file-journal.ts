@@ -64,7 +64,7 @@ export class FileJournal implements Journal {
   #lastTime: Microseconds;
   #foreign: number;
   #queue: Call[] = [];
-  #isDraining = false;
+  #draining: Promise<void> | undefined;
   #isClosed = false;
   #problem: string | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -108,7 +108,7 @@ export class FileJournal implements Journal {
     if (posts.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       this.#queue.push({ posts, resolve, reject });
-      void this.#drain();
+      this.#draining ??= this.#drain();
     });
   }
 
@@ -143,7 +143,7 @@ export class FileJournal implements Journal {
     this.#isClosed = true;
     clearTimeout(this.#retry);
     await this.#retiring;
-    await this.#drain();
+    await this.#draining;
     await this.#alone(async () => {
       try {
         await this.#file.mark();
@@ -172,10 +172,8 @@ export class FileJournal implements Journal {
   }
 
   async #drain(): Promise<void> {
-    if (this.#isDraining) return;
-    this.#isDraining = true;
     while (this.#queue.length > 0) await this.#alone(() => this.#commit());
-    this.#isDraining = false;
+    this.#draining = undefined;
   }
 
   /** Writes what waits, as many posts as a batch takes, with one `fdatasync`. */
@@ -227,6 +225,8 @@ export class FileJournal implements Journal {
 
   /** A further batch would mark the file as it goes. */
   async #markWhenIdle(): Promise<void> {
+    if (this.#queue.length > 0) return;
+    // whoever was answered may have more
     await turn();
     if (this.#queue.length > 0) return;
     try {

@@ -136,14 +136,20 @@ test('what could not be read again is not written', () =>
 test('a closed journal takes nothing, and what was under way is finished', () =>
   withJournal(async (_, open) => {
     const journal = await open();
-    const last = journal.append([newPost(1)]);
+    // more than one write takes
+    const { point } = newPost(1);
+    const long = { ...point, comment: 'x'.repeat(500_000) };
+    const calls = Array.from({ length: 20 }, (_, i) => {
+      return journal.append([{ point: { ...long, id: i + 1 } }]);
+    });
     const closed = journal.close();
     const late = await journal.append([newPost(2)]).catch((error: unknown) => error);
     assert.instance(late, JournalUnavailable);
     await closed;
-    assert.is(numbers(await last), '1:1');
+    const accepted = numbers((await Promise.all(calls)).flat());
     const again = await open({ now: soonAfter });
-    assert.is(numbers(again.replay()), '1:1');
+    assert.is(numbers(again.replay()), accepted);
+    assert.is(again.state.waiting, 20);
   }));
 
 test.run();
