@@ -68,7 +68,9 @@ class WaitingPosts implements FurtherPoints {
     this.#journal = journal;
     this.#settled = settled;
     this.#watermark = watermark;
-    this.#postedIds = new Set(settled.posts.map(({ point }) => point.id));
+    this.#postedIds = new Set(
+      settled.posts.flatMap(({ point, movedFrom = point.id }) => [point.id, movedFrom]),
+    );
     this.#nextId = settled.nextId;
   }
 
@@ -84,7 +86,7 @@ class WaitingPosts implements FurtherPoints {
     const builder = new BlockBuilder();
     let added = 0;
     for (const post of this.#settled.posts) {
-      const standing = standingOf(post, this.#created.get(post.point.id), this.#watermark);
+      const standing = standingOf(post, (id) => this.#created.get(id), this.#watermark);
       if (standing === 'retired') continue;
       const point = standing === 'moved' ? { ...post.point, id: this.#freshId(post) } : post.point;
       const json = renderPoint(point);

@@ -84,6 +84,13 @@ test('a post whose id the snapshot uses for another record gets a new one', () =
     },
   ));
 
+test('a post that has moved is found under the id that was acknowledged', () =>
+  withBoth([...OTHERS, newPost(13).point], undefined, async (compact, output, journal) => {
+    await journal.retire(() => false, new Map([[3, 20]]));
+    await compact();
+    assert.equal(await idsOf(output), [1, 11, 13, 14, 15, 16, 30]);
+  }));
+
 test('the watermark of another journal keeps no post out', () =>
   withBoth([...OTHERS, point({ id: 13 })], 500, async (compact, output) => {
     await compact();

@@ -42,7 +42,10 @@ export async function killWriters(seed: number, times: number): Promise<void> {
 }
 
 function note(said: string, { ids, mayBeGone, keys }: Promised): void {
-  for (const line of said.split('\n').slice(0, -1)) {
+  const lines = said.split('\n').slice(0, -1);
+  // a post may be moved before its caller hears of it
+  const appended = lines.filter((line) => line.startsWith('a '));
+  for (const line of [...appended, ...lines.filter((line) => !line.startsWith('a '))]) {
     const [what, sequence, id, ...key] = line.split(' ');
     if (what === 'r') mayBeGone.add(Number(sequence));
     // a post may have been written and not acknowledged

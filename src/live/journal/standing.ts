@@ -11,15 +11,20 @@ export type Standing =
   | 'moved';
 
 /**
- * Compares a post with a snapshot: `createdAt` is when the snapshot's record with the post's id was
- * created, undefined where there is none; `watermark` the sequence up to which the snapshot knows of
- * all posts, 0 where it does not say.
+ * Compares a post with a snapshot: `createdAt` says when the snapshot's record with an id was
+ * created, undefined where there is none; `watermark` is the sequence up to which the snapshot knows
+ * of all posts, 0 where it does not say. A post that has moved is also found under the id with which
+ * it was acknowledged.
  */
 export function standingOf(
-  { sequence, point }: Post,
-  createdAt: Microseconds | undefined,
+  { sequence, point, movedFrom }: Post,
+  createdAt: (id: number) => Microseconds | undefined,
   watermark: number,
 ): Standing {
-  if (sequence <= watermark || createdAt === point.createdAt.micros) return 'retired';
-  return createdAt === undefined ? 'kept' : 'moved';
+  const { micros } = point.createdAt;
+  if (sequence <= watermark) return 'retired';
+  if (movedFrom !== undefined && createdAt(movedFrom) === micros) return 'retired';
+  const there = createdAt(point.id);
+  if (there === undefined) return 'kept';
+  return there === micros ? 'retired' : 'moved';
 }
