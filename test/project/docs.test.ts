@@ -68,7 +68,13 @@ test('no document names a flag or an environment variable that does not exist', 
 });
 
 /** Flags of other programs that documents speak of. */
-const FOREIGN_FLAGS = new Set(['--engine-strict', '--max-old-space-size', '--omit']);
+const FOREIGN_FLAGS = new Set([
+  '--engine-strict',
+  '--ignore-scripts',
+  '--omit',
+  '--max-old-space-size',
+  '--omit',
+]);
 
 test('the README lists every parameter of the points, in order, with its example', () => {
   const listed = rows(section(README, 'Parameters')).map(([name, , example]) => [
