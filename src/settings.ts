@@ -34,6 +34,12 @@ export interface ServeSettings {
   readonly snapshot: string;
   readonly notifications?: string;
   readonly tokens?: string;
+  /** Path, or `none`; beside the snapshot where absent. */
+  readonly journal?: string;
+  readonly requireToken?: boolean;
+  /** Posts a minute; 0 for any number. */
+  readonly postsPerAddress: number;
+  readonly postsPerToken: number;
   readonly media?: string;
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
@@ -74,6 +80,9 @@ export interface ServeSettings {
   readonly accessLog: number;
   readonly logLevel: string;
 }
+
+/** Posts a minute. */
+const MOST_POSTS = 60_000;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
@@ -116,6 +125,30 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     fallback: '64000000',
     help: 'most pixels that an image may have, width times height; one of more gets 400',
     parse: (text) => wholeNumber(text, 1, MOST_IMAGE_PIXELS),
+  },
+  {
+    flag: '--journal <file>',
+    environment: 'WAYPOST_JOURNAL',
+    help: 'file that keeps accepted points, none to only read; beside the snapshot and called like it with .journal behind when absent',
+  },
+  {
+    flag: '--require-token',
+    environment: 'WAYPOST_REQUIRE_TOKEN',
+    help: 'accept points only from holders of a token',
+  },
+  {
+    flag: '--posts-per-address <number>',
+    environment: 'WAYPOST_POSTS_PER_ADDRESS',
+    fallback: '60',
+    help: 'points a minute that are accepted from one address without a token; 0 for any number',
+    parse: (text) => wholeNumber(text, 0, MOST_POSTS),
+  },
+  {
+    flag: '--posts-per-token <number>',
+    environment: 'WAYPOST_POSTS_PER_TOKEN',
+    fallback: '600',
+    help: 'points a minute that are accepted from one user; 0 for any number',
+    parse: (text) => wholeNumber(text, 0, MOST_POSTS),
   },
   {
     flag: '--host <address>',

@@ -20,6 +20,8 @@ const SECONDS_FILE = join(FOLDER, 'seconds.json');
  * missing.
  */
 async function main(args: readonly string[]): Promise<void> {
+  // services of several tests serve the same file, and one process owns the journal beside it
+  process.env['WAYPOST_JOURNAL'] = 'none';
   const kind = args.includes('--soak') ? 'soak' : 'test';
   const wanted = args.filter((arg) => arg !== '--soak');
   const seconds = readSeconds();

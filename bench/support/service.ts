@@ -18,9 +18,11 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts `waypost serve` from this build; `flags` come on top of a free port and a quiet log. */
+/** Starts `waypost serve` from this build; `flags` come on top of a free port
+ * and no journal. */
 export function startService(snapshot: string, flags: readonly string[] = []): Promise<Server> {
   const own = ['serve', '--host', '127.0.0.1', '--port', '0', '--snapshot', snapshot];
+  own.push('--journal', 'none');
   return startServer(MAIN, [...own, ...flags]);
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Context } from './answer/context.js';
-import { corsHeaders } from './answer/cors.js';
+import { corsHeaders, EXPOSED } from './answer/cors.js';
 import { varyOf } from './answer/head.js';
 import type { CutCounts, Limits } from './limits.js';
 import { limitBodyTime, refuseBrokenRequest } from './limits.js';
@@ -12,6 +12,7 @@ import { checkHead } from './request/head.js';
 import { originForm, pathOf } from './request/target.js';
 import { userOf } from './request/token.js';
 import { addMedia } from './routes/media.js';
+import { addPosting, REPLAYED } from './routes/posting.js';
 import {
   addFrontDoor,
   addResource,
@@ -29,6 +30,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the route is for operators: answered under load, and to whoever has the admin token. */
     isOperation?: boolean;
+    /** Whether the route accepts points: its requests are counted by themselves. */
+    isPosting?: boolean;
     /** Whether the route sends files, whatever a client accepts. */
     isFile?: boolean;
   }
@@ -61,6 +64,7 @@ export interface AppParts {
 export function createApp(parts: AppParts): FastifyInstance {
   const { context, service, limits, cut, adminToken, audience } = parts;
   const observeOther = context.stats.route('other');
+  const observePosting = context.stats.route('posting');
   const makeId = createIds();
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
@@ -113,7 +117,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     // by then Fastify has ended the response
     process.nextTick(() => context.note(reply.raw));
     addCommonHeaders(request, reply, context);
-    observeOther(reply.statusCode, 'none', (performance.now() - request.startedAt) / 1000);
+    const observe = request.routeOptions.config?.isPosting ? observePosting : observeOther;
+    observe(reply.statusCode, 'none', (performance.now() - request.startedAt) / 1000);
     done();
   });
 
@@ -138,6 +143,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   for (const resource of resources) addResource(app, resource, context);
   if (audience !== 'operators') {
     addFrontDoor(app, context);
+    if (context.posting !== undefined) addPosting(app, context, context.posting);
     if (context.mediaFolder !== undefined) addMedia(app, context.mediaFolder);
   }
   return app;
@@ -152,6 +158,9 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   const { corsOrigin } = context;
   const cors = corsHeaders(request.headers.origin, corsOrigin);
   for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);
+  if (cors.length > 0 && reply.hasHeader(REPLAYED)) {
+    reply.header('Access-Control-Expose-Headers', `${EXPOSED}, ${REPLAYED}`);
+  }
   reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
   const isFile = request.routeOptions.config?.isFile === true;
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin, isFile });

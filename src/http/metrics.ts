@@ -1,6 +1,8 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { Current } from '../live/current.js';
+import type { JournalState } from '../live/journal/journal.js';
+import { FLUSH_BOUNDS, type PostStats } from '../live/posts/stats.js';
 import { BUILD_BOUNDS, type ReloadStats } from '../live/reload/stats.js';
 import { version } from '../version.js';
 import { countedHistogram } from './counted-histogram.js';
@@ -33,12 +35,14 @@ export function createServiceMetrics(
   current: Current,
   stats: ReloadStats,
   threads: { readonly behind: number },
+  posts: PostStats,
 ): ServiceMetrics {
   const registry = new Registry();
   const readers: (() => Promise<readonly MetricsJson[]>)[] = [];
   registerProcessMetrics(registry);
   registerSnapshotMetrics(registry, current);
   registerReloadMetrics(registry, stats);
+  registerPostMetrics(registry, posts);
   gauge(
     registry,
     'waypost_threads_behind',
@@ -132,6 +136,54 @@ function registerReloadMetrics(registry: Registry, stats: ReloadStats): void {
     () => [{ labels: {}, buckets: stats.buckets, seconds: stats.seconds }],
   );
   registry.registerMetric(builds);
+}
+
+function registerPostMetrics(registry: Registry, stats: PostStats): void {
+  new Counter({
+    name: 'waypost_posts_total',
+    help: 'Points that were posted and could be read, by what came of them.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(stats.outcomes)) this.inc({ outcome }, count);
+    },
+  });
+  const journal = (name: string, help: string, read: (state: JournalState) => number): void =>
+    gauge(registry, `waypost_journal_${name}`, help, () => {
+      return stats.journal === undefined ? 0 : read(stats.journal.state);
+    });
+  journal('bytes', 'Size of the journal.', ({ bytes }) => bytes);
+  journal('waiting', 'Accepted points that no snapshot contains yet.', ({ waiting }) => waiting);
+  journal('sequence', 'Points that were ever accepted.', ({ lastSequence }) => lastSequence);
+  journal('failing', '1 while the journal cannot be written.', ({ problem }) =>
+    problem === undefined ? 0 : 1,
+  );
+  const flushes = countedHistogram(
+    'waypost_journal_flush_seconds',
+    'Time until points that were written to the journal are on stable storage.',
+    { labelNames: [], bounds: FLUSH_BOUNDS },
+    () => [{ labels: {}, buckets: stats.buckets, seconds: stats.flushSeconds }],
+  );
+  registry.registerMetric(flushes);
+  gauge(
+    registry,
+    'waypost_tail_rows',
+    'Accepted points that each query looks at one by one.',
+    () => stats.tails?.state.rows ?? 0,
+  );
+  new Counter({
+    name: 'waypost_folds_total',
+    help: 'Tries to make accepted points part of the indexes, by whether they came to an end.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      const { folds = 0, foldsFailed = 0 } = stats.tails?.state ?? {};
+      this.reset();
+      this.inc({ outcome: 'folded' }, folds);
+      this.inc({ outcome: 'failed' }, foldsFailed);
+    },
+  });
 }
 
 /** Registers a gauge that is read whenever it is asked for. */

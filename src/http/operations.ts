@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Current } from '../live/current.js';
+import type { Posts } from '../live/posts/posts.js';
 import type { Waiting } from '../live/reload/reload.js';
 import { holderOf, isSameToken, type Tokens } from '../tokens/table.js';
 import { version } from '../version.js';
@@ -9,9 +10,11 @@ import { parseQueryString } from './request/query-string.js';
 import { queryOf } from './request/target.js';
 import { invalidToken, tokenOf, userOf } from './request/token.js';
 
-/** The running service as its operators see it, from whichever thread. */
+/** What runs behind the web servers of all threads, from whichever thread. */
 export interface Service {
   readonly current: Current;
+  /** Undefined where points are only read. */
+  readonly posts?: Posts | undefined;
   /**
    * Looks for a new snapshot; `accept` takes one that shrank. Resolves with what there is to wait
    * for, if anything, or, where that `isAwaited`, when the newest is served or will not be.
@@ -39,7 +42,6 @@ export function addOperations(
   { tokens }: Context,
   { adminToken, isPrivate }: Access,
 ): void {
-  const { current } = service;
   const config = { isOperation: true };
   const read = { method: ['GET', 'HEAD'], config };
 
@@ -68,7 +70,7 @@ export function addOperations(
   app.route({
     ...read,
     url: '/health/ready',
-    handler: (request, reply) => sendReadiness(reply, readiness(current, seesAll(request))),
+    handler: (request, reply) => sendReadiness(reply, readiness(service.current, seesAll(request))),
   });
   app.route({
     ...read,
@@ -85,7 +87,7 @@ export function addOperations(
     if (!isAdmin(request.headers.authorization)) throw invalidToken('Bearer');
     const { raw } = request;
     const waiting = await service.reload(flagOf(raw.url!, 'accept'), flagOf(raw.url!, 'wait'));
-    const state = readiness(current, true);
+    const state = readiness(service.current, true);
     if (waiting === undefined) return sendReadiness(reply, state);
     const { for: what, path } = waiting;
     reply.code(202).header('Location', READY_PATH);
@@ -102,7 +104,7 @@ function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
  * is ready.
  */
 function readiness(current: Current, seesAll: boolean): object {
-  const { generation, stale, building } = current;
+  const { generation, stale, building, unwritable } = current;
   const { count, tag, exportedAt, loadedAt } = generation;
   return {
     status: 'ready',
@@ -113,6 +115,12 @@ function readiness(current: Current, seesAll: boolean): object {
     loaded_at: timeText(loadedAt),
     stale: stale !== undefined,
     ...(stale && { ...(seesAll && { reason: stale.reason }), since: timeText(stale.since) }),
+    ...(unwritable && {
+      unwritable: {
+        ...(seesAll && { reason: unwritable.reason }),
+        since: timeText(unwritable.since),
+      },
+    }),
     ...(building && {
       building: {
         ...(seesAll && { path: building.path }),

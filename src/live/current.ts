@@ -1,6 +1,6 @@
 import type { Generation } from './generation.js';
 
-/** Why the newest snapshot is not the one that is served. */
+/** Why something is not as it should be, such as that the newest snapshot is not the one served. */
 export interface Stale {
   readonly reason: string;
   /** Milliseconds since the epoch. */
@@ -21,6 +21,8 @@ export interface Building {
 export interface Standing {
   readonly stale: Stale | undefined;
   readonly building: Building | undefined;
+  /** Why no points can be accepted for now, where they are accepted at all. */
+  readonly unwritable: Stale | undefined;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface Follower {
  */
 export class Cell implements Current {
   #generation: Generation | undefined;
-  #standing: Standing = { stale: undefined, building: undefined };
+  #standing: Standing = { stale: undefined, building: undefined, unwritable: undefined };
   readonly #followers: Follower[] = [];
 
   get generation(): Generation {
@@ -63,6 +65,10 @@ export class Cell implements Current {
 
   get building(): Building | undefined {
     return this.#standing.building;
+  }
+
+  get unwritable(): Stale | undefined {
+    return this.#standing.unwritable;
   }
 
   /** Has all followers serve the generation, then this thread; resolves when all of them do. */

@@ -6,9 +6,11 @@ export interface TimeZone {
    * if it were UTC); undefined where a clock change skips or repeats that reading.
    */
   offsetAt(localSeconds: number): number | undefined;
+  /** Seconds that local clocks are ahead of UTC at an instant, in seconds since the epoch. */
+  offsetOf(seconds: number): number;
 }
 
-export const UTC: TimeZone = { name: 'UTC', offsetAt: () => 0 };
+export const UTC: TimeZone = { name: 'UTC', offsetAt: () => 0, offsetOf: () => 0 };
 
 /**
  * Opens an IANA time zone by name.
@@ -30,6 +32,10 @@ export async function openTimeZone(name: string): Promise<TimeZone> {
       } catch {
         return undefined;
       }
+    },
+    offsetOf(seconds) {
+      const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(seconds) * 1000);
+      return Math.trunc(instant.toZonedDateTimeISO(name).offsetNanoseconds / 1e9);
     },
   };
 }

@@ -95,9 +95,15 @@ export function parseQueryTime(text: string, zone: TimeZone): Microseconds | str
 
 /** The API's text for an instant, in UTC. */
 export function formatUtc(micros: Microseconds): string {
+  return formatLocal(micros, 0);
+}
+
+/** The API's text for an instant, on clocks that are `offset` seconds ahead of UTC: whole minutes. */
+export function formatLocal(micros: Microseconds, offset: number): string {
   const seconds = Math.floor(micros / 1e6);
   const fraction = String(micros - seconds * 1e6).padStart(6, '0');
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${fraction}+00:00`;
+  const local = new Date((seconds + offset) * 1000).toISOString().slice(0, 19);
+  return `${local}.${fraction}${offsetText(offset)}`;
 }
 
 function localSeconds(fields: RegExpExecArray): number | string {
@@ -128,12 +134,16 @@ function offsetSeconds(fields: RegExpExecArray): number | undefined | string {
 }
 
 function canonical(fields: RegExpExecArray, fraction: string, offset: number): string {
-  const sign = offset < 0 || fields[9] === '-' ? '-' : '+';
+  const [, year, month, day, hour, minute, second = '00'] = fields;
+  const zone = offset === 0 && fields[9] === '-' ? '-00:00' : offsetText(offset);
+  return `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction}${zone}`;
+}
+
+function offsetText(offset: number): string {
   const minutes = Math.abs(offset) / 60;
   const hh = String(Math.floor(minutes / 60)).padStart(2, '0');
   const mm = String(minutes % 60).padStart(2, '0');
-  const [, year, month, day, hour, minute, second = '00'] = fields;
-  return `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction}${sign}${hh}:${mm}`;
+  return `${offset < 0 ? '-' : '+'}${hh}:${mm}`;
 }
 
 /** The fraction of a second as microseconds; what is finer is cut off. */

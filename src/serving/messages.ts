@@ -1,10 +1,18 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { ThrottleMemory } from '../http/request/throttle.js';
 import type { Standing } from '../live/current.js';
 import type { GenerationParts } from '../live/generation.js';
+import type { PostRequest } from '../live/posts/posts.js';
 import type { Waiting } from '../live/reload/reload.js';
 import type { ServeSettings } from '../settings.js';
 import type { TokenTable } from '../tokens/table.js';
 import type { ConnectionCounts } from './connections.js';
+
+/** What all threads share to count posts. */
+export interface Throttles {
+  readonly byAddress: ThrottleMemory;
+  readonly byToken: ThrottleMemory;
+}
 
 /** What a thread that serves begins with. */
 export interface ThreadStart {
@@ -14,6 +22,8 @@ export interface ThreadStart {
   readonly counts: ConnectionCounts;
   /** As the main thread read them; each thread replaces the table when that reads another one. */
   readonly tokens: { table: TokenTable };
+  /** Where all threads count posts, by address and by user; undefined where points are only read. */
+  readonly throttles?: Throttles | undefined;
   /** Where log lines go. */
   readonly logDescriptor: number;
   /** The listening sockets that are this thread's own, one an address. */
@@ -36,6 +46,7 @@ export type ToMain =
       readonly isAwaited: boolean;
       readonly reply: MessagePort;
     }
+  | { readonly kind: 'post'; readonly request: PostRequest; readonly reply: MessagePort }
   | { readonly kind: 'metrics'; readonly reply: MessagePort };
 
 /**

@@ -2,6 +2,7 @@ import { sharedArray } from '../common-array.js';
 import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { Cell } from '../live/current.js';
+import { createPostStats, type PostStats } from '../live/posts/stats.js';
 import { createBuilder } from '../live/reload/build.js';
 import { Reloader } from '../live/reload/reload.js';
 import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
@@ -9,11 +10,13 @@ import { openLocalSource } from '../live/source/local.js';
 import { checkMediaFolder } from '../media/folder.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings.js';
-import { watchTokens } from '../tokens/watch.js';
+import { openIntake } from './intake.js';
 import { openSockets } from './listen.js';
 import type { Log } from './log.js';
 import { startThreads, type ThreadStats, type Threads } from './threads.js';
+import { followTokens } from './tokens.js';
 import type { Web, WebStart } from './web.js';
+import { openZone } from './zone.js';
 
 /** Connections of operators: few of them ask, and clients are to keep the others. */
 const OPERATORS_CONNECTIONS = 8;
@@ -52,6 +55,9 @@ export async function startServer(
   const started = performance.now();
   const current = new Cell();
   const stats = createReloadStats();
+  const postStats = createPostStats();
+  const zone = await openZone(settings.timeZone);
+  const intake = await openIntake(settings, zone, { current, stats: postStats, logger });
   const threadStats: ThreadStats = { behind: 0 };
   const source = await openLocalSource(
     {
@@ -64,7 +70,7 @@ export async function startServer(
   );
   const reloader = new Reloader({
     current,
-    serve: (generation) => current.publish(generation),
+    serve: intake.serve,
     source,
     builder: createBuilder(settings),
     settleMs: settings.settle,
@@ -75,28 +81,25 @@ export async function startServer(
     logger,
   });
   let threads: Threads | undefined;
-  const { tokens: path } = settings;
-  const watched = watchTokens(path, {
-    changed(table) {
-      logger.info({ path, tokens: table.size }, 'tokens read again');
-      tokens.table = table;
-      threads?.know(table);
-    },
-    refused: (error) => logger.error({ path, err: error }, 'tokens refused, the old ones stay'),
-    plain: () => logger.warn({ path }, 'tokens are not hashed: waypost token add does that'),
-  });
-  const tokens = { table: watched.table };
+  const tokens = followTokens(settings.tokens, logger, (table) => threads?.know(table));
   const shared = {
     settings,
     counts: sharedArray(Int32Array, settings.workers),
     tokens,
+    throttles: intake.throttles,
     logDescriptor: log.descriptor,
   };
   // the web server is made while another thread builds
   const [{ web, service, metrics }] = await Promise.all([
-    makeWeb({ ...shared, thread: 0 }, current, reloader, [stats, threadStats], log),
+    makeWeb(
+      { ...shared, thread: 0 },
+      { current, reloader, posts: intake.posts },
+      [stats, threadStats, postStats],
+      log,
+    ),
     showProgress(current, reloader.load()),
   ]);
+  await intake.tidy();
   const [own, ...others] = sockets;
   const address = await web.listen(
     own?.map((fd) => ({ fd })) ?? (await openSockets(settings, logger, NEVER)),
@@ -122,7 +125,8 @@ export async function startServer(
       reloader.close();
       // only the requests are waited for
       void unwatch();
-      await Promise.all([web.close(), threads.close()]);
+      await Promise.all([web.close(), threads?.close()]);
+      await intake.close();
     },
   };
 }
@@ -148,9 +152,8 @@ async function listenForOperators(
 /** Makes this thread's web server, and the metrics of all threads. */
 async function makeWeb(
   start: WebStart,
-  current: Cell,
-  reloader: Reloader,
-  stats: readonly [ReloadStats, ThreadStats],
+  { current, reloader, posts }: Pick<Service, 'current' | 'posts'> & { reloader: Reloader },
+  stats: readonly [ReloadStats, ThreadStats, PostStats],
   log: Log,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
   const [{ createWeb }, { createServiceMetrics }] = await Promise.all([
@@ -160,6 +163,7 @@ async function makeWeb(
   const metrics = createServiceMetrics(current, ...stats);
   const service: Service = {
     current,
+    posts,
     async reload(accept, isAwaited) {
       const { found, done } = reloader.look(accept);
       if (!isAwaited) return found;

@@ -38,6 +38,10 @@ const service: Service = {
     current.tell(standing);
     return waiting;
   },
+  posts:
+    start.throttles === undefined
+      ? undefined
+      : { post: (request) => ask(main, (reply) => ({ kind: 'post', request, reply })) },
   metrics: () =>
     Promise.race([
       ask<ToMain, string>(main, (reply) => ({ kind: 'metrics', reply })),

@@ -73,9 +73,10 @@ export function startThreads(
       const { kind, reply } = message;
       void answer(reply, async () => {
         if (kind === 'metrics') return service.metrics();
+        if (kind === 'post') return service.posts!.post(message.request);
         const waiting = await service.reload(message.accept, message.isAwaited);
-        const { stale, building } = service.current;
-        return { waiting, standing: { stale, building } } satisfies Reloaded;
+        const { stale, building, unwritable } = service.current;
+        return { waiting, standing: { stale, building, unwritable } } satisfies Reloaded;
       });
     });
     thread.on('error', events.died);

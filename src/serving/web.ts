@@ -1,19 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
-import { InputError } from '../errors.js';
+import type { Logger } from 'pino';
+import type { Posting } from '../http/answer/context.js';
 import { createRequestStats } from '../http/answer/request-stats.js';
 import { type Audience, createApp } from '../http/app.js';
 import { createBacklog } from '../http/backlog.js';
 import { createCutCounts } from '../http/limits.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
+import { createThrottle } from '../http/request/throttle.js';
 import { createRequestMetrics } from '../http/thread-metrics.js';
-import { openTimeZone, type TimeZone } from '../model/time-zone.js';
+import { createUploads } from '../media/upload.js';
+import type { ServeSettings } from '../settings.js';
 import { holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Log } from './log.js';
-import type { ThreadStart } from './messages.js';
+import type { ThreadStart, Throttles } from './messages.js';
 import { drain } from './shutdown.js';
+import { openZone } from './zone.js';
 
 /** The web server of one thread. */
 export interface Web {
@@ -30,7 +34,7 @@ export type WebStart = Omit<ThreadStart, 'fds'>;
 
 /** Makes the web server of this thread. Throws an InputError when a setting cannot be used. */
 export async function createWeb(
-  { settings, thread, counts, tokens }: WebStart,
+  { settings, thread, counts, tokens, throttles }: WebStart,
   service: Service,
   log: Log,
   audience: Audience = settings.operationsPort === undefined ? 'all' : 'clients',
@@ -59,6 +63,7 @@ export async function createWeb(
       maxPageBytes: settings.maxPageBytes,
       compress: settings.compress,
       mediaFolder: settings.media,
+      posting: postingOf(settings, service, throttles, log.logger),
       accessLog,
       note: backlog.note,
       closing: () => isClosing,
@@ -92,12 +97,25 @@ export async function createWeb(
   };
 }
 
-async function openZone(name: string): Promise<TimeZone> {
-  try {
-    return await openTimeZone(name);
-  } catch {
-    throw new InputError(
-      `--time-zone: ${JSON.stringify(name)} is no IANA time zone; take one such as Europe/Helsinki or UTC.`,
-    );
-  }
+function postingOf(
+  settings: ServeSettings,
+  { posts }: Service,
+  throttles: Throttles | undefined,
+  logger: Logger,
+): Posting | undefined {
+  if (posts === undefined || throttles === undefined) return undefined;
+  const { requireToken = false, postsPerAddress, postsPerToken, media, maxImageBytes } = settings;
+  return {
+    posts,
+    requireToken,
+    addressThrottle: createThrottle(throttles.byAddress, postsPerAddress, steadyMs),
+    tokenThrottle: createThrottle(throttles.byToken, postsPerToken, steadyMs),
+    uploads: media === undefined ? undefined : createUploads(media, maxImageBytes, logger),
+  };
+}
+
+/** Milliseconds of a clock that is the same for all threads and never put back. */
+function steadyMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
 }

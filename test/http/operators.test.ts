@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createServiceMetrics } from '../../src/http/metrics.js';
 import { Cell } from '../../src/live/current.js';
+import { createPostStats } from '../../src/live/posts/stats.js';
 import { createReloadStats } from '../../src/live/reload/stats.js';
 import { ask } from '../support/client.js';
 import { type Load, startLoad } from '../support/load.js';
@@ -89,7 +90,12 @@ test('an address for operators has all that is theirs, and the other has nothing
 
 test('whoever asks for metrics again and again shares what is collected', async () => {
   let collected = 0;
-  const metrics = createServiceMetrics(new Cell(), createReloadStats(), { behind: 0 });
+  const metrics = createServiceMetrics(
+    new Cell(),
+    createReloadStats(),
+    { behind: 0 },
+    createPostStats(),
+  );
   metrics.add(async () => {
     collected++;
     return [];

@@ -63,7 +63,8 @@ test('every difference has its decision in docs/decisions.md', () => {
 test('what we refuse names the parameter at fault', () => {
   for (const { key } of DIFFERENCES) {
     const reply = replies.get(key)!;
-    if (reply.status !== 400) continue;
+    // what a body gets wrong has fields
+    if (reply.status !== 400 || key.endsWith('| POST')) continue;
     const at = /\?(created_at_\w+|modified_at_\w+|bbox|coordinates|ordering)=/.exec(key)![1]!;
     const parameter = key.startsWith('page_size') ? 'page_size' : at;
     assert.equal(Object.keys(reply.json<object>()), [parameter], key);

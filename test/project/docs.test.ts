@@ -9,6 +9,7 @@ import { createServiceMetrics } from '../../src/http/metrics.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
 import { createRequestMetrics } from '../../src/http/thread-metrics.js';
 import { Cell } from '../../src/live/current.js';
+import { createPostStats } from '../../src/live/posts/stats.js';
 import { createReloadStats } from '../../src/live/reload/stats.js';
 import { SERVE_SETTINGS } from '../../src/settings.js';
 import type { Envelope } from '../support/client.js';
@@ -122,7 +123,8 @@ test('no relative link leads nowhere', () => {
 test('the operations page lists every metric with its type and labels', () => {
   // the service is asked only when metrics are collected
   const registries = [
-    createServiceMetrics(new Cell(), createReloadStats(), { behind: 0 }).registry,
+    createServiceMetrics(new Cell(), createReloadStats(), { behind: 0 }, createPostStats())
+      .registry,
     createRequestMetrics({
       thread: 0,
       stats: createRequestStats(),

@@ -32,6 +32,7 @@ export async function startApp(
     maxPageBytes: 8 * 1024 * 1024,
     compress: false,
     mediaFolder: undefined,
+    posting: undefined,
     accessLog: 0,
     note: () => {},
     closing: () => false,

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Asked, ask, type Reply } from './client.js';
@@ -12,6 +15,10 @@ export const ROOT: string = join(import.meta.dirname, '../../..');
 
 /** What 3,000 generated points the original service was recorded with. */
 export const FIXTURE_POINTS: string = join(ROOT, 'test/fixtures/points.ndjson');
+
+/** Services that share a snapshot cannot share the journal beside it. */
+const JOURNALS = mkdtempSync(join(tmpdir(), 'waypost-journals-'));
+process.once('exit', () => rmSync(JOURNALS, { recursive: true, force: true }));
 
 /** `waypost serve` in a process of its own, listening on a free port of 127.0.0.1. */
 export interface Service {
@@ -44,7 +51,11 @@ export async function startService(
   launcher: readonly string[] = [],
 ): Promise<Service> {
   const args = ['serve', '--host', '127.0.0.1', '--port', '0', ...flags];
-  const child = start(args, environment, launcher);
+  const child = start(
+    args,
+    { WAYPOST_JOURNAL: join(JOURNALS, `${randomUUID()}.journal`), ...environment },
+    launcher,
+  );
   const ended = once(child, 'close').then(([code]) => code as number | null);
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
@@ -102,7 +113,12 @@ function start(
   const [command, ...rest] = [...launcher, process.execPath, MAIN, ...args];
   const child = spawn(command!, rest, {
     // of several threads, what a test asks for may be told by another than it acted on
-    env: { ...Object.fromEntries(own), WAYPOST_WORKERS: '1', ...environment },
+    env: {
+      ...Object.fromEntries(own),
+      WAYPOST_WORKERS: '1',
+      WAYPOST_JOURNAL: 'none',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = (): void => {

@@ -1,10 +1,25 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Current } from '../../live/current.js';
+import type { Posts } from '../../live/posts/posts.js';
+import type { Uploads } from '../../media/upload.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import type { Tokens } from '../../tokens/table.js';
 import type { OriginSettings } from '../request/origin.js';
+import type { Throttle } from '../request/throttle.js';
 import type { RequestStats } from './request-stats.js';
+
+/** What accepts points, and how many of them. */
+export interface Posting {
+  readonly posts: Posts;
+  /** Whether only holders of a token may post. */
+  readonly requireToken: boolean;
+  /** By the address of a client without a token, and by the user of a token. */
+  readonly addressThrottle: Throttle;
+  readonly tokenThrottle: Throttle;
+  /** Where images come in; undefined where none are taken. */
+  readonly uploads: Uploads | undefined;
+}
 
 /** What every route is made with. */
 export interface Context {
@@ -27,6 +42,8 @@ export interface Context {
   readonly compress: boolean;
   /** Folder of the images of points; none are served without. */
   readonly mediaFolder: string | undefined;
+  /** Undefined where points are only read. */
+  readonly posting: Posting | undefined;
   /** Share of the requests that are logged. */
   readonly accessLog: number;
   /** Is told of each response that has been ended, to count what the system has not taken yet. */

@@ -1,4 +1,5 @@
-const EXPOSED = 'Allow, ETag, Location, Retry-After, Waypost-Snapshot, X-Request-Id';
+/** Headers that scripts may read. */
+export const EXPOSED = 'Allow, ETag, Location, Retry-After, Waypost-Snapshot, X-Request-Id';
 const FOR_ANY: readonly string[] = [
   'Access-Control-Allow-Origin',
   '*',
@@ -25,7 +26,7 @@ export function preflightHeaders(allow: string): readonly string[] {
     'Access-Control-Allow-Methods',
     allow,
     'Access-Control-Allow-Headers',
-    'Accept, Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id',
+    'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id',
     'Access-Control-Max-Age',
     '86400',
   ];

@@ -38,6 +38,16 @@ export function createOriginOf(settings: OriginSettings): OriginOf {
   };
 }
 
+/**
+ * The address that a request comes from as the proxy in front saw it: the last of X-Forwarded-For,
+ * since whatever stands before it may be the client's own.
+ */
+export function forwardedAddress({ headers }: IncomingMessage): string | undefined {
+  const value = headers['x-forwarded-for'];
+  const text = Array.isArray(value) ? value.at(-1) : value;
+  return text?.slice(text.lastIndexOf(',') + 1).trim() || undefined;
+}
+
 function checkAuthority(host: string, allowedHosts: readonly string[]): void {
   if (!isAuthority(host)) {
     throw badHost(host, 'must be a host name or address with an optional port');

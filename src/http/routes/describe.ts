@@ -37,10 +37,15 @@ export const NOTIFICATIONS_DESCRIPTION: Description = {
   parses: PARSES,
 };
 
-export const POINTS_DESCRIPTION: Description = {
+/** Of an instance that takes no posts. */
+export const READ_POINTS_DESCRIPTION: Description = {
   name: 'Map Data Points List',
   description: 'Geolocated notes, filtered by time, box and radius.',
   parses: PARSES,
+};
+
+export const POINTS_DESCRIPTION: Description = {
+  ...READ_POINTS_DESCRIPTION,
   actions: {
     POST: {
       id: set('integer', 'ID'),

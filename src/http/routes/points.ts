@@ -11,17 +11,17 @@ import type { Page } from '../formats/format.js';
 import { pageLinks } from '../formats/links.js';
 import { PointRecords } from '../formats/records.js';
 import { FORMATS } from '../formats/table.js';
-import { HttpError, invalidPage, tooManyQueries } from '../request/errors.js';
+import { invalidPage, tooManyQueries } from '../request/errors.js';
 import { parsePointsQuery } from '../request/params.js';
-import { ALLOW_POINTS, POINTS_PATH } from './addresses.js';
+import { ALLOW_POINTS, ALLOW_READ, POINTS_PATH } from './addresses.js';
 
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
-export function pointsView({ zone }: Context): View<Query> {
+export function pointsView({ zone, posting }: Context): View<Query> {
   const copier = createPageCopier();
   const queue = createQueue();
   return {
     name: 'points',
-    allow: ALLOW_POINTS,
+    allow: posting === undefined ? ALLOW_READ : ALLOW_POINTS,
     isPersonal: false,
     formats: FORMATS,
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
@@ -56,9 +56,4 @@ export function pointsView({ zone }: Context): View<Query> {
       }
     },
   };
-}
-
-/** `POST /rest/map_data_points/` on an instance that only reads. */
-export function refusePost(): never {
-  throw new HttpError(503, { detail: 'This instance takes no writes: it serves a snapshot.' });
 }

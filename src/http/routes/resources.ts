@@ -12,11 +12,12 @@ import {
   NOTIFICATIONS_DESCRIPTION,
   POINT_DESCRIPTION,
   POINTS_DESCRIPTION,
+  READ_POINTS_DESCRIPTION,
   ROOT_DESCRIPTION,
 } from './describe.js';
 import { notificationsView } from './notifications.js';
 import { pointView } from './point.js';
-import { pointsView, refusePost } from './points.js';
+import { pointsView } from './points.js';
 import { rootView } from './root.js';
 
 /** An address of the REST interface and all it does. */
@@ -26,7 +27,6 @@ export interface Resource {
   readonly formats: readonly Format[];
   readonly description: Description;
   readonly get: RouteHandlerMethod;
-  readonly post?: RouteHandlerMethod;
 }
 
 /** The REST interface, address by address. */
@@ -40,9 +40,8 @@ export function createResources(context: Context): Resource[] {
     {
       path: POINTS_PATH,
       ...points,
-      description: POINTS_DESCRIPTION,
+      description: context.posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION,
       get: serve(points),
-      post: refusePost,
     },
     { path: `${POINTS_PATH}:id/`, ...point, description: POINT_DESCRIPTION, get: serve(point) },
     {
@@ -57,10 +56,9 @@ export function createResources(context: Context): Resource[] {
 
 /** Adds the routes of a resource, one for every method, and the redirect to it. */
 export function addResource(app: FastifyInstance, resource: Resource, context: Context): void {
-  const { path, allow, get, post } = resource;
+  const { path, allow, get } = resource;
   app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
   app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
-  if (post !== undefined) app.route({ method: 'POST', url: path, handler: post });
   app.route({
     method: app.supportedMethods.filter((method) => !allow.includes(method)),
     url: path,

@@ -9,7 +9,7 @@ export interface Rules extends Leniency {
   readonly maxShrink: number;
 }
 
-/** Serves a generation from now on; resolves when all threads do. */
+/** Serves a generation from now on; resolves when all threads do. Rejects where it cannot yet. */
 export type Serve = (generation: Generation) => Promise<void>;
 
 /** A snapshot is held back that is as it should be, but too small beside the one before. */
@@ -33,7 +33,7 @@ export async function commit(
     readonly rules: Rules;
     readonly logger: Logger;
   },
-): Promise<InputError | undefined> {
+): Promise<Error | undefined> {
   const { report } = generation.parts.dataset;
   const doubt = doubtOf(report, rules);
   if (doubt !== undefined) return new InputError(`${path}: ${doubt}`);
@@ -47,6 +47,10 @@ export async function commit(
   if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
   if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
   if (page !== undefined) logger.warn({ path, page }, 'page of a longer list accepted');
-  await serve(generation);
+  try {
+    await serve(generation);
+  } catch (error) {
+    return error as Error;
+  }
   return undefined;
 }

@@ -9,6 +9,8 @@ const UNFINISHED =
 /** Names of checksums and signatures of other files. */
 const ABOUT_FILES =
   /(?:\.(?:md5|sha1|sha256|sha512|asc|sig|minisig)|^(?:md5|sha\d+)sums(?:\.txt)?)$/i;
+/** Names of journals of accepted points, and what is left of one when it was mended. */
+const JOURNALS = /\.journal(?:\.new|\.damaged-.*)?$/i;
 /** Names of texts for people. */
 const FOR_PEOPLE = /^(?:readme|licen[cs]e|changelog|notice)(?:\.|$)|\.(?:md|log)$/i;
 
@@ -18,7 +20,8 @@ const FOR_PEOPLE = /^(?:readme|licen[cs]e|changelog|notice)(?:\.|$)|\.(?:md|log)
  */
 export function isSnapshotName(name: string): boolean {
   const isHidden = name.startsWith('.') || name.startsWith('#');
-  return !(isHidden || UNFINISHED.test(name) || ABOUT_FILES.test(name) || FOR_PEOPLE.test(name));
+  const others = [UNFINISHED, ABOUT_FILES, JOURNALS, FOR_PEOPLE];
+  return !isHidden && !others.some((one) => one.test(name));
 }
 
 /**

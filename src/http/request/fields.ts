@@ -1,0 +1,134 @@
+import { toEightDigits } from '../../model/decimal.js';
+import type { Draft, Refused } from '../../model/draft.js';
+import { readPoint, renderPoint } from '../../model/point.js';
+import { MAX_RECORD_BYTES } from '../../snapshot/block.js';
+import type { Body } from './body.js';
+
+/** What a record may have beside what its client says: id, times, user and the path of an image. */
+const ROOM_FOR_THE_REST = 1_024;
+/** Of a record whose fields the service sets. */
+const STAND_IN = { id: 1, created_at: '2000-01-01T00:00:00Z' };
+
+/**
+ * Reads the fields of a new point: their types here, and the rules of all records by the validator of
+ * snapshots. Returns the draft, or all that is wrong.
+ */
+export function readDraft(body: Body): Draft | Refused {
+  if (body.kind === 'json' && !isObject(body.value)) {
+    const text = `Invalid data. Expected a dictionary, but got ${typeName(body.value)}.`;
+    return { problems: { non_field_errors: [text] } };
+  }
+  const fields = body.kind === 'json' ? (body.value as Fields) : formFields(body.fields);
+  const problems: Record<string, string[]> = {};
+  const fail: Fail = (field, text) => {
+    problems[field] ??= [];
+    problems[field].push(text);
+    return undefined;
+  };
+  const lat = readDegrees('lat', fields, fail);
+  const lon = readDegrees('lon', fields, fail);
+  const comment = Object.hasOwn(fields, 'comment')
+    ? readString('comment', fields['comment'], fail)
+    : '';
+  const tags = readTags(fields['tags'], fail);
+  readImage(fields['image'], fail);
+
+  const record = { ...STAND_IN, lat, lon, comment, tags };
+  const point = readPoint(record, () => {});
+  if (!('id' in point)) {
+    for (const { field, reason } of point) {
+      if (problems[field] === undefined) fail(field, sentence(reason));
+    }
+    return { problems };
+  }
+  if (Object.keys(problems).length > 0) return { problems };
+  const bytes = Buffer.byteLength(renderPoint(point));
+  const most = MAX_RECORD_BYTES - ROOM_FOR_THE_REST;
+  if (bytes > most) {
+    const text = `The record would have ${bytes} bytes as JSON, and at most ${most} are allowed.`;
+    const field = point.comment.length * 2 > bytes ? 'comment' : 'tags';
+    return { problems: { [field]: [text] } };
+  }
+  return { lat: point.lat, lon: point.lon, comment: point.comment, tags: point.tags };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Fail = (field: string, text: string) => undefined;
+
+const REQUIRED = 'This field is required.';
+const NOT_NULL = 'This field may not be null.';
+const NO_NUMBER = 'A valid number is required.';
+const NO_STRING = 'Not a valid string.';
+const NO_NUL = 'Null characters are not allowed.';
+const BLANK = 'This field may not be blank.';
+const NO_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
+
+/** As the values of a JSON object: of a repeated field the last counts, and tags are all that are given. */
+function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
+  const fields: Record<string, unknown> = {};
+  for (const name of ['lat', 'lon', 'comment', 'image']) {
+    const value = form.get(name)?.at(-1);
+    if (value !== undefined) fields[name] = value;
+  }
+  const tags = form.get('tags');
+  if (tags !== undefined) fields['tags'] = tags;
+  return fields;
+}
+
+function readDegrees(field: 'lat' | 'lon', fields: Fields, fail: Fail): string | undefined {
+  if (!Object.hasOwn(fields, field)) return fail(field, REQUIRED);
+  const value = fields[field];
+  if (value === null) return fail(field, NOT_NULL);
+  if (typeof value !== 'string' && typeof value !== 'number') return fail(field, NO_NUMBER);
+  const text = String(value).trim();
+  return toEightDigits(text) === undefined ? fail(field, NO_NUMBER) : text;
+}
+
+/** A text without white space around it; numbers count as their text. */
+function readString(field: string, value: unknown, fail: Fail, prefix = ''): string | undefined {
+  if (value === null) return fail(field, prefix + NOT_NULL);
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    return fail(field, prefix + NO_STRING);
+  }
+  const text = String(value).trim();
+  return text.includes('\0') ? fail(field, prefix + NO_NUL) : text;
+}
+
+function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  if (value === null) return fail('tags', NOT_NULL);
+  if (!Array.isArray(value)) {
+    return fail('tags', `Expected a list of items but got type "${typeName(value)}".`);
+  }
+  const tags: string[] = [];
+  for (const [index, item] of value.entries()) {
+    const prefix = `Item ${index}: `;
+    const tag = readString('tags', item, fail, prefix);
+    if (tag === '') fail('tags', prefix + BLANK);
+    else if (tag !== undefined) tags.push(tag);
+  }
+  return tags;
+}
+
+/** A file comes by multipart alone; every other form of it is none, unless it says that there is none. */
+function readImage(value: unknown, fail: Fail): void {
+  if (value !== undefined && value !== null && value !== '') fail('image', NO_FILE);
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The type of a JSON value, by the names that the errors of the original service have. */
+function typeName(value: unknown): string {
+  if (value === null) return 'NoneType';
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'str';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
+  return 'dict';
+}
+
+function sentence(reason: string): string {
+  return `${reason[0]!.toUpperCase()}${reason.slice(1)}.`;
+}

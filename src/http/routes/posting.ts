@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { PostKey } from '../../live/journal/journal.js';
+import type { Upload, Uploads } from '../../media/upload.js';
+import type { Draft, Refused } from '../../model/draft.js';
+import { quote } from '../../model/quote.js';
+import type { Context, Posting } from '../answer/context.js';
+import { varyOf } from '../answer/head.js';
+import { FORMATS } from '../formats/table.js';
+import { type Body, kindOfBody, parseFormBody, parseJsonBody } from '../request/body.js';
+import { HttpError, RETRY_AFTER } from '../request/errors.js';
+import { readDraft } from '../request/fields.js';
+import { addMultipart, readMultipart } from '../request/multipart.js';
+import { createNegotiation } from '../request/negotiation.js';
+import { createOriginOf, forwardedAddress } from '../request/origin.js';
+import { clientOf } from '../request/throttle.js';
+import { userOf } from '../request/token.js';
+import { ALLOW_POINTS, POINTS_PATH } from './addresses.js';
+
+const PARSED = ['application/json', 'application/x-www-form-urlencoded'];
+/** Header of the answer to a post that was accepted before. */
+export const REPLAYED = 'Idempotency-Replayed';
+const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Adds `POST /rest/map_data_points/`, which accepts a point: limits and types are looked at before the
+ * body is read, fields before the point is stored, and the answer comes once the point is durable and visible.
+ */
+export function addPosting(app: FastifyInstance, context: Context, posting: Posting): void {
+  const { posts, requireToken, addressThrottle, tokenThrottle, uploads } = posting;
+  const { tokens, corsOrigin, compress } = context;
+  const { trustProxy } = context.origin;
+  const originOf = createOriginOf(context.origin);
+  const negotiation = createNegotiation(FORMATS);
+  const vary = varyOf({ isPersonal: false, compress, corsOrigin });
+
+  /** Refuses what can be refused without the body. */
+  function admit({ raw }: FastifyRequest): void {
+    const { headers, socket } = raw;
+    const user = userOf(headers.authorization, tokens);
+    if (user === undefined && requireToken) throw credentialsMissing();
+    if (user !== undefined) {
+      tokenThrottle.take(String(user));
+    } else {
+      const forwarded = trustProxy ? forwardedAddress(raw) : undefined;
+      addressThrottle.take(clientOf(forwarded ?? socket.remoteAddress ?? ''));
+    }
+    originOf(raw);
+    negotiation.accepted(headers.accept);
+    keyName(headers['idempotency-key'], user);
+    if (hasBody(raw.headers)) kindOfBody(headers['content-type'], headers['content-encoding']);
+  }
+
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { raw } = request;
+    const user = userOf(raw.headers.authorization, tokens);
+    const { body, image } = await bodyOf(request, uploads);
+    const draft = readDraft(body);
+    // an image may be wrong, too, and both are told together
+    if ('problems' in draft && image === undefined) throw new HttpError(400, draft.problems);
+    const name = keyName(raw.headers['idempotency-key'], user);
+    const key = keyOf(name, draft, image);
+    const answer = await posts.post({ draft, user, key, upload: image });
+    if (answer.kind === 'refused') throw new HttpError(400, answer.problems);
+    if (answer.kind === 'key_reused') throw keyReused();
+    if (answer.kind === 'unavailable') throw unavailable(answer.reason);
+    const location = `${originOf(raw)}${POINTS_PATH}${answer.id}/`;
+    reply.code(201).headers({ Allow: ALLOW_POINTS, Vary: vary, Location: location });
+    if (answer.kind === 'replayed') reply.header(REPLAYED, 'true');
+    reply.headers({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json' });
+    return reply.send(Buffer.from(answer.record));
+  }
+
+  app.register(async (scope) => {
+    await addMultipart(scope);
+    scope.addContentTypeParser(PARSED, { parseAs: 'buffer' }, (_request, body, done) => {
+      done(null, body);
+    });
+    scope.route({
+      method: 'POST',
+      url: POINTS_PATH,
+      config: { isPosting: true },
+      onRequest: (request, _reply, done) => {
+        admit(request);
+        done();
+      },
+      handler: handle,
+    });
+  });
+}
+
+/** What the body says, and its image; none at all says nothing. Throws an HttpError for what is no body. */
+async function bodyOf(
+  request: FastifyRequest,
+  uploads: Uploads | undefined,
+): Promise<{ readonly body: Body; readonly image: Upload | undefined }> {
+  const { headers } = request.raw;
+  const kind = hasBody(headers) ? kindOfBody(headers['content-type'], undefined) : 'form';
+  if (kind === 'multipart') {
+    const { fields, image } = await readMultipart(request, uploads);
+    return { body: { kind: 'form', fields }, image };
+  }
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const body = kind === 'json' ? parseJsonBody(bytes) : parseFormBody(bytes);
+  return { body, image: undefined };
+}
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers;
+  return coding !== undefined || (length !== undefined && length !== '0');
+}
+
+/**
+ * The Idempotency-Key of a request, with the user in front: nobody's key is in the way of another's.
+ * Throws a 400 HttpError for one that is none.
+ */
+function keyName(header: string | string[] | undefined, user: number | undefined) {
+  if (header === undefined) return undefined;
+  const key = String(header);
+  if (KEY_SHAPE.test(key)) return `${user ?? '-'} ${key}`;
+  const detail = `Got Idempotency-Key ${quote(key)}. Expected 1 to 255 visible ASCII characters without blanks, such as a UUID.`;
+  throw new HttpError(400, { detail });
+}
+
+/** What makes a post count once: the key, and what the body says however it is written down. */
+function keyOf(
+  name: string | undefined,
+  draft: Draft | Refused,
+  image: Upload | undefined,
+): PostKey | undefined {
+  if (name === undefined || 'problems' in draft) return undefined;
+  const { lat, lon, comment, tags } = draft;
+  const said = JSON.stringify([lat, lon, comment, tags, image?.sha256]);
+  return { name, body: createHash('sha256').update(said).digest('hex') };
+}
+
+function credentialsMissing(): HttpError {
+  const detail = 'Authentication credentials were not provided.';
+  return new HttpError(401, { detail }, { 'WWW-Authenticate': 'Token' });
+}
+
+function keyReused(): HttpError {
+  const detail =
+    'The Idempotency-Key was used for another point in the last 24 hours. Expected the same body again, or another key.';
+  return new HttpError(422, { detail });
+}
+
+function unavailable(reason: string): HttpError {
+  const detail = `The point was not stored: ${reason}. Try again in a moment.`;
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}

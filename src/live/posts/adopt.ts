@@ -1,0 +1,77 @@
+import type { Logger } from 'pino';
+import type { Generation } from '../generation.js';
+import type { Journal, Post } from '../journal/journal.js';
+import { settle } from '../settlement.js';
+import type { PostWriter } from './writer.js';
+
+/** Serves a generation together with the posts that it does not contain. */
+export interface Serving {
+  /** Resolves when all threads serve both; posts may be appended as soon as it was called. */
+  serve(generation: Generation, posts: readonly Post[]): Promise<void>;
+}
+
+/** What adopts new generations. */
+export interface Adopter {
+  readonly journal: Journal;
+  readonly writer: PostWriter;
+  readonly tails: Serving;
+  readonly logger: Logger;
+}
+
+/**
+ * Serves a new generation of the snapshot and all accepted points that wait for one which contains
+ * them. Those that it contains are retired. One whose id the snapshot uses for something else moves to
+ * a fresh id, on stable storage before anybody sees it. Rejects with JournalUnavailable where that
+ * cannot be written; what was served then stays.
+ */
+export async function adopt(generation: Generation, adopter: Adopter): Promise<void> {
+  const { journal, writer, tails } = adopter;
+  const { retired, serving } = await writer.exclusively(async () => {
+    const { dataset } = generation.engine;
+    const watermark = watermarkOf(generation, adopter);
+    writer.giveIdsFrom(largestId(generation) + 1);
+    const found = settle(dataset, journal.replay(), watermark);
+    const { retired } = found;
+    if (found.moved.length > 0) await move(found.moved, adopter);
+    const gone = new Set(retired.map(({ sequence }) => sequence));
+    const posts = [...journal.replay()].filter(({ sequence }) => !gone.has(sequence));
+    // no post comes between the list and the tail that begins with it
+    return { retired: gone, serving: tails.serve(generation, posts) };
+  });
+  await serving;
+  if (retired.size > 0) await retire(retired, adopter);
+}
+
+/** The sequence up to which the snapshot has all posts of this journal. */
+function watermarkOf(generation: Generation, { journal, logger }: Adopter): number {
+  const { journalThrough = 0 } = generation.parts.dataset.report;
+  const watermark = journal.takeWatermark(journalThrough);
+  if (watermark < journalThrough) {
+    logger.warn({ journalThrough }, 'the snapshot tells of a journal that is not this one');
+  }
+  return watermark;
+}
+
+async function move(posts: readonly Post[], { journal, writer, logger }: Adopter): Promise<void> {
+  const moves = new Map(posts.map(({ sequence }) => [sequence, writer.takeId()]));
+  await journal.retire(() => false, moves);
+  for (const { sequence, point } of posts) {
+    const ids = { from: point.id, to: moves.get(sequence) };
+    logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
+  }
+}
+
+async function retire(sequences: ReadonlySet<number>, { journal, logger }: Adopter): Promise<void> {
+  const posts = sequences.size;
+  try {
+    await journal.retire(({ sequence }) => sequences.has(sequence));
+    logger.info({ posts }, 'accepted points retired: the snapshot has them');
+  } catch (error) {
+    // the next snapshot finds them again
+    logger.error({ err: error, posts }, 'accepted points not retired');
+  }
+}
+
+function largestId({ engine: { dataset } }: Generation): number {
+  return dataset.byId.keys.at(-1) ?? 0;
+}

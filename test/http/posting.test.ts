@@ -1,0 +1,279 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { addToken } from '../../src/commands/token.js';
+import { type Asked, type Envelope, exchange, type Reply, statusOf } from '../support/client.js';
+import { metricsOf, readyOf } from '../support/operating.js';
+import { FIXTURE_POINTS, runCommand, type Service, startService } from '../support/service.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'waypost-posting-'));
+const POINTS = '/rest/map_data_points/';
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const PLACE = { lat: '10.5', lon: '-20.25' };
+/** A box around {@link PLACE}, where the snapshot has nothing. */
+const AROUND = `${POINTS}?bbox=-20.3,10.4,-20.2,10.6`;
+const UNLIMITED = ['--posts-per-address', '0', '--posts-per-token', '0'];
+
+const tokens = join(folder, 'tokens.json');
+const token = await addToken(tokens, { user: 42, name: '', isAdmin: false });
+const journal = join(folder, 'many.journal');
+const many = ['--snapshot', FIXTURE_POINTS, '--journal', journal, '--tokens', tokens, ...UNLIMITED];
+many.push('--workers', '2', '--time-zone', 'Europe/Helsinki');
+let service: Service;
+
+test.before(async () => {
+  service = await startService(many);
+});
+
+test.after(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function post(fields: unknown, headers: Asked['headers'] = {}, to = service): Promise<Reply> {
+  const body = typeof fields === 'string' ? fields : JSON.stringify(fields);
+  return to.get(POINTS, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
+}
+
+interface Note {
+  readonly id: number;
+  readonly created_at: string;
+}
+
+/** The points around {@link PLACE}, by id, of several connections, which different threads may answer. */
+async function around(to = service): Promise<Envelope> {
+  const asked = Array.from({ length: 6 }, () => to.get(AROUND));
+  const [first, ...others] = (await Promise.all(asked)).map((reply) => reply.text);
+  for (const other of others) assert.is(other, first, 'all threads say the same');
+  return JSON.parse(first!) as Envelope;
+}
+
+test('a point is answered with its record and address, and is there for the next request', async () => {
+  const { count } = await around();
+  const fields = { ...PLACE, comment: ' Hyvä ', tags: ['a', 'b'], status: 'OPEN', created_by: 3 };
+  const reply = await post(fields, { Host: 'notes.example' });
+  assert.is(reply.status, 201);
+  const record = reply.json<Note>();
+  const { id, created_at: createdAt } = record;
+  assert.equal(record, {
+    ...{ id, status: 'NEW', comment: 'Hyvä', lat: '10.50000000', lon: '-20.25000000' },
+    ...{ is_processed: false, tags: ['a', 'b'], created_at: createdAt, modified_at: createdAt },
+  });
+  assert.match(createdAt, /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+0[23]:00$/);
+  assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
+  const { headers } = reply;
+  assert.is(headers.location, `http://notes.example${POINTS}${id}/`);
+  assert.equal(
+    [headers['content-type'], headers.allow, headers['cache-control']],
+    ['application/json', 'GET, POST, HEAD, OPTIONS', 'no-store'],
+  );
+  const list = await around();
+  assert.is(list.count, count + 1);
+  assert.equal(list.results.at(-1), record);
+  const single = await service.get(`${POINTS}${id}/`);
+  assert.equal(single.json(), record);
+});
+
+test('a form says the same as JSON', async () => {
+  const body = 'lat=10.5&lon=-20.25&comment=%C3%A4+form&tags=x&tags=y';
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const reply = await service.get(POINTS, { method: 'POST', body, headers });
+  assert.is(reply.status, 201);
+  const { comment, tags, lat } = reply.json<Record<string, unknown>>();
+  assert.equal([comment, tags, lat], ['ä form', ['x', 'y'], '10.50000000']);
+});
+
+test('ids are above those of the snapshot and never given twice; times never go back', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const options = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(PLACE), agent };
+  const sent = Array.from({ length: 40 }, () => service.get(POINTS, options));
+  const notes = (await Promise.all(sent)).map((reply) => reply.json<Note>());
+  agent.destroy();
+  assert.is(new Set(notes.map(({ id }) => id)).size, 40);
+  assert.ok(notes.every(({ id }) => id > 3_000));
+  const byId = notes.sort((a, b) => a.id - b.id).map(({ created_at }) => created_at);
+  assert.is(new Set(byId).size, 40);
+});
+
+test('created_by is the user of the token, and a token that is not known posts nothing', async () => {
+  const { count } = await around();
+  const reply = await post(PLACE, { Authorization: `Token ${token}` });
+  assert.is(reply.json<Record<string, unknown>>()['created_by'], 42);
+  const refused = await post(PLACE, { Authorization: 'Token nobody' });
+  assert.equal([refused.status, refused.json()], [401, { detail: 'Invalid token.' }]);
+  assert.is((await around()).count, count + 1);
+});
+
+test('the same key and body again get the first answer, another body 422, after a restart too', async () => {
+  const headers = { 'Idempotency-Key': 'once-and-for-all' };
+  const { count } = await around();
+  const twins = await Promise.all(Array.from({ length: 10 }, () => post(PLACE, headers)));
+  const [first, ...others] = twins.sort(
+    (a, b) =>
+      Number('idempotency-replayed' in a.headers) - Number('idempotency-replayed' in b.headers),
+  );
+  assert.is(first!.headers['idempotency-replayed'], undefined);
+  const check = (again: Reply): void => {
+    assert.equal([again.status, again.text], [201, first!.text]);
+    const { id } = again.json<Note>();
+    assert.ok(again.headers.location?.endsWith(`${POINTS}${id}/`));
+    assert.is(again.headers['idempotency-replayed'], 'true');
+  };
+  others.forEach(check);
+  check(await post({ ...PLACE, lat: 10.5, status: 'ignored' }, headers));
+  assert.is((await post({ ...PLACE, comment: 'other' }, headers)).status, 422);
+  // the keys of a user are that user's own
+  const own = await post(PLACE, { ...headers, Authorization: `Token ${token}` });
+  assert.is(own.headers['idempotency-replayed'], undefined);
+  const wrong = { 'Idempotency-Key': 'not spent on an error' };
+  assert.is((await post({ lat: 1 }, { 'Idempotency-Key': 'not-spent' })).status, 400);
+  assert.is((await post(PLACE, { 'Idempotency-Key': 'not-spent' })).status, 201);
+  const before = await around();
+  assert.is(before.count, count + 3);
+
+  await service.stop();
+  service = await startService(many);
+  check(await post(PLACE, headers));
+  assert.is((await post({ ...PLACE, comment: 'other' }, headers)).status, 422);
+  const after = await around();
+  assert.equal([after.count, after.results], [before.count, before.results]);
+  for (const key of ['', 'ä', 'x'.repeat(256), wrong['Idempotency-Key']]) {
+    const reply = await post(PLACE, { 'Idempotency-Key': Buffer.from(key).toString('latin1') });
+    assert.equal([key, reply.status], [key, 400]);
+  }
+});
+
+test('what cannot be accepted is refused as it should be, and nothing of it is there', async () => {
+  const { count } = await around();
+  const cases: [status: number, body: string, headers: Record<string, string>][] = [
+    [400, '{"lat": 10.5}', JSON_TYPE],
+    [400, '{"lat": 10.5, "lon": -20.25', JSON_TYPE],
+    [400, '['.repeat(100_000), JSON_TYPE],
+    [406, JSON.stringify(PLACE), { ...JSON_TYPE, Accept: 'image/png' }],
+    [413, JSON.stringify({ ...PLACE, comment: 'x'.repeat(1024 * 1024) }), JSON_TYPE],
+    [415, JSON.stringify(PLACE), { 'Content-Type': 'text/plain' }],
+    [415, JSON.stringify(PLACE), { ...JSON_TYPE, 'Content-Encoding': 'gzip' }],
+    [415, JSON.stringify(PLACE), {}],
+  ];
+  for (const [status, body, headers] of cases) {
+    const reply = await service.get(POINTS, { method: 'POST', body, headers });
+    assert.is(reply.status, status, reply.text);
+    assert.is(reply.headers['content-type'], 'application/json');
+    assert.is(reply.headers.allow, 'GET, POST, HEAD, OPTIONS');
+  }
+  const nothing = await service.get(POINTS, { method: 'POST' });
+  assert.equal([nothing.status, Object.keys(nothing.json<object>())], [400, ['lat', 'lon']]);
+  // the body ends before its length
+  const cut = `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n`;
+  assert.is(
+    statusOf(await exchange(service.port, `${cut}Transfer-Encoding: chunked\r\n\r\nzz\r\n`)),
+    400,
+  );
+  assert.is((await around()).count, count);
+});
+
+test('only so many a minute are accepted from an address or a user, whichever thread is asked', async () => {
+  const flags = ['--tokens', tokens, '--workers', '2', '--trust-proxy'];
+  const limits = ['--posts-per-address', '5', '--posts-per-token', '7'];
+  const limited = await startService(['--snapshot', FIXTURE_POINTS, ...flags, ...limits]);
+  try {
+    const sent = (headers: Asked['headers']) =>
+      Promise.all(Array.from({ length: 12 }, () => post(PLACE, headers, limited)));
+    const statuses = (replies: readonly Reply[], status: number): number =>
+      replies.filter((reply) => reply.status === status).length;
+    const mine = await sent({ 'X-Forwarded-For': '198.51.100.9, 192.0.2.1' });
+    assert.equal([statuses(mine, 201), statuses(mine, 429)], [5, 7]);
+    const refused = mine.find(({ status }) => status === 429)!;
+    const wait = refused.headers['retry-after']!;
+    assert.ok(Number(wait) >= 1 && Number(wait) <= 12, wait);
+    const detail = `Request was throttled. Expected available in ${wait} seconds.`;
+    assert.equal(refused.json(), { detail });
+    const theirs = await post(PLACE, { 'X-Forwarded-For': '192.0.2.1, 198.51.100.9' }, limited);
+    assert.is(theirs.status, 201, 'what the proxy did not add tells nothing');
+    const users = await sent({ 'X-Forwarded-For': '192.0.2.1', Authorization: `Bearer ${token}` });
+    assert.equal([statuses(users, 201), statuses(users, 429)], [7, 5]);
+  } finally {
+    await limited.stop();
+  }
+});
+
+test('with --require-token nobody posts without one', async () => {
+  const flags = ['--snapshot', FIXTURE_POINTS, '--tokens', tokens, '--require-token'];
+  const strict = await startService(flags);
+  try {
+    const { status, headers, text } = await post(PLACE, {}, strict);
+    const detail = 'Authentication credentials were not provided.';
+    assert.equal([status, JSON.parse(text)], [401, { detail }]);
+    assert.is(headers['www-authenticate'], 'Token');
+    assert.is((await post(PLACE, { Authorization: `Token ${token}` }, strict)).status, 201);
+  } finally {
+    await strict.stop();
+  }
+});
+
+test('an instance without a journal takes no posts, and says so everywhere', async () => {
+  const reader = await startService(['--snapshot', FIXTURE_POINTS, '--journal', 'none']);
+  try {
+    const { status, headers, text } = await post(PLACE, {}, reader);
+    assert.equal([status, headers.allow], [405, 'GET, HEAD, OPTIONS']);
+    assert.equal(JSON.parse(text), { detail: 'Method "POST" not allowed.' });
+    const list = await reader.get(`${POINTS}?page_size=1`);
+    assert.is(list.headers.allow, 'GET, HEAD, OPTIONS');
+    const options = await reader.get(POINTS, { method: 'OPTIONS' });
+    assert.is(options.headers.allow, 'GET, HEAD, OPTIONS');
+    assert.not.ok('actions' in options.json<object>());
+  } finally {
+    await reader.stop();
+  }
+});
+
+test('by default the journal stands beside the snapshot; where that cannot be, it is only read', async () => {
+  const place = mkdtempSync(join(folder, 'default-'));
+  const path = join(place, 'notes.ndjson');
+  writeFileSync(path, '{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00:00Z"}\n');
+  const beside = { WAYPOST_JOURNAL: '' };
+  const first = await startService(['--snapshot', path], beside);
+  const posted = await post(PLACE, {}, first);
+  await first.stop();
+  assert.is(posted.json<Note>().id, 2);
+  assert.ok(existsSync(`${path}.journal`));
+  const folderOf = await startService(['--snapshot', place], beside);
+  const { points } = await readyOf(folderOf);
+  await folderOf.stop();
+  assert.is(points, 1, 'a journal is no snapshot');
+  assert.ok(existsSync(join(place, 'waypost.journal')));
+  if (process.getuid?.() === 0) return;
+  chmodSync(place, 0o555);
+  const reader = await startService(['--snapshot', join(place, 'notes.ndjson')], beside);
+  try {
+    const said = reader.logs.filter(({ msg }) => msg === 'points are only read');
+    assert.is(said.length, 1);
+    assert.is((await post(PLACE, {}, reader)).status, 405);
+  } finally {
+    await reader.stop();
+    chmodSync(place, 0o755);
+  }
+});
+
+test('two services never share a journal: the second waits for it, and gives up in time', async () => {
+  const flags = ['serve', '--snapshot', FIXTURE_POINTS, '--port', '0', '--journal', journal];
+  const { code, stderr } = await runCommand([...flags, '--listen-timeout', '300ms']);
+  assert.is(code, 1);
+  assert.match(stderr, /many\.journal/);
+});
+
+test('metrics count posts by what came of them, and the state of the journal', async () => {
+  const metrics = await metricsOf(service);
+  const posts = (outcome: string): number => metrics.value('waypost_posts_total', { outcome });
+  assert.equal([posts('replayed'), posts('key_reused')], [1, 1], 'since the restart');
+  const waiting = metrics.value('waypost_journal_waiting');
+  assert.is(waiting, metrics.value('waypost_journal_sequence'));
+  assert.ok(waiting > 40);
+  assert.ok(metrics.value('waypost_journal_bytes') > 0);
+  assert.is(metrics.value('waypost_journal_failing'), 0);
+});
+
+test.run();

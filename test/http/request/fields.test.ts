@@ -1,0 +1,137 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { kindOfBody, parseFormBody, parseJsonBody } from '../../../src/http/request/body.js';
+import { HttpError } from '../../../src/http/request/errors.js';
+import { readDraft } from '../../../src/http/request/fields.js';
+
+const PLACE = { lat: '60.1', lon: 24.9 };
+
+function draftOf(value: unknown) {
+  return readDraft({ kind: 'json', value });
+}
+
+function problemsOf(value: unknown): Readonly<Record<string, readonly string[]>> {
+  const draft = draftOf(value);
+  if ('problems' in draft) return draft.problems;
+  return assert.unreachable(JSON.stringify(value).slice(0, 200)) as never;
+}
+
+function errorOf(work: () => unknown): HttpError {
+  try {
+    work();
+  } catch (error) {
+    assert.instance(error, HttpError);
+    return error as HttpError;
+  }
+  return assert.unreachable('nothing was thrown') as never;
+}
+
+test('a draft has eight digits, a trimmed comment and tags, and nothing that the service sets', () => {
+  assert.equal(
+    draftOf({ ...PLACE, comment: ' a\nb ', tags: [' x ', 1, 2.5], id: 5, status: 'OPEN' }),
+    {
+      ...{ lat: '60.10000000', lon: '24.90000000' },
+      ...{ comment: 'a\nb', tags: ['x', '1', '2.5'] },
+    },
+  );
+  const bare = { comment: '', tags: undefined };
+  assert.equal(draftOf(PLACE), { lat: '60.10000000', lon: '24.90000000', ...bare });
+  assert.equal(draftOf({ lat: -90, lon: ' -1.8e2 ', tags: [] }), {
+    ...{ lat: '-90.00000000', lon: '-180.00000000' },
+    ...bare,
+  });
+  for (const image of [null, '']) assert.not('problems' in draftOf({ ...PLACE, image }));
+});
+
+test('each field that is wrong is named with what is wrong', () => {
+  const required = ['This field is required.'];
+  assert.equal(problemsOf({}), { lat: required, lon: required });
+  const cases: [given: object, field: string, text: string | RegExp][] = [
+    [{ lat: null }, 'lat', 'This field may not be null.'],
+    [{ lon: true }, 'lon', 'A valid number is required.'],
+    [{ lon: [1] }, 'lon', 'A valid number is required.'],
+    [{ lat: '0x10' }, 'lat', 'A valid number is required.'],
+    [{ lat: 90.000000001 }, 'lat', 'Must lie within ±90 degrees, got "90.000000001".'],
+    [{ lon: '-181' }, 'lon', 'Must lie within ±180 degrees, got "-181".'],
+    [{ comment: null }, 'comment', 'This field may not be null.'],
+    [{ comment: false }, 'comment', 'Not a valid string.'],
+    [{ comment: 'a\0' }, 'comment', 'Null characters are not allowed.'],
+    [{ tags: {} }, 'tags', 'Expected a list of items but got type "dict".'],
+    [{ tags: 1.5 }, 'tags', 'Expected a list of items but got type "float".'],
+    [{ tags: ['a', ' '] }, 'tags', 'Item 1: This field may not be blank.'],
+    [{ tags: [null] }, 'tags', 'Item 0: This field may not be null.'],
+    [{ tags: ['a\0b'] }, 'tags', 'Item 0: Null characters are not allowed.'],
+    [{ tags: ['é'.repeat(65)] }, 'tags', 'Item 0 must have at most 64 characters.'],
+    [{ image: 'x.jpg' }, 'image', /^The submitted data was not a file\./],
+    [{ comment: 'x'.repeat(262_142) }, 'comment', /^The record would have \d+ bytes as JSON/],
+    [{ tags: Array(70_000).fill('x') }, 'tags', /^The record would have \d+ bytes as JSON/],
+  ];
+  for (const [given, field, text] of cases) {
+    const problems = problemsOf({ ...PLACE, ...given });
+    assert.equal(Object.keys(problems), [field]);
+    const [found] = problems[field]!;
+    assert.ok(typeof text === 'string' ? found === text : text.test(found!), found);
+  }
+  assert.equal(problemsOf({ lat: 'x', tags: [1, {}, ''] }), {
+    lat: ['A valid number is required.'],
+    lon: required,
+    tags: ['Item 1: Not a valid string.', 'Item 2: This field may not be blank.'],
+  });
+});
+
+test('what is no object at all is told by its type', () => {
+  const types: [unknown, string][] = [
+    [null, 'NoneType'],
+    [[], 'list'],
+    ['x', 'str'],
+    [5, 'int'],
+    [5.5, 'float'],
+    [true, 'bool'],
+  ];
+  for (const [value, type] of types) {
+    assert.equal(problemsOf(value), {
+      non_field_errors: [`Invalid data. Expected a dictionary, but got ${type}.`],
+    });
+  }
+});
+
+test('of a form the last value of a field counts, and all tags do', () => {
+  const body = parseFormBody(
+    Buffer.from('lat=1&lat=2&lon=+3&comment=%C3%A4+b&tags=x&tags=y&other=1'),
+  );
+  assert.equal(readDraft(body), {
+    ...{ lat: '2.00000000', lon: '3.00000000', comment: 'ä b', tags: ['x', 'y'] },
+  });
+});
+
+test('JSON may be empty or begin with a byte order mark; else it must be JSON in UTF-8', () => {
+  assert.equal(parseJsonBody(Buffer.alloc(0)), { kind: 'json', value: {} });
+  assert.equal(parseJsonBody(Buffer.from('\ufeff{"a":1}')), { kind: 'json', value: { a: 1 } });
+  for (const bytes of [Buffer.from('{bad'), Buffer.from([0x22, 0xff, 0x22]), Buffer.from(' ')]) {
+    const { status, body } = errorOf(() => parseJsonBody(bytes));
+    assert.is(status, 400);
+    assert.match(String(body['detail' as never]), /^JSON parse error - \S/);
+  }
+});
+
+test('a type, a character set or a coding that is not read is refused by its name', () => {
+  assert.is(kindOfBody('Application/JSON ; charset="UTF-8"', 'identity'), 'json');
+  assert.is(kindOfBody('multipart/form-data; boundary=x', undefined), 'multipart');
+  const cases: [type: string | undefined, coding: string | undefined, detail: string][] = [
+    ['text/plain', undefined, 'Unsupported media type "text/plain" in request.'],
+    ['constructor', undefined, 'Unsupported media type "constructor" in request.'],
+    [undefined, undefined, 'Unsupported media type "" in request.'],
+    [
+      'application/json; charset=latin1',
+      undefined,
+      'Unsupported character set "latin1" in request.',
+    ],
+    ['application/json', 'gzip', 'Unsupported content coding "gzip" in request.'],
+  ];
+  for (const [type, coding, detail] of cases) {
+    const { status, body } = errorOf(() => kindOfBody(type, coding));
+    assert.equal([status, body], [415, { detail }]);
+  }
+});
+
+test.run();

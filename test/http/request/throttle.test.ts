@@ -1,0 +1,76 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sharedArray } from '../../../src/common-array.js';
+import type { HttpError } from '../../../src/http/request/errors.js';
+import {
+  clientOf,
+  createThrottle,
+  seedThrottle,
+  THROTTLE_NUMBERS,
+} from '../../../src/http/request/throttle.js';
+
+/** A throttle, and its clock. */
+function start(perMinute: number, time = 0) {
+  const memory = sharedArray(Float64Array, THROTTLE_NUMBERS);
+  seedThrottle(memory, 12_345, -987_654);
+  const clock = { time };
+  const throttle = createThrottle(memory, perMinute, () => clock.time);
+  /** How many of `count` are let through, and what the client is told then. */
+  const take = (client: string, count: number): [taken: number, wait: string | undefined] => {
+    for (let i = 0; i < count; i++) {
+      try {
+        throttle.take(client);
+      } catch (error) {
+        const { status, headers, body } = error as HttpError;
+        assert.is(status, 429);
+        const wait = headers['Retry-After']!;
+        const detail = `Request was throttled. Expected available in ${wait} seconds.`;
+        assert.equal(body, { detail });
+        return [i, wait];
+      }
+    }
+    return [count, undefined];
+  };
+  return { clock, take };
+}
+
+// also after years
+for (const since of [0, 2 ** 31 - 30_000, 5e11]) {
+  test(`whoever was quiet has all of a minute at once, and gets it back evenly, since ${since}`, () => {
+    const { clock, take } = start(30, since);
+    assert.equal(take('a', 40), [30, '2']);
+    clock.time += 1_000;
+    assert.equal(take('a', 1), [0, '1']);
+    clock.time += 1_000;
+    assert.equal(take('a', 2), [1, '2']);
+    clock.time += 20_000;
+    assert.equal(take('a', 40), [10, '2']);
+    clock.time += 3_600_000;
+    assert.equal(take('a', 40), [30, '2']);
+  });
+}
+
+test('clients do not hinder each other, and 0 hinders nobody', () => {
+  const { take } = start(2);
+  let hindered = 0;
+  for (let i = 0; i < 5_000; i++) hindered += 2 - take(`10.0.${i >> 8}.${i & 255}`, 2)[0];
+  assert.ok(hindered < 25, `${hindered} of 10,000 share both of their slots with others`);
+  assert.is(take('10.0.0.7', 1)[0], 0);
+  assert.equal(start(0).take('a', 100_000)[0], 100_000);
+});
+
+test('a client is an IPv4 address, or a network of 64 bits', () => {
+  const cases: [address: string, client: string][] = [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::6', '2001:db8:1:2'],
+    ['2001:db8::6', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['', ''],
+  ];
+  for (const [address, client] of cases) assert.is(clientOf(address), client, address);
+});
+
+test.run();
