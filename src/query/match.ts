@@ -12,7 +12,7 @@ import {
   REGION_TEST,
   SCATTERED,
 } from './common/plan.js';
-import { type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
+import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { type Window, windowOf } from './common/windows.js';
 import { andThen, inStretches, type Step } from './common/work.js';
@@ -138,7 +138,7 @@ function markRuns({ runs, marks, meter }: Scratch, windows: readonly Window[]): 
     count += markWithin(bits, one!, other!, from, to);
   };
   marks.isUsed = true;
-  const marking = inStretches(meter, 0, runs.rows, NEIGHBOUR, (from, to) =>
+  const marking = inStretches(meter, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
     visitRuns(runs.bounds, cursor, to - from, mark),
   );
   return andThen(marking, () => ({ form: 'bits', bits, windows, count }));
@@ -148,7 +148,7 @@ function markRuns({ runs, marks, meter }: Scratch, windows: readonly Window[]): 
 function listRuns({ runs, rows, meter }: Scratch, windows: readonly Window[]): Step<number> {
   const [one, other = one] = windows.map(boundsOf);
   const cursor = { run: 0, row: runs.bounds[0]!, count: 0 };
-  const listing = inStretches(meter, 0, runs.rows, NEIGHBOUR, (from, to) =>
+  const listing = inStretches(meter, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
     listSome(runs.bounds, cursor, to - from, one!, other!, rows),
   );
   return andThen(listing, () => cursor.count);

@@ -3,7 +3,7 @@ import type { Row } from '../dataset/row.js';
 import type { Filters } from '../model/query.js';
 import { type Matches, markMatches } from './common/matches.js';
 import { type Driver, NEIGHBOUR } from './common/plan.js';
-import { startOfRuns, visitRuns } from './common/runs.js';
+import { costInRuns, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { andThen, inStretches, type Step } from './common/work.js';
 import { findMatches } from './match.js';
@@ -39,7 +39,8 @@ function visitMatches(
   if (matches.form === 'runs') {
     const { bounds } = matches.runs;
     const cursor = startOfRuns(matches.runs);
-    return inStretches(meter, 0, matches.count, NEIGHBOUR, (from, to) =>
+    const cost = costInRuns(matches.runs, NEIGHBOUR);
+    return inStretches(meter, 0, matches.count, cost, (from, to) =>
       visitRuns(bounds, cursor, to - from, visit),
     );
   }

@@ -2,7 +2,7 @@ import type { Dataset } from '../../dataset/dataset.js';
 import type { Region } from '../region/overlap.js';
 import { boundsOf, listMarked, markRows, markRun, markWithin } from './marks.js';
 import { MARKED, NEIGHBOUR, SCATTERED } from './plan.js';
-import type { Runs } from './runs.js';
+import { costInRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
 import { narrowest, type Window } from './windows.js';
 import { andThen, inStretches, type Step } from './work.js';
@@ -43,7 +43,8 @@ export function listRows({ rows: list, meter }: Scratch, matches: Matches): Step
     }
     case 'runs': {
       const state = { run: 0, count: 0 };
-      const listing = inStretches(meter, 0, count, NEIGHBOUR, (_from, to) =>
+      const cost = costInRuns(matches.runs, NEIGHBOUR);
+      const listing = inStretches(meter, 0, count, cost, (_from, to) =>
         listSomeRuns(matches.runs, list, state, to),
       );
       return andThen(listing, () => list.subarray(0, count));

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/generate/random.js';
-import { Runs } from '../../../src/query/common/runs.js';
+import { costInRuns, Runs } from '../../../src/query/common/runs.js';
 
 test('a row lies in the runs that were added, and in no other', () => {
   const random = new Random(31, 'point');
@@ -27,6 +27,15 @@ test('no row lies in no runs, not even where some were before', () => {
   runs.clear();
   assert.not(runs.has(0));
   assert.not(runs.has(9));
+});
+
+test('a row that is a run of its own costs several times what one of a long run does', () => {
+  const [long, short] = [new Runs(), new Runs()];
+  long.add(0, 1_000);
+  for (let row = 0; row < 2_000; row += 2) short.add(row, row + 1);
+  assert.is(long.rows, short.rows);
+  assert.ok(costInRuns(long, 2) < 2.1);
+  assert.ok(costInRuns(short, 2) > 5 * costInRuns(long, 2));
 });
 
 test.run();
