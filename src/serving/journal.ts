@@ -33,7 +33,7 @@ export async function openConfiguredJournal(
       const { created, cutBytes } = journal.opened;
       const { waiting, lastSequence } = journal.state;
       if (cutBytes > 0) logger.warn({ path, cutBytes }, 'unfinished end of the journal cut off');
-      logger.info({ path, created, waiting, lastSequence }, 'journal opened');
+      logger.debug({ path, created, waiting, lastSequence }, 'journal opened');
       return journal;
     } catch (error) {
       if (error instanceof JournalUnwritable && given === undefined) {

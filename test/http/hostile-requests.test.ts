@@ -172,7 +172,7 @@ test('bodies that never end are cut off, also while bytes arrive', async () => {
     const began = performance.now();
     const answer = await drip(bytes, what.includes('chunks') ? '1\r\nx\r\n' : '');
     const [first, second, ...more] = statuses(answer);
-    assert.ok(first === 200 || first === 503 || first === 405, `${what}: ${first}`);
+    assert.ok(first === 200 || first === 415 || first === 405, `${what}: ${first}`);
     assert.equal([second, more], [408, []], what);
     assert.ok(performance.now() - began < 10 * TIMEOUT_MS, what);
   });
