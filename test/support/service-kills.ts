@@ -1,0 +1,167 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as assert from 'uvu/assert';
+import { Random } from '../../src/generate/random.js';
+import type { Envelope, Reply } from './client.js';
+import { withFolder } from './native.js';
+import { type Service, startService } from './service.js';
+
+const POINTS = '/rest/map_data_points/';
+const CLIENTS = 6;
+const LIMITS = ['--posts-per-address', '0', '--max-shrink', '100', '--settle', '0'];
+const FIRST = '{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00:00+00:00"}\n';
+/** Acknowledged posts that are sent once more after each start. */
+const MOST_REPEATED = 20;
+
+interface Told {
+  /** The record that a key was answered with. */
+  readonly acknowledged: Map<string, string>;
+  /** Keys whose post was cut off. */
+  readonly open: Set<string>;
+}
+
+/** How services are killed. */
+export interface Kills {
+  readonly seed: number;
+  readonly times: number;
+  readonly workers: number;
+  /** Milliseconds that a service lives at most after it began to serve. */
+  readonly mostMs: number;
+}
+
+/**
+ * Has clients post as fast as they can, kills the service with all its processes at a random moment, and
+ * looks after the next start whether it keeps its promises; snapshots with some of the points come meanwhile.
+ */
+export async function killServices({ seed, times, workers, mostMs }: Kills): Promise<void> {
+  const random = new Random(seed, 'point');
+  await withFolder(async (folder) => {
+    const snapshot = join(folder, 'notes.ndjson');
+    writeFileSync(snapshot, FIRST);
+    const flags = ['--snapshot', snapshot, '--workers', String(workers), ...LIMITS];
+    const environment = { WAYPOST_JOURNAL: '' };
+    const told: Told = { acknowledged: new Map(), open: new Set() };
+    for (let kill = 0; kill <= times; kill++) {
+      const service = await startService(flags, environment);
+      const about = `seed ${seed}, kill ${kill}`;
+      try {
+        await keepsPromises(service, told, random, about);
+        if (kill === times) continue;
+        const life = delay(random.int(mostMs));
+        const clients = Array.from({ length: CLIENTS }, (_, i) =>
+          postOn(service, `${kill}-${i}`, told),
+        );
+        if (random.int(2) === 0) replaceSnapshot(snapshot, told, random);
+        await life;
+        killAll(service.pid);
+        await Promise.all([service.ended, ...clients]);
+      } finally {
+        killAll(service.pid);
+        await service.ended;
+      }
+    }
+    assert.ok(told.acknowledged.size > times, `${told.acknowledged.size} acknowledged`);
+  });
+}
+
+/** Posts one point after the other until the service is gone. */
+async function postOn(service: Service, name: string, told: Told): Promise<void> {
+  const agent = new Agent({ keepAlive: true });
+  for (let count = 0; ; count++) {
+    const key = `${name}-${count}`;
+    told.open.add(key);
+    let reply: Reply;
+    try {
+      reply = await post(service, key, agent);
+    } catch {
+      agent.destroy();
+      return;
+    }
+    assert.is(reply.status, 201, reply.text);
+    told.open.delete(key);
+    told.acknowledged.set(key, reply.text);
+  }
+}
+
+function post(service: Service, key: string, agent?: Agent): Promise<Reply> {
+  const body = JSON.stringify({ lat: '10', lon: '20', comment: key });
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
+  return service.get(POINTS, { method: 'POST', body, headers, ...(agent && { agent }) });
+}
+
+/** A snapshot as the upstream makes it: the old one and some of the accepted points. */
+function replaceSnapshot(path: string, { acknowledged }: Told, random: Random): void {
+  const lines = new Set(readFileSync(path, 'utf8').trim().split('\n'));
+  for (const record of acknowledged.values()) if (random.int(3) === 0) lines.add(record);
+  writeFileSync(`${path}.new.tmp`, `${[...lines].join('\n')}\n`);
+  renameSync(`${path}.new.tmp`, path);
+}
+
+async function keepsPromises(
+  service: Service,
+  { acknowledged, open }: Told,
+  random: Random,
+  about: string,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true });
+  const records = await all(service, agent);
+  const ids = new Set(records.map(({ id }) => id));
+  assert.is(ids.size, records.length, `${about}: an id twice`);
+  const byKey = new Map(records.map((record) => [record['comment'] as string, record]));
+  // the first point of the snapshot has no comment
+  assert.is(byKey.size, records.length, `${about}: a post twice`);
+  for (const [key, record] of acknowledged) {
+    assert.equal(byKey.get(key), JSON.parse(record), `${about}: ${key}`);
+  }
+  const known = [...acknowledged];
+  for (let i = 0; i < Math.min(known.length, MOST_REPEATED); i++) {
+    const [key, record] = known[random.int(known.length)]!;
+    const reply = await post(service, key, agent);
+    assert.equal([reply.status, reply.text], [201, record], `${about}: ${key} again`);
+    assert.is(reply.headers['idempotency-replayed'], 'true', `${about}: ${key} spent twice`);
+  }
+  // whoever had no answer asks again
+  for (const key of open) {
+    const reply = await post(service, key, agent);
+    assert.is(reply.status, 201, reply.text);
+    const isThere = byKey.has(key);
+    assert.is(
+      reply.headers['idempotency-replayed'],
+      isThere ? 'true' : undefined,
+      `${about}: ${key}`,
+    );
+    acknowledged.set(key, reply.text);
+  }
+  open.clear();
+  agent.destroy();
+}
+
+async function all(service: Service, agent: Agent): Promise<Envelope['results'][number][]> {
+  const records: Envelope['results'][number][] = [];
+  for (let page = 1, count = 1; records.length < count; page++) {
+    const path = `${POINTS}?page_size=1000&page=${page}`;
+    const envelope = (await service.get(path, { agent })).json<Envelope>();
+    count = envelope.count;
+    records.push(...envelope.results);
+  }
+  return records;
+}
+
+/** Kills a process and the one that it started, which would end by itself and in good order. */
+function killAll(pid: number): void {
+  let children = '';
+  try {
+    children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  } catch {
+    // gone, or a system without this folder: its children notice
+  }
+  for (const one of [pid, ...children.trim().split(' ').filter(Boolean).map(Number)]) {
+    try {
+      process.kill(one, 'SIGKILL');
+    } catch {
+      // gone
+    }
+  }
+}
