@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { openJournal } from '../../src/live/journal/open.js';
 import { newPost, soonAfter } from './journals.js';
 
@@ -8,7 +9,8 @@ import { newPost, soonAfter } from './journals.js';
  */
 const journal = await openJournal(process.argv[2]!, { now: soonAfter });
 let nextId = journal.state.nextId;
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
+// process.stdout would hold lines back when the reader is slow
+const print = (line: string): void => void writeSync(1, `${line}\n`);
 print('begun');
 
 async function append(): Promise<never> {
