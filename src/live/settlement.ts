@@ -1,47 +1,37 @@
 import type { Dataset } from '../dataset/dataset.js';
 import { rankOf } from '../dataset/order.js';
-import type { Point } from '../model/point.js';
-
-/** What a snapshot can be compared with of a journaled post. */
-export interface WaitingPost {
-  readonly sequence: number;
-  readonly point: Point;
-  /** The id under which the point was acknowledged, where it has another one by now. */
-  readonly movedFrom?: number | undefined;
-}
+import type { Post } from './journal/journal.js';
+import { standingOf } from './journal/standing.js';
 
 /** What becomes of the posts that wait when another snapshot is to be served. */
-export interface Settlement<T extends WaitingPost> {
+export interface Settlement {
   /** The snapshot contains them. */
-  readonly retired: readonly T[];
+  readonly retired: readonly Post[];
   /** They are served beside the snapshot. */
-  readonly kept: readonly T[];
+  readonly kept: readonly Post[];
   /** The same, but the snapshot has another record under their id: they need fresh ones. */
-  readonly moved: readonly T[];
+  readonly moved: readonly Post[];
 }
 
 /**
- * Compares a snapshot with the posts that wait. It contains those up to its watermark, which is a
- * sequence number, and those of which it has a record with the same id and time of creation.
+ * Compares a snapshot with the posts that wait. A post that has moved is contained, too, where the
+ * snapshot has it under the id with which it was acknowledged.
  */
-export function settle<T extends WaitingPost>(
+export function settle(
   { byId, byCreatedAt }: Pick<Dataset, 'byId' | 'byCreatedAt'>,
-  posts: Iterable<T>,
+  posts: Iterable<Post>,
   watermark = 0,
-): Settlement<T> {
-  const retired: T[] = [];
-  const kept: T[] = [];
-  const moved: T[] = [];
-  const createdAt = (rank: number): number =>
-    byCreatedAt.keys[byCreatedAt.ranks[byId.rows[rank]!]!]!;
+): Settlement {
+  const settlement = { retired: [] as Post[], kept: [] as Post[], moved: [] as Post[] };
+  const createdAt = (id: number): number | undefined => {
+    const rank = rankOf(byId, id);
+    return rank < 0 ? undefined : byCreatedAt.keys[byCreatedAt.ranks[byId.rows[rank]!]!];
+  };
   for (const post of posts) {
-    const { sequence, point, movedFrom } = post;
-    const rank = rankOf(byId, point.id);
-    const firstRank = movedFrom === undefined ? -1 : rankOf(byId, movedFrom);
-    const isRecord = (at: number): boolean => at >= 0 && createdAt(at) === point.createdAt.micros;
-    if (sequence <= watermark || isRecord(rank) || isRecord(firstRank)) retired.push(post);
-    else if (rank < 0) kept.push(post);
-    else moved.push(post);
+    const { point, movedFrom } = post;
+    const isUnderOldId = movedFrom !== undefined && createdAt(movedFrom) === point.createdAt.micros;
+    const standing = standingOf(post, createdAt(point.id), watermark);
+    settlement[isUnderOldId ? 'retired' : standing].push(post);
   }
-  return { retired, kept, moved };
+  return settlement;
 }

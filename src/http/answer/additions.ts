@@ -88,5 +88,5 @@ function rowBehind(tail: Tail, length: TailRow, sequence: string, created: strin
 }
 
 function createdText({ createdAt }: Tail, row: TailRow): string {
-  return createdAt[row]!.toString(36);
+  return Math.abs(createdAt[row]!).toString(36);
 }

@@ -1,0 +1,181 @@
+import { pino } from 'pino';
+import * as assert from 'uvu/assert';
+import { buildDataset } from '../../src/dataset/build.js';
+import { foldDataset } from '../../src/dataset/fold.js';
+import { tailLength } from '../../src/dataset/tail.js';
+import { Random } from '../../src/generate/random.js';
+import { type Accepted, additionsTo, markOf, renewNames } from '../../src/http/answer/additions.js';
+import { Cell } from '../../src/live/current.js';
+import { createGeneration, type Generation } from '../../src/live/generation.js';
+import type { Post } from '../../src/live/journal/journal.js';
+import { settle } from '../../src/live/settlement.js';
+import { Tails } from '../../src/live/tails.js';
+import type { Filters } from '../../src/model/query.js';
+import { matchTail } from '../../src/query/tail.js';
+import { assertPage } from './compare.js';
+import { acceptedMatches, idsOf, readerOf } from './engine.js';
+import { type Note, pointOf, scatterNotes } from './notes.js';
+import { Oracle } from './oracle.js';
+import { COMBINATIONS, randomQuestion } from './queries.js';
+
+/** Ids of moved posts: above those of all notes. */
+const FRESH = 10_000_000;
+/** Questions whose validators are followed from step to step. */
+const FOLLOWED = 12;
+
+/** A post as the plain list has it. */
+interface Waiting {
+  readonly sequence: number;
+  readonly note: Note;
+}
+
+/**
+ * Posts notes, folds them and loads snapshots that contain some of them, that know of some by their
+ * watermark, or that have other records under their ids. Asserts after each step that `questions`
+ * random questions are answered as of a plain list, and that validators are good as long as their
+ * answers are the same. Returns how often each thing was done.
+ */
+export async function acceptUnderQuestions(
+  seed: number,
+  steps: number,
+  questions: number,
+): Promise<{ folds: number; reloads: number; moved: number; renewed: number }> {
+  const random = new Random(seed, 'point');
+  const pool = scatterNotes(seed, 400 + 10 * steps);
+  let base = pool.splice(0, 400);
+  let waiting: Waiting[] = [];
+  let sequence = 0;
+  let asked = 0;
+  let fresh = FRESH;
+  const done = { reloads: 0, moved: 0 };
+  const current = new Cell();
+  const tails = new Tails({
+    current,
+    logger: pino({ level: 'silent' }),
+    foldRows: 25,
+    fold: ({ parts, tail, length }) => foldDataset(parts, tail, length),
+  });
+  const validators = new Validators(seed, pool);
+
+  async function post(most: number): Promise<void> {
+    const added = pool
+      .splice(0, 1 + random.int(most))
+      .map((note) => ({ sequence: ++sequence, note }));
+    waiting.push(...added);
+    await tails.append(added.map(postOf));
+  }
+
+  async function reload(): Promise<void> {
+    done.reloads++;
+    const contained = waiting.slice(0, random.int(waiting.length + 1));
+    const hasWatermark = random.chance(0.5);
+    const watermark = hasWatermark ? (contained.at(-1)?.sequence ?? 0) : 0;
+    // upstream may have deleted what it knows of
+    const isKept = (): boolean => random.chance(0.97);
+    const known = contained.map(({ note }) => note);
+    base = [...base, ...(hasWatermark ? known.filter(isKept) : known)].filter((note) => {
+      return known.includes(note) || isKept();
+    });
+    const others = waiting.slice(contained.length);
+    if (others.length > 0 && random.chance(0.5)) {
+      const { note } = random.pick(others);
+      base.push({ ...note, created: note.created + 1, modified: note.created + 1 });
+    }
+    const dataset = await buildDataset(readerOf(base));
+    const generation = createGeneration({
+      dataset,
+      extra: [],
+      digest: `${seed} ${done.reloads}`,
+      loadedAt: done.reloads,
+    });
+    const settlement = settle(generation.engine.dataset, waiting.map(postOf), watermark);
+    const retired = new Set(settlement.retired.map((one) => one.sequence));
+    const moved = new Set(settlement.moved.map((one) => one.sequence));
+    assert.equal(
+      [...retired],
+      contained.map((one) => one.sequence),
+      'the contained ones retire',
+    );
+    done.moved += moved.size;
+    waiting = waiting
+      .filter((one) => !retired.has(one.sequence))
+      .map((one) =>
+        moved.has(one.sequence) ? { ...one, note: { ...one.note, id: ++fresh } } : one,
+      );
+    const serving = tails.serve(generation, waiting.map(postOf));
+    await post(3);
+    await serving;
+  }
+
+  function check(step: number): void {
+    const all = [...base, ...waiting.map(({ note }) => note)];
+    const { generation } = current;
+    const { engine, tail } = generation;
+    const oracle = new Oracle(all);
+    for (let i = 0; i < questions; i++, asked++) {
+      const { filters, ordering, pageOf } = randomQuestion(seed, asked, all);
+      const expected = oracle.find(filters, ordering);
+      const query = { filters, ordering, ...pageOf(expected.count) };
+      const label = `seed ${seed}, step ${step}, question ${asked}: ${JSON.stringify(query)}`;
+      const accepted = acceptedMatches(tail!, tailLength(tail!), filters);
+      assertPage(engine, query, expected, label, accepted);
+    }
+    validators.check(generation, `seed ${seed}, step ${step}`);
+  }
+
+  await reload();
+  for (let step = 0; step < steps; step++) {
+    if (random.chance(0.06)) await reload();
+    else await post(5);
+    check(step);
+    // a fold that is under way goes on between two steps
+    if (random.chance(0.5)) await new Promise(setImmediate);
+  }
+  assert.is(tails.state.foldsFailed, 0);
+  return { ...done, folds: tails.state.folds, renewed: validators.renewed };
+}
+
+function postOf({ sequence, note }: Waiting): Post {
+  return { sequence, point: pointOf(note) };
+}
+
+/** What some questions were answered with under each name that their answers had. */
+class Validators {
+  readonly #followed: readonly { filters: Filters; answers: Map<string, string> }[];
+  /** Names that were another answer's before, and still good. */
+  renewed = 0;
+
+  constructor(seed: number, notes: readonly Note[]) {
+    this.#followed = Array.from({ length: FOLLOWED }, (_, i) => {
+      const { filters } = randomQuestion(seed, COMBINATIONS + i, notes);
+      return { filters, answers: new Map<string, string>() };
+    });
+  }
+
+  /** Asserts that a name is good exactly as long as the answer is the same. */
+  check({ engine, tail, tag }: Generation, label: string): void {
+    const state = { tail: tail!, length: tailLength(tail!) };
+    for (const { filters, answers } of this.#followed) {
+      const accepted: Accepted = (...rows) => matchTail(rows[0], filters, rows[1], rows[2]);
+      const additions = additionsTo(accepted, state);
+      const name = `"${tag}${markOf(state, additions)?.text ?? ''}"`;
+      const ids: number[] = [];
+      for (let page = 1; ; page++) {
+        const query = { filters, ordering: 'id', page, pageSize: 1000 } as const;
+        const answer = engine.run(query, {}, additions);
+        if (answer === undefined) break;
+        ids.push(...idsOf(engine.dataset, answer.rows, answer.length, tail));
+      }
+      const text = ids.join();
+      const about = `${label}: ${name} of ${JSON.stringify(filters)}`;
+      assert.is(answers.get(name) ?? text, text, `${about}: another answer of this name`);
+      answers.set(name, text);
+      for (const [other, answer] of answers) {
+        const isGood = renewNames(other, name, accepted, state) === name;
+        const isOfSnapshot = other.startsWith(`"${tag}`);
+        assert.is(isGood, isOfSnapshot && answer === text, `${about}, which was ${other} before`);
+        if (isGood && other !== name) this.renewed++;
+      }
+    }
+  }
+}
