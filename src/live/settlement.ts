@@ -13,10 +13,7 @@ export interface Settlement {
   readonly moved: readonly Post[];
 }
 
-/**
- * Compares a snapshot with the posts that wait. A post that has moved is contained, too, where the
- * snapshot has it under the id with which it was acknowledged.
- */
+/** Compares a snapshot with the posts that wait. */
 export function settle(
   { byId, byCreatedAt }: Pick<Dataset, 'byId' | 'byCreatedAt'>,
   posts: Iterable<Post>,
@@ -27,11 +24,6 @@ export function settle(
     const rank = rankOf(byId, id);
     return rank < 0 ? undefined : byCreatedAt.keys[byCreatedAt.ranks[byId.rows[rank]!]!];
   };
-  for (const post of posts) {
-    const { point, movedFrom } = post;
-    const isUnderOldId = movedFrom !== undefined && createdAt(movedFrom) === point.createdAt.micros;
-    const standing = standingOf(post, createdAt(point.id), watermark);
-    settlement[isUnderOldId ? 'retired' : standing].push(post);
-  }
+  for (const post of posts) settlement[standingOf(post, createdAt, watermark)].push(post);
   return settlement;
 }

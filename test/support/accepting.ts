@@ -81,13 +81,7 @@ export async function acceptUnderQuestions(
       const { note } = random.pick(others);
       base.push({ ...note, created: note.created + 1, modified: note.created + 1 });
     }
-    const dataset = await buildDataset(readerOf(base));
-    const generation = createGeneration({
-      dataset,
-      extra: [],
-      digest: `${seed} ${done.reloads}`,
-      loadedAt: done.reloads,
-    });
+    const generation = await generationOf(base, seed, done.reloads);
     const settlement = settle(generation.engine.dataset, waiting.map(postOf), watermark);
     const retired = new Set(settlement.retired.map((one) => one.sequence));
     const moved = new Set(settlement.moved.map((one) => one.sequence));
@@ -133,6 +127,15 @@ export async function acceptUnderQuestions(
   }
   assert.is(tails.state.foldsFailed, 0);
   return { ...done, folds: tails.state.folds, renewed: validators.renewed };
+}
+
+async function generationOf(
+  notes: readonly Note[],
+  seed: number,
+  loadedAt: number,
+): Promise<Generation> {
+  const dataset = await buildDataset(readerOf(notes));
+  return createGeneration({ dataset, extra: [], digest: `${seed} ${loadedAt}`, loadedAt });
 }
 
 function postOf({ sequence, note }: Waiting): Post {
