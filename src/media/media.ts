@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -71,7 +71,10 @@ export function openMedia({
   const incoming = incomingIn(folder);
   const images = imagesIn(folder);
   try {
-    for (const path of [incoming, images]) mkdirSync(path, { recursive: true });
+    for (const path of [incoming, images]) {
+      mkdirSync(path, { recursive: true });
+      accessSync(path, constants.W_OK);
+    }
   } catch (error) {
     const { message } = error as Error;
     throw new InputError(`--media ${folder}: cannot be written: ${message}`, { cause: error });

@@ -7,6 +7,7 @@ import { ask, type Envelope, type Reply } from './client.js';
 import { createHostilePosts, type HostilePost } from './hostile-posts.js';
 import { SECRET } from './images.js';
 import { FIXTURE_POINTS, type Service, startService } from './service.js';
+import { until } from './wait.js';
 
 const CLIENTS = 6;
 const SEED = 20_240_301;
@@ -121,7 +122,8 @@ async function checkFiles(
   const inner = readdirSync(join(home, 'inner')).filter((name) => !name.includes('journal'));
   assert.equal(inner, ['media']);
   assert.equal(readdirSync(media).sort(), ['.incoming', 'map_data_points']);
-  assert.equal(readdirSync(join(media, '.incoming')), []);
+  // the mark of an image goes after the answer
+  await until('nothing is on its way', () => readdirSync(join(media, '.incoming')).length === 0);
   const images = [...accepted.values()].filter((image) => image !== undefined);
   const stored = readdirSync(join(media, 'map_data_points')).flatMap((id) =>
     readdirSync(join(media, 'map_data_points', id)).map((name) => {

@@ -1,0 +1,171 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import sharp from 'sharp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Envelope, Reply } from '../support/client.js';
+import { coloursOf, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
+import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const POINTS = '/rest/map_data_points/';
+const home = mkdtempSync(join(tmpdir(), 'waypost-post-image-'));
+const media = join(home, 'media');
+const flags = ['--snapshot', FIXTURE_POINTS, '--media', media, '--max-image-bytes', '200000'];
+flags.push('--journal', join(home, 'journal'), '--max-image-pixels', '1000000', '--workers', '2');
+flags.push('--posts-per-address', '0');
+let service: Service;
+
+test.before(async () => {
+  mkdirSync(media);
+  service = await startService(flags);
+});
+
+test.after(async () => {
+  await service.stop();
+  rmSync(home, { recursive: true });
+});
+
+interface Note {
+  readonly id: number;
+  readonly image?: string;
+}
+
+/** Posts a form with a file. */
+function post(
+  file: Buffer,
+  {
+    name = 'photo.jpg',
+    fields = {},
+    headers = {},
+    to = service,
+  }: {
+    readonly name?: string;
+    readonly fields?: Readonly<Record<string, string>>;
+    readonly headers?: OutgoingHttpHeaders;
+    readonly to?: Service;
+  } = {},
+): Promise<Reply> {
+  const texts = Object.entries({ lat: '10.5', lon: '-20.25', ...fields }).map(
+    ([field, value]) =>
+      `--XX\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`,
+  );
+  const head = `--XX\r\nContent-Disposition: form-data; name="image"; filename="${name}"\r\n\r\n`;
+  const body = Buffer.concat([
+    Buffer.from(texts.join('') + head),
+    file,
+    Buffer.from('\r\n--XX--\r\n'),
+  ]);
+  const type = { 'Content-Type': 'multipart/form-data; boundary=XX' };
+  return to.get(POINTS, { method: 'POST', body, headers: { ...type, ...headers } });
+}
+
+/** Every image that is stored, as records name them, once nothing is on its way. */
+async function stored(): Promise<string[]> {
+  // the mark of an image goes after the answer
+  await until('nothing is on its way', () => readdirSync(join(media, '.incoming')).length === 0);
+  const folder = join(media, 'map_data_points');
+  return readdirSync(folder).flatMap((id) =>
+    readdirSync(join(folder, id)).map((name) => `/media/map_data_points/${id}/${name}`),
+  );
+}
+
+async function countOf(): Promise<number> {
+  return (await service.get(`${POINTS}?page_size=1`)).json<Envelope>().count;
+}
+
+test('a point has its image from the answer on, upright and without what the phone knew', async () => {
+  const sent = phoneJpeg(6);
+  assert.ok(sent.includes(SECRET));
+  const reply = await post(sent, { name: '../Mäki 1.JPEG', fields: { comment: 'mäki' } });
+  assert.is(reply.status, 201, reply.text);
+  const { id, image } = reply.json<Note>();
+  assert.match(image!, new RegExp(`^/media/map_data_points/${id}/Maki_1_[0-9a-f]{8}\\.jpg$`));
+  for (let i = 0; i < 4; i++) {
+    // connections of both threads
+    assert.equal((await service.get(`${POINTS}${id}/`)).json(), reply.json());
+    const { status, headers, body } = await service.get(image!);
+    assert.is(status, 200);
+    assert.is(headers['content-type'], 'image/jpeg');
+    assert.not(body.includes(SECRET));
+    assert.equal(await coloursOf(body), ['blue', 'red', 'white', 'lime']);
+  }
+  assert.equal(await stored(), [image]);
+});
+
+test('what is wrong with the fields and the image is told together, and nothing stays', async () => {
+  const [before, count] = [await stored(), await countOf()];
+  const text =
+    'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
+  const both = await post(Buffer.from('notajpeg'), { fields: { lat: '91' } });
+  assert.is(both.status, 400);
+  const { lat, image } = both.json<{ lat: string[]; image: string[] }>();
+  assert.equal([lat.length, image], [1, [text]]);
+  // a good image of a point that is refused
+  const first = await post(JPEG, { fields: { lon: 'x' } });
+  assert.equal(first.json(), { lon: ['A valid number is required.'] });
+  const empty = await post(Buffer.alloc(0));
+  assert.equal(empty.json(), { image: ['The submitted file is empty.'] });
+  const create = { width: 1001, height: 1000, channels: 3, background: 'red' } as const;
+  const large = await post(await sharp({ create }).png().toBuffer());
+  assert.equal(large.json(), {
+    image: ['The image has 1001 × 1000 pixels. Expected at most 1000000 altogether.'],
+  });
+  const long = await post(Buffer.alloc(200_001));
+  assert.is(long.status, 413);
+  assert.equal(long.json(), { image: ['The image is too large. Expected at most 200000 bytes.'] });
+  assert.equal(await stored(), before);
+  assert.is(await countOf(), count);
+});
+
+test('the same post with the same key stores its image once', async () => {
+  const headers = { 'Idempotency-Key': 'once' };
+  const count = await countOf();
+  const replies = await Promise.all([post(PNG, { headers }), post(PNG, { headers })]);
+  const [one, two] = replies.map((reply) => reply.json<Note>());
+  assert.equal(one, two);
+  assert.match(one!.image!, /_[0-9a-f]{8}\.png$/);
+  const other = await post(JPEG, { headers });
+  assert.is(other.status, 422);
+  const own = (await stored()).filter((image) => image.includes(`/${one!.id}/`));
+  assert.equal(own, [one!.image]);
+  assert.is(await countOf(), count + 1);
+});
+
+test('images of accepted points survive a kill, and what belongs to none does not', async () => {
+  const { image } = (await post(JPEG)).json<Note>();
+  const before = (await stored()).sort();
+  process.kill(service.pid, 'SIGKILL');
+  await service.ended;
+  // as it is when the kill came before the record was in the journal
+  const [id, name] = ['999999', 'photo_00000000.jpg'];
+  const stray = join(media, 'map_data_points', id, name);
+  mkdirSync(dirname(stray));
+  writeFileSync(stray, JPEG);
+  writeFileSync(join(media, '.incoming', `${id}.${name}.new`), '');
+  writeFileSync(join(media, '.incoming', 'half.upload'), 'half');
+  // and when it came before the mark of a journaled one was taken away
+  const [, , , ownId, ownName] = image!.split('/');
+  writeFileSync(join(media, '.incoming', `${ownId}.${ownName}.new`), '');
+  service = await startService(flags);
+  assert.equal((await stored()).sort(), before);
+  assert.not(existsSync(stray));
+  assert.is((await service.get(image!)).status, 200);
+});
+
+test('without a folder for images there are none, and the rest of a form is read', async () => {
+  const plain = await startService(['--snapshot', FIXTURE_POINTS]);
+  try {
+    const refused = await post(JPEG, { to: plain });
+    assert.is(refused.status, 400);
+    const text = 'This instance stores no images: it has no folder for them.';
+    assert.equal(refused.json(), { image: [text] });
+    assert.is((await post(Buffer.alloc(0), { name: '', to: plain })).status, 201);
+  } finally {
+    await plain.stop();
+  }
+});
+
+test.run();
