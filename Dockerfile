@@ -24,7 +24,9 @@ ENV NODE_ENV=production \
 COPY package.json LICENSE ./
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist/src ./dist/src
-# nothing is written at run time: the root file system may be read-only, and so may /data
+# a place for accepted points and their images, for whoever mounts a volume there and names it in the settings
+RUN install -d -o 1000 -g 1000 /accepted /accepted/media
+# nothing else is written at run time: the root file system may be read-only, and so may /data
 VOLUME /data
 EXPOSE 8080
 # the user `node` of the base image, as a number so that Kubernetes sees that it is not root

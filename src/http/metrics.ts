@@ -1,6 +1,7 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { Current } from '../live/current.js';
+import { pointsServed } from '../live/generation.js';
 import type { JournalState } from '../live/journal/journal.js';
 import { FLUSH_BOUNDS, type PostStats } from '../live/posts/stats.js';
 import { BUILD_BOUNDS, type ReloadStats } from '../live/reload/stats.js';
@@ -88,7 +89,9 @@ function registerSnapshotMetrics(registry: Registry, current: Current): void {
     registers: [registry],
   });
   build.set({ version: version() }, 1);
-  gauge(registry, 'waypost_points', 'Points that are served.', () => current.generation.count);
+  gauge(registry, 'waypost_points', 'Points that are served.', () =>
+    pointsServed(current.generation),
+  );
   gauge(
     registry,
     'waypost_snapshot_timestamp_seconds',

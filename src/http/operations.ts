@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Current } from '../live/current.js';
+import { pointsServed } from '../live/generation.js';
 import type { Posts } from '../live/posts/posts.js';
 import type { Waiting } from '../live/reload/reload.js';
 import { holderOf, isSameToken, type Tokens } from '../tokens/table.js';
@@ -105,11 +106,11 @@ function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
  */
 function readiness(current: Current, seesAll: boolean): object {
   const { generation, stale, building, unwritable } = current;
-  const { count, tag, exportedAt, loadedAt } = generation;
+  const { tag, exportedAt, loadedAt } = generation;
   return {
     status: 'ready',
     version: VERSION,
-    points: count,
+    points: pointsServed(generation),
     snapshot: tag,
     exported_at: timeText(exportedAt),
     loaded_at: timeText(loadedAt),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { assembleDataset, type DatasetParts } from '../dataset/dataset.js';
-import type { Tail } from '../dataset/tail.js';
+import { type Tail, tailLength } from '../dataset/tail.js';
 import type { Notification } from '../model/notification.js';
 import { createEngine, type Engine } from '../query/engine.js';
 
@@ -87,6 +87,11 @@ function namesOf(parts: GenerationParts): Pick<Generation, 'tag' | 'lineage'> {
   const hash = createHash('sha256').update(`${RENDERING} ${digest}${waiting}`).digest('hex');
   const tag = hash.slice(0, 16);
   return { tag, lineage: `${tag} ${loadedAt}` };
+}
+
+/** Points that are served: those of the snapshot, and those that were accepted beside it. */
+export function pointsServed({ count, tail }: Generation): number {
+  return tail === undefined ? count : count + tailLength(tail) - tail.start;
 }
 
 function unseenByUser(notifications: readonly Notification[]): Map<number, string[]> {

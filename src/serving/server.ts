@@ -2,6 +2,7 @@ import { sharedArray } from '../common-array.js';
 import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { Cell } from '../live/current.js';
+import { pointsServed } from '../live/generation.js';
 import { createPostStats, type PostStats } from '../live/posts/stats.js';
 import { createBuilder } from '../live/reload/build.js';
 import { Reloader } from '../live/reload/reload.js';
@@ -119,7 +120,7 @@ export async function startServer(
   void current.follow(threads);
   const unwatch = source.watch(() => void reloader.look());
   return {
-    begun: { points: current.generation.count, loadMs, address, ...operations },
+    begun: { points: pointsServed(current.generation), loadMs, address, ...operations },
     look: (accept) => void reloader.look(accept),
     async close() {
       reloader.close();
