@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,9 +8,10 @@ import { differencesOf, recordedCases, recordedPoints } from '../support/recorde
 import { FIXTURE_POINTS, ROOT, startService } from '../support/service.js';
 import { DIFFERENCES, keyOf } from './replay-differences.js';
 
+const media = mkdtempSync(join(tmpdir(), 'waypost-media-'));
 const service = await startService([
   ...['--snapshot', FIXTURE_POINTS],
-  ...['--time-zone', 'Europe/Helsinki'],
+  ...['--time-zone', 'Europe/Helsinki', '--media', media],
 ]);
 const cases = recordedCases();
 const points = recordedPoints();
@@ -33,7 +35,10 @@ test.before(async () => {
   }
 });
 
-test.after(() => service.stop());
+test.after(async () => {
+  await service.stop();
+  rmSync(media, { recursive: true });
+});
 
 const listed = DIFFERENCES.map(({ key, difference }) => `${key}: ${difference}`);
 
