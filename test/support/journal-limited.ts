@@ -2,7 +2,6 @@ import { openJournal } from '../../src/live/journal/open.js';
 import { newPost, numbers } from './journals.js';
 
 // appends to the journal that is named until that fails, and prints what was acknowledged
-process.on('SIGXFSZ', () => {});
 const journal = await openJournal(process.argv[2]!);
 let reason = '';
 for (let id = 1; reason === ''; id++) {
