@@ -74,6 +74,7 @@ export class Tails {
   #isFolding = false;
   /** By `performance.now()`: no fold begins earlier. */
   #restsUntil = 0;
+  #timer: NodeJS.Timeout | undefined;
   #folds = 0;
   #foldsFailed = 0;
   #foldSeconds = 0;
@@ -169,7 +170,10 @@ export class Tails {
     const isPressing = this.#waiting.length > 0 || rows > capacity.rows / 2;
     if (rows === 0 || (rows < foldRows && !isPressing)) return;
     const startedAt = performance.now();
-    if (startedAt < this.#restsUntil && !isPressing) return;
+    if (startedAt < this.#restsUntil && !isPressing) {
+      this.#foldLater(this.#restsUntil - startedAt);
+      return;
+    }
     this.#isFolding = true;
     let hasFailed = false;
     try {
@@ -179,8 +183,7 @@ export class Tails {
       hasFailed = true;
       this.#foldsFailed++;
       logger.error({ err: error, rows }, 'accepted points not folded in');
-      // nobody else may come by who waits for room
-      setTimeout(() => void this.#foldIfDue(), RETRY_MS).unref();
+      this.#foldLater(RETRY_MS);
     } finally {
       this.#isFolding = false;
     }
@@ -189,6 +192,12 @@ export class Tails {
     this.#restsUntil = performance.now() + ms * (1 / MOST_FOLDING - 1);
     reclaimMemory();
     if (!hasFailed && this.#waiting.length > 0) void this.#foldIfDue();
+  }
+
+  /** There may be no more posts that would see to it. */
+  #foldLater(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#foldIfDue(), ms).unref();
   }
 
   async #fold(generation: Generation, tail: Tail): Promise<void> {

@@ -153,6 +153,16 @@ test('after a fold that failed everything is as before, and it is tried again', 
   assertServed(current.generation, notes.slice(0, 61), 'folded');
 });
 
+test('after a rest the next fold begins without another point', async () => {
+  const { current, tails } = start({ foldRows: 5 });
+  await tails.serve(await generationOf(notes.slice(0, 50)), postsOf(50, 55));
+  await until('a fold', () => tails.state.folds === 1);
+  await tails.append(postsOf(55, 61));
+  assert.is(tails.state.rows, 6);
+  await until('another one', () => tails.state.folds === 2);
+  assertServed(current.generation, notes.slice(0, 61), 'folded twice');
+});
+
 test('the tag names the points that waited, so that two states never share it', async () => {
   const tags = await Promise.all(
     [[], postsOf(10, 12), postsOf(11, 12)].map(async (posts) => {
