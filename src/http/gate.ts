@@ -8,7 +8,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 /** Requests of one connection that are worked on at the same time. */
 const MOST_UNANSWERED = 2;
 /** Milliseconds of one turn of the event loop that go to requests which waited. */
-const TURN_MS = 2;
+const TURN_MS = 1;
 /**
  * Milliseconds from which a request counts as heavy: ten times what an ordinary one takes, and a
  * third of what the slowest do.

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { DatasetParts } from '../dataset/dataset.js';
 import type { Tail, TailRow } from '../dataset/tail.js';
+import { restThread } from './rest-thread.js';
 
 /** What a fold is made from: the rows below `length` of the tail become part of the dataset. */
 export interface FoldTask {
@@ -24,6 +25,6 @@ export async function foldInThread(task: FoldTask): Promise<DatasetParts> {
   } finally {
     ended.catch(() => {});
     // what a thread has built stays in memory as long as the thread does
-    void worker.terminate();
+    restThread(worker);
   }
 }

@@ -63,8 +63,8 @@ test('a scan visits each match once, whatever is gone through, whole or in piece
 test('where whole stretches match they come as runs, and a long one in parts', () => {
   const all = visitor();
   assert.is(engine.scan({}, all.visit), notes.length);
-  // a stretch of work is a tenth of a piece, two nanoseconds a row
-  assert.is(all.visits, Math.ceil(notes.length / (PIECE / 10 / 2)));
+  // a stretch of work is a fifth of a piece, two nanoseconds a row
+  assert.is(all.visits, Math.ceil(notes.length / (PIECE / 5 / 2)));
   const half = visitor();
   const boxes: Filters['boxes'] = [{ west: -180, south: 0, east: 180, north: 90 }];
   const count = engine.scan({ boxes }, half.visit);

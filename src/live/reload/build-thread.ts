@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { parentPort } from 'node:worker_threads';
+import { getHeapStatistics } from 'node:v8';
+import { parentPort, workerData } from 'node:worker_threads';
 import { buildDataset } from '../../dataset/build.js';
 import { InputError } from '../../errors.js';
 import type { Notification } from '../../model/notification.js';
@@ -33,13 +34,22 @@ export type BuildReply =
 
 /** How often the progress is told. */
 const PROGRESS_MS = 50;
+/** Share of the heap's limit beyond which a build fails: beyond the limit V8 ends the thread at once. */
+const FULL_HEAP = 0.85;
+
+const { stop } = workerData as { readonly stop: Int32Array };
 
 /** Builds what is asked for, and replies. An error that is no InputError ends the thread. */
 async function answer(request: BuildRequest): Promise<void> {
+  const check = new Check();
   try {
     if (request.unless !== undefined) stepBack();
-    await build(request);
+    await build(request, check);
   } catch (error) {
+    if (check.failure !== undefined) {
+      reply({ kind: 'failed', message: `${request.path}: ${check.failure}` });
+      return;
+    }
     if (!(error instanceof InputError)) throw error;
     // errors that are found after reading do not name the file
     const { message } = error;
@@ -50,10 +60,10 @@ async function answer(request: BuildRequest): Promise<void> {
   }
 }
 
-async function build(request: BuildRequest): Promise<void> {
+async function build(request: BuildRequest, check: Check): Promise<void> {
   const { path, checksumPath, maxInvalid, notificationsPath, unless } = request;
   if (checksumPath !== undefined) await checkChecksum(path, checksumPath);
-  const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath);
+  const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath, check);
   const digestWith = (snapshot: string): string =>
     createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
   if (unless !== undefined && digestWith(await contentDigest(path)) === unless) {
@@ -62,6 +72,7 @@ async function build(request: BuildRequest): Promise<void> {
   }
   let toldAt = Number.NEGATIVE_INFINITY;
   const onProgress = (bytesRead: number, bytesTotal: number): void => {
+    check.look();
     const now = performance.now();
     if (now - toldAt < PROGRESS_MS && bytesRead < bytesTotal) return;
     toldAt = now;
@@ -78,12 +89,31 @@ async function build(request: BuildRequest): Promise<void> {
   }
 }
 
+/** Ends a build that is to stop, or that would soon be ended with its thread. */
+class Check {
+  /** Why the build was ended; what reads the file may make another error of it. */
+  failure: string | undefined;
+
+  readonly look = (): void => {
+    if (Atomics.load(stop, 0) === 1) this.#end('the build was stopped');
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+    if (used < limit * FULL_HEAP) return;
+    const [usedMb, limitMb] = [used, limit].map((bytes) => Math.round(bytes / 1e6));
+    this.#end(`out of memory: ${usedMb} MB of ${limitMb} MB of the heap are used`);
+  };
+
+  #end(failure: string): never {
+    this.failure = failure;
+    throw new Error(failure);
+  }
+}
+
 /**
  * Reads the notifications file. Its parsers are loaded here, since most services have no such file.
  */
-async function readExtra(path: string): Promise<readonly Notification[]> {
+async function readExtra(path: string, check: Check): Promise<readonly Notification[]> {
   const { readNotifications } = await import('../../snapshot/files/notifications.js');
-  return readNotifications(path);
+  return readNotifications(path, check.look);
 }
 
 function reply(message: BuildReply): void {

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { sharedArray } from '../../common-array.js';
 import { InputError } from '../../errors.js';
 import type { Progress } from '../../snapshot/snapshot.js';
 import { createGeneration, type Generation } from '../generation.js';
+import { restThread } from '../rest-thread.js';
 import type { BuildReply, BuildRequest } from './build-thread.js';
 
 /** What to build, and when not to. */
@@ -32,12 +34,14 @@ export interface Builder {
 
 type FinalReply = Exclude<BuildReply, { kind: 'progress' }>;
 
-/** How long a thread may take to end. */
+/** How long a thread may take to stop by itself, and how long to end. */
 const STOP_MS = 2_000;
 
 /** A thread that builds, and what rejects once it has died or was ended. */
 interface BuildThread {
   readonly worker: Worker;
+  /** Is set to 1 to stop the build. */
+  readonly stop: Int32Array;
   readonly ended: Promise<never>;
 }
 
@@ -56,13 +60,16 @@ export function createBuilder(settings: {
       const request = { path, checksumPath, unless, maxInvalid, notificationsPath };
       const thread = idle ?? startThread();
       idle = undefined;
+      Atomics.store(thread.stop, 0, 0);
       const reply = await ask(thread, request, signal, onProgress);
+      // the thread of a build that was stopped is not used again, whatever it replied at last
+      signal?.throwIfAborted();
       if (reply.kind === 'refused') {
         idle = thread;
         throw new InputError(reply.message);
       }
       // what a thread has built stays in memory as long as the thread does
-      void thread.worker.terminate();
+      restThread(thread.worker);
       if (reply.kind === 'failed') throw new Error(reply.message);
       return reply.kind === 'unchanged' ? 'unchanged' : createGeneration(reply.parts);
     },
@@ -75,31 +82,27 @@ export function createBuilder(settings: {
 }
 
 function startThread(): BuildThread {
-  const worker = new Worker(new URL('./build-thread.js', import.meta.url));
+  const stop = sharedArray(Int32Array, 1);
+  const worker = new Worker(new URL('./build-thread.js', import.meta.url), {
+    workerData: { stop },
+  });
   // rejects also when the thread dies of an error, running out of memory included
   const ended = once(worker, 'exit').then(([code]): never => {
     throw new Error(`the build thread ended with code ${code}`);
   });
   // nobody awaits the end of a thread that rests
   ended.catch(() => {});
-  return { worker, ended };
+  return { worker, stop, ended };
 }
 
 /** Resolves with the thread's reply. Rejects when it dies, or was ended because of the signal. */
 async function ask(
-  { worker, ended }: BuildThread,
+  thread: BuildThread,
   request: BuildRequest,
   signal: AbortSignal | undefined,
   onProgress: Progress,
 ): Promise<FinalReply> {
-  let stop = (): void => {};
-  // one that hangs in the system, such as on a dead file server, cannot be ended: it is left behind
-  const stopped = new Promise<void>((resolve) => {
-    stop = () => resolve(Promise.race([worker.terminate(), delay(STOP_MS)]).then(() => {}));
-  }).then((): never => {
-    throw new Error('the build was stopped');
-  });
-  signal?.addEventListener('abort', stop);
+  const { worker, ended } = thread;
   let hear = (_reply: BuildReply): void => {};
   const final = new Promise<FinalReply>((resolve) => {
     hear = (reply) => {
@@ -107,6 +110,13 @@ async function ask(
       else resolve(reply);
     };
   });
+  let stop = (): void => {};
+  const stopped = new Promise<void>((resolve) => {
+    stop = () => resolve(stopBuild(thread, final));
+  }).then((): never => {
+    throw new Error('the build was stopped');
+  });
+  signal?.addEventListener('abort', stop);
   worker.on('message', hear);
   worker.postMessage(request);
   try {
@@ -115,4 +125,19 @@ async function ask(
     worker.off('message', hear);
     signal?.removeEventListener('abort', stop);
   }
+}
+
+/** Stops a build and ends its thread; resolves when it holds nothing any more. */
+async function stopBuild(thread: BuildThread, final: Promise<FinalReply>): Promise<void> {
+  Atomics.store(thread.stop, 0, 1);
+  const limit = new AbortController();
+  const late = delay(STOP_MS, 'late', { signal: limit.signal }).catch(() => 'late');
+  const outcome = await Promise.race([final, thread.ended.catch(() => 'ended'), late]);
+  limit.abort();
+  if (outcome !== 'late') {
+    restThread(thread.worker);
+    return;
+  }
+  // one that hangs in the system, such as on a dead file server, cannot be ended: it is left behind
+  await Promise.race([thread.worker.terminate(), delay(STOP_MS)]);
 }

@@ -5,12 +5,16 @@ import { detectFormat } from '../rows/detect.js';
 import { ProblemLog } from '../rows/problem-log.js';
 import { nameFile, PARSERS } from '../rows/reader.js';
 import { Source } from '../rows/source.js';
+import type { Progress } from '../snapshot.js';
 
 /**
  * Reads a file of notifications, gzipped or not: NDJSON, a JSON array, or an object with a list
  * `results`. Throws an InputError that lists the first problems when any of them is invalid.
  */
-export async function readNotifications(path: string): Promise<Notification[]> {
+export async function readNotifications(
+  path: string,
+  onProgress?: Progress,
+): Promise<Notification[]> {
   const format = await detectFormat(path);
   if (format !== 'ndjson' && format !== 'json') {
     throw new InputError(
@@ -22,7 +26,7 @@ export async function readNotifications(path: string): Promise<Notification[]> {
   const ids = new IdSet();
   const notifications: Notification[] = [];
   try {
-    for await (const rows of PARSERS[format](source.chunks())) {
+    for await (const rows of PARSERS[format](source.chunks(onProgress))) {
       for (const row of rows) {
         const result =
           row.problem === undefined
