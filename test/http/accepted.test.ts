@@ -181,4 +181,22 @@ test('an answer that is kept is not asked about points that the tail has forgott
   await service.close();
 });
 
+test('of a header with many names the first eight are looked at', async () => {
+  const service = await start();
+  const before = String((await service.ask(NOWHERE)).headers['etag']);
+  service.accept(1);
+  await service.fold(1, 10);
+  const elsewhere = before.replace(/-json-.*/, '-json-elsewhere"');
+  for (const [others, status] of [
+    [7, 304],
+    [8, 200],
+    [20, 200],
+  ] as const) {
+    const names = [...Array.from({ length: others }, () => elsewhere), before];
+    const reply = await service.ask(NOWHERE, { 'If-None-Match': names.join(', ') });
+    assert.is(reply.status, status, `behind ${others} others`);
+  }
+  await service.close();
+});
+
 test.run();

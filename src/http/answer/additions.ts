@@ -18,6 +18,11 @@ export interface Coverage {
   seen: number;
 }
 
+/**
+ * Names in a header that are looked at: each costs a look at the tail, and a header has hundreds.
+ */
+const MAX_LOOKS = 8;
+
 /** A snapshot in an entity tag or by its own name, and behind it the mark of an accepted point. */
 const NAMED = /("|^\s*)([0-9a-f]{16})(?:\.([0-9a-z]+)\.([0-9a-z]+))?(?=[-"\s]|$)/g;
 
@@ -69,11 +74,12 @@ export function renewNames(
   { tail, length }: TailState,
 ): string {
   const name = snapshot.slice(1, -1);
+  let looks = MAX_LOOKS;
   return header.replaceAll(NAMED, (found, quote: string, tag: string, sequence, created) => {
     if (!name.startsWith(tag)) return found;
     const from = sequence === undefined ? -tail.offset : rowBehind(tail, length, sequence, created);
-    const isSame = from >= 0 && accepted(tail, from, length).length === 0;
-    return isSame ? quote + name : found;
+    if (from < 0 || looks-- <= 0) return found;
+    return accepted(tail, from, length).length === 0 ? quote + name : found;
   });
 }
 
