@@ -11,14 +11,22 @@ import { until } from '../../support/wait.js';
 const LIMITED = new URL('../../support/journal-limited.js', import.meta.url).pathname;
 
 /** A disk that fails as long as it is told to, after half of what is written. */
-function failingDisk(): Disk & { failing: 'no' | 'write' | 'sync' | 'all' | 'folder' } {
+interface FailingDisk extends Disk {
+  failing: 'no' | 'write' | 'sync' | 'all' | 'folder';
+  /** Called before a write. */
+  before: () => void;
+}
+
+function failingDisk(): FailingDisk {
   const fail = (code: string): never => {
     throw Object.assign(new Error(`${code}: it fails`), { code, syscall: 'write' });
   };
   return {
     ...DISK,
     failing: 'no',
+    before() {},
     async write(fd, bytes, position) {
+      this.before();
       if (this.failing !== 'write' && this.failing !== 'all') {
         return DISK.write(fd, bytes, position);
       }
@@ -56,12 +64,19 @@ for (const [failing, why] of [
       const journal = await open({ disk, onProblem: (problem) => problems.push(problem) });
       await journal.append([newPost(1)]);
       disk.failing = failing;
+      const later: Promise<unknown>[] = [];
+      // comes while the others are written
+      disk.before = () => {
+        if (later.length === 0) later.push(refusal(journal, 7));
+      };
       const outcomes = await Promise.all([2, 3, 4].map((id) => refusal(journal, id)));
-      for (const outcome of outcomes) {
+      for (const outcome of [...outcomes, ...(await Promise.all(later))]) {
         assert.instance(outcome, JournalUnavailable);
         assert.match(String(outcome), `${path}: cannot be written: ${why}`);
       }
+      assert.is(later.length, 1);
       assert.is(journal.state.problem, problems[0]);
+      assert.is(problems.length, 1);
       assert.instance(await refusal(journal, 5), JournalUnavailable);
       assert.is(numbers(journal.replay()), '1:1');
       if (failing !== 'all') {
