@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addToken } from '../../src/commands/token.js';
 import { type Asked, type Envelope, exchange, type Reply, statusOf } from '../support/client.js';
-import { metricsOf, readyOf } from '../support/operating.js';
-import { FIXTURE_POINTS, runCommand, type Service, startService } from '../support/service.js';
+import { metricsOf } from '../support/operating.js';
+import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-posting-'));
 const POINTS = '/rest/map_data_points/';
@@ -228,41 +228,6 @@ test('an instance without a journal takes no posts, and says so everywhere', asy
   } finally {
     await reader.stop();
   }
-});
-
-test('by default the journal stands beside the snapshot; where that cannot be, it is only read', async () => {
-  const place = mkdtempSync(join(folder, 'default-'));
-  const path = join(place, 'notes.ndjson');
-  writeFileSync(path, '{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00:00Z"}\n');
-  const beside = { WAYPOST_JOURNAL: '' };
-  const first = await startService(['--snapshot', path], beside);
-  const posted = await post(PLACE, {}, first);
-  await first.stop();
-  assert.is(posted.json<Note>().id, 2);
-  assert.ok(existsSync(`${path}.journal`));
-  const folderOf = await startService(['--snapshot', place], beside);
-  const { points } = await readyOf(folderOf);
-  await folderOf.stop();
-  assert.is(points, 1, 'a journal is no snapshot');
-  assert.ok(existsSync(join(place, 'waypost.journal')));
-  if (process.getuid?.() === 0) return;
-  chmodSync(place, 0o555);
-  const reader = await startService(['--snapshot', join(place, 'notes.ndjson')], beside);
-  try {
-    const said = reader.logs.filter(({ msg }) => msg === 'points are only read');
-    assert.is(said.length, 1);
-    assert.is((await post(PLACE, {}, reader)).status, 405);
-  } finally {
-    await reader.stop();
-    chmodSync(place, 0o755);
-  }
-});
-
-test('two services never share a journal: the second waits for it, and gives up in time', async () => {
-  const flags = ['serve', '--snapshot', FIXTURE_POINTS, '--port', '0', '--journal', journal];
-  const { code, stderr } = await runCommand([...flags, '--listen-timeout', '300ms']);
-  assert.is(code, 1);
-  assert.match(stderr, /many\.journal/);
 });
 
 test('metrics count posts by what came of them, and the state of the journal', async () => {

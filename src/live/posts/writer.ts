@@ -132,7 +132,8 @@ export class PostWriter implements Posts {
     try {
       return await this.#store(request);
     } catch (error) {
-      if (error instanceof JournalUnavailable) return unavailable(error.message);
+      // the log says why, with the name of the file
+      if (error instanceof JournalUnavailable) return unavailable('the journal cannot be written');
       throw error;
     } finally {
       this.#busy--;

@@ -1,0 +1,80 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { JournalLocked, JournalUnwritable } from '../../src/live/journal/journal.js';
+import { isSnapshotName } from '../../src/live/source/names.js';
+import { openConfiguredJournal } from '../../src/serving/journal.js';
+import { withFolder } from '../support/native.js';
+
+const logs: Record<string, unknown>[] = [];
+const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
+
+function open(snapshot: string, journal?: string, listenTimeout = 0) {
+  const settings = { snapshot, listenTimeout, ...(journal === undefined ? {} : { journal }) };
+  return openConfiguredJournal(settings, {}, logger);
+}
+
+test.before.each(() => void logs.splice(0));
+
+test('by default the journal stands beside the snapshot, and is none', async () => {
+  await withFolder(async (folder) => {
+    const file = join(folder, 'notes.ndjson');
+    writeFileSync(file, '');
+    const cases: [snapshot: string, journal: string][] = [
+      [file, 'notes.ndjson.journal'],
+      [folder, 'waypost.journal'],
+      [join(folder, '*.ndjson'), 'waypost.journal'],
+    ];
+    for (const [snapshot, name] of cases) {
+      const journal = await open(snapshot);
+      assert.ok(existsSync(join(folder, name)), name);
+      await journal!.close();
+      for (const one of [name, `${name}.new`, `${name}.damaged-20260101T000000Z`]) {
+        assert.not.ok(isSnapshotName(one), one);
+      }
+    }
+    assert.is(await open(file, 'none'), undefined);
+    assert.is(await open(join(folder, 'nothing.ndjson')), undefined);
+    assert.not.ok(existsSync(join(folder, 'nothing.ndjson.journal')));
+    assert.equal(logs, []);
+  });
+});
+
+test('where none can be made beside the snapshot, points are only read, and the log says so once', async () => {
+  await withFolder(async (folder) => {
+    // a folder of that name is in the way, which stops root as well
+    mkdirSync(join(folder, 'waypost.journal'));
+    assert.is(await open(folder), undefined);
+    assert.equal(
+      logs.map(({ msg, level }) => [msg, level]),
+      [['points are only read', 40]],
+    );
+    const asked = open(folder, join(folder, 'no-folder', 'a.journal'));
+    await asked.then(
+      () => assert.unreachable(),
+      (error) => assert.instance(error, JournalUnwritable),
+    );
+  });
+});
+
+test('a journal that another process owns is waited for, and then refused', async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'a.journal');
+    const first = await open(folder, path);
+    await open(folder, path, 150).then(
+      () => assert.unreachable(),
+      (error) => assert.instance(error, JournalLocked),
+    );
+    assert.equal(
+      logs.map(({ msg }) => msg),
+      ['waiting for the journal'],
+    );
+    const second = open(folder, path, 20_000);
+    await first!.close();
+    await (await second)!.close();
+  });
+});
+
+test.run();
