@@ -1,6 +1,8 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import { openLoop } from './generators/open.js';
 import { surveyPlaces } from './places.js';
 import { requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
@@ -35,6 +37,12 @@ interface Round {
   readonly besideMs: number;
 }
 
+const LIST = '/rest/map_data_points/';
+const HEADERS = { 'content-type': 'application/json' };
+const BODY = JSON.stringify({
+  ...{ lat: '60.17', lon: '24.94' },
+  ...{ comment: 'The bench is broken.', tags: ['Repair'] },
+});
 const LINE_BYTES = 400;
 const READS_A_SECOND = 1_000;
 const POSTS_A_SECOND = 500;
@@ -64,11 +72,11 @@ async function main(): Promise<void> {
       say(`round ${round + 1} of ${options.rounds}`);
       const syncs = syncsASecond(folder, options.seconds);
       const { seconds, connections } = options;
-      const posts = await postFor(server.url, { seconds, connections });
+      const posts = await postFor(server.url, seconds, connections);
       const quietMs = await readFor(server.url, paths, seconds);
       const [besideMs] = await Promise.all([
         readFor(server.url, paths, seconds),
-        postFor(server.url, { seconds, connections: READERS, rate: POSTS_A_SECOND }),
+        postEvenly(server.url, seconds),
       ]);
       rounds.push({ syncs, posts, quietMs, besideMs });
     }
@@ -95,39 +103,45 @@ function syncsASecond(folder: string, seconds: number): number {
   return count / seconds;
 }
 
-/** Posts as fast as it goes, or at a rate. Returns how many were acknowledged a second. */
-async function postFor(
-  url: string,
-  { seconds, connections, rate }: { seconds: number; connections: number; rate?: number },
-): Promise<number> {
-  const body = { lat: '60.17', lon: '24.94', comment: 'The bench is broken.', tags: ['Repair'] };
+/** Posts as fast as it goes. Returns how many were acknowledged a second. */
+async function postFor(url: string, seconds: number, connections: number): Promise<number> {
   const result = await autocannon({
-    url: `${url}/rest/map_data_points/`,
+    url: url + LIST,
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    headers: HEADERS,
+    body: BODY,
     duration: seconds,
     connections,
-    ...(rate === undefined ? {} : { overallRate: rate }),
   });
   refuseFailures(result);
   return result['2xx'] / result.duration;
 }
 
-/** Reads at a steady rate. Returns the 99th percentile in milliseconds. */
-async function readFor(url: string, paths: readonly string[], seconds: number): Promise<number> {
-  const result = await autocannon({
-    url,
-    requests: paths.map((path) => ({ path })),
-    duration: seconds,
-    connections: READERS,
-    overallRate: READS_A_SECOND,
-  });
-  refuseFailures(result);
-  return result.latency.p99;
+/** Posts evenly at {@link POSTS_A_SECOND}, whatever the answers. */
+async function postEvenly(url: string, seconds: number): Promise<void> {
+  const answers: Promise<Response>[] = [];
+  const began = performance.now();
+  for (let elapsed = 0; elapsed < seconds; elapsed = (performance.now() - began) / 1000) {
+    while (answers.length < elapsed * POSTS_A_SECOND) {
+      answers.push(fetch(url + LIST, { method: 'POST', headers: HEADERS, body: BODY }));
+    }
+    await delay(2);
+  }
+  const statuses = await Promise.all(answers.map(async (answer) => (await answer).status));
+  const non2xx = statuses.filter((status) => status !== 201).length;
+  refuseFailures({ non2xx, errors: 0 });
 }
 
-function refuseFailures({ non2xx, errors }: autocannon.Result): void {
+/** Reads evenly at {@link READS_A_SECOND}. Returns the 99th percentile in milliseconds. */
+async function readFor(base: string, paths: readonly string[], seconds: number): Promise<number> {
+  const rate = READS_A_SECOND;
+  const load = { base, paths, connections: READERS, warmupSeconds: 0.5, seconds, rate };
+  const { latencies, errors } = await openLoop(load);
+  refuseFailures({ non2xx: 0, errors: Object.keys(errors).length });
+  return latencies.percentiles[99]!;
+}
+
+function refuseFailures({ non2xx, errors }: Pick<autocannon.Result, 'non2xx' | 'errors'>): void {
   if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} refusals and ${errors} errors`);
 }
 
