@@ -152,7 +152,8 @@ test('an image with more pixels than are allowed is refused by its header', asyn
     const bomb = claimingPng(width, height, deflateSync(Buffer.alloc(100_000)));
     const text = await refused(bomb);
     const expected = `The image has ${width} × ${height} pixels. Expected at most ${MAX_PIXELS} altogether.`;
-    assert.ok(text === expected || text === NO_IMAGE, text);
+    // no decoder takes the last one for an image at all
+    assert.is(text, width < 2 ** 31 - 1 ? expected : NO_IMAGE);
   }
   const most = await sharp({
     create: { width: 1000, height: 1000, channels: 3, background: 'red' },

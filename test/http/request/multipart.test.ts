@@ -225,6 +225,15 @@ test('a folder that cannot be written gets 503, without its name', async () => {
     assert.is(status, 503);
     assert.is(headers['retry-after'], '1');
     assert.is(text, '{"detail":"The image could not be stored; try again in a moment."}');
+    // what is left of the body is read, and the next request of the connection found behind it
+    const body = Buffer.concat([
+      part('image', Buffer.alloc(190_000), 'x.jpg'),
+      Buffer.from('--XX--\r\n'),
+    ]);
+    const head = `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const next = 'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    const answers = await exchange(port, head + body.toString('latin1') + next);
+    assert.match(answers, /^HTTP\/1\.1 503 .*HTTP\/1\.1 404 /s);
   } finally {
     renameSync(`${incoming}-away`, incoming);
   }
