@@ -36,7 +36,8 @@ export async function openConfiguredJournal(
       logger.debug({ path, created, waiting, lastSequence }, 'journal opened');
       return journal;
     } catch (error) {
-      if (error instanceof JournalUnwritable && given === undefined) {
+      // one that is there may hold points that were accepted: it is not passed over
+      if (error instanceof JournalUnwritable && given === undefined && !isFile(path)) {
         logger.warn({ path, reason: error.message }, 'points are only read');
         return undefined;
       }
@@ -56,3 +57,7 @@ function besideSnapshot(snapshot: string): string | undefined {
 }
 
 const FOLDER_JOURNAL = 'waypost.journal';
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

@@ -59,6 +59,20 @@ test('where none can be made beside the snapshot, points are only read, and the 
   });
 });
 
+test('a journal that is there and cannot be written is not passed over', async () => {
+  await withFolder(async (folder) => {
+    // too long a name for the lock beside it, which stops root as well
+    const snapshot = join(folder, 'n'.repeat(240));
+    writeFileSync(snapshot, '');
+    assert.is(await open(snapshot), undefined);
+    writeFileSync(`${snapshot}.journal`, '');
+    await open(snapshot).then(
+      () => assert.unreachable(),
+      (error) => assert.instance(error, JournalUnwritable),
+    );
+  });
+});
+
 test('a journal that another process owns is waited for, and then refused', async () => {
   await withFolder(async (folder) => {
     const path = join(folder, 'a.journal');

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Microseconds } from '../../model/units.js';
+import { type Call, requireReadable, takeBatch } from './batch.js';
 import { type Disk, reasonOf } from './disk.js';
 import { Draft, type JournalFile } from './file.js';
 import {
@@ -10,13 +11,11 @@ import {
   type Post,
   type SpentKey,
 } from './journal.js';
-import { isKey, postLines } from './line.js';
+import { postLines } from './line.js';
 import type { Lock } from './lock.js';
 import type { Contents } from './reading.js';
 import { KEY_LIFETIME, keysSince, select } from './selection.js';
 
-/** Characters that are written at once. */
-const MAX_BATCH = 4 * 1024 * 1024;
 /** Beyond what a journal can reach: a mistake that must not use up all numbers. */
 const MAX_WATERMARK: number = 2 ** 52;
 /** How often it is tried whether a journal that failed can be written again, in milliseconds. */
@@ -30,13 +29,6 @@ export interface JournalOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   readonly disk?: Disk;
-}
-
-/** A caller of `append` that waits. */
-interface Call {
-  readonly posts: readonly NewPost[];
-  readonly resolve: (posts: readonly Post[]) => void;
-  readonly reject: (error: Error) => void;
 }
 
 /** The parts of an open journal, and what its file holds. */
@@ -99,10 +91,7 @@ export class FileJournal implements Journal {
   }
 
   append(posts: readonly NewPost[]): Promise<readonly Post[]> {
-    for (const { key, point } of posts) {
-      if (key !== undefined && !isKey(key)) throw new RangeError(`no key: ${JSON.stringify(key)}`);
-      if (point.id >= Number.MAX_SAFE_INTEGER) throw new RangeError(`no id is above ${point.id}`);
-    }
+    requireReadable(posts);
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     if (posts.length === 0) return Promise.resolve([]);
@@ -178,38 +167,23 @@ export class FileJournal implements Journal {
 
   /** Writes what waits, as many posts as a batch takes, with one `fdatasync`. */
   async #commit(): Promise<void> {
-    const batch: { readonly call: Call; readonly numbered: readonly Post[] }[] = [];
-    let lines = '';
-    let last = this.#lastSequence;
-    let count = 0;
-    while (lines.length < MAX_BATCH) {
-      const call = this.#queue.shift();
-      if (call === undefined) break;
-      const first = last + 1;
-      const numbered = call.posts.map((post, i) => ({ sequence: first + i, ...post }));
-      try {
-        lines += postLines(numbered, count === 0 ? this.#expected : first, this.#foreign);
-      } catch (error) {
-        call.reject(error as RangeError);
-        continue;
-      }
-      last += numbered.length;
-      count += numbered.length;
-      batch.push({ call, numbered });
-    }
+    const { calls, numbered, count, lines, last } = takeBatch(
+      this.#queue,
+      this.#lastSequence,
+      this.#expected,
+      this.#foreign,
+    );
     if (count === 0) return;
     const began = performance.now();
     try {
       await this.#file.append(lines);
     } catch (error) {
-      const calls = batch.map(({ call }) => call);
       await this.#fail(error, calls);
       return;
     }
     this.#options.onFlush?.((performance.now() - began) / 1000, count);
-    const added = batch.flatMap(({ numbered }) => numbered);
-    this.#settle(added, last);
-    for (const { call, numbered } of batch) call.resolve(numbered);
+    this.#settle(numbered.flat(), last);
+    for (const [i, call] of calls.entries()) call.resolve(numbered[i]!);
     await this.#markWhenIdle();
   }
 
