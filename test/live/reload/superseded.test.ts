@@ -77,7 +77,7 @@ test('a newer file that is still being written is no reason to abandon', async (
     release = resolve;
   });
   const { reloader, current, served, outcomes, end } = await startReloading(folder, {
-    settleMs: 1_000,
+    settleMs: 2_500,
     async build(builder, ...task) {
       if (task[0].path.endsWith('b')) await released;
       return builder.build(...task);
