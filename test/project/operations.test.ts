@@ -10,6 +10,7 @@ const PAGE = read('docs/operations.md');
 const SOURCE = sourceFiles();
 
 const LEVELS: Readonly<Record<string, string>> = {
+  debug: '20',
   info: '30',
   warn: '40',
   error: '50',
@@ -18,6 +19,7 @@ const LEVELS: Readonly<Record<string, string>> = {
 /** What a message's fields are where they are not written out beside it. */
 const SPREAD: Readonly<Record<string, string>> = {
   '...server.begun': 'points, loadMs, address, operations',
+  '...ids': 'from, to',
 };
 
 /** The code spans of a text. */
