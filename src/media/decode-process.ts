@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import sharp, { type Metadata } from 'sharp';
-import type { Decoded, DecodeJob } from './decoder.js';
+import type { Decoded, DecodeJob, DecodeReply } from './decoder.js';
 import type { Ending } from './names.js';
 
 // entry of the process that decodes images: whatever an image does to its decoder happens here, and
@@ -34,12 +34,17 @@ sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuff
 
 process.once('disconnect', () => process.exit());
 process.on('message', async (job: DecodeJob) => {
+  reply({ kind: 'taken' });
   const decoded = await decode(job).catch((error: NodeJS.ErrnoException): Decoded => {
     return { kind: 'failed', code: error.code ?? error.message };
   });
-  process.send!(decoded);
+  reply(decoded);
 });
 process.send!('ready');
+
+function reply(message: DecodeReply): void {
+  process.send!(message);
+}
 
 /**
  * Decodes every pixel of an image and writes a new one with the same look: turned upright, in the

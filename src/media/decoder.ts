@@ -18,6 +18,9 @@ export type Decoded =
   | { readonly kind: 'refused'; readonly text: string }
   | { readonly kind: 'failed'; readonly code: string };
 
+/** What the process says: that it has begun a job, and later what it answers. */
+export type DecodeReply = { readonly kind: 'taken' } | Decoded;
+
 /** Decodes images in a process of its own, one at a time. */
 export interface Decoder {
   /** Rejects with a MediaUnavailable when it could not be tried. */
@@ -68,14 +71,22 @@ export function createDecoder({ patienceMs, idleMs, maxWaiting }: DecoderLimits 
     }
   }
 
-  /** What a process makes of a job; undefined when it was gone before it had the job. */
+  /** What a process makes of a job; undefined when it was gone before it had begun. */
   async function tryWith(worker: ChildProcess, job: DecodeJob): Promise<Decoded | undefined> {
     hold(worker);
     const aborting = new AbortController();
     const { signal } = aborting;
-    const answered = once(worker, 'message', { signal }).then(([decoded]) => decoded as Decoded);
-    const ended = once(worker, 'exit', { signal }).then((): Decoded => {
-      return { kind: 'refused', text: 'The image could not be decoded.' };
+    let isTaken = false;
+    let hear = (_reply: DecodeReply): void => {};
+    const answered = new Promise<Decoded>((resolve) => {
+      hear = (reply) => {
+        if (reply.kind === 'taken') isTaken = true;
+        else resolve(reply);
+      };
+    });
+    worker.on('message', hear);
+    const ended = once(worker, 'exit', { signal }).then((): Decoded | undefined => {
+      return isTaken ? { kind: 'refused', text: 'The image could not be decoded.' } : undefined;
     });
     let isLate = false;
     const timer = setTimeout(() => {
@@ -94,7 +105,8 @@ export function createDecoder({ patienceMs, idleMs, maxWaiting }: DecoderLimits 
     } finally {
       clearTimeout(timer);
       aborting.abort();
-      await Promise.allSettled([answered, ended]);
+      worker.off('message', hear);
+      await Promise.allSettled([ended]);
       letGo(worker);
     }
   }

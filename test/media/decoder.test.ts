@@ -50,19 +50,41 @@ test('an image that takes too long is given up, and the next one is taken', asyn
   decoder.close();
 });
 
-test('a process that dies takes one image with it', async () => {
+/** Hundredths of a second that a process has computed. */
+function ticksOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+test('a process that dies takes the image with it that it had begun', async () => {
   const decoder = createDecoder(LIMITS);
   assert.is((await decoder.decode(job(SMALL))).kind, 'image');
   const [first] = decoders();
-  // it has the job, and does nothing about it
-  process.kill(first!, 'SIGSTOP');
-  const dying = decoder.decode(job(SMALL));
-  await setImmediate();
+  // takes a second or so
+  const slow = join(home, 'slow.png');
+  const blank = { width: 10_000, height: 8_000, channels: 3, background: 'grey' } as const;
+  await sharp({ create: blank }).png({ compressionLevel: 1 }).toFile(slow);
+  const ticks = ticksOf(first!);
+  const dying = decoder.decode(job(slow));
+  await until('it computes', () => ticksOf(first!) > ticks + 2);
   process.kill(first!, 'SIGKILL');
   const next = decoder.decode(job(SMALL));
   assert.equal(await dying, { kind: 'refused', text: 'The image could not be decoded.' });
   assert.is((await next).kind, 'image');
   assert.is.not(decoders()[0], first);
+  decoder.close();
+  await until('the process has ended', () => decoders().length === 0);
+});
+
+test('an image that a dead process had not begun is given to another one', async () => {
+  const decoder = createDecoder(LIMITS);
+  assert.is((await decoder.decode(job(SMALL))).kind, 'image');
+  const [first] = decoders();
+  process.kill(first!, 'SIGSTOP');
+  const given = decoder.decode(job(SMALL));
+  await setImmediate();
+  process.kill(first!, 'SIGKILL');
+  assert.is((await given).kind, 'image');
 
   // between two images
   process.kill(decoders()[0]!, 'SIGKILL');
