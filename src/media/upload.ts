@@ -72,9 +72,12 @@ async function write(folder: string, stream: Readable, name: string): Promise<Up
       done(null, chunk);
     },
   });
+  const sink = createWriteStream(path, { flags: 'wx' });
   try {
-    await pipeline(stream, meter, createWriteStream(path, { flags: 'wx' }));
+    await pipeline(stream, meter, sink);
   } catch (error) {
+    // until then the file may yet be made
+    if (!sink.closed) await new Promise<void>((resolve) => sink.once('close', resolve));
     await removeFile(path).catch(() => {});
     const { syscall } = error as NodeJS.ErrnoException;
     // an error of the client's connection has another one
