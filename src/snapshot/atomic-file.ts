@@ -2,7 +2,6 @@ import {
   closeSync,
   fchmodSync,
   fsync,
-  fsyncSync,
   openSync,
   realpathSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { InputError } from '../errors.js';
+import { flushFolder } from '../flush-folder.js';
 import { removeLeftovers, temporaryIn } from './temporary.js';
 
 const flush = promisify(fsync);
@@ -94,18 +94,6 @@ function inspect(path: string): { target: string; mode: number | undefined } {
   if (stat.isDirectory()) throw new InputError(`${path}: cannot be written: it is a folder`);
   if (!stat.isFile()) throw new InputError(`${path}: cannot be written: it is no regular file`);
   return { target, mode: stat.mode & 0o777 };
-}
-
-/** A rename is on disk once the folder is. */
-function flushFolder(folder: string): void {
-  // Windows opens no folders, and needs none to be flushed
-  if (process.platform === 'win32') return;
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -2,7 +2,6 @@ import {
   closeSync,
   fdatasync,
   fsync,
-  fsyncSync,
   ftruncate,
   openSync,
   renameSync,
@@ -10,6 +9,7 @@ import {
   write,
 } from 'node:fs';
 import { promisify } from 'node:util';
+import { flushFolder } from '../../flush-folder.js';
 
 /**
  * What a journal asks of the file system. Tests put an implementation of their own between, which
@@ -55,14 +55,7 @@ export const DISK: Disk = {
   truncate: promisify(ftruncate),
   rename: renameSync,
   remove: (path) => rmSync(path, { force: true }),
-  syncFolder(path) {
-    const fd = openSync(path, 'r');
-    try {
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  },
+  syncFolder: flushFolder,
 };
 
 const REASONS: Readonly<Record<string, string>> = {
