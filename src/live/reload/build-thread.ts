@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { buildDataset } from '../../dataset/build.js';
 import { InputError } from '../../errors.js';
@@ -34,20 +33,18 @@ export type BuildReply =
 
 /** How often the progress is told. */
 const PROGRESS_MS = 50;
-/** Share of the heap's limit beyond which a build fails: beyond the limit V8 ends the thread at once. */
-const FULL_HEAP = 0.85;
 
 const { stop } = workerData as { readonly stop: Int32Array };
 
 /** Builds what is asked for, and replies. An error that is no InputError ends the thread. */
 async function answer(request: BuildRequest): Promise<void> {
-  const check = new Check();
   try {
     if (request.unless !== undefined) stepBack();
-    await build(request, check);
+    await build(request);
   } catch (error) {
-    if (check.failure !== undefined) {
-      reply({ kind: 'failed', message: `${request.path}: ${check.failure}` });
+    // what reads the file may have made another error of it
+    if (isStopped()) {
+      reply({ kind: 'failed', message: `${request.path}: the build was stopped` });
       return;
     }
     if (!(error instanceof InputError)) throw error;
@@ -60,10 +57,10 @@ async function answer(request: BuildRequest): Promise<void> {
   }
 }
 
-async function build(request: BuildRequest, check: Check): Promise<void> {
+async function build(request: BuildRequest): Promise<void> {
   const { path, checksumPath, maxInvalid, notificationsPath, unless } = request;
   if (checksumPath !== undefined) await checkChecksum(path, checksumPath);
-  const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath, check);
+  const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath);
   const digestWith = (snapshot: string): string =>
     createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
   if (unless !== undefined && digestWith(await contentDigest(path)) === unless) {
@@ -72,7 +69,7 @@ async function build(request: BuildRequest, check: Check): Promise<void> {
   }
   let toldAt = Number.NEGATIVE_INFINITY;
   const onProgress = (bytesRead: number, bytesTotal: number): void => {
-    check.look();
+    checkStop();
     const now = performance.now();
     if (now - toldAt < PROGRESS_MS && bytesRead < bytesTotal) return;
     toldAt = now;
@@ -89,31 +86,21 @@ async function build(request: BuildRequest, check: Check): Promise<void> {
   }
 }
 
-/** Ends a build that is to stop, or that would soon be ended with its thread. */
-class Check {
-  /** Why the build was ended; what reads the file may make another error of it. */
-  failure: string | undefined;
+function isStopped(): boolean {
+  return Atomics.load(stop, 0) === 1;
+}
 
-  readonly look = (): void => {
-    if (Atomics.load(stop, 0) === 1) this.#end('the build was stopped');
-    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-    if (used < limit * FULL_HEAP) return;
-    const [usedMb, limitMb] = [used, limit].map((bytes) => Math.round(bytes / 1e6));
-    this.#end(`out of memory: ${usedMb} MB of ${limitMb} MB of the heap are used`);
-  };
-
-  #end(failure: string): never {
-    this.failure = failure;
-    throw new Error(failure);
-  }
+/** Ends a build that is to stop. */
+function checkStop(): void {
+  if (isStopped()) throw new Error('the build was stopped');
 }
 
 /**
  * Reads the notifications file. Its parsers are loaded here, since most services have no such file.
  */
-async function readExtra(path: string, check: Check): Promise<readonly Notification[]> {
+async function readExtra(path: string): Promise<readonly Notification[]> {
   const { readNotifications } = await import('../../snapshot/files/notifications.js');
-  return readNotifications(path, check.look);
+  return readNotifications(path, checkStop);
 }
 
 function reply(message: BuildReply): void {
