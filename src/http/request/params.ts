@@ -1,20 +1,10 @@
-import type { Circle, Filters, Ordering, Query, TimeWindow } from '../../model/query.js';
-import { quote } from '../../model/quote.js';
+import type { Ordering, Query } from '../../model/query.js';
 import type { TimeZone } from '../../model/time-zone.js';
-import { parseQueryTime } from '../../model/timestamp.js';
-import type { Microseconds } from '../../model/units.js';
-import { parseBbox } from './bbox.js';
 import { invalidPage, ParameterErrors, type ParameterProblem } from './errors.js';
-import { parseDecimals, parseWhole } from './numbers.js';
+import { FILTER_PARAMETERS, parseFilters } from './filters.js';
+import { parseWhole } from './numbers.js';
+import { type Parameter, refusal } from './parameter.js';
 import { last, type Pair } from './query-string.js';
-
-/** A parameter as the documentation, the browsable page and the error texts name it. */
-export interface Parameter {
-  readonly name: string;
-  /** Completes "expected …". */
-  readonly accepts: string;
-  readonly example: string;
-}
 
 /** Which page of a list is asked for. */
 export interface PageRequest {
@@ -26,9 +16,6 @@ export interface PageRequest {
 
 export const DEFAULT_PAGE_SIZE = 100;
 export const MAX_PAGE_SIZE = 1000;
-
-const TIME =
-  "an ISO 8601 date and time, with Z, a UTC offset or none for the service's own time zone";
 
 const PAGE: readonly Parameter[] = [
   { name: 'page', accepts: 'a whole number from 1, or last', example: '2' },
@@ -42,22 +29,7 @@ const PAGE: readonly Parameter[] = [
 
 /** The parameters of the list of points; all are optional, and an empty one counts as absent. */
 export const POINTS_PARAMETERS: readonly Parameter[] = [
-  { name: 'created_at_after', accepts: TIME, example: '2023-05-01T00:00:00Z' },
-  { name: 'created_at_before', accepts: TIME, example: '2023-06-01T00:00:00Z' },
-  { name: 'modified_at_after', accepts: TIME, example: '2023-05-01T00:00:00Z' },
-  { name: 'modified_at_before', accepts: TIME, example: '2023-06-01T00:00:00Z' },
-  {
-    name: 'bbox',
-    accepts:
-      'left,bottom,right,top in decimal degrees, bottom not above top; left greater than right crosses the antimeridian',
-    example: '24.94,60.16,24.96,60.18',
-  },
-  {
-    name: 'coordinates',
-    accepts:
-      'lat,lon,radius in this order: latitude within ±90, longitude within ±180, radius in metres, 0 or more',
-    example: '60.166,24.951,1000',
-  },
+  ...FILTER_PARAMETERS,
   {
     name: 'ordering',
     accepts: 'created_at, -created_at, modified_at or -modified_at',
@@ -75,24 +47,7 @@ export const PAGE_PARAMETERS: readonly Parameter[] = PAGE;
  */
 export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): Query {
   const problems: ParameterProblem[] = [];
-  const filters: { -readonly [name in keyof Filters]: Filters[name] } = {};
-
-  const created = readWindow(pairs, 'created_at_after', 'created_at_before', zone, problems);
-  if (created !== undefined) filters.createdAt = created;
-  const modified = readWindow(pairs, 'modified_at_after', 'modified_at_before', zone, problems);
-  if (modified !== undefined) filters.modifiedAt = modified;
-  const bbox = last(pairs, 'bbox');
-  if (bbox) {
-    const boxes = parseBbox(bbox);
-    if (typeof boxes === 'string') refuse(problems, 'bbox', bbox, boxes);
-    else filters.boxes = boxes;
-  }
-  const coordinates = last(pairs, 'coordinates');
-  if (coordinates) {
-    const circle = parseCircle(coordinates);
-    if (typeof circle === 'string') refuse(problems, 'coordinates', coordinates, circle);
-    else filters.circle = circle;
-  }
+  const filters = parseFilters(pairs, zone, problems);
   const ordering = readOrdering(pairs, problems) ?? (filters.circle ? 'distance' : 'id');
   const pageSize = readPageSize(pairs, problems);
 
@@ -145,48 +100,6 @@ function readOrdering(pairs: readonly Pair[], problems: ParameterProblem[]): Ord
   }
 }
 
-function readWindow(
-  pairs: readonly Pair[],
-  after: string,
-  before: string,
-  zone: TimeZone,
-  problems: ParameterProblem[],
-): TimeWindow | undefined {
-  const from = readTime(pairs, after, zone, problems);
-  const to = readTime(pairs, before, zone, problems);
-  if (from === undefined && to === undefined) return undefined;
-  return { after: from ?? Number.NEGATIVE_INFINITY, before: to ?? Number.POSITIVE_INFINITY };
-}
-
-function readTime(
-  pairs: readonly Pair[],
-  name: string,
-  zone: TimeZone,
-  problems: ParameterProblem[],
-): Microseconds | undefined {
-  const text = last(pairs, name);
-  if (!text) return undefined;
-  const time = parseQueryTime(text, zone);
-  if (typeof time === 'number') return time;
-  refuse(problems, name, text, time);
-  return undefined;
-}
-
-function parseCircle(text: string): Circle | string {
-  const numbers = parseDecimals(text, 3);
-  if (typeof numbers === 'string') return numbers;
-  const [lat, lon, radius] = numbers;
-  if (lat === undefined) return 'lat is no finite decimal number';
-  if (lon === undefined) return 'lon is no finite decimal number';
-  if (radius === undefined) return 'radius is no finite decimal number';
-  if (Math.abs(lat) > 90) return 'lat, which comes first, is beyond ±90';
-  if (Math.abs(lon) > 180) return 'lon, which comes second, is beyond ±180';
-  if (radius < 0) return 'radius is negative';
-  return { lat, lon, radius };
-}
-
 function refuse(problems: ParameterProblem[], name: string, value: string, reason: string): void {
-  const { accepts, example } = POINTS_PARAMETERS.find((parameter) => parameter.name === name)!;
-  const text = `Got ${quote(value)}: ${reason}. Expected ${accepts}. Example: ${name}=${example}`;
-  problems.push({ parameter: name, text });
+  problems.push(refusal(POINTS_PARAMETERS, name, value, reason));
 }

@@ -1,0 +1,95 @@
+import type { Circle, Filters, TimeWindow } from '../../model/query.js';
+import type { TimeZone } from '../../model/time-zone.js';
+import { parseQueryTime } from '../../model/timestamp.js';
+import type { Microseconds } from '../../model/units.js';
+import { parseBbox } from './bbox.js';
+import type { ParameterProblem } from './errors.js';
+import { parseDecimals } from './numbers.js';
+import { type Parameter, refusal } from './parameter.js';
+import { last, type Pair } from './query-string.js';
+
+const TIME =
+  "an ISO 8601 date and time, with Z, a UTC offset or none for the service's own time zone";
+
+/** The parameters that say which points are meant, wherever points are asked for. */
+export const FILTER_PARAMETERS: readonly Parameter[] = [
+  { name: 'created_at_after', accepts: TIME, example: '2023-05-01T00:00:00Z' },
+  { name: 'created_at_before', accepts: TIME, example: '2023-06-01T00:00:00Z' },
+  { name: 'modified_at_after', accepts: TIME, example: '2023-05-01T00:00:00Z' },
+  { name: 'modified_at_before', accepts: TIME, example: '2023-06-01T00:00:00Z' },
+  {
+    name: 'bbox',
+    accepts:
+      'left,bottom,right,top in decimal degrees, bottom not above top; left greater than right crosses the antimeridian',
+    example: '24.94,60.16,24.96,60.18',
+  },
+  {
+    name: 'coordinates',
+    accepts:
+      'lat,lon,radius in this order: latitude within ±90, longitude within ±180, radius in metres, 0 or more',
+    example: '60.166,24.951,1000',
+  },
+];
+
+/**
+ * Reads the parameters that filter points and adds what is wrong with them to `problems`; `zone` is
+ * where times without an offset stand.
+ */
+export function parseFilters(
+  pairs: readonly Pair[],
+  zone: TimeZone,
+  problems: ParameterProblem[],
+): Filters {
+  const filters: { -readonly [name in keyof Filters]: Filters[name] } = {};
+  const created = readWindow(pairs, 'created_at_after', 'created_at_before', zone, problems);
+  if (created !== undefined) filters.createdAt = created;
+  const modified = readWindow(pairs, 'modified_at_after', 'modified_at_before', zone, problems);
+  if (modified !== undefined) filters.modifiedAt = modified;
+  const boxes = read(pairs, 'bbox', parseBbox, problems);
+  if (boxes !== undefined) filters.boxes = boxes;
+  const circle = read(pairs, 'coordinates', parseCircle, problems);
+  if (circle !== undefined) filters.circle = circle;
+  return filters;
+}
+
+/** Reads a parameter by a parser that returns a text for what cannot be used. */
+function read<Value extends number | object>(
+  pairs: readonly Pair[],
+  name: string,
+  parse: (text: string) => Value | string,
+  problems: ParameterProblem[],
+): Value | undefined {
+  const text = last(pairs, name);
+  if (!text) return undefined;
+  const value = parse(text);
+  if (typeof value !== 'string') return value;
+  problems.push(refusal(FILTER_PARAMETERS, name, text, value));
+  return undefined;
+}
+
+function readWindow(
+  pairs: readonly Pair[],
+  after: string,
+  before: string,
+  zone: TimeZone,
+  problems: ParameterProblem[],
+): TimeWindow | undefined {
+  const parse = (text: string): Microseconds | string => parseQueryTime(text, zone);
+  const from = read(pairs, after, parse, problems);
+  const to = read(pairs, before, parse, problems);
+  if (from === undefined && to === undefined) return undefined;
+  return { after: from ?? Number.NEGATIVE_INFINITY, before: to ?? Number.POSITIVE_INFINITY };
+}
+
+function parseCircle(text: string): Circle | string {
+  const numbers = parseDecimals(text, 3);
+  if (typeof numbers === 'string') return numbers;
+  const [lat, lon, radius] = numbers;
+  if (lat === undefined) return 'lat is no finite decimal number';
+  if (lon === undefined) return 'lon is no finite decimal number';
+  if (radius === undefined) return 'radius is no finite decimal number';
+  if (Math.abs(lat) > 90) return 'lat, which comes first, is beyond ±90';
+  if (Math.abs(lon) > 180) return 'lon, which comes second, is beyond ±180';
+  if (radius < 0) return 'radius is negative';
+  return { lat, lon, radius };
+}
