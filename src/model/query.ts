@@ -29,6 +29,16 @@ export interface Filters {
   readonly circle?: Circle;
   readonly createdAt?: TimeWindow;
   readonly modifiedAt?: TimeWindow;
+  /** Any of these statuses, exact. */
+  readonly statuses?: readonly string[];
+  readonly isProcessed?: boolean;
+  /** Points that have any of these tags. */
+  readonly tags?: readonly string[];
+  /** Points that have all of these tags. */
+  readonly tagsAll?: readonly string[];
+  /** Points of any of these users; `undefined` stands for points without one. */
+  readonly createdBy?: readonly (number | undefined)[];
+  readonly hasImage?: boolean;
 }
 
 export type TimeOrdering = 'created_at' | '-created_at' | 'modified_at' | '-modified_at';
