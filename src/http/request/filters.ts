@@ -5,29 +5,48 @@ import type { Microseconds } from '../../model/units.js';
 import { parseBbox } from './bbox.js';
 import type { ParameterProblem } from './errors.js';
 import { parseDecimals } from './numbers.js';
-import { type Parameter, refusal } from './parameter.js';
+import { type Parameter, refusal, type Schema } from './parameter.js';
 import { last, type Pair } from './query-string.js';
 
 const TIME =
   "an ISO 8601 date and time, with Z, a UTC offset or none for the service's own time zone";
 
+const TIME_SCHEMA: Schema = { type: 'string', format: 'date-time' };
+
 /** The parameters that say which points are meant, wherever points are asked for. */
 export const FILTER_PARAMETERS: readonly Parameter[] = [
-  { name: 'created_at_after', accepts: TIME, example: '2023-05-01T00:00:00Z' },
-  { name: 'created_at_before', accepts: TIME, example: '2023-06-01T00:00:00Z' },
-  { name: 'modified_at_after', accepts: TIME, example: '2023-05-01T00:00:00Z' },
-  { name: 'modified_at_before', accepts: TIME, example: '2023-06-01T00:00:00Z' },
+  { name: 'created_at_after', accepts: TIME, example: '2023-05-01T00:00:00Z', schema: TIME_SCHEMA },
+  {
+    name: 'created_at_before',
+    accepts: TIME,
+    example: '2023-06-01T00:00:00Z',
+    schema: TIME_SCHEMA,
+  },
+  {
+    name: 'modified_at_after',
+    accepts: TIME,
+    example: '2023-05-01T00:00:00Z',
+    schema: TIME_SCHEMA,
+  },
+  {
+    name: 'modified_at_before',
+    accepts: TIME,
+    example: '2023-06-01T00:00:00Z',
+    schema: TIME_SCHEMA,
+  },
   {
     name: 'bbox',
     accepts:
       'left,bottom,right,top in decimal degrees, bottom not above top; left greater than right crosses the antimeridian',
     example: '24.94,60.16,24.96,60.18',
+    schema: decimals(4),
   },
   {
     name: 'coordinates',
     accepts:
       'lat,lon,radius in this order: latitude within ±90, longitude within ±180, radius in metres, 0 or more',
     example: '60.166,24.951,1000',
+    schema: decimals(3),
   },
 ];
 
@@ -79,6 +98,11 @@ function readWindow(
   const to = read(pairs, before, parse, problems);
   if (from === undefined && to === undefined) return undefined;
   return { after: from ?? Number.NEGATIVE_INFINITY, before: to ?? Number.POSITIVE_INFINITY };
+}
+
+/** Of so many numbers. */
+function decimals(count: number): Schema {
+  return { type: 'array', items: { type: 'number' }, minItems: count, maxItems: count };
 }
 
 function parseCircle(text: string): Circle | string {

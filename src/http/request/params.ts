@@ -18,13 +18,24 @@ export const DEFAULT_PAGE_SIZE = 100;
 export const MAX_PAGE_SIZE = 1000;
 
 const PAGE: readonly Parameter[] = [
-  { name: 'page', accepts: 'a whole number from 1, or last', example: '2' },
+  {
+    name: 'page',
+    accepts: 'a whole number from 1, or last',
+    example: '2',
+    schema: { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'last' }], default: 1 },
+  },
   {
     name: 'page_size',
     accepts: `a whole number from 1; above ${MAX_PAGE_SIZE} it counts as ${MAX_PAGE_SIZE}, and ${DEFAULT_PAGE_SIZE} is the default`,
     example: '20',
+    schema: { type: 'integer', minimum: 1, default: DEFAULT_PAGE_SIZE },
   },
-  { name: 'format', accepts: 'json or api (the browsable page)', example: 'api' },
+  {
+    name: 'format',
+    accepts: 'json or api (the browsable page)',
+    example: 'api',
+    schema: { enum: ['json', 'api'] },
+  },
 ];
 
 /** The parameters of the list of points; all are optional, and an empty one counts as absent. */
@@ -34,6 +45,7 @@ export const POINTS_PARAMETERS: readonly Parameter[] = [
     name: 'ordering',
     accepts: 'created_at, -created_at, modified_at or -modified_at',
     example: '-created_at',
+    schema: { enum: ['created_at', '-created_at', 'modified_at', '-modified_at'] },
   },
   ...PAGE,
 ];
