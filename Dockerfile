@@ -24,6 +24,7 @@ ENV NODE_ENV=production \
 COPY package.json LICENSE ./
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist/src ./dist/src
+COPY assets ./assets
 # a place for accepted points and their images, for whoever mounts a volume there and names it in the settings
 RUN install -d -o 1000 -g 1000 /accepted /accepted/media
 # nothing else is written at run time: the root file system may be read-only, and so may /data

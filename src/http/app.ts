@@ -20,6 +20,7 @@ import {
   type Resource,
   wrongMethod,
 } from './routes/resources.js';
+import { addStatic } from './routes/static.js';
 import { createHttpServer } from './server.js';
 
 declare module 'fastify' {
@@ -144,6 +145,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   if (audience !== 'operators') {
     addFrontDoor(app, context);
     if (context.posting !== undefined) addPosting(app, context, context.posting);
+    addStatic(app, context.assets);
     if (context.mediaFolder !== undefined) addMedia(app, context.mediaFolder);
   }
   return app;

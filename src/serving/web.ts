@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Posting } from '../http/answer/context.js';
 import { createRequestStats } from '../http/answer/request-stats.js';
 import { type Audience, createApp } from '../http/app.js';
+import { createAssets } from '../http/assets/assets.js';
 import { createBacklog } from '../http/backlog.js';
 import { createCutCounts } from '../http/limits.js';
 import type { MetricsJson } from '../http/metrics.js';
@@ -62,6 +63,7 @@ export async function createWeb(
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       maxPageBytes: settings.maxPageBytes,
       compress: settings.compress,
+      assets: createAssets(prefixOf(publicUrl)),
       mediaFolder: settings.media,
       posting: postingOf(settings, service, throttles, log.logger),
       accessLog,
@@ -95,6 +97,11 @@ export async function createWeb(
       await drain(app.server, sides, connections, settings.shutdownTimeout);
     },
   };
+}
+
+/** The path that the public URL has in front of all addresses, without a slash at its end. */
+function prefixOf(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
 }
 
 function postingOf(

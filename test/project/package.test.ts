@@ -41,7 +41,8 @@ const [source, target] = [join(home, 'source'), join(home, 'target')];
 test.after(() => rmSync(home, { recursive: true }));
 
 // a copy: packing puts other documents in place, while other tests read these
-for (const name of ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md', 'docs', 'deploy']) {
+const PACKED = ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md', 'assets', 'docs', 'deploy'];
+for (const name of PACKED) {
   cpSync(join(ROOT, name), join(source, name), { recursive: true });
 }
 cpSync(dirname(MAIN), join(source, 'dist/src'), { recursive: true });

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { Context } from '../../src/http/answer/context.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { createApp } from '../../src/http/app.js';
+import { createAssets } from '../../src/http/assets/assets.js';
 import { createCutCounts } from '../../src/http/limits.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 
@@ -31,6 +32,7 @@ export async function startApp(
     answerCacheBytes,
     maxPageBytes: 8 * 1024 * 1024,
     compress: false,
+    assets: createAssets(''),
     mediaFolder: undefined,
     posting: undefined,
     accessLog: 0,

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { SOURCES, type Source, TYPES } from './table.js';
+
+/** A static file as it is served. */
+export interface Asset {
+  /** Its address, which changes with its bytes, so that browsers never ask for it again. */
+  readonly url: string;
+  /** The last part of the address. */
+  readonly file: string;
+  readonly type: string;
+  readonly body: Buffer;
+  /** The bytes compressed; made when first asked for, and kept. */
+  compressed(coding: 'br' | 'gzip'): Promise<Buffer>;
+}
+
+/** The static files of the pages, by name and by address. */
+export interface Assets {
+  /** The file called `name`, such as `page.css`; read when first asked for. Throws where there is none. */
+  named(name: string): Asset;
+  /** The file at an address that ends with `file`; undefined where there is none. */
+  at(file: string): Asset | undefined;
+}
+
+export const STATIC_PATH = '/static/';
+
+/** Hexadecimal digits of the digest in an address: two files of one name never share them by chance. */
+const HASH_DIGITS = 12;
+/** An import of a module from its neighbour, as the compiler writes it. */
+const IMPORT = /(\bfrom |\bimport\(|\bimport )(['"])\.\/([\w-]+\.m?js)\2/g;
+/** Names a file for debuggers that is not served. */
+const SOURCE_MAP = /\n\/\/# sourceMappingURL=.*\s*$/;
+
+// half the time of the best quality, and 5 % more bytes
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+
+/** Makes the static files, whose addresses begin with `prefix`: a path without a slash at its end. */
+export function createAssets(prefix: string, sources: readonly Source[] = SOURCES): Assets {
+  const read = new Map<string, Asset>();
+
+  function named(name: string): Asset {
+    let asset = read.get(name);
+    if (asset === undefined) {
+      const source = sources.find((one) => `${one.name}.${one.extension}` === name);
+      if (source === undefined) throw new Error(`There is no static file ${name}.`);
+      asset = createAsset(source, bytesOf(source), prefix);
+      read.set(name, asset);
+    }
+    return asset;
+  }
+
+  function bytesOf({ extension, paths }: Source): Buffer {
+    const path = paths.find((one) => existsSync(one)) ?? paths[0]!;
+    const bytes = readFileSync(path);
+    if (extension !== 'js') return bytes;
+    // an address changes when that of a module changes that its file imports
+    const text = bytes
+      .toString()
+      .replace(SOURCE_MAP, '\n')
+      .replaceAll(IMPORT, (_, before: string, quote: string, name: string) => {
+        return `${before}${quote}./${named(name).file}${quote}`;
+      });
+    return Buffer.from(text);
+  }
+
+  return {
+    named,
+    at(file) {
+      const [name, , extension] = file.split('.');
+      const known = sources.some((one) => one.name === name && one.extension === extension);
+      const asset = known ? named(`${name}.${extension}`) : undefined;
+      return asset?.file === file ? asset : undefined;
+    },
+  };
+}
+
+function createAsset({ name, extension }: Source, body: Buffer, prefix: string): Asset {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_DIGITS);
+  const file = `${name}.${hash}.${extension}`;
+  const made: { br?: Promise<Buffer>; gzip?: Promise<Buffer> } = {};
+  return {
+    url: `${prefix}${STATIC_PATH}${file}`,
+    file,
+    type: TYPES[extension],
+    body,
+    compressed(coding) {
+      made[coding] ??=
+        coding === 'br'
+          ? promisify(brotliCompress)(body, BROTLI)
+          : promisify(gzip)(body, { level: 9 });
+      return made[coding];
+    },
+  };
+}

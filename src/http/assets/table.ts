@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url';
+
+/** A static file of the pages: where it stands, and what it is. */
+export interface Source {
+  /** Its file is served as `<name>.<hash>.<extension>`. */
+  readonly name: string;
+  readonly extension: keyof typeof TYPES;
+  /** Where it may stand; the first that is there counts. */
+  readonly paths: readonly string[];
+}
+
+/** Content types by the extension of a name. */
+export const TYPES = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+} as const;
+
+/** Every static file; nothing else is served under its address. */
+export const SOURCES: readonly Source[] = [style('page'), script('page')];
+
+/** A style sheet of the folder `assets` at the top of the project, which no build changes. */
+function style(name: string): Source {
+  return { name, extension: 'css', paths: [beside(`../../../../assets/${name}.css`)] };
+}
+
+/** A script of `src/browser`, compiled. Its imports of the form `./name.js` must have a row, too. */
+function script(name: string): Source {
+  return { name, extension: 'js', paths: [beside(`../../browser/${name}.js`)] };
+}
+
+function beside(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
+}

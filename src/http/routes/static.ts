@@ -1,0 +1,41 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createCodingOf } from '../answer/compression.js';
+import { type Assets, STATIC_PATH } from '../assets/assets.js';
+import { NotFound } from '../request/errors.js';
+import { ALLOW_READ } from './addresses.js';
+import { wrongMethod } from './resources.js';
+
+/** A year, the longest that caches heed: another content has another address. */
+const KEPT = 'public, max-age=31536000, immutable';
+
+/** Adds `GET /static/<name>.<hash>.<extension>`: the styles and scripts of the pages. */
+export function addStatic(app: FastifyInstance, assets: Assets): void {
+  const url = `${STATIC_PATH}:file`;
+  const codingOf = createCodingOf();
+  const config = { isFile: true };
+
+  async function send({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const asset = assets.at((params as { readonly file: string }).file);
+    if (asset === undefined) throw new NotFound();
+    const coding = codingOf(raw.headers['accept-encoding']);
+    const body = coding === undefined ? asset.body : await asset.compressed(coding);
+    reply.headers({ Allow: ALLOW_READ, Vary: 'Accept-Encoding', 'Cache-Control': KEPT });
+    reply.headers({ 'Content-Type': asset.type, 'Content-Length': body.length });
+    if (coding !== undefined) reply.header('Content-Encoding', coding);
+    return reply.send(raw.method === 'HEAD' ? undefined : body);
+  }
+
+  app.route({ method: ['GET', 'HEAD'], url, config, handler: send });
+  app.route({
+    method: 'OPTIONS',
+    url,
+    handler: (_request, reply) => reply.code(204).header('Allow', ALLOW_READ).send(),
+  });
+  app.route({
+    method: app.supportedMethods.filter((method) => !ALLOW_READ.includes(method)),
+    url,
+    handler: ({ method }) => {
+      throw wrongMethod(method, ALLOW_READ);
+    },
+  });
+}
