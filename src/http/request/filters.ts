@@ -2,6 +2,7 @@ import type { Circle, Filters, TimeWindow } from '../../model/query.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
+import { ATTRIBUTE_PARAMETERS, type Mutable, readAttributes } from './attributes.js';
 import { parseBbox } from './bbox.js';
 import type { ParameterProblem } from './errors.js';
 import { parseDecimals } from './numbers.js';
@@ -48,6 +49,7 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
     example: '60.166,24.951,1000',
     schema: decimals(3),
   },
+  ...ATTRIBUTE_PARAMETERS,
 ];
 
 /**
@@ -59,7 +61,7 @@ export function parseFilters(
   zone: TimeZone,
   problems: ParameterProblem[],
 ): Filters {
-  const filters: { -readonly [name in keyof Filters]: Filters[name] } = {};
+  const filters: Mutable = {};
   const created = readWindow(pairs, 'created_at_after', 'created_at_before', zone, problems);
   if (created !== undefined) filters.createdAt = created;
   const modified = readWindow(pairs, 'modified_at_after', 'modified_at_before', zone, problems);
@@ -68,6 +70,7 @@ export function parseFilters(
   if (boxes !== undefined) filters.boxes = boxes;
   const circle = read(pairs, 'coordinates', parseCircle, problems);
   if (circle !== undefined) filters.circle = circle;
+  readAttributes(pairs, filters, problems);
   return filters;
 }
 

@@ -70,6 +70,30 @@ test('bbox that is none is refused', () => {
   }
 });
 
+test('attributes that cannot be used are refused', () => {
+  for (const value of ['True', '1', 'yes', 'true,false', '%20']) {
+    assert.match(texts(`is_processed=${value}`), 'neither true nor false. Expected true or false.');
+    assert.match(texts(`has_image=${value}`), 'Example: has_image=true');
+  }
+  assert.is(
+    texts('created_by=7,Bob'),
+    'Got "7,Bob": "Bob" is neither none nor a whole number up to 2^53 - 1. Expected ids of users, ' +
+      'whole numbers from 0 to 2^53 - 1, with commas between them; none stands for points ' +
+      'without a user. Example: created_by=148,none',
+  );
+  for (const value of ['-1', '1.5', '9007199254740992', 'NONE', '1;2', '%20']) {
+    assert.match(texts(`created_by=${value}`), 'is neither none nor a whole number');
+  }
+  for (const name of ['status', 'tags', 'tags_all', 'created_by']) {
+    assert.match(texts(`${name}=1,`), 'value 2 is empty');
+    assert.match(texts(`${name}=,`), 'value 1 is empty');
+    const many = Array.from({ length: 1_001 }, (_, i) => i).join();
+    assert.match(texts(`${name}=${many}`), 'more than 1000 values');
+    const half = many.slice(0, many.length / 2);
+    assert.match(refusal(`${name}=${half}1&${name}=${many}`).message, 'more than 1000 values');
+  }
+});
+
 test('coordinates that are none are refused, and the order is said', () => {
   const bad = [
     '60.166,24.951',

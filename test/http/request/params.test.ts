@@ -73,6 +73,31 @@ test('bbox', () => {
   assert.is(filters('bbox=179,-20,-179,-10').boxes?.length, 2);
 });
 
+test('attributes: lists with commas, repeated ones add up, each value once', () => {
+  assert.equal(filters('status=NEW'), { statuses: ['NEW'] });
+  assert.equal(filters('status=NEW,OPEN&status=&status=OPEN,%20x%2Cy'), {
+    statuses: ['NEW', 'OPEN', ' x', 'y'],
+  });
+  assert.equal(filters('tags=Muu+2&tags_all=a,b&tags_all=c'), {
+    tags: ['Muu 2'],
+    tagsAll: ['a', 'b', 'c'],
+  });
+  assert.equal(filters('created_by=148,none,+0&created_by=9007199254740991,148'), {
+    createdBy: [148, undefined, 0, 9007199254740991],
+  });
+  const most = Array.from({ length: 1_000 }, (_, i) => i);
+  assert.equal(filters(`created_by=${most},5,${most}`).createdBy, most);
+});
+
+test('attributes: flags, of which the last counts', () => {
+  assert.equal(filters('is_processed=true&has_image=%20false'), {
+    isProcessed: true,
+    hasImage: false,
+  });
+  assert.equal(filters('is_processed=x&is_processed=false'), { isProcessed: false });
+  assert.equal(filters('is_processed=true&is_processed='), {});
+});
+
 test('coordinates: latitude first, metres last', () => {
   const circle = { lat: 60.166, lon: 24.951, radius: 1000 };
   assert.equal(read('coordinates=60.166,24.951,1000'), {
@@ -137,7 +162,7 @@ test('the notifications know pages only', () => {
 });
 
 test('the examples of the table are accepted', () => {
-  assert.is(POINTS_PARAMETERS.length, 10);
+  assert.is(POINTS_PARAMETERS.length, 16);
   for (const { name, example } of POINTS_PARAMETERS) {
     // the format is read elsewhere, since every address has it
     if (name === 'format') continue;
