@@ -1,0 +1,64 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
+import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { testUnless } from '../support/skip.js';
+
+const LIST = '/rest/map_data_points/';
+let service: Service;
+let visitor: Visitor;
+let site: string;
+
+test.before(async () => {
+  if (NO_BROWSER !== undefined) return;
+  [service, visitor] = await Promise.all([
+    startService(['--snapshot', FIXTURE_POINTS, '--workers', '1']),
+    openBrowser(),
+  ]);
+  site = `http://127.0.0.1:${service.port}`;
+});
+
+test.after(async () => {
+  await visitor?.close();
+  await service?.stop();
+});
+
+testUnless(NO_BROWSER, 'the pages of a list lead forward and back', async () => {
+  await visitor.visit(site, async (page) => {
+    await page.goto(`${LIST}?page_size=7`);
+    await page.waitForSelector('text=HTTP 200 OK');
+    await page.click('text=Next');
+    await page.waitForURL('**/?page=2&page_size=7');
+    await page.click('text=Previous');
+    await page.waitForURL('**/?page_size=7');
+  });
+});
+
+testUnless(NO_BROWSER, 'a page that does what it must not is noticed', async () => {
+  let complaints: unknown;
+  await visitor
+    .visit(site, async (page) => {
+      await page.goto(LIST);
+      await page.evaluate(`
+        document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)>');
+        setTimeout(() => { throw new Error('failed'); });
+        console.error('no');
+        alert('hello');
+      `);
+      await page.goto('http://localhost:1/').catch(() => {});
+    })
+    .catch((error: { actual: unknown }) => {
+      complaints = error.actual;
+    });
+  for (const one of [
+    /Security Policy/,
+    /: failed/,
+    /: no/,
+    /: hello/,
+    /host: http:..localhost:1/,
+  ]) {
+    assert.match(JSON.stringify(complaints), one);
+  }
+});
+
+test.run();
