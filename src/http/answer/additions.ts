@@ -1,5 +1,6 @@
 import { lowerBound } from '../../dataset/order.js';
 import type { Tail, TailMatches, TailRow } from '../../dataset/tail.js';
+import type { Generation } from '../../live/generation.js';
 import type { Mark } from './head.js';
 
 /** Finds the rows `from` to `to - 1` of a tail that belong to an answer, ascending. */
@@ -47,8 +48,12 @@ export function additionsTo(
 export function markOf({ tail }: TailState, additions: TailMatches | undefined): Mark | undefined {
   const row = additions?.rows.at(-1) ?? tail.start - 1;
   if (row < 0) return undefined;
-  const text = `.${tail.sequence[row]!.toString(36)}.${createdText(tail, row)}`;
-  return { text, at: tail.createdAt[row]! / 1000 };
+  return { text: markText(tail, row), at: tail.createdAt[row]! / 1000 };
+}
+
+/** Names a generation with the rows of its tail below `length`: all that answers are made from. */
+export function nameOfState({ tag, tail }: Generation, length: TailRow): string {
+  return tail === undefined || length === 0 ? tag : tag + markText(tail, length - 1);
 }
 
 /** Whether no point that was added since belongs to an answer. Looks at each point once. */
@@ -91,6 +96,10 @@ function rowBehind(tail: Tail, length: TailRow, sequence: string, created: strin
     tail.sequence[row]!.toString(36) === sequence &&
     createdText(tail, row) === created;
   return isIt ? row + 1 : -1;
+}
+
+function markText(tail: Tail, row: TailRow): string {
+  return `.${tail.sequence[row]!.toString(36)}.${createdText(tail, row)}`;
 }
 
 function createdText({ createdAt }: Tail, row: TailRow): string {

@@ -42,7 +42,8 @@ export interface Mark {
 
 /**
  * Makes what an answer of a generation begins with; `address` tells it from those of other
- * addresses. `mark` is undefined where no points have been accepted.
+ * addresses. `mark` is undefined where no points have been accepted. `lasts` says that the address
+ * will never have another answer.
  */
 export type HeadOf = (
   generation: Generation,
@@ -50,7 +51,11 @@ export type HeadOf = (
   address: string,
   coding: Coding | undefined,
   mark: Mark | undefined,
+  lasts?: boolean,
 ) => AnswerHead;
+
+/** Of an answer that caches need not ask about again. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Place of the entity tag in {@link AnswerHead.common}. */
 const ETAG_AT = 1;
@@ -108,9 +113,11 @@ export function createHeadOf(
   }
 
   const modifiedAt = 2 + fixed.length + 1;
+  const cachingAt = 2 + fixed.indexOf('Cache-Control') + 1;
 
-  return (generation, format, address, coding, mark) => {
-    const headers = commonHeaders(generation, format, coding);
+  return (generation, format, address, coding, mark, lasts = false) => {
+    let headers = commonHeaders(generation, format, coding);
+    if (lasts) headers = headers.with(cachingAt, FOR_EVER);
     const ending = coding === undefined ? '"' : `-${coding}"`;
     if (mark === undefined) {
       const etag = `"${generation.tag}-${format.name}-${address}${ending}`;

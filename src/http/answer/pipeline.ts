@@ -14,6 +14,7 @@ import {
   type Coverage,
   isCovered,
   markOf,
+  nameOfState,
   renewNames,
   type TailState,
 } from './additions.js';
@@ -47,6 +48,11 @@ export interface View<Wanted> extends Facts {
    * points never do.
    */
   accepted?(wanted: Wanted, tail: Tail, from: TailRow, to: TailRow): Int32Array;
+  /**
+   * Whether the address names this state of the data, so that it will never have another answer;
+   * absent where no address does. `name` is the {@link nameOfState} of what is served.
+   */
+  lasts?(wanted: Wanted, name: string): boolean;
   /**
    * Looks it up, at once or later, in a generation and the points that were accepted since. Throws
    * NotFound where there is nothing.
@@ -125,8 +131,11 @@ export function createPipeline(context: Context): Pipeline {
       const accepted = state && acceptedOf(view, wanted);
       const additions = accepted && additionsTo(accepted, state!);
       const mark = accepted && markOf(state!, additions);
-      const heads = [sender.head(generation, format, name, undefined, mark)];
-      if (coding !== undefined) heads.unshift(sender.head(generation, format, name, coding, mark));
+      const lasts = view.lasts?.(wanted, nameOfState(generation, state?.length ?? 0));
+      const heads = [sender.head(generation, format, name, undefined, mark, lasts)];
+      if (coding !== undefined) {
+        heads.unshift(sender.head(generation, format, name, coding, mark, lasts));
+      }
       const renew = accepted && renewerOf(heads[0]!, accepted, state!);
       if (sender.sendByConditions(request, reply, heads, false, renew)) return;
 

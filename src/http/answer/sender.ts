@@ -13,7 +13,10 @@ import {
   headersOf,
 } from './head.js';
 
-/** A whole answer with status 200, ready to be sent any number of times. */
+/**
+ * A whole answer with status 200, or 204 where its body is empty, ready to be sent any number of
+ * times.
+ */
 export interface Answer extends AnswerHead {
   readonly body: Uint8Array;
 }
@@ -38,7 +41,7 @@ export interface Sender {
     renew?: Renew,
   ): boolean;
   /**
-   * Sends 200. Calls `onSent` once Node reads the body's memory no more; never when the client has
+   * Sends 200, or 204 where the body is empty. Calls `onSent` once Node reads the body's memory no more; never when the client has
    * gone.
    */
   send(request: FastifyRequest, reply: FastifyReply, answer: Answer, onSent?: () => void): void;
@@ -55,7 +58,7 @@ export function createSender(context: Context, facts: Facts): Sender {
   function write(
     request: FastifyRequest,
     reply: FastifyReply,
-    status: 200 | 304,
+    status: 200 | 204 | 304,
     format: Format,
     headers: string[],
     body?: Uint8Array,
@@ -103,6 +106,10 @@ export function createSender(context: Context, facts: Facts): Sender {
 
     send(request, reply, answer, onSent) {
       const { format, body } = answer;
+      if (body.length === 0) {
+        write(request, reply, 204, format, bodilessHeadersOf(answer), undefined, onSent);
+        return;
+      }
       const headers = headersOf(answer);
       headers[headers.length - 1] = String(body.length);
       write(request, reply, 200, format, headers, body, onSent);

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import { createQueue } from '../../query/queue.js';
 import type { Context } from '../answer/context.js';
 import { preflightHeaders } from '../answer/cors.js';
 import { createPipeline } from '../answer/pipeline.js';
@@ -32,7 +33,9 @@ export interface Resource {
 /** The REST interface, address by address. */
 export function createResources(context: Context): Resource[] {
   const serve = createPipeline(context);
-  const points = pointsView(context);
+  // of all views together: an engine works on one suspended query at a time
+  const queue = createQueue();
+  const points = pointsView(context, queue);
   const point = pointView();
   const notifications = notificationsView();
   const root = rootView();
@@ -68,6 +71,7 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
   });
 
   // the address without its slash leads there; 308 keeps a body and its method
+  if (!path.endsWith('/')) return;
   const leadTo = createRedirect(context);
   app.route({
     method: app.supportedMethods,
