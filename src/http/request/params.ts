@@ -17,6 +17,14 @@ export interface PageRequest {
 export const DEFAULT_PAGE_SIZE = 100;
 export const MAX_PAGE_SIZE = 1000;
 
+/** Which representation is asked for. */
+export const FORMAT: Parameter = {
+  name: 'format',
+  accepts: 'json or api (the browsable page)',
+  example: 'api',
+  schema: { enum: ['json', 'api'] },
+};
+
 const PAGE: readonly Parameter[] = [
   {
     name: 'page',
@@ -30,12 +38,7 @@ const PAGE: readonly Parameter[] = [
     example: '20',
     schema: { type: 'integer', minimum: 1, default: DEFAULT_PAGE_SIZE },
   },
-  {
-    name: 'format',
-    accepts: 'json or api (the browsable page)',
-    example: 'api',
-    schema: { enum: ['json', 'api'] },
-  },
+  FORMAT,
 ];
 
 /** The parameters of the list of points; all are optional, and an empty one counts as absent. */

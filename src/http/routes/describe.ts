@@ -1,40 +1,48 @@
-import { MAX_TAG_LENGTH } from '../../model/point.js';
-
-/** What OPTIONS tells of a resource, besides the formats that it has. */
-export interface Description {
-  readonly name: string;
-  readonly description: string;
-  readonly parses: readonly string[];
-  readonly actions?: { readonly POST: Readonly<Record<string, Field>> };
-}
-
-interface Field {
-  readonly type: string;
-  readonly required: boolean;
-  readonly read_only: boolean;
-  readonly label: string;
-  readonly max_length?: number;
-  readonly child?: Field;
-}
+import type { Description } from '../description/description.js';
+import { optionFields } from '../description/fields.js';
+import {
+  NOTIFICATIONS_ANSWER,
+  POINT_ANSWER,
+  POINTS_ANSWER,
+  ROOT_ANSWER,
+} from '../description/schemas.js';
+import type { Parameter } from '../request/parameter.js';
+import { FORMAT, PAGE_PARAMETERS, POINTS_PARAMETERS } from '../request/params.js';
 
 const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+
+const ID: Parameter = {
+  name: 'id',
+  accepts: 'the id of a point',
+  example: '1',
+  schema: { type: 'integer', minimum: 1 },
+};
 
 export const ROOT_DESCRIPTION: Description = {
   name: 'Waypost',
   description: 'The resources of this service.',
   parses: PARSES,
+  parameters: [FORMAT],
+  pathParameters: [],
+  answers: { 'application/json': ROOT_ANSWER },
 };
 
 export const POINT_DESCRIPTION: Description = {
   name: 'Map Data Point Instance',
   description: 'One geolocated note.',
   parses: PARSES,
+  parameters: [FORMAT],
+  pathParameters: [ID],
+  answers: { 'application/json': POINT_ANSWER },
 };
 
 export const NOTIFICATIONS_DESCRIPTION: Description = {
   name: 'Map Data Point Comment Notifications List',
   description: 'Comments that the user of the token has not seen yet.',
   parses: PARSES,
+  parameters: PAGE_PARAMETERS,
+  pathParameters: [],
+  answers: { 'application/json': NOTIFICATIONS_ANSWER },
 };
 
 /** Of an instance that takes no posts. */
@@ -42,36 +50,12 @@ export const READ_POINTS_DESCRIPTION: Description = {
   name: 'Map Data Points List',
   description: 'Geolocated notes, filtered by time, box and radius.',
   parses: PARSES,
+  parameters: POINTS_PARAMETERS,
+  pathParameters: [],
+  answers: { 'application/json': POINTS_ANSWER },
 };
 
 export const POINTS_DESCRIPTION: Description = {
   ...READ_POINTS_DESCRIPTION,
-  actions: {
-    POST: {
-      id: set('integer', 'ID'),
-      status: set('string', 'Status'),
-      comment: given('string', 'Comment'),
-      image: { ...given('image upload', 'Image'), max_length: 100 },
-      lat: { ...given('decimal', 'Lat'), required: true },
-      lon: { ...given('decimal', 'Lon'), required: true },
-      is_processed: set('boolean', 'Is processed'),
-      created_by: set('integer', 'Created by'),
-      tags: {
-        ...given('list', 'Tags'),
-        child: { ...given('string', 'Tags'), required: true, max_length: MAX_TAG_LENGTH },
-      },
-      created_at: set('datetime', 'Created at'),
-      modified_at: set('datetime', 'Modified at'),
-    },
-  },
+  actions: { POST: optionFields() },
 };
-
-/** A field that the client may send. */
-function given(type: string, label: string): Field {
-  return { type, required: false, read_only: false, label };
-}
-
-/** A field that the service sets. */
-function set(type: string, label: string): Field {
-  return { type, required: false, read_only: true, label };
-}

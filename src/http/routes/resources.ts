@@ -3,13 +3,13 @@ import { createQueue } from '../../query/queue.js';
 import type { Context } from '../answer/context.js';
 import { preflightHeaders } from '../answer/cors.js';
 import { createPipeline } from '../answer/pipeline.js';
+import type { Description } from '../description/description.js';
 import type { Format } from '../formats/format.js';
 import { HttpError, NotFound } from '../request/errors.js';
 import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
 import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH } from './addresses.js';
 import {
-  type Description,
   NOTIFICATIONS_DESCRIPTION,
   POINT_DESCRIPTION,
   POINTS_DESCRIPTION,
@@ -57,7 +57,10 @@ export function createResources(context: Context): Resource[] {
   ];
 }
 
-/** Adds the routes of a resource, one for every method, and the redirect to it. */
+/**
+ * Adds the routes of a resource, one for every method, and the redirect to an address that ends with a
+ * slash.
+ */
 export function addResource(app: FastifyInstance, resource: Resource, context: Context): void {
   const { path, allow, get } = resource;
   app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
@@ -70,6 +73,7 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
     },
   });
 
+  if (!path.endsWith('/')) return;
   // the address without its slash leads there; 308 keeps a body and its method
   if (!path.endsWith('/')) return;
   const leadTo = createRedirect(context);
@@ -122,9 +126,9 @@ export function wrongMethod(method: string, allow: string): HttpError {
 }
 
 function describe({ description, formats, allow }: Resource): RouteHandlerMethod {
-  const { name, description: text, ...others } = description;
+  const { name, description: text, parses, actions } = description;
   const renders = formats.map(({ mediaType }) => mediaType);
-  const body = JSON.stringify({ name, description: text, renders, ...others });
+  const body = JSON.stringify({ name, description: text, renders, parses, actions });
   const preflight = preflightHeaders(allow);
   return (_request, reply) => {
     for (let i = 0; i < preflight.length; i += 2) reply.header(preflight[i]!, preflight[i + 1]!);

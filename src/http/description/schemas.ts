@@ -1,0 +1,89 @@
+import type { Schema } from '../request/parameter.js';
+import { type Answer, reference } from './description.js';
+import { postSchema, recordExample, recordSchema } from './fields.js';
+
+const LINK: Schema = { type: ['string', 'null'], format: 'uri' };
+
+/** The schemas that answers and bodies refer to by name. */
+export function createSchemas(): Readonly<Record<string, Schema>> {
+  return {
+    MapDataPoint: recordSchema(),
+    NewMapDataPoint: postSchema(),
+    MapDataPointList: listOf('MapDataPoint'),
+    Notification: notificationSchema(),
+    NotificationList: listOf('Notification'),
+    Resources: {
+      type: 'object',
+      description: 'The resources by name, each with its address.',
+      additionalProperties: { type: 'string', format: 'uri' },
+    },
+    Detail: {
+      type: 'object',
+      description: 'An error of the request as a whole.',
+      required: ['detail'],
+      properties: { detail: { type: 'string', examples: ['Not found.'] } },
+    },
+    FieldErrors: {
+      type: 'object',
+      description: 'What is wrong, by the name of the parameter or field.',
+      additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
+    },
+  };
+}
+
+/** What the list of points is answered with, and one point. */
+export const POINTS_ANSWER: Answer = {
+  schema: reference('MapDataPointList'),
+  example: {
+    count: 231,
+    next: 'http://127.0.0.1:8080/rest/map_data_points/?page=2',
+    previous: null,
+    results: [recordExample()],
+  },
+};
+export const POINT_ANSWER: Answer = {
+  schema: reference('MapDataPoint'),
+  example: recordExample(),
+};
+export const NOTIFICATIONS_ANSWER: Answer = {
+  schema: reference('NotificationList'),
+  example: { count: 0, next: null, previous: null, results: [] },
+};
+export const ROOT_ANSWER: Answer = {
+  schema: reference('Resources'),
+  example: { map_data_points: 'http://127.0.0.1:8080/rest/map_data_points/' },
+};
+
+function listOf(name: string): Schema {
+  return {
+    type: 'object',
+    required: ['count', 'next', 'previous', 'results'],
+    properties: {
+      count: { type: 'integer', minimum: 0, description: 'Matches on all pages.' },
+      next: { ...LINK, description: 'The next page; null on the last one.' },
+      previous: { ...LINK, description: 'The page before; null on the first one.' },
+      results: { type: 'array', items: reference(name) },
+    },
+  };
+}
+
+function notificationSchema(): Schema {
+  return {
+    type: 'object',
+    required: ['id', 'comment'],
+    properties: {
+      id: { type: 'integer', minimum: 1 },
+      comment: {
+        type: 'object',
+        required: ['id', 'user', 'created_at', 'comment', 'map_data_point'],
+        properties: {
+          id: { type: 'integer', minimum: 1 },
+          user: { type: 'integer', minimum: 1 },
+          created_at: { type: 'string', format: 'date-time' },
+          comment: { type: 'string' },
+          map_data_point: { type: 'integer', minimum: 1 },
+        },
+      },
+    },
+  };
+}
