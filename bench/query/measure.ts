@@ -35,10 +35,8 @@ export function pageOf(engine: Engine, ordering: Ordering): Contender {
       const links = pageLinks(LINK_BASE, [], page.page, page.pageCount);
       const fetched = fetchPage(engine.dataset.records, page.rows, page.length);
       const records = new PointRecords(fetched, copier);
-      return JSON_FORMAT.encode(
-        { title: '', list: { count: page.count, links }, records },
-        exchange,
-      );
+      const list = { count: page.count, links, base: LINK_BASE, pairs: [] };
+      return JSON_FORMAT.encode({ title: '', list, records }, exchange);
     },
   };
 }

@@ -115,6 +115,8 @@ export const RECORD_KEYS = [
   'modified_at',
 ] as const;
 
+export type RecordKey = (typeof RECORD_KEYS)[number];
+
 const KEYS: ReadonlySet<string> = new Set(RECORD_KEYS);
 
 function isAbsent(value: unknown): boolean {

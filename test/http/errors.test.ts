@@ -52,13 +52,13 @@ test('the root of the host leads to the list of resources', async () => {
 });
 
 test('an unknown format is named with those that there are, before other mistakes', async () => {
-  for (const format of ['geojson', 'xml', 'JSON', '%3Cb%3E']) {
+  for (const format of ['GeoJSON', 'xml', 'JSON', '%3Cb%3E']) {
     const paths = [POINTS, `${POINTS}1/`, '/rest/', '/rest/notifications/'];
     for (const path of [...paths, `${POINTS}?bbox=1&page=0`]) {
       const url = `${path}${path.includes('?') ? '&' : '?'}format=${format}`;
       const reply = await service.get(url);
       assert.is(reply.status, 404, url);
-      const detail = `There is no format "${decodeURIComponent(format)}" here; the formats are json, api.`;
+      const detail = `There is no format "${decodeURIComponent(format)}" here; the formats are json, api${path.startsWith(POINTS) ? ', geojson' : ''}.`;
       assert.equal(reply.json(), { detail });
     }
   }
@@ -139,7 +139,7 @@ test('every error is a text under "detail", or lists of texts under parameters',
     `${POINTS}?bbox=,,,`,
     `${POINTS}?bbox=1,2,3,4&bbox=nan,0,0,0`,
     `${POINTS}?coordinates=91,0,1`,
-    `${POINTS}?format=geojson`,
+    `${POINTS}?format=xml`,
     `${POINTS}?page=2&coordinates=0,0,0`,
     `${POINTS}?__proto__=1&constructor=2&page=x`,
     '/rest/notifications/?page_size=-1',

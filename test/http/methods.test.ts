@@ -49,7 +49,8 @@ test('OPTIONS describes the resource', async () => {
     assert.is(reply.headers['content-type'], 'application/json');
     const { name, description, renders, parses, actions } = reply.json<Described>();
     assert.ok(name !== '' && description !== '');
-    assert.equal(renders, ['application/json', 'text/html']);
+    const ofPoints = path.startsWith('/rest/map_data_points/') ? ['application/geo+json'] : [];
+    assert.equal(renders, ['application/json', 'text/html', ...ofPoints]);
     assert.is(parses[0], 'application/json');
     assert.is(actions !== undefined, allow.includes('POST'));
     for (const field of Object.keys(actions?.POST ?? {})) {

@@ -1,3 +1,5 @@
+import type { RecordKey } from '../../model/point.js';
+import type { Pair } from '../request/query-string.js';
 import type { PageLinks } from './links.js';
 
 /** What an address answers with, before it has a form. */
@@ -7,6 +9,8 @@ export interface Page {
   /** What a list says around its records; undefined where one record stands alone. */
   readonly list: ListFacts | undefined;
   readonly records: PageRecords;
+  /** The keys that records shall have, where not all; `records` have all of them. */
+  readonly keys?: readonly RecordKey[] | undefined;
 }
 
 /** What a list says around the records of a page. */
@@ -14,6 +18,9 @@ export interface ListFacts {
   /** Matches on all pages. */
   readonly count: number;
   readonly links: PageLinks;
+  /** The address that was asked: scheme, authority and path, and the parameters. */
+  readonly base: string;
+  readonly pairs: readonly Pair[];
 }
 
 /** The records of a page, each as JSON in UTF-8. */

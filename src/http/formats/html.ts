@@ -1,5 +1,6 @@
 import type { Exchange, Format, Page, Pieces } from './format.js';
 import { afterRecords, beforeRecords } from './json.js';
+import { shownRecords } from './projection.js';
 import { ReadableJson } from './readable-json.js';
 
 const COMMA = Buffer.from(',');
@@ -37,10 +38,8 @@ export const HTML: Format = {
   ],
   maxBytes: MAX_BYTES,
   encode(page, exchange) {
-    const { records } = page;
     // taken now: the rows that they are found by are the next query's then
-    const all = Array.from({ length: records.count }, (_, index) => records.at(index));
-    return render(page, exchange, all);
+    return render(page, exchange, shownRecords(page));
   },
 };
 

@@ -1,4 +1,6 @@
 import type { Format, ListFacts } from './format.js';
+import { createProjection } from './projection.js';
+import { writeBody } from './rewritten.js';
 
 /**
  * JSON: the records are copied as the bytes they are kept as, and only the words around them
@@ -11,10 +13,16 @@ export const JSON_FORMAT: Format = {
   contentType: 'application/json',
   headers: [],
   maxBytes: Number.POSITIVE_INFINITY,
-  encode({ list, records }, { allocate }) {
+  encode({ list, records, keys }, exchange) {
     const before = beforeRecords(list);
     const after = afterRecords(list);
-    const buffer = allocate(before.length + records.size + after.length);
+    if (keys !== undefined) {
+      return writeBody(
+        { before, after, records, room: 0, write: createProjection(keys) },
+        exchange,
+      );
+    }
+    const buffer = exchange.allocate(before.length + records.size + after.length);
     buffer.write(before, 0, 'latin1');
     const end = records.copy(buffer, before.length);
     buffer.write(after, end, 'latin1');

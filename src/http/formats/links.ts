@@ -37,6 +37,14 @@ export function pageLinks(
   return { next: hasNext ? link(page + 1) : null, previous: page > 1 ? link(page - 1) : null };
 }
 
+/** The link to the very page, with every parameter sorted by name. */
+export function selfLink(base: string, pairs: readonly Pair[]): string {
+  const fields = pairs
+    .toSorted(byName)
+    .map(({ name, value }) => `${encode(name)}=${encode(value)}`);
+  return fields.length === 0 ? base : `${base}?${fields.join('&')}`;
+}
+
 function byName(a: Pair, b: Pair): number {
   return compareCodePoints(a.name, b.name);
 }

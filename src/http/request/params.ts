@@ -1,3 +1,4 @@
+import type { RecordKey } from '../../model/point.js';
 import type { Ordering, Query } from '../../model/query.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { invalidPage, ParameterErrors, type ParameterProblem } from './errors.js';
@@ -5,6 +6,7 @@ import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { parseWhole } from './numbers.js';
 import { type Parameter, refusal } from './parameter.js';
 import { last, type Pair } from './query-string.js';
+import { FIELDS_PARAMETER, parseRecordKeys } from './record-keys.js';
 
 /** Which page of a list is asked for. */
 export interface PageRequest {
@@ -12,6 +14,12 @@ export interface PageRequest {
   readonly page: number | 'last';
   /** 1 to {@link MAX_PAGE_SIZE}. */
   readonly pageSize: number;
+}
+
+/** What is asked of the list of points. */
+export interface PointsQuery extends Query {
+  /** The keys that records shall have; absent for all. */
+  readonly keys?: readonly RecordKey[];
 }
 
 export const DEFAULT_PAGE_SIZE = 100;
@@ -25,7 +33,7 @@ export const FORMAT: Parameter = {
   schema: { enum: ['json', 'api'] },
 };
 
-const PAGE: readonly Parameter[] = [
+const PAGE_NUMBER: readonly Parameter[] = [
   {
     name: 'page',
     accepts: 'a whole number from 1, or last',
@@ -38,7 +46,17 @@ const PAGE: readonly Parameter[] = [
     example: '20',
     schema: { type: 'integer', minimum: 1, default: DEFAULT_PAGE_SIZE },
   },
-  FORMAT,
+];
+
+/** The parameters of a point that is asked for alone. */
+export const POINT_PARAMETERS: readonly Parameter[] = [
+  FIELDS_PARAMETER,
+  {
+    name: 'format',
+    accepts: 'json, geojson or api (the browsable page)',
+    example: 'api',
+    schema: { enum: ['json', 'geojson', 'api'] },
+  },
 ];
 
 /** The parameters of the list of points; all are optional, and an empty one counts as absent. */
@@ -50,24 +68,35 @@ export const POINTS_PARAMETERS: readonly Parameter[] = [
     example: '-created_at',
     schema: { enum: ['created_at', '-created_at', 'modified_at', '-modified_at'] },
   },
-  ...PAGE,
+  ...PAGE_NUMBER,
+  ...POINT_PARAMETERS,
 ];
 
 /** The parameters of the list of notifications. */
-export const PAGE_PARAMETERS: readonly Parameter[] = PAGE;
+export const PAGE_PARAMETERS: readonly Parameter[] = [...PAGE_NUMBER, FORMAT];
 
 /**
  * Reads the parameters of the list of points; `zone` is where times without an offset stand. Throws
  * ParameterErrors with all that is wrong, else NotFound for a page that cannot exist.
  */
-export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): Query {
+export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): PointsQuery {
   const problems: ParameterProblem[] = [];
   const filters = parseFilters(pairs, zone, problems);
   const ordering = readOrdering(pairs, problems) ?? (filters.circle ? 'distance' : 'id');
+  const keys = parseRecordKeys(pairs, problems);
   const pageSize = readPageSize(pairs, problems);
 
   if (problems.length > 0) throw new ParameterErrors(problems);
-  return { filters, ordering, page: readPage(pairs), pageSize };
+  const query = { filters, ordering, page: readPage(pairs), pageSize };
+  return keys === undefined ? query : { ...query, keys };
+}
+
+/** Reads which keys a point that is asked for alone shall have; undefined for all. */
+export function parsePointQuery(pairs: readonly Pair[]): readonly RecordKey[] | undefined {
+  const problems: ParameterProblem[] = [];
+  const keys = parseRecordKeys(pairs, problems);
+  if (problems.length > 0) throw new ParameterErrors(problems);
+  return keys;
 }
 
 /**

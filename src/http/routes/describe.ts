@@ -7,7 +7,7 @@ import {
   ROOT_ANSWER,
 } from '../description/schemas.js';
 import type { Parameter } from '../request/parameter.js';
-import { FORMAT, PAGE_PARAMETERS, POINTS_PARAMETERS } from '../request/params.js';
+import { FORMAT, PAGE_PARAMETERS, POINT_PARAMETERS, POINTS_PARAMETERS } from '../request/params.js';
 
 const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
@@ -31,7 +31,7 @@ export const POINT_DESCRIPTION: Description = {
   name: 'Map Data Point Instance',
   description: 'One geolocated note.',
   parses: PARSES,
-  parameters: [FORMAT],
+  parameters: POINT_PARAMETERS,
   pathParameters: [ID],
   answers: { 'application/json': POINT_ANSWER },
 };

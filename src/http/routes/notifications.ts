@@ -23,10 +23,11 @@ export function notificationsView(): View<PageRequest> {
       if (page > pageCount) throw invalidPage();
       const from = (page - 1) * pageSize;
       const shown = all.slice(from, from + pageSize).map((json) => Buffer.from(json));
-      const links = pageLinks(origin + NOTIFICATIONS_PATH, pairs, page, pageCount);
+      const base = origin + NOTIFICATIONS_PATH;
+      const links = pageLinks(base, pairs, page, pageCount);
       return {
         title: 'Notifications',
-        list: { count: all.length, links },
+        list: { count: all.length, links, base, pairs },
         records: new SingleRecords(shown),
       };
     },

@@ -2,32 +2,39 @@ import type { Dataset } from '../../dataset/dataset.js';
 import { rankOf } from '../../dataset/order.js';
 import { recordBytes } from '../../dataset/records.js';
 import { type TailMatches, tailRecord, tailRowOf } from '../../dataset/tail.js';
+import type { RecordKey } from '../../model/point.js';
 import type { View } from '../answer/pipeline.js';
 import { SingleRecords } from '../formats/records.js';
-import { FORMATS } from '../formats/table.js';
+import { POINT_FORMATS } from '../formats/table.js';
 import { NotFound } from '../request/errors.js';
+import { parsePointQuery } from '../request/params.js';
 import { ALLOW_READ } from './addresses.js';
+
+interface Wanted {
+  readonly id: number;
+  readonly keys: readonly RecordKey[] | undefined;
+}
 
 const NONE = new Int32Array(0);
 
 /** `GET /rest/map_data_points/<id>/`: one point. */
-export function pointView(): View<number> {
+export function pointView(): View<Wanted> {
   return {
     name: 'point',
     allow: ALLOW_READ,
     isPersonal: false,
-    formats: FORMATS,
-    read({ path: { id } }) {
+    formats: POINT_FORMATS,
+    read({ path: { id }, pairs }) {
       if (!/^\d{1,16}$/.test(id!)) throw new NotFound();
-      return Number(id);
+      return { id: Number(id), keys: parsePointQuery(pairs) };
     },
-    accepted(id, tail, from, to) {
+    accepted({ id }, tail, from, to) {
       const row = tailRowOf(tail, id, from, to);
       return row < 0 ? NONE : Int32Array.of(row);
     },
-    find(id, _asked, { engine: { dataset } }, accepted) {
+    find({ id, keys }, _asked, { engine: { dataset } }, accepted) {
       const records = new SingleRecords([recordOf(id, dataset, accepted)]);
-      return { title: `Map data point ${id}`, list: undefined, records };
+      return { title: `Map data point ${id}`, list: undefined, records, keys };
     },
   };
 }

@@ -1,5 +1,4 @@
 import { createPageCopier, fetchMixedPage, fetchPage } from '../../dataset/record-page.js';
-import type { Query } from '../../model/query.js';
 import type { Answer } from '../../query/engine.js';
 import type { Queue } from '../../query/queue.js';
 import { matchTail } from '../../query/tail.js';
@@ -8,20 +7,20 @@ import type { View } from '../answer/pipeline.js';
 import type { Page } from '../formats/format.js';
 import { pageLinks } from '../formats/links.js';
 import { PointRecords } from '../formats/records.js';
-import { FORMATS } from '../formats/table.js';
+import { POINT_FORMATS } from '../formats/table.js';
 import { invalidPage } from '../request/errors.js';
-import { parsePointsQuery } from '../request/params.js';
+import { type PointsQuery, parsePointsQuery } from '../request/params.js';
 import { ALLOW_POINTS, ALLOW_READ, POINTS_PATH } from './addresses.js';
 import { soonOrLater } from './long-query.js';
 
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
-export function pointsView({ zone, posting }: Context, queue: Queue): View<Query> {
+export function pointsView({ zone, posting }: Context, queue: Queue): View<PointsQuery> {
   const copier = createPageCopier();
   return {
     name: 'points',
     allow: posting === undefined ? ALLOW_READ : ALLOW_POINTS,
     isPersonal: false,
-    formats: FORMATS,
+    formats: POINT_FORMATS,
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
     accepted: ({ filters }, tail, from, to) => matchTail(tail, filters, from, to),
     find(query, { origin, pairs }, { engine }, accepted) {
@@ -32,15 +31,17 @@ export function pointsView({ zone, posting }: Context, queue: Queue): View<Query
       function pageOf(answer: Answer): Page {
         if (answer === undefined) throw invalidPage();
         const { count, page, pageCount, rows, length, tail } = answer;
-        const links = pageLinks(origin + POINTS_PATH, pairs, page, pageCount);
+        const base = origin + POINTS_PATH;
+        const links = pageLinks(base, pairs, page, pageCount);
         const fetched =
           tail === undefined
             ? fetchPage(records, rows, length)
             : fetchMixedPage(records, total, tail, rows, length);
         return {
           title: 'Map data points',
-          list: { count, links },
+          list: { count, links, base, pairs },
           records: new PointRecords(fetched, copier),
+          keys: query.keys,
         };
       }
     },

@@ -13,7 +13,7 @@ const exchange = {
     throw new Error('A body in pieces has memory of its own.');
   },
 };
-const list = { count: 1, links: { next: null, previous: null } };
+const list = { count: 1, links: { next: null, previous: null }, base: '/', pairs: [] };
 
 /** The pieces of work that a page takes, and what came of them. */
 function render(page: Page, between: () => void = () => {}): [pieces: number, html: string] {

@@ -1,0 +1,177 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../../../src/generate/random.js';
+import { createFeatureWriter, FEATURE_ROOM } from '../../../src/http/formats/feature.js';
+import type { Page, Pieces } from '../../../src/http/formats/format.js';
+import { GEOJSON } from '../../../src/http/formats/geojson.js';
+import { JSON_FORMAT } from '../../../src/http/formats/json.js';
+import { createProjection, shownRecords } from '../../../src/http/formats/projection.js';
+import { SingleRecords } from '../../../src/http/formats/records.js';
+import { RECORD_KEYS, type RecordKey, readPoint, renderPoint } from '../../../src/model/point.js';
+import { checkCollection, checkFeature } from '../../support/geojson.js';
+
+const random = new Random(20_260_101, 'point');
+
+/** Pieces of text that look like the ends and beginnings of members. */
+const TRAPS = [
+  '"',
+  '\\',
+  '\\"',
+  '"}',
+  '","image":"x',
+  '","lat":"1.00000000","lon":"2.00000000',
+  '"],"created_at":"2024-01-01T00:00:00.000000+00:00',
+  '[',
+  ']',
+  '{',
+  '}',
+  ',',
+  ':',
+  '\n',
+  '\u0001',
+  'ä',
+  '漢字',
+  '😀',
+  '\ud800',
+  ' ',
+  'plain words',
+];
+
+function text(most: number): string {
+  return Array.from({ length: random.int(most + 1) }, () => TRAPS[random.int(TRAPS.length)]!).join(
+    '',
+  );
+}
+
+/** A valid record, rendered as the API does. */
+function record(): string {
+  const degrees = (limit: number): string =>
+    random.chance(0.2) ? String(random.int(3) - 1) : ((random.next() * 2 - 1) * limit).toFixed(8);
+  const point = readPoint(
+    {
+      id: random.chance(0.1) ? Number.MAX_SAFE_INTEGER : 1 + random.int(1e9),
+      lat: degrees(90),
+      lon: degrees(180),
+      created_at: '2024-02-29T12:00:00+02:00',
+      comment: text(8),
+      ...(random.chance(0.5) ? { status: `S${text(3)}` } : {}),
+      ...(random.chance(0.5) ? { image: `/media/${text(3)}` } : {}),
+      ...(random.chance(0.5) ? { is_processed: true } : {}),
+      ...(random.chance(0.5) ? { created_by: random.int(1000) } : {}),
+      ...(random.chance(0.5)
+        ? { tags: Array.from({ length: 1 + random.int(3) }, () => `t${text(1)}`) }
+        : {}),
+    },
+    () => {},
+  );
+  assert.ok('id' in point, JSON.stringify(point));
+  return renderPoint(point);
+}
+
+const RECORDS = Array.from({ length: 2_000 }, record);
+
+function someKeys(): RecordKey[] {
+  const share = random.next();
+  return RECORD_KEYS.filter(() => random.chance(share));
+}
+
+/** What is expected, by way of parsing. */
+function pick(json: string, keys: readonly RecordKey[]): Record<string, unknown> {
+  const all = JSON.parse(json) as Record<string, unknown>;
+  return Object.fromEntries(keys.filter((key) => key in all).map((key) => [key, all[key]]));
+}
+
+test('a projected record is, byte for byte, what parsing and picking gives', () => {
+  for (const json of RECORDS) {
+    const bytes = Buffer.from(json);
+    const keys = someKeys();
+    // not a byte more than the record has
+    const target = new Uint8Array(bytes.length);
+    const end = createProjection(keys)(bytes, target, 0);
+    assert.is(Buffer.from(target.subarray(0, end)).toString(), JSON.stringify(pick(json, keys)));
+  }
+});
+
+test('a Feature has id, place and properties of its record', () => {
+  for (const json of RECORDS) {
+    const bytes = Buffer.from(json);
+    const keys = random.chance(0.3) ? undefined : someKeys();
+    const target = new Uint8Array(bytes.length + FEATURE_ROOM);
+    const end = createFeatureWriter(keys)(bytes, target, 0);
+    const feature = checkFeature(JSON.parse(Buffer.from(target.subarray(0, end)).toString()));
+    const { id, lat, lon } = JSON.parse(json) as Record<string, unknown>;
+    const others = (keys ?? RECORD_KEYS).filter((key) => !['id', 'lat', 'lon'].includes(key));
+    assert.is(feature.id, id);
+    assert.equal(feature.geometry.coordinates, [Number(lon), Number(lat)]);
+    assert.is(JSON.stringify(feature.properties), JSON.stringify(pick(json, others)));
+  }
+});
+
+test('bytes that are no record do no harm', () => {
+  const write = [createProjection(RECORD_KEYS), createProjection(['tags']), createFeatureWriter()];
+  for (const json of RECORDS) {
+    const bytes = Buffer.from(json);
+    for (let i = 0; i < 3; i++) bytes[random.int(bytes.length)] = random.int(256);
+    const cut = bytes.subarray(0, random.int(bytes.length + 1));
+    const target = new Uint8Array(cut.length + FEATURE_ROOM);
+    for (const one of write) {
+      const end = one(cut, target, 0);
+      assert.ok(end > 0 && end <= target.length, `${end} of ${target.length}`);
+    }
+  }
+});
+
+function pageOf(count: number, keys?: readonly RecordKey[]): Page {
+  const records = new SingleRecords(RECORDS.slice(0, count).map((json) => Buffer.from(json)));
+  const links = { next: 'http://x/?a=b%22&page=3', previous: 'http://x/?a=b%22' };
+  const pairs = [
+    { name: 'page', value: '2' },
+    { name: 'a', value: 'b"' },
+  ];
+  return { title: '', list: { count: 9_999, links, base: 'http://x/', pairs }, records, keys };
+}
+
+/** What a format makes of a page, and in how many pieces of work; none where it was at once. */
+function encode(format: typeof GEOJSON, page: Page): [pieces: number, body: string] {
+  const exchange = { target: '', headers: () => [], allocate: Buffer.allocUnsafeSlow };
+  const made = format.encode(page, exchange);
+  if (Buffer.isBuffer(made)) return [0, made.toString()];
+  const work = made as Pieces<Buffer<ArrayBuffer>>;
+  for (let pieces = 1; ; pieces++) {
+    const { done, value } = work.next();
+    if (done === true) return [pieces, value.toString()];
+  }
+}
+
+test('a page is encoded at once, a large one in pieces, with the same result', () => {
+  const keys = ['id', 'tags', 'comment'] as const;
+  for (const count of [0, 1, 2, 100, 1_000]) {
+    const page = pageOf(count, keys);
+    const [pieces, body] = encode(JSON_FORMAT, page);
+    assert.is(pieces > 1, count === 1_000, `${count}: ${pieces} pieces`);
+    const expected = RECORDS.slice(0, count).map((json) => pick(json, keys));
+    assert.is(
+      JSON.stringify((JSON.parse(body) as { results: unknown }).results),
+      JSON.stringify(expected),
+    );
+    assert.equal(
+      shownRecords(page).map(String),
+      expected.map((one) => JSON.stringify(one)),
+    );
+    const [geojsonPieces, geojson] = encode(GEOJSON, pageOf(count));
+    assert.is(geojsonPieces > 1, count === 1_000);
+    const { features, links, numberMatched } = checkCollection(geojson);
+    assert.is(features.length, count);
+    assert.is(numberMatched, 9_999);
+    assert.equal(
+      links.map(({ rel, href }) => [rel, href]),
+      [
+        ['self', 'http://x/?a=b%22&page=2'],
+        ['next', 'http://x/?a=b%22&page=3'],
+        ['prev', 'http://x/?a=b%22'],
+      ],
+    );
+  }
+});
+
+test.run();

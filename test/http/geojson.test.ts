@@ -1,0 +1,144 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Envelope } from '../support/client.js';
+import { checkCollection, checkFeature, type PointFeature } from '../support/geojson.js';
+import { FIXTURE_POINTS, startService } from '../support/service.js';
+
+const service = await startService(['--snapshot', FIXTURE_POINTS]);
+
+test.after(() => service.stop());
+
+const POINTS = '/rest/map_data_points/';
+const GEOJSON = 'application/geo+json';
+
+type PlainRecord = Readonly<Record<string, unknown>>;
+
+/** A record as the Feature says it. */
+function recordOf({ id, geometry, properties }: PointFeature): PlainRecord {
+  const [lon, lat] = geometry.coordinates;
+  return { id, lat: lat.toFixed(8), lon: lon.toFixed(8), ...properties };
+}
+
+test('the list as GeoJSON has the points of the list, page by page', async () => {
+  for (const query of [
+    'page_size=1000',
+    'bbox=20,50,30,70&ordering=-created_at',
+    'page_size=7&page=2',
+  ]) {
+    const json = (await service.get(`${POINTS}?${query}`)).json<Envelope>();
+    const { status, headers, text } = await service.get(`${POINTS}?${query}&format=geojson`);
+    assert.is(status, 200);
+    assert.is(headers['content-type'], GEOJSON);
+    const { features, links, numberMatched } = checkCollection(text);
+    assert.is(numberMatched, json.count);
+    assert.equal(features.map(recordOf), json.results);
+    for (const [rel, href] of [
+      ['next', json.next],
+      ['prev', json.previous],
+    ] as const) {
+      const link = links.find((one) => one.rel === rel);
+      assert.is(link === undefined, href === null, rel);
+      if (link === undefined) continue;
+      const { pathname, search } = new URL(link.href);
+      assert.ok(search.includes('format=geojson'));
+      assert.ok(checkCollection((await service.get(pathname + search)).text).features.length > 0);
+    }
+    const self = new URL(links.find(({ rel }) => rel === 'self')!.href);
+    assert.is((await service.get(self.pathname + self.search)).text, text);
+  }
+});
+
+test('a point alone is a Feature', async () => {
+  const record = (await service.get(`${POINTS}7/`)).json<PlainRecord>();
+  const { text } = await service.get(`${POINTS}7/`, { headers: { accept: GEOJSON } });
+  assert.equal(recordOf(checkFeature(JSON.parse(text))), record);
+});
+
+test('GeoJSON is negotiated, revalidated and asked for its head like any format', async () => {
+  for (const path of [POINTS, `${POINTS}7/`]) {
+    const got = await service.get(path, {
+      headers: { accept: `${GEOJSON}, application/json;q=0.5` },
+    });
+    assert.is(got.headers['content-type'], GEOJSON);
+    assert.is(got.headers.vary, 'Accept');
+    assert.match(got.headers.etag!, /-geojson-/);
+    assert.is.not(got.headers.etag, (await service.get(path)).headers.etag);
+    const head = await service.get(path, { method: 'HEAD', headers: { accept: GEOJSON } });
+    assert.is(head.headers['content-length'], String(got.body.length));
+    assert.is(head.headers.etag, got.headers.etag);
+    const headers = { accept: GEOJSON, 'if-none-match': got.headers.etag! };
+    assert.is((await service.get(path, { headers })).status, 304);
+    // whoever accepts anything gets JSON, as ever
+    const any = await service.get(path, { headers: { accept: 'application/*' } });
+    assert.is(any.headers['content-type'], 'application/json');
+  }
+  for (const path of ['/rest/', '/rest/notifications/']) {
+    assert.is((await service.get(path, { headers: { accept: GEOJSON } })).status, 406);
+    assert.is((await service.get(`${path}?format=geojson`)).status, 404);
+  }
+});
+
+test('fields leaves the other keys out, in every format', async () => {
+  const whole = (await service.get(`${POINTS}?page_size=1000`)).json<Envelope>();
+  const wanted = ['id', 'lat', 'tags'];
+  const expected = whole.results.map((record) =>
+    Object.fromEntries(wanted.filter((key) => key in record).map((key) => [key, record[key]])),
+  );
+  const query = '?page_size=1000&fields=tags,%20lat,id,id';
+  const got = await service.get(POINTS + query);
+  const { results, next, count } = got.json<Envelope>();
+  // keys in the usual order, and twice, since the second answer is kept for the third
+  assert.is(JSON.stringify(results), JSON.stringify(expected));
+  for (let i = 0; i < 2; i++) assert.is((await service.get(POINTS + query)).text, got.text);
+  assert.is(count, whole.count);
+  assert.match(next!, 'fields=tags%2C+lat%2Cid%2Cid');
+  assert.is.not(got.headers.etag, (await service.get(`${POINTS}?page_size=1000`)).headers.etag);
+
+  const geojson = checkCollection((await service.get(`${POINTS}${query}&format=geojson`)).text);
+  assert.equal(
+    geojson.features.map(({ id, properties }) => ({ id, ...properties })),
+    expected.map(({ lat: _, ...others }) => others),
+  );
+  const first = expected[0]!;
+  assert.equal((await service.get(`${POINTS}${first['id']}/?fields=tags,lat,id`)).json(), first);
+  const html = await service.get(`${POINTS}?page_size=3&fields=id&format=api`);
+  assert.is(html.status, 200);
+  assert.not.match(html.text, String(whole.results[0]!['created_at']));
+});
+
+test('fields names what it does not know, beside other mistakes', async () => {
+  for (const path of [POINTS, `${POINTS}7/`]) {
+    for (const value of ['geometry', 'id,Lat', 'id,', ',', 'id;lat', '*']) {
+      const reply = await service.get(`${path}?page_size=x&fields=${encodeURIComponent(value)}`);
+      assert.is(reply.status, 400, value);
+      const errors = reply.json<Record<string, string[]>>();
+      assert.equal(Object.keys(errors), path === POINTS ? ['fields', 'page_size'] : ['fields']);
+      assert.match(
+        errors['fields']![0]!,
+        'is_processed, created_by, tags, created_at, modified_at',
+      );
+      assert.match(errors['fields']![0]!, `Got ${JSON.stringify(value)}: `);
+    }
+    const record = (await service.get(`${POINTS}7/?fields=`)).text;
+    assert.is(record, (await service.get(`${POINTS}7/`)).text);
+  }
+});
+
+test('a posted point is in the GeoJSON of the next request, and has the keys that are asked for', async () => {
+  const body = JSON.stringify({
+    lat: '-77.5',
+    lon: '166.25',
+    comment: 'new "here"',
+    tags: ['ice'],
+  });
+  const headers = { 'content-type': 'application/json' };
+  const posted = await service.get(POINTS, { method: 'POST', headers, body });
+  assert.is(posted.status, 201, posted.text);
+  const query = `${POINTS}?bbox=166.25,-77.5,166.25,-77.5`;
+  const { features } = checkCollection((await service.get(`${query}&format=geojson`)).text);
+  assert.equal(features.map(recordOf), [posted.json()]);
+  const { results } = (await service.get(`${query}&fields=tags,comment`)).json<Envelope>();
+  assert.equal(results, [{ comment: 'new "here"', tags: ['ice'] }]);
+});
+
+test.run();

@@ -1,0 +1,74 @@
+import * as assert from 'uvu/assert';
+
+/** A Feature of a point, as far as these tests look at it. */
+export interface PointFeature {
+  readonly type: 'Feature';
+  readonly id: number;
+  readonly geometry: { readonly type: 'Point'; readonly coordinates: readonly [number, number] };
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** What links lead to from a collection, by `rel`. */
+export interface Link {
+  readonly rel: string;
+  readonly type: string;
+  readonly href: string;
+}
+
+export interface FeatureCollection {
+  readonly type: 'FeatureCollection';
+  readonly numberMatched: number;
+  readonly numberReturned: number;
+  readonly links: readonly Link[];
+  readonly features: readonly PointFeature[];
+}
+
+/** Members that RFC 7946 gives to one kind of object, and forbids to the others. */
+const RESERVED = ['coordinates', 'geometries', 'geometry', 'properties', 'features'];
+
+/** Checks by the rules of RFC 7946, sections 3 and 7, that a value is a Feature of a point. */
+export function checkFeature(value: unknown): PointFeature {
+  const feature = objectOf(value);
+  assert.is(feature['type'], 'Feature');
+  assert.ok(['number', 'string'].includes(typeof feature['id']), 'id is a number or a text');
+  checkReserved(feature, ['geometry', 'properties']);
+  objectOf(feature['properties']);
+  const geometry = objectOf(feature['geometry']);
+  assert.is(geometry['type'], 'Point');
+  checkReserved(geometry, ['coordinates']);
+  const position = geometry['coordinates'];
+  assert.ok(Array.isArray(position) && position.length === 2, 'a position is two numbers');
+  const [lon, lat] = position as unknown[];
+  assert.ok(typeof lon === 'number' && Math.abs(lon) <= 180, `longitude ${lon}`);
+  assert.ok(typeof lat === 'number' && Math.abs(lat) <= 90, `latitude ${lat}`);
+  return value as PointFeature;
+}
+
+/** Checks that a text is a FeatureCollection of points, and that its numbers and links hold. */
+export function checkCollection(text: string): FeatureCollection {
+  const collection = objectOf(JSON.parse(text));
+  assert.is(collection['type'], 'FeatureCollection');
+  checkReserved(collection, ['features']);
+  assert.not('crs' in collection, 'RFC 7946 knows one reference system');
+  const { features, links, numberMatched, numberReturned } =
+    collection as unknown as FeatureCollection;
+  assert.ok(Array.isArray(features) && Array.isArray(links));
+  for (const feature of features) checkFeature(feature);
+  assert.is(numberReturned, features.length);
+  assert.ok(numberMatched >= numberReturned);
+  for (const { rel, type, href } of links) {
+    assert.ok(['self', 'next', 'prev'].includes(rel), rel);
+    assert.is(type, 'application/geo+json');
+    assert.is(new URL(href).href, href);
+  }
+  return collection as unknown as FeatureCollection;
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  assert.ok(typeof value === 'object' && value !== null && !Array.isArray(value), 'an object');
+  return value as Record<string, unknown>;
+}
+
+function checkReserved(object: Record<string, unknown>, own: readonly string[]): void {
+  for (const name of RESERVED) assert.is(name in object, own.includes(name), name);
+}
