@@ -8,7 +8,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
 COPY src ./src
-RUN node_modules/.bin/tsc
+COPY deploy/assets.mjs ./deploy/
+RUN node_modules/.bin/tsc && node deploy/assets.mjs
 
 FROM node:${NODE_VERSION}-slim AS packages
 WORKDIR /app

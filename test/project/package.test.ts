@@ -7,13 +7,15 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { SOURCES } from '../../src/http/assets/table.js';
 import { headings, read, section } from '../support/documents.js';
 import { MAIN, ROOT } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
@@ -46,6 +48,7 @@ for (const name of PACKED) {
   cpSync(join(ROOT, name), join(source, name), { recursive: true });
 }
 cpSync(dirname(MAIN), join(source, 'dist/src'), { recursive: true });
+symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
 const packed = await npm(source, ['pack', '--pack-destination', home]);
 const tarball = join(home, packed!.trim().split('\n').at(-1)!);
 await run('tar', ['-xzf', tarball, '-C', home]);
@@ -87,6 +90,14 @@ test('the package has a README of its own, and the repository keeps its document
     );
     assert.is(now, before);
   }
+});
+
+test('every static file of the pages is in the package, whatever else is installed', () => {
+  for (const { name, extension, paths } of SOURCES) {
+    const packed = paths.map((path) => join(home, 'package', relative(ROOT, path)));
+    assert.ok(existsSync(packed[0]!), `${name}.${extension}`);
+  }
+  assert.ok(existsSync(join(home, 'package/dist/src/browser/maplibre-gl.LICENSE.txt')));
 });
 
 mkdirSync(target);

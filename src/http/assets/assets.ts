@@ -54,15 +54,14 @@ export function createAssets(prefix: string, sources: readonly Source[] = SOURCE
   function bytesOf({ extension, paths }: Source): Buffer {
     const path = paths.find((one) => existsSync(one)) ?? paths[0]!;
     const bytes = readFileSync(path);
-    if (extension !== 'js') return bytes;
+    if (!TYPES[extension].startsWith('text/javascript')) return bytes;
+    const text = bytes.toString().replace(SOURCE_MAP, '\n');
+    if (extension === 'mjs') return Buffer.from(text);
     // an address changes when that of a module changes that its file imports
-    const text = bytes
-      .toString()
-      .replace(SOURCE_MAP, '\n')
-      .replaceAll(IMPORT, (_, before: string, quote: string, name: string) => {
-        return `${before}${quote}./${named(name).file}${quote}`;
-      });
-    return Buffer.from(text);
+    const linked = text.replaceAll(IMPORT, (_, before: string, quote: string, name: string) => {
+      return `${before}${quote}./${named(name).file}${quote}`;
+    });
+    return Buffer.from(linked);
   }
 
   return {

@@ -18,7 +18,13 @@ export const TYPES = {
 } as const;
 
 /** Every static file; nothing else is served under its address. */
-export const SOURCES: readonly Source[] = [style('page'), script('page')];
+export const SOURCES: readonly Source[] = [
+  style('page'),
+  script('page'),
+  map('maplibre-gl'),
+  map('maplibre-gl-worker'),
+  { name: 'land', extension: 'json', paths: [beside('../../../../assets/land.json')] },
+];
 
 /** A style sheet of the folder `assets` at the top of the project, which no build changes. */
 function style(name: string): Source {
@@ -28,6 +34,16 @@ function style(name: string): Source {
 /** A script of `src/browser`, compiled. Its imports of the form `./name.js` must have a row, too. */
 function script(name: string): Source {
   return { name, extension: 'js', paths: [beside(`../../browser/${name}.js`)] };
+}
+
+/** A part of MapLibre: the copy beside a build that is installed, else what its package holds. */
+function map(name: string): Source {
+  const [copy, own] = ['../../browser', '../../../../node_modules/maplibre-gl/dist'];
+  return {
+    name,
+    extension: 'mjs',
+    paths: [beside(`${copy}/${name}.mjs`), beside(`${own}/${name}.mjs`)],
+  };
 }
 
 function beside(path: string): string {

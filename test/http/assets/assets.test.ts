@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -43,6 +45,12 @@ test('every static file is served, under an address that never changes its conte
       assert.is(head.body.length, 0);
     }
   }
+});
+
+test('the outlines of land are what their script prints', () => {
+  const script = fileURLToPath(new URL('../../../data/make-land.js', import.meta.url));
+  const { stdout } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  assert.ok(stdout === assets.named('land.json').body.toString());
 });
 
 test('there is nothing else there, whatever the address', async () => {
