@@ -1,9 +1,7 @@
 import { createServer, type Server } from 'node:http';
+import { KEEP_ALIVE_MS } from './answer/head-lines.js';
 import { createGate, type Handler } from './gate.js';
 import type { CutCounts, Limits } from './limits.js';
-
-/** How long an idle connection is kept, in milliseconds: longer than proxies do. */
-const KEEP_ALIVE_MS = 72_000;
 
 /** Makes Node's HTTP server, not yet listening, with what a thread lets its clients do. */
 export function createHttpServer(

@@ -75,13 +75,13 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
 
   function finish(
     job: Job,
-    { format, etag, snapshot, coding, common }: AnswerHead,
+    { format, etag, snapshot, coding, lines, bodyLines }: AnswerHead,
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
     const { lineage, coverage, key } = job;
     // named one by one: a spread costs a microsecond
-    const answer = { format, etag, snapshot, coding, common, body };
+    const answer = { format, etag, snapshot, coding, lines, bodyLines, body };
     if (key !== undefined) {
       answers.keep(lineage, key, { ...answer, coverage, body: withoutRoom(body) });
     }

@@ -3,6 +3,7 @@ import type { Format } from '../formats/format.js';
 import type { Coding } from './compression.js';
 import type { Context } from './context.js';
 import { corsHeaders } from './cors.js';
+import { linesOf, parseLines } from './head-lines.js';
 
 /** An answer before its body is made. */
 export interface AnswerHead {
@@ -16,11 +17,12 @@ export interface AnswerHead {
   /** How the body is compressed. */
   readonly coding: Coding | undefined;
   /**
-   * Names and values in turn, as `writeHead` takes them, all that answers of this format, coding
-   * and generation have in common. The first is the entity tag and the last the length, both to be
-   * filled in.
+   * Header lines that all answers of this format and generation have in common, but for the entity
+   * tag, each with its line end.
    */
-  readonly common: readonly string[];
+  readonly lines: string;
+  /** Lines that stand with a body only: its coding and its type. The length is not known yet. */
+  readonly bodyLines: string;
 }
 
 /** An address as its answers describe it. */
@@ -57,93 +59,81 @@ export type HeadOf = (
 /** Of an answer that caches need not ask about again. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Place of the entity tag in {@link AnswerHead.common}. */
-const ETAG_AT = 1;
-/**
- * Headers that belong to a body, at the end of {@link AnswerHead.common}, and their values: type
- * and length.
- */
-const BODY_HEADERS = 4;
-/** The same where a body is compressed. */
-const CODED_BODY_HEADERS = 6;
-
 /** Makes the {@link HeadOf} of an address. */
 export function createHeadOf(
   context: Pick<Context, 'compress' | 'corsOrigin'>,
   { allow, isPersonal }: Facts,
 ): HeadOf {
   const { compress, corsOrigin } = context;
-  const fixed = ['Allow', allow, 'Vary', varyOf({ isPersonal, compress, corsOrigin })];
-  fixed.push('Cache-Control', isPersonal ? 'private, no-cache' : 'no-cache');
-  fixed.push('X-Content-Type-Options', 'nosniff');
-  if (corsOrigin[0] === '*') fixed.push(...corsHeaders(undefined, corsOrigin));
-  /** {@link AnswerHead.common} of each coding and format, of the generation that `tag` names. */
-  const common = {
-    none: new Map<Format, readonly string[]>(),
-    br: new Map<Format, readonly string[]>(),
-    gzip: new Map<Format, readonly string[]>(),
-  };
-  let tag = '';
-  let snapshot = '""';
+  const cors = corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : [];
+  const fixed = linesOf([
+    ...['Allow', allow, 'Vary', varyOf({ isPersonal, compress, corsOrigin })],
+    ...['X-Content-Type-Options', 'nosniff', ...cors],
+  ]);
+  const caching = isPersonal ? 'private, no-cache' : 'no-cache';
 
-  function commonHeaders(
-    generation: Generation,
-    format: Format,
-    coding: Coding | undefined,
-  ): readonly string[] {
-    if (generation.tag !== tag) {
-      for (const ofFormat of Object.values(common)) ofFormat.clear();
-      ({ tag } = generation);
-      snapshot = `"${tag}"`;
-    }
-    const ofFormat = common[coding ?? 'none'];
-    let headers = ofFormat.get(format);
-    if (headers === undefined) {
-      headers = [
-        ...['ETag', ''],
-        ...fixed,
-        ...['Last-Modified', generation.lastModified, 'Waypost-Snapshot', snapshot],
-        ...format.headers,
-        ...(coding === undefined ? [] : ['Content-Encoding', coding]),
-        ...['Content-Type', format.contentType, 'Content-Length', ''],
-      ];
-      ofFormat.set(format, headers);
-    }
-    return headers;
+  function linesFor(format: Format, modified: string, snapshot: string, lasts: boolean): string {
+    const own = ['Last-Modified', modified, 'Waypost-Snapshot', snapshot];
+    return (
+      fixed + linesOf(['Cache-Control', lasts ? FOR_EVER : caching, ...own, ...format.headers])
+    );
   }
 
-  const modifiedAt = 2 + fixed.length + 1;
-  const cachingAt = 2 + fixed.indexOf('Cache-Control') + 1;
+  /**
+   * Lines of each format without accepted points, of answers that do not last, of the generation
+   * that `ofTag` names.
+   */
+  const plainLines = new Map<Format, string>();
+  let ofTag = '';
+
+  function plainLinesOf({ tag, lastModified }: Generation, format: Format): string {
+    if (tag !== ofTag) {
+      plainLines.clear();
+      ofTag = tag;
+    }
+    let lines = plainLines.get(format);
+    if (lines === undefined) {
+      lines = linesFor(format, lastModified, `"${tag}"`, false);
+      plainLines.set(format, lines);
+    }
+    return lines;
+  }
 
   return (generation, format, address, coding, mark, lasts = false) => {
-    let headers = commonHeaders(generation, format, coding);
-    if (lasts) headers = headers.with(cachingAt, FOR_EVER);
-    const ending = coding === undefined ? '"' : `-${coding}"`;
-    if (mark === undefined) {
-      const etag = `"${generation.tag}-${format.name}-${address}${ending}`;
-      return { format, etag, snapshot, coding, common: headers };
+    const ending = `-${format.name}-${address}${coding === undefined ? '"' : `-${coding}"`}`;
+    const bodyLines = bodyLinesOf(format, coding);
+    const name = mark === undefined ? `"${generation.tag}` : `"${generation.tag}${mark.text}`;
+    const snapshot = `${name}"`;
+    let lines: string;
+    if (mark === undefined && !lasts) {
+      lines = plainLinesOf(generation, format);
+    } else {
+      const { exportedAt } = generation;
+      const modified = new Date(Math.max(mark?.at ?? exportedAt, exportedAt)).toUTCString();
+      lines = linesFor(format, modified, snapshot, lasts);
     }
-    const name = `"${generation.tag}${mark.text}`;
-    const marked = headers.slice();
-    marked[modifiedAt] = new Date(Math.max(mark.at, generation.exportedAt)).toUTCString();
-    marked[modifiedAt + 2] = `${name}"`;
-    const etag = `${name}-${format.name}-${address}${ending}`;
-    return { format, etag, snapshot: `${name}"`, coding, common: marked };
+    return { format, etag: name + ending, snapshot, coding, lines, bodyLines };
   };
 }
 
-/** The headers of an answer whose length is not known yet. */
-export function headersOf({ common, etag }: AnswerHead): string[] {
-  const headers = common.slice();
-  headers[ETAG_AT] = etag;
-  return headers;
+function bodyLinesOf({ contentType }: Format, coding: Coding | undefined): string {
+  const type = `Content-Type: ${contentType}\r\n`;
+  return coding === undefined ? type : `Content-Encoding: ${coding}\r\n${type}`;
 }
 
-/** The headers of an answer that has no body. */
-export function bodilessHeadersOf({ common, coding, etag }: AnswerHead): string[] {
-  const headers = common.slice(0, coding === undefined ? -BODY_HEADERS : -CODED_BODY_HEADERS);
-  headers[ETAG_AT] = etag;
-  return headers;
+/** The header lines of an answer without a body, such as 304. */
+export function bodilessLines({ etag, lines }: AnswerHead): string {
+  return `ETag: ${etag}\r\n${lines}`;
+}
+
+/** The header lines of an answer with a body of `bytes` bytes. */
+export function linesWithBody({ etag, lines, bodyLines }: AnswerHead, bytes: number): string {
+  return `ETag: ${etag}\r\n${lines}${bodyLines}Content-Length: ${bytes}\r\n`;
+}
+
+/** The headers of an answer whose length is not known yet, names and values in turn. */
+export function headersOf({ etag, lines, bodyLines }: AnswerHead): string[] {
+  return parseLines(`ETag: ${etag}\r\n${lines}${bodyLines}`);
 }
 
 /** What answers depend on besides their address. */

@@ -6,12 +6,13 @@ import { corsHeaders } from './cors.js';
 import { allowsSnapshot, isAny, matchesEtag } from './etag.js';
 import {
   type AnswerHead,
-  bodilessHeadersOf,
+  bodilessLines,
   createHeadOf,
   type Facts,
   type HeadOf,
-  headersOf,
+  linesWithBody,
 } from './head.js';
+import { createWriteHead, linesOf } from './head-lines.js';
 
 /**
  * A whole answer with status 200, or 204 where its body is empty, ready to be sent any number of
@@ -41,8 +42,8 @@ export interface Sender {
     renew?: Renew,
   ): boolean;
   /**
-   * Sends 200, or 204 where the body is empty. Calls `onSent` once Node reads the body's memory no more; never when the client has
-   * gone.
+   * Sends 200, or 204 where the body is empty. Calls `onSent` once Node reads the body's memory no
+   * more; never when the client has gone.
    */
   send(request: FastifyRequest, reply: FastifyReply, answer: Answer, onSent?: () => void): void;
 }
@@ -54,23 +55,25 @@ export interface Sender {
 export function createSender(context: Context, facts: Facts): Sender {
   const { stats, corsOrigin, logger, accessLog, note, closing } = context;
   const observe = stats.route(facts.name);
+  const writeHead = createWriteHead();
 
   function write(
     request: FastifyRequest,
     reply: FastifyReply,
     status: 200 | 204 | 304,
     format: Format,
-    headers: string[],
+    lines: string,
     body?: Uint8Array,
     onSent?: () => void,
   ): void {
     reply.hijack();
     const { raw: response } = reply;
     const { raw } = request;
-    if (corsOrigin[0] !== '*') headers.push(...corsHeaders(raw.headers.origin, corsOrigin));
-    if (raw.headers['x-request-id'] !== undefined) headers.push('X-Request-Id', request.id);
-    if (closing()) headers.push('Connection', 'close');
-    response.writeHead(status, headers);
+    let head = lines;
+    if (corsOrigin[0] !== '*') head += linesOf(corsHeaders(raw.headers.origin, corsOrigin));
+    if (raw.headers['x-request-id'] !== undefined) head += `X-Request-Id: ${request.id}\r\n`;
+    if (closing()) response.shouldKeepAlive = false;
+    writeHead(response, status, head);
     // Node itself leaves the body out for HEAD
     response.end(body, onSent);
     note(response);
@@ -100,19 +103,17 @@ export function createSender(context: Context, facts: Facts): Sender {
         ? isFound && heads[0]
         : heads.find((head) => matchesEtag(ifNoneMatch, head.etag));
       if (!kept) return false;
-      write(request, reply, 304, kept.format, bodilessHeadersOf(kept));
+      write(request, reply, 304, kept.format, bodilessLines(kept));
       return true;
     },
 
     send(request, reply, answer, onSent) {
       const { format, body } = answer;
       if (body.length === 0) {
-        write(request, reply, 204, format, bodilessHeadersOf(answer), undefined, onSent);
+        write(request, reply, 204, format, bodilessLines(answer), undefined, onSent);
         return;
       }
-      const headers = headersOf(answer);
-      headers[headers.length - 1] = String(body.length);
-      write(request, reply, 200, format, headers, body, onSent);
+      write(request, reply, 200, format, linesWithBody(answer, body.length), body, onSent);
     },
   };
 }

@@ -10,7 +10,14 @@ import { JSON_FORMAT } from '../../../src/http/formats/json.js';
 
 function answer(bytes: number): Kept {
   const body = Buffer.alloc(bytes);
-  const made = { format: JSON_FORMAT, etag: '', snapshot: '', coding: undefined, common: [] };
+  const made = {
+    format: JSON_FORMAT,
+    etag: '',
+    snapshot: '',
+    coding: undefined,
+    lines: '',
+    bodyLines: '',
+  };
   return { ...made, body, coverage: undefined };
 }
 
