@@ -13,6 +13,8 @@ export interface Blocks {
   readonly starts: Int32Array;
   /** The box around each block's points: west, south, east and north in turn. */
   readonly boxes: Float64Array;
+  /** Sums of each block's longitudes and of its latitudes in turn. */
+  readonly sums: Float64Array;
 }
 
 /**
@@ -25,12 +27,14 @@ export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS):
   if (count > 0) cut(0, count - 1, 0, commonDepth(count, blockRows));
   starts.push(count);
   const boxes = sharedArray(Float64Array, 4 * (starts.length - 1));
+  const sums = sharedArray(Float64Array, 2 * (starts.length - 1));
   for (let block = 0; block < starts.length - 1; block++) {
     putBox(boxes, 4 * block, coords, starts[block]!, starts[block + 1]!);
+    putSums(sums, 2 * block, coords, starts[block]!, starts[block + 1]!);
   }
   const shared = sharedArray(Int32Array, starts.length);
   shared.set(starts);
-  return { starts: shared, boxes };
+  return { starts: shared, boxes, sums };
 
   // [left, right] is the range that the kd-tree splits, `from` may be one row before: the median of
   // an ancestor, which belongs to no half and is counted with the right one
@@ -63,6 +67,17 @@ function putBox(boxes: Float64Array, at: number, coords: Float64Array, from: Row
     if (lat > north) north = lat;
   }
   boxes.set([west, south, east, north], at);
+}
+
+function putSums(sums: Float64Array, at: number, coords: Float64Array, from: Row, to: Row): void {
+  let lon = 0;
+  let lat = 0;
+  for (let row = from; row < to; row++) {
+    lon += coords[2 * row]!;
+    lat += coords[2 * row + 1]!;
+  }
+  sums[at] = lon;
+  sums[at + 1] = lat;
 }
 
 /** Writes the box around boxes `first` to `last - 1` of `boxes` to `target`, from `at` on. */

@@ -5,7 +5,7 @@ import type { Filters, Ordering, Query } from '../model/query.js';
 import type { Matches } from './common/matches.js';
 import type { Driver, Way } from './common/plan.js';
 import { createScratch, type Scratch } from './common/scratch.js';
-import { andThen, drain, isWork, PIECE, type Step } from './common/work.js';
+import { andThen, drain, isWork, PIECE, type Step, type Work } from './common/work.js';
 import { findMatches } from './match.js';
 import { takeMerged } from './merge.js';
 import { takeNearest } from './page/nearest.js';
@@ -60,7 +60,17 @@ export interface Engine {
    * only.
    */
   beginScan(filters: Filters, visit: Visitor, hints?: Hints): Suspended<number>;
+  /**
+   * Hands all matches to `use`, in the form that was cheapest to find, and returns what it makes of
+   * them. Works to the end without a pause.
+   */
+  collect<T>(filters: Filters, use: Use<T>, hints?: Hints): T;
+  /** The same, of which one {@link PIECE} at most is done yet. `use` may have to start anew. */
+  beginCollect<T>(filters: Filters, use: Use<T>, hints?: Hints): T | Suspended<T>;
 }
+
+/** Makes something of matches, which are valid until it ends. */
+export type Use<T> = (matches: Matches, scratch: Scratch) => Step<T>;
 
 /**
  * Makes an engine; its working memory is some 4 bytes a row, and as much again once a query was
@@ -83,14 +93,7 @@ export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
         memory.giveBack(scratch);
         return step;
       }
-      const { done, value } = step.next();
-      if (!done) {
-        const again = (own: Scratch): Step<Answer> =>
-          answerOf(dataset, own, query, hints, accepted);
-        return new Suspended(memory, again).adopt(scratch, step);
-      }
-      memory.giveBack(scratch);
-      return value;
+      return goOn(memory, scratch, step, (own) => answerOf(dataset, own, query, hints, accepted));
     },
     scan(filters, visit, { driver } = {}) {
       const scratch = memory.take();
@@ -100,7 +103,41 @@ export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
     },
     beginScan: (filters, visit, { driver } = {}) =>
       new Suspended(memory, (scratch) => scanMatches(dataset, scratch, filters, visit, driver)),
+    collect(filters, use, { driver } = {}) {
+      const scratch = memory.take();
+      const result = drain(useOf(scratch, filters, use, driver), scratch.meter);
+      memory.giveBack(scratch);
+      return result;
+    },
+    beginCollect(filters, use, { driver } = {}) {
+      const scratch = memory.take();
+      const step = useOf(scratch, filters, use, driver);
+      if (isWork(step)) {
+        return goOn(memory, scratch, step, (own) => useOf(own, filters, use, driver));
+      }
+      memory.giveBack(scratch);
+      return step;
+    },
   };
+
+  function useOf<T>(scratch: Scratch, filters: Filters, use: Use<T>, driver?: Driver): Step<T> {
+    return andThen(findMatches(dataset, scratch, filters, driver), (matches) =>
+      use(matches, scratch),
+    );
+  }
+}
+
+/** Does the first piece of work; what is not done then can be resumed, or begins again. */
+function goOn<T>(
+  memory: Memory,
+  scratch: Scratch,
+  work: Work<T>,
+  again: (own: Scratch) => Step<T>,
+): T | Suspended<T> {
+  const { done, value } = work.next();
+  if (!done) return new Suspended(memory, again).adopt(scratch, work);
+  memory.giveBack(scratch);
+  return value;
 }
 
 const NO_HINTS: Hints = {};

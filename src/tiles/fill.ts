@@ -1,0 +1,129 @@
+import type { BlockGroup, BoxNode } from '../dataset/box-index.js';
+import type { Dataset } from '../dataset/dataset.js';
+import { listRows, type Matches, markMatches } from '../query/common/matches.js';
+import { SCATTERED } from '../query/common/plan.js';
+import type { Scratch } from '../query/common/scratch.js';
+import { andThen, inStretches, type Meter, type Step, type Work } from '../query/common/work.js';
+import type { Cells } from './cells.js';
+import type { Grid } from './grid.js';
+
+// nanoseconds: only their ratios to the planner's costs matter
+const LOOK = 30; // a box against the cells
+const TEST = 10; // a point into its cell
+const SUM = 3; // a marked point of a block that lies in one cell
+
+/** A list of up to one row in `LISTED` is added row by row: to mark and to walk would take longer. */
+const LISTED = 64;
+
+/** Adds all matches that lie in the tile to its cells. */
+export function fillCells(
+  dataset: Dataset,
+  scratch: Scratch,
+  grid: Grid,
+  cells: Cells,
+  matches: Matches,
+): Step<void> {
+  const { meter } = scratch;
+  if (matches.count === 0) return;
+  if (matches.form === 'all') return walk(dataset, grid, cells, undefined, meter);
+  if (matches.count <= dataset.count / LISTED && matches.form !== 'bits') {
+    return andThen(listRows(scratch, matches), (rows) =>
+      inStretches(meter, 0, rows.length, SCATTERED + TEST, (from, to) => {
+        for (let i = from; i < to; i++) cells.add(rows[i]!, dataset.coords, rows[i]!);
+      }),
+    );
+  }
+  return andThen(markMatches(dataset, scratch, matches), (bits) =>
+    walk(dataset, grid, cells, bits, meter),
+  );
+}
+
+/**
+ * Walks through the boxes of rows: whole stretches where they lie in one cell, single points where
+ * they lie across the border of one. Pauses after a block.
+ */
+function walk(
+  { coords, blocks, boxIndex }: Dataset,
+  grid: Grid,
+  cells: Cells,
+  bits: Int32Array | undefined,
+  meter: Meter,
+): Step<void> {
+  const { starts, boxes, sums } = blocks;
+  const { size, meridians, parallels } = grid;
+  const [west, east] = [meridians[0]!, meridians[size]!];
+  const [north, south] = [parallels[0]!, parallels[size]!];
+  const cost = bits === undefined ? TEST : TEST + SUM;
+  // the first block that is not yet settled
+  let next = 0;
+  return visit(boxIndex.root) ? undefined : goOn();
+
+  function* goOn(): Work<void> {
+    do yield;
+    while (!visit(boxIndex.root));
+  }
+
+  /**
+   * Goes down to the block where the walk paused, and on from there; returns false when the meter
+   * has run out.
+   */
+  function visit(node: BoxNode): boolean {
+    for (const child of node.children) {
+      if (child.lastBlock <= next) continue;
+      const cell = cellOfBox(boxIndex.boxes, child.box);
+      meter.left -= LOOK;
+      if (cell >= 0 && (bits === undefined || node.leaf)) addWhole(cell, child);
+      else if (cell !== OUTSIDE) {
+        if (!(node.leaf ? visitBlocks(child) : visit(child as BoxNode))) return false;
+      }
+      next = child.lastBlock;
+      if (meter.left < 0) return false;
+    }
+    return true;
+  }
+
+  function addWhole(cell: number, { from, to, firstBlock, lastBlock }: BlockGroup): void {
+    if (bits === undefined) cells.addWhole(cell, from, to, sums, firstBlock, lastBlock);
+    else {
+      cells.addMarked(cell, coords, from, to, bits);
+      meter.left -= (to - from) * SUM;
+    }
+  }
+
+  function visitBlocks({ firstBlock, lastBlock }: BlockGroup): boolean {
+    for (let block = Math.max(next, firstBlock); block < lastBlock; block++) {
+      const cell = cellOfBox(boxes, 4 * block);
+      meter.left -= LOOK;
+      if (cell !== OUTSIDE) {
+        const [from, to] = [starts[block]!, starts[block + 1]!];
+        if (cell < 0) {
+          cells.addInside(coords, from, to, bits);
+          meter.left -= (to - from) * cost;
+        } else if (bits === undefined) {
+          cells.addWhole(cell, from, to, sums, block, block + 1);
+        } else {
+          cells.addMarked(cell, coords, from, to, bits);
+          meter.left -= (to - from) * SUM;
+        }
+      }
+      next = block + 1;
+      if (meter.left < 0) return next === lastBlock;
+    }
+    return true;
+  }
+
+  /** The cell that a box lies in, or {@link OUTSIDE} of the tile, or {@link ACROSS} some border. */
+  function cellOfBox(all: Float64Array, at: number): number {
+    const left = all[at]!;
+    const bottom = all[at + 1]!;
+    const right = all[at + 2]!;
+    const top = all[at + 3]!;
+    if (right < west || left >= east || top <= south || bottom > north) return OUTSIDE;
+    if (left < west || right >= east || bottom <= south || top > north) return ACROSS;
+    const cell = grid.cellOf(left, top);
+    return cell === grid.cellOf(right, bottom) ? cell : ACROSS;
+  }
+}
+
+const ACROSS = -1;
+const OUTSIDE = -2;
