@@ -54,6 +54,27 @@ export const ROOT_ANSWER: Answer = {
   example: { map_data_points: 'http://127.0.0.1:8080/rest/map_data_points/' },
 };
 
+/** What `/tiles/points.json` is answered with. */
+export const TILE_SET_ANSWER: Answer = {
+  schema: {
+    type: 'object',
+    required: ['tilejson', 'tiles', 'vector_layers'],
+    properties: {
+      tilejson: { const: '3.0.0' },
+      tiles: { type: 'array', items: { type: 'string' }, minItems: 1 },
+      minzoom: { type: 'integer' },
+      maxzoom: { type: 'integer' },
+      bounds: { type: 'array', items: { type: 'number' }, minItems: 4, maxItems: 4 },
+      vector_layers: { type: 'array', items: { type: 'object', required: ['id', 'fields'] } },
+    },
+  },
+  example: {
+    tilejson: '3.0.0',
+    tiles: ['http://127.0.0.1:8080/tiles/{z}/{x}/{y}.mvt?v=72f5812cdf281718'],
+    vector_layers: [{ id: 'clusters', fields: { point_count: 'Number' } }],
+  },
+};
+
 function listOf(name: string): Schema {
   return {
     type: 'object',

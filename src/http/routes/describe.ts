@@ -5,9 +5,12 @@ import {
   POINT_ANSWER,
   POINTS_ANSWER,
   ROOT_ANSWER,
+  TILE_SET_ANSWER,
 } from '../description/schemas.js';
+import { MVT } from '../formats/mvt.js';
 import type { Parameter } from '../request/parameter.js';
 import { FORMAT, PAGE_PARAMETERS, POINT_PARAMETERS, POINTS_PARAMETERS } from '../request/params.js';
+import { TILE_PARAMETERS, TILE_PATH_PARAMETERS } from '../request/tile.js';
 
 const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
@@ -58,4 +61,23 @@ export const READ_POINTS_DESCRIPTION: Description = {
 export const POINTS_DESCRIPTION: Description = {
   ...READ_POINTS_DESCRIPTION,
   actions: { POST: optionFields() },
+};
+
+export const TILE_DESCRIPTION: Description = {
+  name: 'Vector Tile',
+  description: 'A Mapbox Vector Tile 2.1: clusters, and the points that are alone in their cell.',
+  parses: PARSES,
+  parameters: TILE_PARAMETERS,
+  pathParameters: TILE_PATH_PARAMETERS,
+  answers: { [MVT.mediaType]: { schema: {} } },
+  empty: { 204: 'The tile is empty.' },
+};
+
+export const TILES_DESCRIPTION: Description = {
+  name: 'Tile Set',
+  description: 'TileJSON 3.0.0: where the tiles are, and what is in them.',
+  parses: PARSES,
+  parameters: TILE_PARAMETERS,
+  pathParameters: [],
+  answers: { 'application/json': TILE_SET_ANSWER },
 };

@@ -8,18 +8,21 @@ import type { Format } from '../formats/format.js';
 import { HttpError, NotFound } from '../request/errors.js';
 import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
-import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH } from './addresses.js';
+import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, TILES_PATH } from './addresses.js';
 import {
   NOTIFICATIONS_DESCRIPTION,
   POINT_DESCRIPTION,
   POINTS_DESCRIPTION,
   READ_POINTS_DESCRIPTION,
   ROOT_DESCRIPTION,
+  TILE_DESCRIPTION,
+  TILES_DESCRIPTION,
 } from './describe.js';
 import { notificationsView } from './notifications.js';
 import { pointView } from './point.js';
 import { pointsView } from './points.js';
 import { rootView } from './root.js';
+import { tileSetView, tileView } from './tiles.js';
 
 /** An address of the REST interface and all it does. */
 export interface Resource {
@@ -39,6 +42,8 @@ export function createResources(context: Context): Resource[] {
   const point = pointView();
   const notifications = notificationsView();
   const root = rootView();
+  const tile = tileView(context, queue);
+  const tiles = tileSetView(context);
   return [
     {
       path: POINTS_PATH,
@@ -54,6 +59,18 @@ export function createResources(context: Context): Resource[] {
       get: serve(notifications),
     },
     { path: ROOT_PATH, ...root, description: ROOT_DESCRIPTION, get: serve(root) },
+    {
+      path: `${TILES_PATH}:z/:x/:y.mvt`,
+      ...tile,
+      description: TILE_DESCRIPTION,
+      get: serve(tile),
+    },
+    {
+      path: `${TILES_PATH}points.json`,
+      ...tiles,
+      description: TILES_DESCRIPTION,
+      get: serve(tiles),
+    },
   ];
 }
 

@@ -1,0 +1,16 @@
+import type { Format } from './format.js';
+
+/** A vector tile, as `tiles/` has made it. */
+export const MVT: Format = {
+  name: 'mvt',
+  parameter: 'mvt',
+  mediaType: 'application/vnd.mapbox-vector-tile',
+  contentType: 'application/vnd.mapbox-vector-tile',
+  headers: [],
+  maxBytes: Number.POSITIVE_INFINITY,
+  encode({ records }, { allocate }) {
+    const buffer = allocate(records.size);
+    records.copy(buffer, 0);
+    return buffer;
+  },
+};

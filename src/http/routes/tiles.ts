@@ -1,0 +1,105 @@
+import type { TailRow } from '../../dataset/tail.js';
+import type { Queue } from '../../query/queue.js';
+import { matchTail } from '../../query/tail.js';
+import { MAX_LATITUDE, MAX_ZOOM } from '../../tiles/mercator.js';
+import { beginTile, type TileQuery } from '../../tiles/tile.js';
+import { nameOfState } from '../answer/additions.js';
+import type { Context } from '../answer/context.js';
+import type { View } from '../answer/pipeline.js';
+import type { Page } from '../formats/format.js';
+import { JSON_FORMAT } from '../formats/json.js';
+import { selfLink } from '../formats/links.js';
+import { MVT } from '../formats/mvt.js';
+import { SingleRecords } from '../formats/records.js';
+import { last } from '../request/query-string.js';
+import { parseTile, parseTileLook } from '../request/tile.js';
+import { ALLOW_READ, TILES_PATH } from './addresses.js';
+import { soonOrLater } from './long-query.js';
+
+const NONE = new Int32Array(0);
+/** The parameter of a tile's address by which it names the state of the data. */
+const STATE = 'v';
+
+/** A tile, and the state of the data that its address names. */
+interface WantedTile extends TileQuery {
+  readonly state: string | undefined;
+}
+
+/** `GET /tiles/{z}/{x}/{y}.mvt`: the clusters and points of a tile. */
+export function tileView({ zone }: Context, queue: Queue): View<WantedTile> {
+  return {
+    name: 'tile',
+    allow: ALLOW_READ,
+    isPersonal: false,
+    formats: [MVT],
+    read: ({ pairs, path }) => ({
+      ...parseTile(path, parseTileLook(pairs, zone)),
+      state: last(pairs, STATE),
+    }),
+    accepted: ({ filters }, tail, from, to) =>
+      filters === undefined ? NONE : matchTail(tail, filters, from, to),
+    lasts: ({ state }, name) => state === name,
+    find: (wanted, _asked, { engine }, accepted) =>
+      soonOrLater(beginTile(engine, wanted, accepted), queue, pageOf),
+  };
+
+  function pageOf(tile: Uint8Array): Page {
+    return { title: 'Tile', list: undefined, records: new SingleRecords([tile]) };
+  }
+}
+
+/** `GET /tiles/points.json`: TileJSON 3.0.0, which tells maps where the tiles are. */
+export function tileSetView({ zone }: Context): View<undefined> {
+  return {
+    name: 'tiles',
+    allow: ALLOW_READ,
+    isPersonal: false,
+    formats: [JSON_FORMAT],
+    read({ pairs }) {
+      // what is wrong with tiles is said here first
+      parseTileLook(pairs, zone);
+    },
+    // every point changes the addresses of tiles
+    accepted: (_wanted, _tail, from, to) =>
+      Int32Array.from({ length: to - from }, (_, i) => from + i),
+    find(_wanted, { origin, pairs }, generation, accepted) {
+      const { tail } = generation;
+      const length: TailRow = (accepted?.rows.at(-1) ?? (tail?.start ?? 0) - 1) + 1;
+      const state = { name: STATE, value: nameOfState(generation, length) };
+      const query = [...pairs.filter(({ name }) => name !== STATE && name !== 'format'), state];
+      const address = selfLink(`${origin}${TILES_PATH}{z}/{x}/{y}.mvt`, query);
+      const records = new SingleRecords([Buffer.from(JSON.stringify(tileSet(address)))]);
+      return { title: 'Tiles', list: undefined, records };
+    },
+  };
+}
+
+const POINT_FIELDS = {
+  id: 'Number: the id of the point',
+  status: 'String',
+  is_processed: 'Boolean',
+  created_at: 'Number: seconds since 1970-01-01T00:00:00Z',
+};
+
+function tileSet(address: string): object {
+  const zooms = { minzoom: 0, maxzoom: MAX_ZOOM };
+  return {
+    tilejson: '3.0.0',
+    name: 'Map data points',
+    description: 'Points, those that are near each other as clusters.',
+    version: '1.0.0',
+    scheme: 'xyz',
+    tiles: [address],
+    ...zooms,
+    bounds: [-180, -MAX_LATITUDE, 180, MAX_LATITUDE],
+    vector_layers: [
+      {
+        id: 'clusters',
+        description: 'Two points and more, at the mean of their places',
+        ...zooms,
+        fields: { point_count: 'Number', point_count_abbreviated: 'String, such as 1.2k' },
+      },
+      { id: 'points', description: 'Single points', ...zooms, fields: POINT_FIELDS },
+    ],
+  };
+}
