@@ -1,0 +1,55 @@
+import { VectorTile } from '@mapbox/vector-tile';
+import { PbfReader } from 'pbf';
+
+/** A feature of a tile, decoded by a package that knows nothing of this project. */
+export interface Feature {
+  readonly id: number | undefined;
+  /** Units of the tile from its north-western corner. */
+  readonly x: number;
+  readonly y: number;
+  readonly properties: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export type Layers = Readonly<Record<string, readonly Feature[]>>;
+
+const EXTENT = 4096;
+const POINT = 1;
+
+/** The layers of a tile by name. Throws for what is no Mapbox Vector Tile 2 of single points. */
+export function decodeTile(bytes: Uint8Array): Layers {
+  const { layers } = new VectorTile(new PbfReader(bytes));
+  return Object.fromEntries(
+    Object.entries(layers).map(([name, layer]) => {
+      const { version, extent, length } = layer;
+      if (version !== 2 || extent !== EXTENT) throw new Error(`${name}: ${version}, ${extent}`);
+      const features = Array.from({ length }, (_, i): Feature => {
+        const feature = layer.feature(i);
+        const [[place, ...others] = [], ...lines] = feature.loadGeometry();
+        if (feature.type !== POINT || place === undefined || others.length + lines.length > 0) {
+          throw new Error(`${name}: feature ${i} is no point`);
+        }
+        const { id, properties } = feature;
+        return { id, x: place.x, y: place.y, properties };
+      });
+      return [name, features];
+    }),
+  );
+}
+
+/** The number of a cell that a place of a tile lies in, row by row. */
+export function cellOf({ x, y }: Feature, grid: number): number {
+  const width = EXTENT / grid;
+  return Math.floor(y / width) * grid + Math.floor(x / width);
+}
+
+/** Where a place lies on the square of Web Mercator, 0 to 1 from the north-western corner. */
+export function onSquare(lon: number, lat: number): readonly [x: number, y: number] {
+  const sine = Math.sin((lat * Math.PI) / 180);
+  const y = 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
+  return [(lon + 180) / 360, y];
+}
+
+/** The line of `count` that a part of the square lies in; what lies beyond is in the outermost. */
+export function lineOf(part: number, count: number): number {
+  return Math.max(0, Math.min(Math.floor(part * count), count - 1));
+}

@@ -1,0 +1,157 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../../src/generate/random.js';
+import type { Filters } from '../../src/model/query.js';
+import type { Engine, Hints } from '../../src/query/engine.js';
+import { Suspended } from '../../src/query/suspended.js';
+import type { TileAddress } from '../../src/tiles/grid.js';
+import { beginTile, filtersWithin, makeTile, type TileQuery } from '../../src/tiles/tile.js';
+import { everyHint } from '../support/compare.js';
+import { acceptedMatches, engineOf, tailOf } from '../support/engine.js';
+import { type Note, scatterNotes } from '../support/notes.js';
+import { Oracle } from '../support/oracle.js';
+import { randomQuestion } from '../support/queries.js';
+import { cellOf, decodeTile, type Layers, lineOf, onSquare } from '../support/tiles.js';
+
+const SEED = 1_414;
+const TILES = 2_000;
+const GRIDS = [4, 8, 16, 32, 64, 128];
+const EXTENT = 4096;
+/** Cost of a piece: small, so that tiles take many. */
+const PIECE = 2_000;
+const ACCEPTED = 40;
+
+const notes = [...scatterNotes(SEED, 3_000), ...borderNotes(1_000_000)];
+const oracle = new Oracle(notes);
+const frozen = notes.slice(0, -ACCEPTED);
+const engine = await engineOf(frozen, PIECE);
+const tail = tailOf(notes.slice(-ACCEPTED));
+
+/** Notes on the borders of tiles and cells, a hair beside them, and at the edges of the world. */
+function borderNotes(firstId: number): Note[] {
+  const notes: Note[] = [];
+  const lons = [
+    -180,
+    -180 + 1e-8,
+    -90,
+    -45,
+    0,
+    1e-8,
+    -1e-8,
+    5.625,
+    22.5,
+    45 - 1e-8,
+    179.99999999,
+    180,
+  ];
+  const lats = [-90, -85.05112878, -85.05112877, -1e-8, 0, 1e-8, 60, 85.05112877, 85.05112878, 90];
+  for (const lon of lons) {
+    for (const lat of lats) {
+      const time = 1.6e15 + notes.length;
+      notes.push({ id: firstId + notes.length, lon, lat, created: time, modified: time });
+    }
+  }
+  return notes;
+}
+
+/** The notes in each cell of a tile, by a look at every note. */
+function membersOf(
+  matches: readonly Note[],
+  { z, x, y }: TileAddress,
+  grid: number,
+): Map<number, Note[]> {
+  const lines = 2 ** z * grid;
+  const members = new Map<number, Note[]>();
+  for (const note of matches) {
+    const [east, south] = onSquare(note.lon, note.lat);
+    const column = lineOf(east, lines) - x * grid;
+    const row = lineOf(south, lines) - y * grid;
+    if (column < 0 || column >= grid || row < 0 || row >= grid) continue;
+    const cell = row * grid + column;
+    const others = members.get(cell);
+    if (others === undefined) members.set(cell, [note]);
+    else others.push(note);
+  }
+  return members;
+}
+
+function assertTile(layers: Layers, members: Map<number, Note[]>, query: TileQuery, label: string) {
+  const { grid, address } = query;
+  const left = new Map(members);
+  const assertPlace = (feature: { x: number; y: number }, notes: readonly Note[]): void => {
+    const mean = (of: 'lon' | 'lat'): number =>
+      notes.reduce((sum, note) => sum + note[of], 0) / notes.length;
+    const [east, south] = onSquare(mean('lon'), mean('lat'));
+    const x = Math.max(0, Math.min((east * 2 ** address.z - address.x) * EXTENT, EXTENT - 1));
+    const y = Math.max(0, Math.min((south * 2 ** address.z - address.y) * EXTENT, EXTENT - 1));
+    assert.ok(Math.abs(feature.x - x) <= 1.01, `${label}: x is ${feature.x}, not ${x}`);
+    assert.ok(Math.abs(feature.y - y) <= 1.01, `${label}: y is ${feature.y}, not ${y}`);
+  };
+  for (const feature of layers['clusters'] ?? []) {
+    const cell = cellOf(feature, grid);
+    const notes = left.get(cell) ?? [];
+    left.delete(cell);
+    assert.ok(notes.length > 1, `${label}: a cluster of ${notes.length} in cell ${cell}`);
+    assert.is(feature.properties['point_count'], notes.length, `${label}: cell ${cell}`);
+    assertPlace(feature, notes);
+  }
+  for (const feature of layers['points'] ?? []) {
+    const cell = cellOf(feature, grid);
+    const [note, ...others] = left.get(cell) ?? [];
+    left.delete(cell);
+    assert.ok(note !== undefined && others.length === 0, `${label}: no single in cell ${cell}`);
+    assert.is(feature.id, note!.id, label);
+    const { id, status, is_processed, created_at } = feature.properties;
+    const expected = [note!.id, 'NEW', false, Math.floor(note!.created / 1e6)];
+    assert.equal([id, status, is_processed, created_at], expected, label);
+    assertPlace(feature, [note!]);
+  }
+  assert.is(left.size, 0, `${label}: ${left.size} cells are missing`);
+}
+
+function tileOf(asked: Engine, query: TileQuery, hints?: Hints): Uint8Array {
+  const { filters } = query;
+  const accepted = filters && acceptedMatches(tail, ACCEPTED, filters);
+  const whole = makeTile(asked, query, accepted, hints);
+  let step = beginTile(asked, query, accepted, hints);
+  while (step instanceof Suspended) step = step.resume();
+  assert.equal(Buffer.from(step), Buffer.from(whole));
+  return whole;
+}
+
+/** A tile that has a note in it, four times of five, of any zoom. */
+function randomAddress(random: Random): TileAddress {
+  const z = random.int(23);
+  const across = 2 ** z;
+  if (random.chance(0.2)) return { z, x: random.int(across), y: random.int(across) };
+  const { lon, lat } = random.pick(notes);
+  const [east, south] = onSquare(lon, lat);
+  return { z, x: lineOf(east, across), y: lineOf(south, across) };
+}
+
+function queryOf(address: TileAddress, filters: Filters, grid: number): TileQuery {
+  return { address, filters: filtersWithin(address, filters), grid, fields: [] };
+}
+
+test(`${TILES} random tiles are what a look at every note makes of them, whatever is gone through`, () => {
+  const random = new Random(SEED, 'point');
+  for (let index = 0; index < TILES; index++) {
+    const { filters } = index % 3 === 0 ? { filters: {} } : randomQuestion(SEED, index, notes);
+    const address = randomAddress(random);
+    const grid = random.pick(GRIDS);
+    const query = queryOf(address, filters, grid);
+    const label = `tile ${index}: ${JSON.stringify({ address, grid, filters })}`;
+    const members = membersOf(oracle.find(filters, 'id').notes, address, grid);
+    assertTile(decodeTile(tileOf(engine, query)), members, query, label);
+    if (index % 5 > 0 || query.filters === undefined) continue;
+    for (const { driver, way } of everyHint(query.filters)) {
+      if (way !== 'walk' || driver === undefined) continue;
+      const forced = decodeTile(
+        makeTile(engine, query, acceptedMatches(tail, ACCEPTED, query.filters), { driver }),
+      );
+      assertTile(forced, members, query, `${label} by ${driver}`);
+    }
+  }
+});
+
+test.run();
