@@ -1,11 +1,19 @@
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
+import { CANONICAL_BYTES } from '../model/timestamp.js';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
-const BRACKET_OPEN = 0x5b;
 const BRACKET_CLOSE = 0x5d;
-const BRACE_CLOSE = 0x7d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LETTER_B = 0x62;
+const LETTER_I = 0x69;
+const LETTER_T = 0x74;
+
+/** A view and a call of `set` take as long as copying this many bytes one by one. */
+const LEAST_SET = 64;
 
 /** What each member begins with, in the order in which a record has them. */
 const NAMES: readonly Uint8Array[] = RECORD_KEYS.map((key) => Buffer.from(`"${key}":`));
@@ -26,45 +34,92 @@ export function memberOf(key: RecordKey): number {
   return RECORD_KEYS.indexOf(key);
 }
 
+const STATUS = memberOf('status');
+const COMMENT = memberOf('comment');
+const IMAGE = memberOf('image');
+const LAT = memberOf('lat');
+const LON = memberOf('lon');
+const IS_PROCESSED = memberOf('is_processed');
+const CREATED_BY = memberOf('created_by');
+const TAGS = memberOf('tags');
+const CREATED_AT = memberOf('created_at');
+const MODIFIED_AT = memberOf('modified_at');
+
 /** Where the value of a member begins, counted from the record's start. */
 export function valueStart(places: MemberPlaces, member: number): number {
   return places[2 * member]! + NAMES[member]!.length;
 }
 
 /**
- * Finds the members of a record that is written as the API renders it, without parsing it: some
- * 0.4 µs for a record of 280 bytes. Of other bytes the places are anything within the record.
+ * Finds the members of a record that is written as the API renders it, without parsing it: texts are
+ * looked through for their last quote, everything else is skipped. Of other bytes the places are
+ * anything within the record.
  */
 export function findMembers(record: Uint8Array, places: MemberPlaces): void {
   const { length } = record;
   let at = 1;
   for (let member = 0; member < NAMES.length; member++) {
-    const name = NAMES[member]!;
-    if (!hasBytes(record, at, name)) {
-      places[2 * member] = 0;
-      places[2 * member + 1] = 0;
-      continue;
+    let end = 0;
+    if (isPresent(record, at, member)) {
+      const value = at + NAMES[member]!.length;
+      end = Math.min(endOfValue(record, value, member), length);
     }
-    const end = Math.min(endOfValue(record, at + name.length), length);
-    places[2 * member] = at;
+    places[2 * member] = end === 0 ? 0 : Math.min(at, end);
     places[2 * member + 1] = end;
     // a comma stands between two members
-    at = end + 1;
+    if (end !== 0) at = end + 1;
   }
 }
 
-function hasBytes(record: Uint8Array, at: number, expected: Uint8Array): boolean {
-  for (let i = 0; i < expected.length; i++) if (record[at + i] !== expected[i]) return false;
-  return true;
+/** Whether the member that begins at `at` is this one: it is, or a later one, or there are no more. */
+function isPresent(record: Uint8Array, at: number, member: number): boolean {
+  switch (member) {
+    case IMAGE:
+      // or `lat`
+      return record[at + 1] === LETTER_I;
+    case CREATED_BY:
+      // or `tags` or `created_at`
+      return record[at + 9] === LETTER_B;
+    case TAGS:
+      return record[at + 1] === LETTER_T;
+    default:
+      return true;
+  }
 }
 
-function endOfValue(record: Uint8Array, at: number): number {
-  const first = record[at];
-  if (first === QUOTE) return endOfText(record, at + 1);
-  if (first === BRACKET_OPEN) return endOfTexts(record, at + 1);
-  let end = at;
-  while (end < record.length && record[end] !== COMMA && record[end] !== BRACE_CLOSE) end++;
-  return end;
+/** The place behind the value of a member, which begins at `at`. */
+function endOfValue(record: Uint8Array, at: number, member: number): number {
+  switch (member) {
+    case STATUS:
+    case COMMENT:
+    case IMAGE:
+      return endOfText(record, at + 1);
+    case LAT:
+    case LON:
+      return endOfDegrees(record, at + 1);
+    case IS_PROCESSED:
+      return record[at] === LETTER_T ? at + 4 : at + 5;
+    case TAGS:
+      return endOfTexts(record, at + 1);
+    case CREATED_AT:
+    case MODIFIED_AT:
+      return at + CANONICAL_BYTES + 2;
+    default:
+      return endOfDigits(record, at);
+  }
+}
+
+function endOfDigits(record: Uint8Array, from: number): number {
+  let at = from;
+  while (at < record.length && record[at]! >= ZERO && record[at]! <= NINE) at++;
+  return at;
+}
+
+/** The place behind the closing quote of a coordinate: eight digits stand behind its point. */
+function endOfDegrees(record: Uint8Array, from: number): number {
+  let at = from;
+  while (at < record.length && record[at] !== POINT) at++;
+  return at + 10;
 }
 
 /** The place behind the closing quote of a text. */
@@ -114,10 +169,7 @@ export function copyMembers(
   return end;
 }
 
-/**
- * Copies bytes `from` to `to - 1`; returns where they end in `target`. Records are in shared
- * memory, where `set` would take longer for the few bytes of a member.
- */
+/** Copies bytes `from` to `to - 1`; returns where they end in `target`. */
 export function copyBytes(
   source: Uint8Array,
   from: number,
@@ -126,6 +178,7 @@ export function copyBytes(
   at: number,
 ): number {
   const move = at - from;
-  for (let i = from; i < to; i++) target[i + move] = source[i]!;
+  if (to - from < LEAST_SET) for (let i = from; i < to; i++) target[i + move] = source[i]!;
+  else target.set(source.subarray(from, to), at);
   return to + move;
 }
