@@ -1,6 +1,7 @@
 import type { Schema } from '../request/parameter.js';
 import { type Answer, reference } from './description.js';
 import { postSchema, recordExample, recordSchema } from './fields.js';
+import { featureCollectionSchema, featureSchema } from './geojson.js';
 
 const LINK: Schema = { type: ['string', 'null'], format: 'uri' };
 
@@ -10,6 +11,8 @@ export function createSchemas(): Readonly<Record<string, Schema>> {
     MapDataPoint: recordSchema(),
     NewMapDataPoint: postSchema(),
     MapDataPointList: listOf('MapDataPoint'),
+    MapDataPointFeature: featureSchema(),
+    MapDataPointFeatureCollection: featureCollectionSchema(),
     Notification: notificationSchema(),
     NotificationList: listOf('Notification'),
     Resources: {

@@ -1,5 +1,6 @@
 import type { Description } from '../description/description.js';
 import { optionFields } from '../description/fields.js';
+import { FEATURE_ANSWER, FEATURES_ANSWER } from '../description/geojson.js';
 import {
   NOTIFICATIONS_ANSWER,
   POINT_ANSWER,
@@ -7,6 +8,7 @@ import {
   ROOT_ANSWER,
   TILE_SET_ANSWER,
 } from '../description/schemas.js';
+import { GEOJSON } from '../formats/geojson.js';
 import { MVT } from '../formats/mvt.js';
 import type { Parameter } from '../request/parameter.js';
 import { FORMAT, PAGE_PARAMETERS, POINT_PARAMETERS, POINTS_PARAMETERS } from '../request/params.js';
@@ -36,7 +38,7 @@ export const POINT_DESCRIPTION: Description = {
   parses: PARSES,
   parameters: POINT_PARAMETERS,
   pathParameters: [ID],
-  answers: { 'application/json': POINT_ANSWER },
+  answers: { 'application/json': POINT_ANSWER, [GEOJSON.mediaType]: FEATURE_ANSWER },
 };
 
 export const NOTIFICATIONS_DESCRIPTION: Description = {
@@ -55,7 +57,7 @@ export const READ_POINTS_DESCRIPTION: Description = {
   parses: PARSES,
   parameters: POINTS_PARAMETERS,
   pathParameters: [],
-  answers: { 'application/json': POINTS_ANSWER },
+  answers: { 'application/json': POINTS_ANSWER, [GEOJSON.mediaType]: FEATURES_ANSWER },
 };
 
 export const POINTS_DESCRIPTION: Description = {
