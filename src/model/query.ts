@@ -16,6 +16,22 @@ export interface Circle {
   readonly radius: Metres;
 }
 
+/**
+ * An area on the plane of longitude and latitude, edges included: what lies in the first ring, an
+ * odd number of times where the ring crosses itself, and not inside of a further one, which is a
+ * hole. The edge of a hole belongs to the area.
+ */
+export interface Polygon {
+  /**
+   * Longitude and latitude of each place of a ring in turn, as whole numbers of
+   * {@link UNITS_PER_DEGREE}; the last place leads back to the first. Where the polygon crosses the
+   * antimeridian its longitudes go on beyond 180.
+   */
+  readonly rings: readonly Float64Array[];
+  /** Whether the polygon holds what lies 360 degrees further west, too: beyond the antimeridian. */
+  readonly crosses: boolean;
+}
+
 /** A span of time, both ends included; an open end is infinite. */
 export interface TimeWindow {
   readonly after: Microseconds;
@@ -27,6 +43,7 @@ export interface Filters {
   /** One box, or the two parts of one that crosses the antimeridian; they never overlap. */
   readonly boxes?: readonly Box[];
   readonly circle?: Circle;
+  readonly polygon?: Polygon;
   readonly createdAt?: TimeWindow;
   readonly modifiedAt?: TimeWindow;
   /** Any of these statuses, exact. */

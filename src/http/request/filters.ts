@@ -7,6 +7,7 @@ import { parseBbox } from './bbox.js';
 import type { ParameterProblem } from './errors.js';
 import { parseDecimals } from './numbers.js';
 import { type Parameter, refusal, type Schema } from './parameter.js';
+import { MAX_PLACES, parsePolygon } from './polygon.js';
 import { last, type Pair } from './query-string.js';
 
 const TIME =
@@ -49,6 +50,11 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
     example: '60.166,24.951,1000',
     schema: decimals(3),
   },
+  {
+    name: 'polygon',
+    accepts: `lon,lat;lon,lat;… of three places or more, which is closed by itself and includes its edges, then holes with | before each; ${MAX_PLACES} places at most. An edge of more than 180 degrees crosses the antimeridian`,
+    example: '24.94,60.16;24.96,60.16;24.95,60.18',
+  },
   ...ATTRIBUTE_PARAMETERS,
 ];
 
@@ -70,6 +76,8 @@ export function parseFilters(
   if (boxes !== undefined) filters.boxes = boxes;
   const circle = read(pairs, 'coordinates', parseCircle, problems);
   if (circle !== undefined) filters.circle = circle;
+  const polygon = read(pairs, 'polygon', parsePolygon, problems);
+  if (polygon !== undefined) filters.polygon = polygon;
   readAttributes(pairs, filters, problems);
   return filters;
 }

@@ -1,14 +1,27 @@
-import type { Box, Filters } from '../../model/query.js';
+import type { Box, Filters, Polygon } from '../../model/query.js';
+import { UNITS_PER_DEGREE } from '../../model/units.js';
 import { circleRegion } from './circle.js';
 import { ACROSS, collectEach, INSIDE, OUTSIDE, type Region } from './overlap.js';
+import { polygonRegion } from './polygon.js';
 
-/** The region that the filters describe; undefined when they leave the whole map. */
+/** The region that the filters describe; undefined where they leave the whole map. */
 export function regionOf(filters: Filters): Region | undefined {
-  const { boxes, circle } = filters;
+  const { boxes, circle, polygon } = filters;
   const box = boxes === undefined ? undefined : boxesRegion(boxes);
-  if (circle === undefined) return box;
-  const disc = circleRegion(circle);
-  return box === undefined ? disc : bothRegion(box, disc);
+  const disc = circle === undefined ? undefined : circleRegion(circle);
+  const area = polygon === undefined ? undefined : areaRegion(polygon);
+  return within(within(box, disc), area);
+}
+
+function within(one: Region | undefined, other: Region | undefined): Region | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : bothRegion(one, other);
+}
+
+const TURN = 360 * UNITS_PER_DEGREE;
+
+function areaRegion({ rings, crosses }: Polygon): Region {
+  const region = polygonRegion(rings, 0);
+  return crosses ? eitherRegion(region, polygonRegion(rings, -TURN)) : region;
 }
 
 function boxesRegion(boxes: readonly Box[]): Region {
@@ -59,7 +72,7 @@ function boxRegion(box: Box): Region {
   };
 }
 
-/** Union of two regions that do not overlap. */
+/** Union of two regions that share places of their edges at most. */
 function eitherRegion(a: Region, b: Region): Region {
   const contains: Region['contains'] = (coords, row) =>
     a.contains(coords, row) || b.contains(coords, row);
@@ -75,8 +88,16 @@ function eitherRegion(a: Region, b: Region): Region {
       return first === OUTSIDE ? b.overlap(boxes, at) : first;
     },
     contains,
-    collect: (...range) => collectEach(contains, ...range),
-    work: () => 0,
+
+    collect(coords, from, to, boxes, box, bounds, at) {
+      if (a.overlap(boxes, box) === OUTSIDE)
+        return b.collect(coords, from, to, boxes, box, bounds, at);
+      if (b.overlap(boxes, box) === OUTSIDE)
+        return a.collect(coords, from, to, boxes, box, bounds, at);
+      return collectEach(contains, coords, from, to, boxes, box, bounds, at);
+    },
+
+    work: () => a.work() + b.work(),
   };
 }
 

@@ -1,0 +1,124 @@
+import type { Polygon } from '../../model/query.js';
+import { UNITS_PER_DEGREE } from '../../model/units.js';
+import { parseDecimals } from './numbers.js';
+
+/** Places of all rings together. */
+export const MAX_PLACES = 1_000;
+const LEAST_PLACES = 3;
+/** Maps that are dragged round and round send such longitudes; beyond it is no map. */
+const MAX_LONGITUDE = 3_600;
+const TURN = 360 * UNITS_PER_DEGREE;
+const HALF = TURN / 2;
+
+/**
+ * Reads `lon,lat;lon,lat;…`, the rings with `|` between them. Returns the reason as text when that
+ * is no polygon.
+ */
+export function parsePolygon(text: string): Polygon | string {
+  const rings: Float64Array[] = [];
+  let places = 0;
+  for (const [index, ringText] of text.split('|').entries()) {
+    const texts = ringText.split(';', MAX_PLACES + 1);
+    places += texts.length;
+    if (places > MAX_PLACES) return `has more than ${MAX_PLACES} places`;
+    const ring = readRing(texts, index);
+    if (typeof ring === 'string') return ring;
+    rings.push(ring);
+  }
+  for (const [index, ring] of rings.entries()) {
+    const problem = unroll(ring);
+    if (problem !== undefined) return `${nameOf(index)} ${problem}`;
+  }
+  return place(rings);
+}
+
+/** The places of a ring, rounded to the decimals that points have. */
+function readRing(texts: readonly string[], index: number): Float64Array | string {
+  if (texts.length < LEAST_PLACES) {
+    const places = texts.length === 1 ? 'one place' : `${texts.length} places`;
+    return `${nameOf(index)} has ${texts[0]!.trim() === '' ? 'no place' : places}`;
+  }
+  const ring = new Float64Array(2 * texts.length);
+  for (const [i, text] of texts.entries()) {
+    const name = `place ${i + 1}${index === 0 ? '' : ` of hole ${index}`}`;
+    const numbers = parseDecimals(text, 2);
+    if (typeof numbers === 'string') {
+      return text.trim() === '' ? `${name} is empty` : `${name} ${numbers}`;
+    }
+    const [lon, lat] = numbers;
+    if (lon === undefined) return `lon of ${name} is no finite decimal number`;
+    if (lat === undefined) return `lat of ${name} is no finite decimal number`;
+    if (Math.abs(lon) > MAX_LONGITUDE) return `lon of ${name} is beyond ±${MAX_LONGITUDE}`;
+    if (Math.abs(lat) > 90) return `lat of ${name}, which comes second, is beyond ±90`;
+    ring[2 * i] = Math.round(lon * UNITS_PER_DEGREE);
+    ring[2 * i + 1] = Math.round(lat * UNITS_PER_DEGREE);
+  }
+  return ring;
+}
+
+function nameOf(index: number): string {
+  return index === 0 ? 'the ring' : `hole ${index}`;
+}
+
+/**
+ * Lets each edge of a ring go the short way round the Earth: one of more than 180 degrees crosses
+ * the antimeridian. One of 360 degrees is the edge of a whole world, and stays. Returns what is
+ * wrong with the ring.
+ */
+function unroll(ring: Float64Array): string | undefined {
+  let turned = 0;
+  for (let i = 2; i < ring.length; i += 2) {
+    turned += shortcut(ring[i]! + turned - ring[i - 2]!);
+    ring[i]! += turned;
+  }
+  if (shortcut(ring[0]! - ring.at(-2)!) !== 0) {
+    return 'goes round a pole; let it follow the antimeridian and the pole, as 180,90;-180,90 does';
+  }
+  const { west, east } = extentOf(ring);
+  return east - west > TURN ? 'spans more than 360 degrees' : undefined;
+}
+
+/** What turns a difference of longitudes into the shortest one, in whole turns. */
+function shortcut(difference: number): number {
+  if (Math.abs(difference) <= HALF || Math.abs(difference) === TURN) return 0;
+  return -TURN * Math.round(difference / TURN);
+}
+
+/**
+ * Moves rings by whole turns to where a polygon has them. One whose longitudes are all within ±180
+ * is taken at its word, as boxes are.
+ */
+function place(rings: readonly Float64Array[]): Polygon {
+  const [outer, ...holes] = rings;
+  const extents = rings.map(extentOf);
+  const crosses = extents.some(({ west, east }) => west < -HALF || east > HALF);
+  if (!crosses) return { rings, crosses };
+  // the polygon begins east of -180, so that the antimeridian is 180 where it begins there
+  const first = extents[0]!;
+  const turn = Math.floor((HALF - first.west) / TURN) * TURN;
+  move(outer!, turn);
+  const west = first.west + turn;
+  const placed = [outer!];
+  for (const hole of holes) {
+    const extent = extentOf(hole);
+    const own = Math.ceil((west - extent.west) / TURN) * TURN;
+    move(hole, own);
+    placed.push(hole);
+    // what hangs over the end of a whole world lies at its beginning
+    if (extent.east + own - TURN > west) placed.push(hole.map((at, i) => at - (i % 2 ? 0 : TURN)));
+  }
+  return { rings: placed, crosses };
+}
+
+function move(ring: Float64Array, by: number): void {
+  for (let i = 0; i < ring.length; i += 2) ring[i]! += by;
+}
+
+function extentOf(ring: Float64Array): { readonly west: number; readonly east: number } {
+  let [west, east] = [Infinity, -Infinity];
+  for (let i = 0; i < ring.length; i += 2) {
+    west = Math.min(west, ring[i]!);
+    east = Math.max(east, ring[i]!);
+  }
+  return { west, east };
+}

@@ -1,0 +1,150 @@
+import type { Row } from '../../dataset/row.js';
+import type { Box } from '../../model/query.js';
+import { UNITS_PER_DEGREE } from '../../model/units.js';
+import { edgesOf } from './edges.js';
+import { type Corners, NearEdges } from './near-edges.js';
+import { ACROSS, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js';
+
+/** Nanoseconds that a look at an edge takes. */
+const LOOK = 2;
+/** Most strips of a frame, and most cells of a strip, that single points are tested in. */
+const MOST_CELLS = 32;
+
+/** The area of the rings, moved east by `shift`, whole numbers of {@link UNITS_PER_DEGREE}. */
+export function polygonRegion(rings: readonly Float64Array[], shift: number): Region {
+  const frame = frameOf(rings[0]!, shift);
+  let shape: Shape | undefined;
+  const shapeOf = (): Shape => {
+    shape ??= new Shape(rings, shift);
+    return shape;
+  };
+  return {
+    frame,
+    overlap: (boxes, at) => shapeOf().overlap(boxes, at),
+    contains: (coords, row) => shapeOf().contains(coords, row),
+    collect: (coords, from, to, boxes, box, bounds, at) =>
+      shapeOf().near(boxes, box).collect(coords, from, to, bounds, at),
+    work: () => (shape === undefined ? 0 : shape.looks * LOOK),
+  };
+}
+
+/** A rectangle around a ring. */
+function frameOf(ring: Float64Array, shift: number): Box {
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < ring.length; i += 2) {
+    west = Math.min(west, ring[i]!);
+    south = Math.min(south, ring[i + 1]!);
+    east = Math.max(east, ring[i]!);
+    north = Math.max(north, ring[i + 1]!);
+  }
+  return {
+    west: (west + shift) / UNITS_PER_DEGREE,
+    south: south / UNITS_PER_DEGREE,
+    east: (east + shift) / UNITS_PER_DEGREE,
+    north: north / UNITS_PER_DEGREE,
+  };
+}
+
+/** What is known of a part of the map: all of its points lie alike, or the edges that decide. */
+type Part = typeof INSIDE | typeof OUTSIDE | NearEdges;
+
+/** A polygon that is being asked about boxes and points, and what it remembers of these. */
+class Shape {
+  readonly #all: NearEdges;
+  readonly #frame: Corners;
+  /** Boxes that are ACROSS, each within the one before it: a search goes from large to small. */
+  readonly #stack: NearEdges[];
+  #top = 0;
+  readonly #box: Corners = [0, 0, 0, 0];
+  // single points come in any order: the frame is cut into strips, and these into cells
+  readonly #cellCount: number;
+  readonly #cellWidth: number;
+  readonly #cellHeight: number;
+  readonly #strips: (Part | undefined)[] = [];
+  readonly #cells: (Part | undefined)[] = [];
+
+  constructor(rings: readonly Float64Array[], shift: number) {
+    const edges = edgesOf(rings, shift);
+    this.#all = NearEdges.of(edges);
+    this.#stack = [this.#all];
+    this.#frame = cornersOf(edges.ends.subarray(0, 4 * edges.ringEnds[0]!));
+    const [west, south, east, north] = this.#frame;
+    const count = Math.min(MOST_CELLS, Math.ceil(Math.sqrt(edges.ends.length / 8)));
+    this.#cellCount = count;
+    this.#cellWidth = Math.ceil((east - west + 1) / count);
+    this.#cellHeight = Math.ceil((north - south + 1) / count);
+  }
+
+  get looks(): number {
+    return this.#all.looks;
+  }
+
+  overlap(boxes: Float64Array, at: number): Overlap {
+    const box = this.#box;
+    for (let i = 0; i < 4; i++) box[i] = Math.round(boxes[at + i]! * UNITS_PER_DEGREE);
+    const [west, south, east, north] = this.#frame;
+    if (box[0] > east || box[2] < west || box[1] > north || box[3] < south) return OUTSIDE;
+    while (!this.#stack[this.#top]!.surrounds(box)) this.#top--;
+    const top = this.#stack[this.#top]!;
+    if (top.isAround(box)) return ACROSS;
+    if (box[0] === box[2] && box[1] === box[3]) {
+      // points that share a place
+      return top.holds(boxes, at / 2) ? INSIDE : OUTSIDE;
+    }
+    this.#stack[this.#top + 1] ??= this.#all.empty();
+    const overlap = top.narrow(box, this.#stack[this.#top + 1]!);
+    if (overlap === ACROSS) this.#top++;
+    return overlap;
+  }
+
+  /** The edges that decide about the points of a box. */
+  near(boxes: Float64Array, at: number): NearEdges {
+    this.overlap(boxes, at);
+    return this.#stack[this.#top]!;
+  }
+
+  contains(coords: Float64Array, row: Row): boolean {
+    const x = Math.round(coords[2 * row]! * UNITS_PER_DEGREE);
+    const y = Math.round(coords[2 * row + 1]! * UNITS_PER_DEGREE);
+    const [west, south, east, north] = this.#frame;
+    if (x < west || x > east || y < south || y > north) return false;
+    const part = this.#partAround(x - west, y - south);
+    return typeof part === 'number' ? part === INSIDE : part.holds(coords, row);
+  }
+
+  /** The cell that holds a place, counted from the frame's south-western corner. */
+  #partAround(x: number, y: number): Part {
+    const count = this.#cellCount;
+    const column = Math.floor(x / this.#cellWidth);
+    const line = Math.floor(y / this.#cellHeight);
+    const known = this.#cells[line * count + column];
+    if (known !== undefined) return known;
+    const [west, south, east] = this.#frame;
+    const left = west + column * this.#cellWidth;
+    const bottom = south + line * this.#cellHeight;
+    const top = bottom + this.#cellHeight - 1;
+    this.#strips[line] ??= this.#partOf(this.#all, [west, bottom, east, top]);
+    const strip = this.#strips[line]!;
+    const cell: Corners = [left, bottom, Math.min(left + this.#cellWidth - 1, east), top];
+    const part = typeof strip === 'number' ? strip : this.#partOf(strip, cell);
+    this.#cells[line * count + column] = part;
+    return part;
+  }
+
+  #partOf(whole: NearEdges, box: Corners): Part {
+    const part = this.#all.empty();
+    const overlap = whole.narrow(box, part);
+    return overlap === ACROSS ? part : overlap;
+  }
+}
+
+function cornersOf(ends: Float64Array): Corners {
+  const corners: Corners = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < ends.length; i += 2) {
+    corners[0] = Math.min(corners[0], ends[i]!);
+    corners[1] = Math.min(corners[1], ends[i + 1]!);
+    corners[2] = Math.max(corners[2], ends[i]!);
+    corners[3] = Math.max(corners[3], ends[i + 1]!);
+  }
+  return corners;
+}

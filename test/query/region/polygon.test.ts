@@ -1,0 +1,130 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { hostileDataset } from '../../../bench/query/hostile-data.js';
+import { Random } from '../../../src/generate/random.js';
+import { parsePolygon } from '../../../src/http/request/polygon.js';
+import type { Filters, Polygon } from '../../../src/model/query.js';
+import { createEngine, type Engine } from '../../../src/query/engine.js';
+import { exactDifference, ROUNDING } from '../../../src/query/region/edges.js';
+import { ACROSS } from '../../../src/query/region/overlap.js';
+import { regionOf } from '../../../src/query/region/region.js';
+import { Suspended } from '../../../src/query/suspended.js';
+import { PlainPolygon, textOfRings, type WrittenRing } from '../../support/plain-polygon.js';
+import { randomRings } from '../../support/polygons.js';
+
+function polygonOf(rings: readonly WrittenRing[]): Polygon {
+  const polygon = parsePolygon(textOfRings(rings));
+  if (typeof polygon === 'string') throw new Error(polygon);
+  return polygon;
+}
+
+/** Points on the grid of the polygons' corners, each at least once, and points between these. */
+async function gridEngine(seed: number, count: number): Promise<Engine> {
+  const random = new Random(seed, 'point');
+  const coords = new Float64Array(2 * count);
+  for (let i = 0; i < count; i++) {
+    const isCorner = i < 41 * 21;
+    coords[2 * i] = isCorner ? (i % 41) * 9 - 180 : random.int(36_001) / 100 - 180;
+    coords[2 * i + 1] = isCorner ? Math.floor(i / 41) * 9 - 90 : random.int(18_001) / 100 - 90;
+  }
+  return createEngine(await hostileDataset(coords));
+}
+
+function rowsOf(engine: Engine, filters: Filters, piece: boolean): number[] {
+  const rows: number[] = [];
+  const visit = (from: number, to: number): void => {
+    for (let row = from; row < to; row++) rows.push(row);
+  };
+  if (!piece) engine.scan(filters, visit);
+  else {
+    let scan: number | Suspended<number> = engine.beginScan(filters, visit);
+    while (scan instanceof Suspended) scan = scan.resume();
+  }
+  return rows;
+}
+
+/** Asks for random polygons and compares all that they hold, and single points in any order. */
+function compare(engine: Engine, seed: number, polygons: number): void {
+  const { coords, count } = engine.dataset;
+  for (let index = 0; index < polygons; index++) {
+    const rings = randomRings(seed, index);
+    const label = `seed ${seed}, polygon ${index}: ${textOfRings(rings)}`;
+    const polygon = polygonOf(rings);
+    const plain = new PlainPolygon(rings);
+    const expected: number[] = [];
+    for (let row = 0; row < count; row++) {
+      const lon = Math.round(coords[2 * row]! * 100);
+      if (plain.holds(lon, Math.round(coords[2 * row + 1]! * 100))) expected.push(row);
+    }
+    assert.equal(rowsOf(engine, { polygon }, index % 2 === 0), expected, label);
+    const region = regionOf({ polygon })!;
+    const inside = new Set(expected);
+    for (let row = index % 7; row < count; row += 7) {
+      if (region.contains(coords, row) !== inside.has(row)) assert.unreachable(`${row}, ${label}`);
+    }
+  }
+}
+
+test('5,000 random polygons hold what the plain test says', async () => {
+  compare(await gridEngine(1, 900), 1, 4_800);
+  compare(await gridEngine(2, 9_000), 2, 200);
+});
+
+test('a place on a long edge is inside, and one next to it is not, to the last decimal', () => {
+  // the edge leads through a place every 7 × 3 units, from one end of the world to the other
+  const steps = 2_571_428_570;
+  const text = (x: number, y: number): string => `${x / 1e8},${y / 1e8}`;
+  const [west, south] = [-9_000_000_001, -4_000_000_003];
+  const end = text(west + 7 * steps, south + 3 * steps);
+  const polygon = parsePolygon(`${text(west, south)};${end};${text(west + 7 * steps, south)}`);
+  assert.type(polygon, 'object');
+  const region = regionOf({ polygon: polygon as Polygon })!;
+  const random = new Random(3, 'point');
+  for (let i = 0; i < 2_000; i++) {
+    const step = i < 2 ? i * steps : random.int(steps);
+    const [x, y] = [west + 7 * step, south + 3 * step];
+    const places = [x, y, x, y + 1, x - 1, y, x, y - 1, x + 1, y, x + 7, y + 3];
+    const coords = Float64Array.from(places, (at) => at / 1e8);
+    const held = Array.from({ length: 5 }, (_, row) => region.contains(coords, row));
+    const isEnd = step === 0 || step === steps;
+    if (isEnd) assert.ok(held[0], `end ${i}`);
+    else assert.equal(held, [true, false, false, true, true], `step ${step}`);
+  }
+});
+
+test('the difference of two products is exact where they are nearly equal', () => {
+  const random = new Random(4, 'point');
+  const any = (): number => (random.int(2 ** 32) - 2 ** 31) * 32 + random.int(64);
+  for (let i = 0; i < 20_000; i++) {
+    const [a, b] = [any(), any()];
+    const c = random.chance(0.5) ? b : a + random.int(5) - 2;
+    const d = c === b ? a + random.int(3) - 1 : b + random.int(5) - 2;
+    const exact = BigInt(a) * BigInt(b) - BigInt(c) * BigInt(d);
+    const isClose = Math.abs(a * b - c * d) <= ROUNDING * (Math.abs(a * b) + Math.abs(c * d));
+    if (isClose) assert.is(BigInt(exactDifference(a, b, c, d)), exact, `${[a, b, c, d]}`);
+  }
+  assert.is(exactDifference(2 ** 37 + 1, 2 ** 37 - 1, 2 ** 37, 2 ** 37), -1);
+});
+
+test('what many points at one place mean is asked once, and edges far from a block not at all', () => {
+  const places = Array.from({ length: 1_000 }, (_, i) => {
+    const angle = (i / 500) * Math.PI;
+    const far = i % 2 === 0 ? 10 : 8;
+    return `${far * Math.cos(angle)},${far * Math.sin(angle)}`;
+  });
+  const polygon = parsePolygon(places.join(';')) as Polygon;
+  const region = regionOf({ polygon })!;
+  // a block that a few edges cross
+  const box = Float64Array.of(8.9, 0.02, 8.91, 0.03);
+  const coords = Float64Array.from({ length: 128 }, (_, i) =>
+    i % 2 === 0 ? 8.9 + i / 12_800 : 0.02 + i / 12_800,
+  );
+  assert.is(region.overlap(box, 0), ACROSS);
+  const looked = region.work();
+  region.collect(coords, 0, 64, box, 0, new Int32Array(128), 0);
+  assert.ok(region.work() - looked < 64 * 8 * 2, `${region.work() - looked} ns`);
+  const pile = Float64Array.of(9.5, 0.01, 9.5, 0.01);
+  assert.is.not(region.overlap(pile, 0), ACROSS);
+});
+
+test.run();
