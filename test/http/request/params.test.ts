@@ -162,7 +162,7 @@ test('the notifications know pages only', () => {
 });
 
 test('the examples of the table are accepted', () => {
-  assert.is(POINTS_PARAMETERS.length, 17);
+  assert.is(POINTS_PARAMETERS.length, 18);
   for (const { name, example } of POINTS_PARAMETERS) {
     // the format is read elsewhere, since every address has it
     if (name === 'format') continue;
