@@ -173,7 +173,8 @@ function pick(
   const { ranks } = dataset.byId;
   if (rows.length <= FEW) {
     const { selection } = scratch;
-    selection.keys.set(distances);
+    // what `measureFew` measured is there already
+    if (distances.buffer !== selection.keys.buffer) selection.keys.set(distances);
     let most = 0;
     for (let i = 0; i < distances.length; i++) most = Math.max(most, distances[i]!);
     if (selectFew(selection, rows, most, ranks, from, to, scratch.page)) return undefined;

@@ -1,5 +1,6 @@
 import { EARTH_RADIUS, ECCENTRICITY_SQUARED, EQUATOR_RADIUS } from '../../model/geo.js';
 import type { Box, Circle } from '../../model/query.js';
+import type { Degrees } from '../../model/units.js';
 import { INSIDE, isPlace, OUTSIDE, type Region } from './overlap.js';
 import { Patch } from './patch.js';
 import { Rim } from './rim.js';
@@ -34,21 +35,16 @@ export function smallCircleRegion(
   rim: Rim = new Rim({ lat, lon, radius }),
 ): Region {
   const { west, south, east, north } = frame;
-  const centre = lat * RADIANS;
-  const north0 = meridianMetric(centre);
-  const north1 = (meridianMetric(centre + STEP) - meridianMetric(centre - STEP)) / (2 * STEP);
-  const [below, east0, above] = [-STEP, 0, STEP].map((step) => parallelMetric(centre + step));
-  const east1 = (above! - below!) / (2 * STEP);
-  const east2 = (above! - 2 * east0! + below!) / (2 * STEP * STEP);
+  const { north0, north1, east0, east1, east2 } = metricAround(lat);
 
   // grows with the square of the radius; test/query/region/circle.test.ts holds it against the
   // geodesic
-  const error = 0.1 * (radius / EARTH_RADIUS / Math.cos(centre)) ** 2 + 2e-8 / radius;
+  const error = 0.1 * (radius / EARTH_RADIUS / Math.cos(lat * RADIANS)) ** 2 + 2e-8 / radius;
   const surely = (radius * (1 - error)) ** 2;
   const possibly = (radius * (1 + error)) ** 2;
 
   // bounds of the metric on the frame
-  const reach = ((north - south) / 4) * RADIANS;
+  const reach = (north - south) / 2;
   const northSpread = Math.abs(north1) * reach;
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
   let close: Patch | undefined;
@@ -57,16 +53,15 @@ export function smallCircleRegion(
     // what a closure holds is loaded anew for every row
     const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
     const [left, bottom, right, top] = [west, south, east, north];
-    const [n0, n1, e0, e1, e2] = [north0, north1, east0!, east1, east2];
+    const [n0, n1, e0, e1, e2] = [north0, north1, east0, east1, east2];
     let end = at;
     for (let row = from; row < to; row++) {
       const pointLon = coords[2 * row]!;
       const pointLat = coords[2 * row + 1]!;
-      const dLat = (pointLat - lat0) * RADIANS;
-      const dLon = (pointLon - lon0) * RADIANS;
-      const half = dLat / 2;
-      const meridian = n0 + n1 * half;
-      const parallel = e0 + (e1 + e2 * half) * half;
+      const dLat = pointLat - lat0;
+      const dLon = pointLon - lon0;
+      const meridian = n0 + n1 * dLat;
+      const parallel = e0 + (e1 + e2 * dLat) * dLat;
       const square = meridian * dLat * dLat + parallel * dLon * dLon;
       // written in any case, to be overwritten: a branch less to mispredict
       bounds[end] = row;
@@ -108,19 +103,50 @@ export function smallCircleRegion(
       const maxX = boxes[at + 2]!;
       const maxY = boxes[at + 3]!;
       if (minY > north || maxY < south || minX > east || maxX < west) return OUTSIDE;
-      const nearLat = Math.max(0, minY - lat, lat - maxY) * RADIANS;
-      const farLat = Math.max(lat - minY, maxY - lat) * RADIANS;
-      const nearLon = Math.max(0, minX - lon, lon - maxX) * RADIANS;
-      const farLon = Math.max(lon - minX, maxX - lon) * RADIANS;
+      const nearLat = Math.max(0, minY - lat, lat - maxY);
+      const farLat = Math.max(lat - minY, maxY - lat);
+      const nearLon = Math.max(0, minX - lon, lon - maxX);
+      const farLon = Math.max(lon - minX, maxX - lon);
       const nearest =
-        (north0 - northSpread) * nearLat * nearLat + (east0! - eastSpread) * nearLon * nearLon;
+        (north0 - northSpread) * nearLat * nearLat + (east0 - eastSpread) * nearLon * nearLon;
       if (nearest > possibly) return OUTSIDE;
       const farthest =
-        (north0 + northSpread) * farLat * farLat + (east0! + eastSpread) * farLon * farLon;
+        (north0 + northSpread) * farLat * farLat + (east0 + eastSpread) * farLon * farLon;
       // beyond the frame the bounds do not hold, but nothing there is inside
       const isFramed = minX >= west && maxX <= east && minY >= south && maxY <= north;
       return isFramed && farthest < surely ? INSIDE : rim.overlapInDoubt(boxes, at);
     },
+  };
+}
+
+/**
+ * The metric around a latitude. The square of the way north or south that is d degrees of latitude
+ * long is d² (`north0` + d `north1`) square metres. That of l degrees of longitude, where it ends d
+ * degrees of latitude away from where it began, is l² (`east0` + d `east1` + d² `east2`).
+ */
+interface Metric {
+  readonly north0: number;
+  readonly north1: number;
+  readonly east0: number;
+  readonly east1: number;
+  readonly east2: number;
+}
+
+/** Slopes are taken half-way to a point: hence the halves of them. */
+function metricAround(lat: Degrees): Metric {
+  const centre = lat * RADIANS;
+  const north0 = meridianMetric(centre);
+  const north1 = (meridianMetric(centre + STEP) - meridianMetric(centre - STEP)) / (2 * STEP);
+  const [below, east0, above] = [-STEP, 0, STEP].map((step) => parallelMetric(centre + step));
+  const east1 = (above! - below!) / (2 * STEP);
+  const east2 = (above! - 2 * east0! + below!) / (2 * STEP * STEP);
+  const square = RADIANS * RADIANS;
+  return {
+    north0: north0 * square,
+    north1: (north1 / 2) * RADIANS * square,
+    east0: east0! * square,
+    east1: (east1 / 2) * RADIANS * square,
+    east2: (east2 / 4) * square * square,
   };
 }
 
