@@ -7,19 +7,13 @@ import type { CutCounts, Limits } from './limits.js';
 import { limitBodyTime, refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { watchLoop } from './pressure.js';
-import { HttpError, NotFound, RETRY_AFTER } from './request/errors.js';
+import { HttpError, NotFound, RETRY_AFTER, wrongMethod } from './request/errors.js';
 import { checkHead } from './request/head.js';
 import { originForm, pathOf } from './request/target.js';
 import { userOf } from './request/token.js';
 import { addMedia } from './routes/media.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
-import {
-  addFrontDoor,
-  addResource,
-  createResources,
-  type Resource,
-  wrongMethod,
-} from './routes/resources.js';
+import { addFrontDoor, addResource, createResources, type Resource } from './routes/resources.js';
 import { addStatic } from './routes/static.js';
 import { createHttpServer } from './server.js';
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Reply } from '../support/client.js';
+import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { differencesOf, recordedCases, recordedPoints } from '../support/recorded.js';
 import { FIXTURE_POINTS, ROOT, startService } from '../support/service.js';
 import { DIFFERENCES, keyOf } from './replay-differences.js';
@@ -73,6 +74,22 @@ test('what we refuse names the parameter at fault', () => {
     const at = /\?(created_at_\w+|modified_at_\w+|bbox|coordinates|ordering)=/.exec(key)![1]!;
     const parameter = key.startsWith('page_size') ? 'page_size' : at;
     assert.equal(Object.keys(reply.json<object>()), [parameter], key);
+  }
+});
+
+test('what we answer is as the OpenAPI document says', async () => {
+  const check = createDocumentCheck((await service.get('/openapi.json')).json<Piece>());
+  const checked = new Map<string, number>();
+  for (const { name, method, target } of cases) {
+    if (check.operation(method, target) === undefined) continue;
+    const reply = replies.get(keyOf(name, method, target))!;
+    assert.equal(check.problems(method, target, reply), [], `${name}: ${method} ${target}`);
+    const kind = `${method} ${reply.status}`;
+    checked.set(kind, (checked.get(kind) ?? 0) + 1);
+  }
+  assert.ok(checked.get('GET 200')! > 200);
+  for (const kind of ['GET 400', 'GET 404', 'GET 406', 'HEAD 200', 'OPTIONS 200', 'POST 201']) {
+    assert.ok(checked.has(kind), kind);
   }
 });
 

@@ -20,6 +20,35 @@ export function createSchemas(): Readonly<Record<string, Schema>> {
       description: 'The resources by name, each with its address.',
       additionalProperties: { type: 'string', format: 'uri' },
     },
+    Options: {
+      type: 'object',
+      description: 'An address as OPTIONS describes it.',
+      required: ['name', 'description', 'renders', 'parses'],
+      properties: {
+        name: { type: 'string' },
+        description: { type: 'string' },
+        renders: { type: 'array', items: { type: 'string' } },
+        parses: { type: 'array', items: { type: 'string' } },
+        actions: {
+          type: 'object',
+          description: 'The fields of a body, by method.',
+          additionalProperties: { type: 'object', additionalProperties: reference('Field') },
+        },
+      },
+    },
+    Field: {
+      type: 'object',
+      description: 'A field of a body.',
+      required: ['type', 'required', 'read_only', 'label'],
+      properties: {
+        type: { type: 'string' },
+        required: { type: 'boolean' },
+        read_only: { type: 'boolean' },
+        label: { type: 'string' },
+        max_length: { type: 'integer' },
+        child: reference('Field'),
+      },
+    },
     Detail: {
       type: 'object',
       description: 'An error of the request as a whole.',

@@ -87,3 +87,27 @@ export function tooManyQueries(): HttpError {
   const detail = 'Too many queries are waiting that take long; try again in a moment.';
   return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
 }
+
+/** The error for a method that an address does not take. */
+export function wrongMethod(method: string, allow: string): HttpError {
+  return new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
+}
+
+/** The error of a post without a token, where one is needed. */
+export function credentialsMissing(): HttpError {
+  const detail = 'Authentication credentials were not provided.';
+  return new HttpError(401, { detail }, { 'WWW-Authenticate': 'Token' });
+}
+
+/** The error of a post whose key has named another point. */
+export function keyReused(): HttpError {
+  const detail =
+    'The Idempotency-Key was used for another point in the last 24 hours. Expected the same body again, or another key.';
+  return new HttpError(422, { detail });
+}
+
+/** The error of a post that could not be stored. */
+export function unavailable(reason: string): HttpError {
+  const detail = `The point was not stored: ${reason}. Try again in a moment.`;
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}

@@ -77,7 +77,7 @@ export function clientOf(address: string): string {
   return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }
 
-function throttled(seconds: number): HttpError {
+export function throttled(seconds: number): HttpError {
   const detail = `Request was throttled. Expected available in ${seconds} seconds.`;
   return new HttpError(429, { detail }, { 'Retry-After': String(seconds) });
 }

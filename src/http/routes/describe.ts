@@ -83,3 +83,12 @@ export const TILES_DESCRIPTION: Description = {
   pathParameters: [],
   answers: { 'application/json': TILE_SET_ANSWER },
 };
+
+export const OPENAPI_DESCRIPTION: Description = {
+  name: 'OpenAPI document',
+  description: 'This interface described for programs, as OpenAPI 3.1.',
+  parses: PARSES,
+  parameters: [],
+  pathParameters: [],
+  answers: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.1.1' } } },
+};

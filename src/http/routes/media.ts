@@ -5,9 +5,8 @@ import { Readable } from 'node:stream';
 import send from '@fastify/send';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { IMAGES_PATH } from '../../media/folder.js';
-import { HttpError, NotFound } from '../request/errors.js';
+import { HttpError, NotFound, wrongMethod } from '../request/errors.js';
 import { ALLOW_READ } from './addresses.js';
-import { wrongMethod } from './resources.js';
 
 const ID = /^[1-9]\d{0,15}$/;
 /** Names as this service and the one before it give them: of images, without blanks, not hidden. */

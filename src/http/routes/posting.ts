@@ -9,7 +9,7 @@ import type { Context, Posting } from '../answer/context.js';
 import { varyOf } from '../answer/head.js';
 import { FORMATS } from '../formats/table.js';
 import { type Body, kindOfBody, parseFormBody, parseJsonBody } from '../request/body.js';
-import { HttpError, RETRY_AFTER } from '../request/errors.js';
+import { credentialsMissing, HttpError, keyReused, unavailable } from '../request/errors.js';
 import { readDraft } from '../request/fields.js';
 import { addMultipart, readMultipart } from '../request/multipart.js';
 import { createNegotiation } from '../request/negotiation.js';
@@ -133,20 +133,4 @@ function keyOf(
   const { lat, lon, comment, tags } = draft;
   const said = JSON.stringify([lat, lon, comment, tags, image?.sha256]);
   return { name, body: createHash('sha256').update(said).digest('hex') };
-}
-
-function credentialsMissing(): HttpError {
-  const detail = 'Authentication credentials were not provided.';
-  return new HttpError(401, { detail }, { 'WWW-Authenticate': 'Token' });
-}
-
-function keyReused(): HttpError {
-  const detail =
-    'The Idempotency-Key was used for another point in the last 24 hours. Expected the same body again, or another key.';
-  return new HttpError(422, { detail });
-}
-
-function unavailable(reason: string): HttpError {
-  const detail = `The point was not stored: ${reason}. Try again in a moment.`;
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
 }

@@ -2,15 +2,23 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod 
 import { createQueue } from '../../query/queue.js';
 import type { Context } from '../answer/context.js';
 import { preflightHeaders } from '../answer/cors.js';
-import { createPipeline } from '../answer/pipeline.js';
+import { type Asked, createPipeline } from '../answer/pipeline.js';
 import type { Description } from '../description/description.js';
+import { optionsOf } from '../description/options.js';
 import type { Format } from '../formats/format.js';
-import { HttpError, NotFound } from '../request/errors.js';
+import { NotFound, wrongMethod } from '../request/errors.js';
 import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
-import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, TILES_PATH } from './addresses.js';
+import {
+  NOTIFICATIONS_PATH,
+  OPENAPI_PATH,
+  POINTS_PATH,
+  ROOT_PATH,
+  TILES_PATH,
+} from './addresses.js';
 import {
   NOTIFICATIONS_DESCRIPTION,
+  OPENAPI_DESCRIPTION,
   POINT_DESCRIPTION,
   POINTS_DESCRIPTION,
   READ_POINTS_DESCRIPTION,
@@ -19,6 +27,7 @@ import {
   TILES_DESCRIPTION,
 } from './describe.js';
 import { notificationsView } from './notifications.js';
+import { createDocumentOf, openapiView } from './openapi.js';
 import { pointView } from './point.js';
 import { pointsView } from './points.js';
 import { rootView } from './root.js';
@@ -26,10 +35,14 @@ import { tileSetView, tileView } from './tiles.js';
 
 /** An address of the REST interface and all it does. */
 export interface Resource {
+  /** For logs, metrics and the names of operations. */
+  readonly name: string;
   readonly path: string;
   readonly allow: string;
   readonly formats: readonly Format[];
   readonly description: Description;
+  /** Reads what is wanted of a GET. Throws an HttpError for what cannot be used. */
+  read(asked: Asked): unknown;
   readonly get: RouteHandlerMethod;
 }
 
@@ -44,7 +57,7 @@ export function createResources(context: Context): Resource[] {
   const root = rootView();
   const tile = tileView(context, queue);
   const tiles = tileSetView(context);
-  return [
+  const resources: Resource[] = [
     {
       path: POINTS_PATH,
       ...points,
@@ -72,6 +85,10 @@ export function createResources(context: Context): Resource[] {
       get: serve(tiles),
     },
   ];
+  const openapi = openapiView(createDocumentOf(resources, context.mediaFolder !== undefined));
+  const description = OPENAPI_DESCRIPTION;
+  resources.push({ path: OPENAPI_PATH, ...openapi, description, get: serve(openapi) });
+  return resources;
 }
 
 /**
@@ -92,7 +109,6 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
 
   if (!path.endsWith('/')) return;
   // the address without its slash leads there; 308 keeps a body and its method
-  if (!path.endsWith('/')) return;
   const leadTo = createRedirect(context);
   app.route({
     method: app.supportedMethods,
@@ -137,15 +153,8 @@ function createRedirect({ origin }: Context) {
   };
 }
 
-/** The error for a method that an address does not take. */
-export function wrongMethod(method: string, allow: string): HttpError {
-  return new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
-}
-
 function describe({ description, formats, allow }: Resource): RouteHandlerMethod {
-  const { name, description: text, parses, actions } = description;
-  const renders = formats.map(({ mediaType }) => mediaType);
-  const body = JSON.stringify({ name, description: text, renders, parses, actions });
+  const body = JSON.stringify(optionsOf(description, formats));
   const preflight = preflightHeaders(allow);
   return (_request, reply) => {
     for (let i = 0; i < preflight.length; i += 2) reply.header(preflight[i]!, preflight[i + 1]!);

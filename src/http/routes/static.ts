@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createCodingOf } from '../answer/compression.js';
 import { type Assets, STATIC_PATH } from '../assets/assets.js';
-import { NotFound } from '../request/errors.js';
+import { NotFound, wrongMethod } from '../request/errors.js';
 import { ALLOW_READ } from './addresses.js';
-import { wrongMethod } from './resources.js';
 
 /** A year, the longest that caches heed: another content has another address. */
 const KEPT = 'public, max-age=31536000, immutable';

@@ -1,0 +1,216 @@
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildDataset } from '../../src/dataset/build.js';
+import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
+import { createGeneration } from '../../src/live/generation.js';
+import { startApp } from '../support/app.js';
+import { ask } from '../support/client.js';
+import { readerOf } from '../support/engine.js';
+import { scatterNotes } from '../support/notes.js';
+import { createDocumentCheck, type Piece } from '../support/openapi.js';
+import { ROOT, startService } from '../support/service.js';
+
+const SAMPLE = join(ROOT, 'data/sample.waypost');
+const service = await startService([
+  ...['--snapshot', SAMPLE, '--media', ROOT],
+  // nothing here is about load
+  ...['--max-loop-delay', '0'],
+]);
+
+test.after(() => service.stop());
+
+interface OpenApi extends Piece {
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, Piece>>>>;
+}
+
+interface Operation extends Piece {
+  readonly operationId: string;
+  readonly parameters?: readonly Piece[];
+  readonly responses: Readonly<Record<string, Piece>>;
+}
+
+const document = (await service.get('/openapi.json')).json<OpenApi>();
+const check = createDocumentCheck(document);
+const METHODS = ['get', 'head', 'options', 'post'];
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  METHODS.filter((method) => item[method] !== undefined).map((method) => ({
+    path,
+    method,
+    operation: item[method]!,
+    shared: (item['parameters'] ?? []) as unknown as readonly Piece[],
+  })),
+);
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(document));
+  assert.ok(valid, JSON.stringify(errors));
+  assert.is(validator.version, '3.1');
+  assert.is(
+    new Set(operations.map(({ operation }) => operation.operationId)).size,
+    operations.length,
+  );
+});
+
+test('links of the document begin with where it was asked for', async () => {
+  const asked = { headers: { Host: 'points.example:81' } };
+  const { servers } = (await service.get('/openapi.json', asked)).json<OpenApi>();
+  assert.equal(servers, [{ url: 'http://points.example:81' }]);
+});
+
+test('the document has every parameter of the table, and no other', () => {
+  const { operation } = operations.find(({ path }) => path === '/rest/map_data_points/')!;
+  const names = operation
+    .parameters!.map((one) => check.resolve(one))
+    .filter((one) => one['in'] === 'query')
+    .map((one) => one['name']);
+  assert.equal(
+    names,
+    POINTS_PARAMETERS.map(({ name }) => name),
+  );
+});
+
+test('every parameter, header, body and error has an example that fits its schema', () => {
+  const examples: [what: string, schema: unknown, value: unknown][] = [];
+  for (const { path, method, operation, shared } of operations) {
+    const what = `${method} ${path}`;
+    for (const one of [...(operation.parameters ?? []), ...shared].map(check.resolve)) {
+      examples.push([`${what} ${one['name']}`, one['schema'], one['example']]);
+    }
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const { headers = {}, content = {} } = check.resolve(response) as Response;
+      for (const [name, header] of Object.entries(headers).map(
+        ([name, one]) => [name, check.resolve(one)] as const,
+      )) {
+        examples.push([`${what} ${status} ${name}`, header['schema'], header['example']]);
+      }
+      for (const [type, { schema, example, examples: several }] of Object.entries(content)) {
+        // bytes
+        if (Object.keys(schema).length === 0) continue;
+        const values =
+          several === undefined ? [example] : Object.values(several).map((one) => one.value);
+        assert.ok(values.length > 0, `${what} ${status} ${type}`);
+        for (const value of values) examples.push([`${what} ${status} ${type}`, schema, value]);
+      }
+    }
+  }
+  assert.ok(examples.length > 100);
+  for (const [what, schema, value] of examples) {
+    assert.ok(value !== undefined, `${what} has an example`);
+    assert.equal(check.schemaProblems(schema, value), [], what);
+  }
+});
+
+interface Response {
+  readonly headers?: Readonly<Record<string, Piece>>;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+interface Content {
+  readonly schema: Piece;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+test('the example of every parameter is taken, and answered as the document says', async () => {
+  for (const { path, method, operation, shared } of operations) {
+    if (method !== 'get' || path.startsWith('/media/')) continue;
+    const known = [...(operation.parameters ?? []), ...shared].map(check.resolve);
+    const filled = known
+      .filter((one) => one['in'] === 'path')
+      .reduce((at, one) => at.replace(`{${one['name']}}`, String(one['example'])), path);
+    for (const one of known.filter((other) => other['in'] === 'query')) {
+      const target = `${filled}?${one['name']}=${encodeURIComponent(String(one['example']))}`;
+      const reply = await service.get(target);
+      // the sample has no notifications, and so no second page
+      const isEmpty = path === '/rest/notifications/' && one['name'] === 'page';
+      assert.ok(reply.status < 300 || isEmpty, `${target}: ${reply.text.slice(0, 200)}`);
+      const problems = check.problems('GET', target, reply);
+      // `fields` leaves out what is else always there
+      const others = problems.filter((problem) => one['name'] !== 'fields' || !LACKS.test(problem));
+      assert.equal(others, [], target);
+    }
+  }
+});
+
+/** What the check says of a key that is not there. */
+const LACKS = / must have required property /;
+
+test('parameters that cannot be used are refused as the document shows', async () => {
+  let refused = 0;
+  for (const { path, method, operation, shared } of operations) {
+    if (method !== 'get' || path.startsWith('/media/')) continue;
+    const examples = errorExamples(operation, '400');
+    const filled = shared
+      .map(check.resolve)
+      .reduce((at, one) => at.replace(`{${one['name']}}`, String(one['example'])), path);
+    for (const [name, { value }] of examples) {
+      if ('detail' in (value as Piece) || name === 'bytes') continue;
+      const [parameter] = Object.keys(value as Piece);
+      const reply = await service.get(`${filled}?${parameter}=~`);
+      assert.equal([reply.status, reply.json()], [400, value]);
+      refused += 1;
+    }
+  }
+  assert.ok(refused >= 9, `${refused} refused`);
+});
+
+test('errors are answered as the document shows', async () => {
+  const { operation } = operations.find(({ path }) => path === '/rest/map_data_points/')!;
+  const post = operations.find(({ method }) => method === 'post')!.operation;
+  const json = { 'Content-Type': 'application/json' };
+  const asked: Readonly<Record<string, [target: string, options: object, of: Operation]>> = {
+    host: ['', { headers: { Host: 'a b' } }, operation],
+    token: ['', { headers: { Authorization: 'Token x' } }, operation],
+    format: ['?format=xml', {}, operation],
+    accept: ['', { headers: { Accept: 'image/png' } }, operation],
+    page: ['?page=999', {}, operation],
+    method: ['', { method: 'PUT' }, operation],
+    fields: ['', { method: 'POST', headers: json, body: '{"lat":"far","tags":[""]}' }, post],
+    json: ['', { method: 'POST', headers: json, body: '{bad' }, post],
+    type: ['', { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x' }, post],
+  };
+  for (const [name, [target, options, of]] of Object.entries(asked)) {
+    const reply = await service.get(`/rest/map_data_points/${target}`, options);
+    const statuses = Object.keys(of.responses);
+    const status = statuses.includes(String(reply.status)) ? String(reply.status) : 'default';
+    const example = errorExamples(of, status).find(([key]) => key === name);
+    assert.ok(example, `${name}: ${reply.status}`);
+    assert.equal(reply.json(), example[1].value, name);
+  }
+});
+
+function errorExamples({ responses }: Operation, status: string): [string, { value: unknown }][] {
+  const { content } = check.resolve(responses[status]) as Response;
+  return Object.entries(content!['application/json']!.examples!);
+}
+
+test('OPTIONS tells what the document shows', async () => {
+  for (const { path, method, operation } of operations) {
+    if (method !== 'options' || path.includes('{')) continue;
+    const { content } = check.resolve(operation.responses['200']) as Response;
+    const reply = await service.get(path, { method: 'OPTIONS' });
+    assert.equal(reply.json(), content!['application/json']!.example, path);
+    assert.equal(check.problems('OPTIONS', path, reply), [], path);
+  }
+});
+
+test('an instance that only reads describes no posts and no images', async () => {
+  const parts = await buildDataset(readerOf(scatterNotes(15, 10)));
+  const generation = createGeneration({ dataset: parts, extra: [], digest: 'few', loadedAt: 0 });
+  const app = await startApp({ generation });
+  const reply = await ask(app.port, '/openapi.json');
+  const { paths } = reply.json<OpenApi>();
+  assert.not.ok('post' in paths['/rest/map_data_points/']!);
+  assert.not.ok(Object.keys(paths).some((path) => path.startsWith('/media/')));
+  const etag = reply.headers.etag!;
+  const again = await ask(app.port, '/openapi.json', { headers: { 'If-None-Match': etag } });
+  assert.is(again.status, 304);
+  await app.close();
+});
+
+test.run();

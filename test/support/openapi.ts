@@ -1,0 +1,94 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Reply } from './client.js';
+
+/** A piece of an OpenAPI document. */
+export type Piece = Readonly<Record<string, unknown>>;
+
+/** Headers that belong to the connection, not to the answer. */
+const OF_CONNECTION = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
+
+/** Compares what a service does with what its document says. */
+export interface DocumentCheck {
+  /** What follows a reference, or the piece itself. */
+  resolve(piece: unknown): Piece;
+  /** The operation of a request; undefined where the document has none. */
+  operation(method: string, target: string): Piece | undefined;
+  /** How an answer differs from what the document says of it; empty where it does not. */
+  problems(method: string, target: string, reply: Reply): string[];
+  /** How a value differs from a schema, in the same way. */
+  schemaProblems(schema: unknown, value: unknown): string[];
+}
+
+/** Makes the check of a document. Keys that a schema does not list count as wrong. */
+export function createDocumentCheck(document: Piece): DocumentCheck {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema({ $id: 'document', components: closed(document['components']) });
+  const validators = new Map<string, ValidateFunction>();
+  const paths = Object.entries(document['paths'] as Readonly<Record<string, Piece>>).map(
+    ([path, item]) => ({
+      item,
+      shape: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    }),
+  );
+
+  function resolve(piece: unknown): Piece {
+    const { $ref } = piece as Piece;
+    if ($ref === undefined) return piece as Piece;
+    const [, ...steps] = String($ref).split('/');
+    return steps.reduce((at, step) => at[step] as Piece, document);
+  }
+
+  function operation(method: string, target: string): Piece | undefined {
+    const path = target.split('?', 1)[0]!;
+    const found = paths.find(({ shape }) => shape.test(path));
+    return found?.item[method.toLowerCase()] as Piece | undefined;
+  }
+
+  function schemaProblems(schema: unknown, value: unknown): string[] {
+    const text = JSON.stringify(closed(schema)).replaceAll('"#/', '"document#/');
+    let validate = validators.get(text);
+    if (validate === undefined) {
+      validate = ajv.compile(JSON.parse(text) as object);
+      validators.set(text, validate);
+    }
+    if (validate(value)) return [];
+    return validate.errors!.map((one) => `${one.instancePath} ${one.message}`);
+  }
+
+  return {
+    resolve,
+    operation,
+    schemaProblems,
+    problems(method, target, reply) {
+      const responses = operation(method, target)?.['responses'] as Piece | undefined;
+      if (responses === undefined) return ['no operation'];
+      const { status, headers, text } = reply;
+      const { headers: known = {}, content = {} } = resolve(
+        responses[status] ?? responses['default'],
+      ) as { readonly headers?: Piece; readonly content?: Readonly<Record<string, Piece>> };
+      const names = new Set(Object.keys(known).map((name) => name.toLowerCase()));
+      const found = Object.keys(headers)
+        .filter((name) => !OF_CONNECTION.has(name) && !name.startsWith('content-'))
+        .filter((name) => !names.has(name))
+        .map((name) => `${status} header ${name}`);
+      if (method === 'HEAD' || text === '') return found;
+      const type = headers['content-type']!.split(';', 1)[0]!;
+      if (content[type] === undefined) found.push(`${status} type ${type}`);
+      else if (type.endsWith('json')) {
+        found.push(...schemaProblems(content[type]['schema'], JSON.parse(text)));
+      }
+      return found;
+    },
+  };
+}
+
+/** A copy of schemas whose objects have the keys that they list, and no others. */
+function closed(piece: unknown): unknown {
+  if (Array.isArray(piece)) return piece.map(closed);
+  if (typeof piece !== 'object' || piece === null) return piece;
+  const copy = Object.fromEntries(Object.entries(piece).map(([key, one]) => [key, closed(one)]));
+  const isOpen = copy['type'] === 'object' && copy['properties'] !== undefined;
+  return isOpen ? { additionalProperties: false, ...copy } : copy;
+}
