@@ -133,8 +133,10 @@ function describeParameter(place: string, { name, accepts, example, schema }: Pa
   };
 }
 
-/** The example of a parameter as its schema has it: a number, a list, or its text. */
+/** The example of a parameter as its schema has it: a number, a list, a choice, or its text. */
 function exampleOf(example: string, schema: Schema | undefined): unknown {
+  const choices = schema?.['enum'] as readonly unknown[] | undefined;
+  if (choices !== undefined) return choices.find((choice) => String(choice) === example);
   switch (schema?.['type']) {
     case 'array': {
       const items = schema['items'] as Schema;
@@ -148,8 +150,8 @@ function exampleOf(example: string, schema: Schema | undefined): unknown {
     default:
       break;
   }
-  const choices = schema?.['anyOf'] as readonly Schema[] | undefined;
-  return choices === undefined ? example : exampleOf(example, choices[0]);
+  const schemas = schema?.['anyOf'] as readonly Schema[] | undefined;
+  return schemas === undefined ? example : exampleOf(example, schemas[0]);
 }
 
 const CONDITIONS: readonly Parameter[] = [

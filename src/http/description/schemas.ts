@@ -87,17 +87,33 @@ export const ROOT_ANSWER: Answer = {
 };
 
 /** What `/tiles/points.json` is answered with. */
+const TILE_LAYER: Schema = {
+  type: 'object',
+  required: ['id', 'fields'],
+  properties: {
+    id: { type: 'string' },
+    description: { type: 'string' },
+    minzoom: { type: 'integer' },
+    maxzoom: { type: 'integer' },
+    fields: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+};
+
 export const TILE_SET_ANSWER: Answer = {
   schema: {
     type: 'object',
     required: ['tilejson', 'tiles', 'vector_layers'],
     properties: {
       tilejson: { const: '3.0.0' },
+      name: { type: 'string' },
+      description: { type: 'string' },
+      version: { type: 'string' },
+      scheme: { const: 'xyz' },
       tiles: { type: 'array', items: { type: 'string' }, minItems: 1 },
       minzoom: { type: 'integer' },
       maxzoom: { type: 'integer' },
       bounds: { type: 'array', items: { type: 'number' }, minItems: 4, maxItems: 4 },
-      vector_layers: { type: 'array', items: { type: 'object', required: ['id', 'fields'] } },
+      vector_layers: { type: 'array', items: TILE_LAYER },
     },
   },
   example: {
