@@ -5,6 +5,7 @@ import { InputError } from '../errors.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../snapshot/kd-order.js';
 import type { LoadReport, SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
+import { buildAttributes } from './attributes.js';
 import { cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
 import type { Order } from './order.js';
@@ -62,10 +63,11 @@ export async function layOut(
     : sortRows(source, columns, kdbush);
   const sorting = sort(keys);
   const records = readRecords();
+  const attributes = buildAttributes(records, count);
   const blocks = cutBlocks(kdbush.coords as Float64Array);
   const orders = await sorting;
   refuseRepeatedIds(orders.byId);
-  return { count, kdbush: kdbush.data, blocks, ...orders, records, report: report() };
+  return { count, kdbush: kdbush.data, blocks, ...orders, records, attributes, report: report() };
 }
 
 /** Native files are read twice, so that they are never in memory twice. */

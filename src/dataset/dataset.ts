@@ -1,5 +1,6 @@
 import KDBush from 'kdbush';
 import type { LoadReport } from '../snapshot/snapshot.js';
+import type { Attributes } from './attributes.js';
 import type { Blocks } from './blocks.js';
 import { BoxIndex } from './box-index.js';
 import type { Orders } from './orders.js';
@@ -15,6 +16,7 @@ export interface DatasetParts extends Orders {
   readonly kdbush: ArrayBufferLike;
   readonly blocks: Blocks;
   readonly records: Records;
+  readonly attributes: Attributes;
   readonly report: LoadReport;
 }
 
