@@ -1,6 +1,13 @@
 import { sharedArray } from '../common-array.js';
 import type { Point } from '../model/point.js';
 import { SPARE_BYTES } from './records.js';
+import {
+  allocateAttributes,
+  copyAttributes,
+  putAttributes,
+  type TailAttributes,
+  textsSize,
+} from './tail-attributes.js';
 
 /** A point's place in a tail: from 0, in the sequence in which points were accepted. */
 export type TailRow = number & { readonly brand?: 'tail row' };
@@ -36,6 +43,7 @@ export interface Tail {
   readonly bytes: Uint8Array;
   /** The same memory, to be read in words. */
   readonly words: DataView;
+  readonly attributes: TailAttributes;
 }
 
 /** Rows of a tail that are part of an answer. */
@@ -82,11 +90,17 @@ export function continueTail(
   const from = endOf(tail, folded - 1);
   const to = endOf(tail, length - 1);
   const capacity = { rows: rows + length - first, bytes: bytes + to - from };
-  const next = allocateTail(capacity, folded - first, tail.offset + first);
+  const next = allocateTail(
+    capacity,
+    folded - first,
+    tail.offset + first,
+    bytes + textsSize(tail.attributes, first, length),
+  );
   next.coords.set(tail.coords.subarray(2 * first, 2 * length));
   for (const column of ['id', 'createdAt', 'modifiedAt', 'sequence'] as const) {
     next[column].set(tail[column].subarray(first, length));
   }
+  copyAttributes(next.attributes, tail.attributes, first, length);
   next.bytes.set(tail.bytes.subarray(from, to));
   for (let row = folded; row < length; row++) next.ends[row - first] = tail.ends[row]! - from;
   Atomics.store(next.published, 0, length - first);
@@ -124,6 +138,7 @@ export function appendToTail(tail: Tail, points: readonly AcceptedPoint[]): void
     tail.createdAt[length] = point.createdAt.micros;
     tail.modifiedAt[length] = point.modifiedAt.micros;
     tail.sequence[length] = sequence;
+    putAttributes(tail.attributes, length, point);
     tail.bytes.set(record, at);
     tail.ends[length] = at + record.length;
     length++;
@@ -146,7 +161,13 @@ function endOf({ ends }: Tail, row: TailRow): number {
   return row < 0 ? 0 : ends[row]!;
 }
 
-function allocateTail({ rows, bytes }: TailCapacity, start: TailRow, offset: number): Tail {
+/** `textBytes` is the room for texts, of which a row has no more than its record. */
+function allocateTail(
+  { rows, bytes }: TailCapacity,
+  start: TailRow,
+  offset: number,
+  textBytes: number = bytes,
+): Tail {
   const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
   return {
     published: sharedArray(Int32Array, 1),
@@ -160,5 +181,6 @@ function allocateTail({ rows, bytes }: TailCapacity, start: TailRow, offset: num
     ends: sharedArray(Uint32Array, rows),
     bytes: new Uint8Array(memory),
     words: new DataView(memory),
+    attributes: allocateAttributes(rows, textBytes),
   };
 }

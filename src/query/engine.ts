@@ -1,5 +1,6 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
+import type { RowSet } from '../dataset/postings.js';
 import type { Tail, TailMatches } from '../dataset/tail.js';
 import type { Filters, Ordering, Query } from '../model/query.js';
 import type { Matches } from './common/matches.js';
@@ -77,7 +78,8 @@ export type Use<T> = (matches: Matches, scratch: Scratch) => Step<T>;
  * suspended. `piece` is the cost of a piece of work.
  */
 export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
-  const memory = new Memory(() => createScratch(dataset.count, piece));
+  const attributeRows = new Map<string, RowSet>();
+  const memory = new Memory(() => createScratch(dataset.count, piece, attributeRows));
   return {
     dataset,
     run(query, hints = NO_HINTS, accepted = undefined) {

@@ -1,6 +1,8 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
 import type { Filters } from '../model/query.js';
+import { matchesOf, matchListed, restrictMatches } from './attribute-match.js';
+import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
 import { CellWalk, cellRows } from './common/cells.js';
 import { type Bounds, boundsOf, markWithin } from './common/marks.js';
 import { costOfMarking, type Matches, markMatches } from './common/matches.js';
@@ -13,7 +15,7 @@ import {
   SCATTERED,
 } from './common/plan.js';
 import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
-import type { Scratch } from './common/scratch.js';
+import { type Scratch, unmark } from './common/scratch.js';
 import { type Window, windowOf } from './common/windows.js';
 import { andThen, inStretches, type Step } from './common/work.js';
 import type { Region } from './region/overlap.js';
@@ -32,6 +34,38 @@ const MANY = 16_384;
 
 /** Finds and counts the rows that satisfy the filters. `forced` overrides the planner's choice. */
 export function findMatches(
+  dataset: Dataset,
+  scratch: Scratch,
+  filters: Filters,
+  forced?: Driver,
+): Step<Matches> {
+  if (!haveAttributes(filters)) return matchPlaceAndTime(dataset, scratch, filters, forced);
+  const { attributeRows, meter } = scratch;
+  return andThen(findAttributeRows(dataset, attributeRows, filters, meter), (having) => {
+    if (having.bits !== undefined) {
+      return andThen(matchPlaceAndTime(dataset, scratch, filters, forced), (matches) =>
+        restrictMatches(dataset, scratch, matches, having),
+      );
+    }
+    const region = regionOf(filters);
+    const windows = windowsOf(dataset, filters);
+    if (having.count === 0 || (region === undefined && windows.length === 0)) {
+      return matchesOf(having);
+    }
+    return matchListed(dataset, scratch, having.rows, region, windows, forced);
+  });
+}
+
+function windowsOf(
+  { byCreatedAt, byModifiedAt }: Dataset,
+  { createdAt, modifiedAt }: Filters,
+): Window[] {
+  const windows = [windowOf(byCreatedAt, createdAt), windowOf(byModifiedAt, modifiedAt)];
+  return windows.filter((window) => window !== undefined);
+}
+
+/** The rows that satisfy the filters, but for attributes. */
+function matchPlaceAndTime(
   dataset: Dataset,
   scratch: Scratch,
   filters: Filters,
@@ -85,8 +119,11 @@ export function findMatches(
     const other = windows.find((one) => one !== window);
     const listing =
       inside !== undefined && marking! < window.count * REGION_TEST
-        ? andThen(markMatches(dataset, scratch, inside), () =>
-            listMarkedWindow(scratch, window, other),
+        ? andThen(markMatches(dataset, scratch, inside), (bits) =>
+            andThen(listMarkedWindow(scratch, bits, window, other), (count) => {
+              unmark(scratch);
+              return count;
+            }),
           )
         : listWindow(dataset, scratch, window, region, other);
     return andThen(listing, (count) => listed(scratch, windows, count, false));

@@ -1,6 +1,8 @@
 import type { Tail, TailRow } from '../dataset/tail.js';
 import type { Filters, TimeWindow } from '../model/query.js';
+import { haveAttributes } from './common/attribute-rows.js';
 import { regionOf } from './region/region.js';
+import { attributeTest } from './tail-attributes.js';
 
 const EVERYWHERE = { west: -180, south: -90, east: 180, north: 90 };
 const ALWAYS: TimeWindow = { after: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY };
@@ -18,6 +20,9 @@ export function matchTail(tail: Tail, filters: Filters, from: TailRow, to: TailR
   const modified = filters.modifiedAt ?? ALWAYS;
   const [createdFrom, createdTo] = [created.after, created.before];
   const [modifiedFrom, modifiedTo] = [modified.after, modified.before];
+  const hasAttributes = haveAttributes(filters)
+    ? attributeTest(tail.attributes, filters)
+    : undefined;
   const found = new Int32Array(to - from);
   let count = 0;
   for (let row: number = from; row < to; row++) {
@@ -27,6 +32,7 @@ export function matchTail(tail: Tail, filters: Filters, from: TailRow, to: TailR
     if (lat < south || lat > north) continue;
     if (createdAt[row]! < createdFrom || createdAt[row]! > createdTo) continue;
     if (modifiedAt[row]! < modifiedFrom || modifiedAt[row]! > modifiedTo) continue;
+    if (hasAttributes !== undefined && !hasAttributes(row)) continue;
     if (region === undefined || region.contains(coords, row)) found[count++] = row;
   }
   return found.subarray(0, count);

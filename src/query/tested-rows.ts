@@ -1,7 +1,7 @@
 import type { Dataset } from '../dataset/dataset.js';
 import { bitOf, boundsOf } from './common/marks.js';
 import { MARKED, REGION_TEST, SCATTERED } from './common/plan.js';
-import { type Scratch, unmark } from './common/scratch.js';
+import type { Scratch } from './common/scratch.js';
 import type { Window } from './common/windows.js';
 import { andThen, inStretches, type Meter, type Step } from './common/work.js';
 import type { Region } from './region/overlap.js';
@@ -41,16 +41,15 @@ export function listWindow(
 }
 
 /**
- * Lists the rows of a window that are marked, as the rows of the region are, and lie in the other
- * window, if one is given. Returns how many there are, and clears the marks.
+ * Lists the rows of a window that have a bit and lie in the other window, if one is given. Returns
+ * how many there are.
  */
 export function listMarkedWindow(
-  scratch: Scratch,
+  { rows: list, meter }: Scratch,
+  bits: Int32Array,
   window: Window,
   other: Window = window,
 ): Step<number> {
-  const { rows: list, marks, meter } = scratch;
-  const { bits } = marks;
   const { rows } = window.order;
   const { ranks, from: least, last } = boundsOf(other);
   const hasOther = other !== window;
@@ -66,10 +65,7 @@ export function listMarkedWindow(
     count = at;
   };
   const cost = SCATTERED + MARKED;
-  return andThen(inStretches(meter, window.range.from, window.range.to, cost, test), () => {
-    unmark(scratch);
-    return count;
-  });
+  return andThen(inStretches(meter, window.range.from, window.range.to, cost, test), () => count);
 }
 
 /** Keeps those of the first `candidates` of the list that lie in the region; returns how many. */

@@ -9,6 +9,12 @@ export interface Note {
   readonly lat: Degrees;
   readonly created: Microseconds;
   readonly modified: Microseconds;
+  /** `NEW` where absent. */
+  readonly status?: string;
+  readonly isProcessed?: boolean;
+  readonly hasImage?: boolean;
+  readonly createdBy?: number;
+  readonly tags?: readonly string[];
 }
 
 const MINUTE: Microseconds = 60e6;
@@ -28,6 +34,15 @@ const CLUSTERS: readonly [lon: Degrees, lat: Degrees, spread: Degrees][] = [
   [0, 0, 0.5],
 ];
 
+/** Frequent ones first, then rare ones and those that need escapes. */
+export const STATUSES: readonly string[] = ['NEW', 'OPEN', 'CLOSED', 'x"y', 'ä\\', ' NEW', '"'];
+export const TAGS: readonly string[] = [
+  ...['Lighting', 'Muu 2', 'Muu', 'Traffic', 'a', 'b', 'tags', '],"created_at":"'],
+  ...['"', '\\', '\\"', '😀'.repeat(64), 'created_by', 'x\n\u0001', '[', ']', '{"id":1}', 'ä'],
+  ...Array.from({ length: 30 }, (_, i) => `rare ${i}`),
+];
+export const USERS: readonly number[] = [148, 0, 7, 12, 2 ** 53 - 1, 99, 2 ** 40, 1, 2, 3, 4, 5, 6];
+
 /**
  * Seeded notes that gather where mistakes would: clusters, shared places and instants, whole degrees,
  * ±180, ±90, longitude 0, the poles' surroundings, times before 1970.
@@ -36,13 +51,21 @@ export function scatterNotes(seed: number, count: number): Note[] {
   const random = new Random(seed, 'point');
   const order = new Permutation(seed, Math.max(1, count));
   const instants = Array.from({ length: 50 }, () => START + random.int(1000) * 1e9);
+  const attributes = new Random(seed, 'notification');
   const notes: Note[] = [];
   for (let i = 0; i < count; i++) {
     const [lon, lat] = scatterPlace(random, notes);
     const created = scatterTime(random, instants);
     const modified = random.chance(0.4) ? created : scatterTime(random, instants);
     const id = i === 7 ? Number.MAX_SAFE_INTEGER : order.at(i) * 3 + 1;
-    notes.push({ id, lon: eightDigits(lon, 180), lat: eightDigits(lat, 90), created, modified });
+    notes.push({
+      id,
+      lon: eightDigits(lon, 180),
+      lat: eightDigits(lat, 90),
+      created,
+      modified,
+      ...scatterAttributes(attributes),
+    });
   }
   return notes;
 }
@@ -54,12 +77,35 @@ export function pointOf(note: Note): Point {
     comment: `note ${note.id} Ääkkönen`.slice(0, 5 + (note.id % 20)),
     lat: note.lat.toFixed(8),
     lon: note.lon.toFixed(8),
+    ...(note.status === undefined ? {} : { status: note.status }),
+    ...(note.hasImage ? { image: `/media/map_data_points/${note.id}/"${note.id}".jpg` } : {}),
+    is_processed: note.isProcessed ?? false,
+    ...(note.createdBy === undefined ? {} : { created_by: note.createdBy }),
+    ...(note.tags === undefined ? {} : { tags: note.tags }),
     created_at: isoTime(note.created, (note.id % 7) * 30 - 60),
     ...(note.modified === note.created ? {} : { modified_at: isoTime(note.modified, 0) }),
   };
   const point = readPoint(record, () => {});
   if (!('id' in point)) throw new Error(`${JSON.stringify(record)}: ${JSON.stringify(point)}`);
   return point;
+}
+
+/** Of a list the first are picked most often. */
+export function pickSkewed<Value>(random: Random, values: readonly Value[]): Value {
+  return values[Math.floor(values.length * random.next() ** 4)]!;
+}
+
+type NoteAttributes = Pick<Note, 'status' | 'isProcessed' | 'hasImage' | 'createdBy' | 'tags'>;
+
+function scatterAttributes(random: Random): NoteAttributes {
+  const tags = Array.from({ length: random.int(4) }, () => pickSkewed(random, TAGS));
+  return {
+    status: pickSkewed(random, STATUSES),
+    isProcessed: random.chance(0.35),
+    hasImage: random.chance(0.02),
+    ...(random.chance(0.3) ? { createdBy: pickSkewed(random, USERS) } : {}),
+    ...(tags.length > 0 && random.chance(0.7) ? { tags } : {}),
+  };
 }
 
 function scatterPlace(random: Random, notes: readonly Note[]): [lon: Degrees, lat: Degrees] {

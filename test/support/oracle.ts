@@ -112,7 +112,8 @@ export class Oracle {
    * 1 for each note that satisfies all filters, without branches, which nobody could foresee. Valid
    * until the next call.
    */
-  #matches({ boxes, circle, createdAt, modifiedAt }: Filters): Uint8Array {
+  #matches(filters: Filters): Uint8Array {
+    const { boxes, circle, createdAt, modifiedAt } = filters;
     const [lons, lats] = [this.#lon, this.#lat];
     const matches = this.#isMatch.fill(boxes === undefined ? 1 : 0);
     for (const { west, south, east, north } of boxes ?? []) {
@@ -125,6 +126,11 @@ export class Oracle {
     if (createdAt !== undefined) dropOutside(createdAt, this.#created, matches);
     if (modifiedAt !== undefined) dropOutside(modifiedAt, this.#modified, matches);
     if (circle !== undefined) this.#dropOutside(circle, matches);
+    if (asksForAttributes(filters)) {
+      for (let i = 0; i < matches.length; i++) {
+        if (matches[i] === 1 && !hasAttributes(this.#notes[i]!, filters)) matches[i] = 0;
+      }
+    }
     return matches;
   }
 
@@ -147,6 +153,25 @@ export class Oracle {
       }
     }
   }
+}
+
+function asksForAttributes(filters: Filters): boolean {
+  const { statuses, isProcessed, hasImage, createdBy, tags, tagsAll } = filters;
+  const asked = [statuses, isProcessed, hasImage, createdBy, tags, tagsAll];
+  return asked.some((value) => value !== undefined);
+}
+
+function hasAttributes(note: Note, filters: Filters): boolean {
+  const { statuses, isProcessed, hasImage, createdBy, tags, tagsAll } = filters;
+  const own = note.tags ?? [];
+  return (
+    (statuses === undefined || statuses.includes(note.status ?? 'NEW')) &&
+    (isProcessed === undefined || isProcessed === (note.isProcessed ?? false)) &&
+    (hasImage === undefined || hasImage === (note.hasImage ?? false)) &&
+    (createdBy === undefined || createdBy.includes(note.createdBy)) &&
+    (tags === undefined || tags.some((tag) => own.includes(tag))) &&
+    (tagsAll === undefined || tagsAll.every((tag) => own.includes(tag)))
+  );
 }
 
 function dropOutside(

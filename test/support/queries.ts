@@ -1,7 +1,7 @@
 import { Random } from '../../src/generate/random.js';
 import { geodesic } from '../../src/model/geo.js';
 import type { Box, Circle, Filters, Ordering, TimeWindow } from '../../src/model/query.js';
-import type { Note } from './notes.js';
+import { type Note, pickSkewed, STATUSES, TAGS, USERS } from './notes.js';
 
 /** A query before its page is known. */
 export interface Question {
@@ -38,10 +38,31 @@ export function randomQuestion(seed: number, index: number, notes: readonly Note
     ...(combination & 2 ? { circle: randomCircle(random, some) } : {}),
     ...(combination & 4 ? { createdAt: randomWindow(random, () => some().created) } : {}),
     ...(combination & 8 ? { modifiedAt: randomWindow(random, () => some().modified) } : {}),
+    ...randomAttributes(seed, index),
   };
   const wanted = ORDERINGS[combination >> 4]!;
   const ordering = wanted === 'distance' && filters.circle === undefined ? 'id' : wanted;
   return { filters, ordering, pageOf: (count) => randomPage(random, count) };
+}
+
+/** Half of the questions ask for attributes, one or several, known and unknown ones. */
+function randomAttributes(seed: number, index: number): Filters {
+  const random = new Random(seed, 'notification');
+  random.restart(index + 1);
+  if (random.chance(0.5)) return {};
+  const some = <Value>(values: readonly Value[], other: Value): Value[] =>
+    Array.from({ length: random.pick([1, 1, 1, 2, 3, 12]) }, () =>
+      random.chance(0.05) ? other : pickSkewed(random, values),
+    );
+  const likely = random.pick([0.15, 0.3, 0.6]);
+  return {
+    ...(random.chance(likely) ? { statuses: some(STATUSES, 'new') } : {}),
+    ...(random.chance(likely) ? { isProcessed: random.chance(0.5) } : {}),
+    ...(random.chance(likely) ? { hasImage: random.chance(0.5) } : {}),
+    ...(random.chance(likely) ? { createdBy: some([undefined, ...USERS], 1234) } : {}),
+    ...(random.chance(likely) ? { tags: some(TAGS, 'lighting') } : {}),
+    ...(random.chance(likely) ? { tagsAll: some(TAGS, 'lighting').slice(0, 3) } : {}),
+  };
 }
 
 function randomBoxes(random: Random, some: () => Note): Box[] {

@@ -102,7 +102,8 @@ function assertTile(layers: Layers, members: Map<number, Note[]>, query: TileQue
     assert.ok(note !== undefined && others.length === 0, `${label}: no single in cell ${cell}`);
     assert.is(feature.id, note!.id, label);
     const { id, status, is_processed, created_at } = feature.properties;
-    const expected = [note!.id, 'NEW', false, Math.floor(note!.created / 1e6)];
+    const { status: wanted = 'NEW', isProcessed = false, created } = note!;
+    const expected = [note!.id, wanted, isProcessed, Math.floor(created / 1e6)];
     assert.equal([id, status, is_processed, created_at], expected, label);
     assertPlace(feature, [note!]);
   }

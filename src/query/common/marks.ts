@@ -111,6 +111,19 @@ export function listMarkedRows(
   return end;
 }
 
+/** Marks those of rows `from` to `to - 1` that have a bit; returns their number. */
+export function markCommonRows(marked: Int32Array, bits: Int32Array, from: Row, to: Row): number {
+  let count = 0;
+  for (let row = from; row < to; ) {
+    const word = row >>> 5;
+    const common = wordWithin(bits, word, from, to);
+    marked[word]! |= common;
+    count += bitCount(common);
+    row = (word + 1) << 5;
+  }
+  return count;
+}
+
 /** How many of rows `from` to `to - 1` are marked. */
 export function countMarked(bits: Int32Array, from: Row, to: Row): number {
   let count = 0;
@@ -131,7 +144,8 @@ function wordWithin(bits: Int32Array, word: number, from: Row, to: Row): number 
   return set;
 }
 
-function bitCount(word: number): number {
+/** How many bits of a word are set. */
+export function bitCount(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;

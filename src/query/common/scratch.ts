@@ -1,3 +1,4 @@
+import type { RowSet } from '../../dataset/postings.js';
 import { Runs } from './runs.js';
 import { createMeter, type Meter, PIECE } from './work.js';
 
@@ -8,6 +9,8 @@ import { createMeter, type Meter, PIECE } from './work.js';
  */
 export interface Scratch {
   readonly meter: Meter;
+  /** Rows by the attributes that were asked for last; all sets of memory share them. */
+  readonly attributeRows: Map<string, RowSet>;
   /** What a search in a region found. */
   readonly runs: Runs;
   /** Matches as a list of rows, as long as the dataset has rows. */
@@ -53,11 +56,16 @@ export const MAX_PAGE_ROWS = 1000;
 export const FEW = 1_024;
 export const BUCKETS = 256;
 
-export function createScratch(rows: number, piece: number = PIECE): Scratch {
+export function createScratch(
+  rows: number,
+  piece: number = PIECE,
+  attributeRows: Map<string, RowSet> = new Map(),
+): Scratch {
   const spans = Math.ceil(rows / BITS_PER_SPAN);
   const words = (spans * BITS_PER_SPAN) / 32;
   return {
     meter: createMeter(piece),
+    attributeRows,
     runs: new Runs(),
     rows: new Int32Array(rows),
     marks: { bits: new Int32Array(words), isUsed: false },

@@ -1,0 +1,228 @@
+import { type Attributes, NOBODY, type TextAttribute } from '../../dataset/attributes.js';
+import type { Dataset } from '../../dataset/dataset.js';
+import { lowerBound } from '../../dataset/order.js';
+import { type Postings, type RowSet, rowsWith, wordsOf } from '../../dataset/postings.js';
+import type { Row } from '../../dataset/row.js';
+import { bytesOf, numberOf } from '../../dataset/texts.js';
+import type { Filters } from '../../model/query.js';
+import { bitCount, bitOf, listMarked, markRows } from './marks.js';
+import { MARKED, RUN_TEST } from './plan.js';
+import { inStretches, isWork, type Meter, type Step, type Work } from './work.js';
+
+/** Combinations of values whose rows an engine keeps. */
+const KEPT = 16;
+
+/** Up to here lists of rows are joined by sorting them, above by marking them in a bitmap. */
+const FEW_LISTED = 1_024;
+
+/** Nanoseconds for a word of a bitmap that is combined with another one, counted or made. */
+const WORD = 1;
+
+const NONE: RowSet = { count: 0, rows: new Int32Array(0) };
+
+/** Values of one attribute, any of which a row must have. */
+interface Clause {
+  readonly sets: readonly RowSet[];
+  /** No more rows than this have one of the values. */
+  readonly most: number;
+}
+
+/** Whether filters ask for more than place and time. */
+export function haveAttributes(filters: Filters): boolean {
+  return (
+    filters.statuses !== undefined ||
+    filters.isProcessed !== undefined ||
+    filters.tags !== undefined ||
+    filters.tagsAll !== undefined ||
+    filters.createdBy !== undefined ||
+    filters.hasImage !== undefined
+  );
+}
+
+/**
+ * Finds the rows that have the attributes which filters ask for: frozen, nobody may change them.
+ * `kept` holds those of the last combinations, since a map is asked for many boxes with one.
+ */
+export function findAttributeRows(
+  { attributes, count }: Pick<Dataset, 'attributes' | 'count'>,
+  kept: Map<string, RowSet>,
+  filters: Filters,
+  meter: Meter,
+): Step<RowSet> {
+  const clauses = clausesOf(attributes, filters).sort((a, b) => a.most - b.most);
+  const [first] = clauses;
+  if (first === undefined || first.most === 0) return NONE;
+  if (clauses.length === 1 && first.sets.length === 1) return first.sets[0]!;
+  const key = keyOf(filters);
+  const known = kept.get(key);
+  if (known === undefined) return combine(clauses, wordsOf(count), kept, key, meter);
+  keep(kept, key, known);
+  return known;
+}
+
+function* combine(
+  clauses: readonly Clause[],
+  words: number,
+  kept: Map<string, RowSet>,
+  key: string,
+  meter: Meter,
+): Work<RowSet> {
+  const [first, ...others] = clauses;
+  const list = listOf(first!);
+  const rows =
+    list === undefined
+      ? yield* joinBits(clauses, words, meter)
+      : yield* keepCommon(list, others, words, meter);
+  keep(kept, key, rows);
+  return rows;
+}
+
+/** The combination that was asked for least recently comes first, and is dropped. */
+function keep(kept: Map<string, RowSet>, key: string, rows: RowSet): void {
+  kept.delete(key);
+  kept.set(key, rows);
+  if (kept.size <= KEPT) return;
+  const [oldest] = kept.keys();
+  kept.delete(oldest!);
+}
+
+function keyOf({ statuses, isProcessed, tags, tagsAll, createdBy, hasImage }: Filters): string {
+  return JSON.stringify([statuses, isProcessed, tags, tagsAll, createdBy, hasImage]);
+}
+
+function clausesOf(attributes: Attributes, filters: Filters): Clause[] {
+  const { statuses, isProcessed, tags, tagsAll, createdBy, hasImage } = filters;
+  const clauses: Clause[] = [];
+  if (statuses !== undefined) clauses.push(anyOf(attributes.status, statuses));
+  if (tags !== undefined) clauses.push(anyOf(attributes.tags, tags));
+  for (const tag of tagsAll ?? []) clauses.push(anyOf(attributes.tags, [tag]));
+  if (isProcessed !== undefined) clauses.push(clauseOf(attributes.isProcessed, [+isProcessed]));
+  if (hasImage !== undefined) clauses.push(clauseOf(attributes.hasImage, [+hasImage]));
+  if (createdBy !== undefined) {
+    const { users, postings } = attributes.createdBy;
+    const values = createdBy.map((user = NOBODY) => {
+      const value = lowerBound(users, user);
+      return users[value] === user ? value : -1;
+    });
+    clauses.push(clauseOf(postings, values));
+  }
+  return clauses;
+}
+
+function anyOf({ texts, postings }: TextAttribute, wanted: readonly string[]): Clause {
+  return clauseOf(
+    postings,
+    wanted.map((text) => numberOf(texts, bytesOf(text))),
+  );
+}
+
+/** `values` has -1 for what no row has. */
+function clauseOf(postings: Postings, values: readonly number[]): Clause {
+  const sets: RowSet[] = [];
+  let most = 0;
+  for (const value of values) {
+    if (value < 0 || postings.counts[value] === 0) continue;
+    sets.push(rowsWith(postings, value));
+    most += postings.counts[value]!;
+  }
+  return { sets, most };
+}
+
+/** The rows of a clause as an ascending list, where that is soon made. */
+function listOf({ sets, most }: Clause): Int32Array | undefined {
+  if (sets.length === 1) return sets[0]!.rows;
+  if (most > FEW_LISTED || sets.some((set) => set.rows === undefined)) return undefined;
+  const all = new Int32Array(most);
+  let end = 0;
+  for (const { rows } of sets) {
+    all.set(rows!, end);
+    end += rows!.length;
+  }
+  all.sort();
+  return all.filter((row, i) => i === 0 || row !== all[i - 1]);
+}
+
+/** Keeps those of a list that satisfy all clauses. */
+function* keepCommon(
+  list: Int32Array,
+  clauses: readonly Clause[],
+  words: number,
+  meter: Meter,
+): Work<RowSet> {
+  const kept = list.slice();
+  let count = kept.length;
+  for (const clause of clauses) {
+    const cost = clause.sets.reduce((sum, { bits }) => sum + (bits ? MARKED : RUN_TEST), 0);
+    // many values are looked up sooner in one bitmap
+    const marking = clause.sets.length * words * WORD + clause.most * MARKED;
+    const isJoined = count * cost > marking + count * MARKED;
+    const sets = isJoined ? [{ bits: yield* unionOf(clause, words, meter) }] : clause.sets;
+    let end = 0;
+    const test = (from: number, to: number): void => {
+      for (let i = from; i < to; i++) {
+        const row = kept[i]!;
+        if (sets.some((set) => hasRow(set, row))) kept[end++] = row;
+      }
+    };
+    const testing = inStretches(meter, 0, count, isJoined ? MARKED : cost, test);
+    if (isWork(testing)) yield* testing;
+    count = end;
+  }
+  return { count, rows: kept.subarray(0, count) };
+}
+
+/** Whether rows have a row, by its bit or by binary search. */
+export function hasRow({ bits, rows }: Pick<RowSet, 'bits' | 'rows'>, row: Row): boolean {
+  if (bits !== undefined) return bitOf(bits, row) === 1;
+  let from = 0;
+  let to = rows!.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (rows![middle]! < row) from = middle + 1;
+    else to = middle;
+  }
+  return rows![from] === row;
+}
+
+/** The rows that satisfy all clauses: as bits, or as a list where that is smaller. */
+function* joinBits(clauses: readonly Clause[], words: number, meter: Meter): Work<RowSet> {
+  const [first, ...others] = clauses;
+  const bits = yield* unionOf(first!, words, meter);
+  for (const clause of others) {
+    const [{ bits: frequent } = NONE] = clause.sets.length === 1 ? clause.sets : [];
+    const other = frequent ?? (yield* unionOf(clause, words, meter));
+    const joining = inStretches(meter, 0, words, WORD, (from, to) => {
+      for (let word = from; word < to; word++) bits[word]! &= other[word]!;
+    });
+    if (isWork(joining)) yield* joining;
+  }
+  let count = 0;
+  const counting = inStretches(meter, 0, words, WORD, (from, to) => {
+    for (let word = from; word < to; word++) count += bitCount(bits[word]!);
+  });
+  if (isWork(counting)) yield* counting;
+  if (count > words) return { count, bits };
+  const rows = new Int32Array(count);
+  let end = 0;
+  const listing = inStretches(meter, 0, words, WORD, (from, to) => {
+    end = listMarked(bits, rows, end, from, to);
+  });
+  if (isWork(listing)) yield* listing;
+  return { count, rows };
+}
+
+/** A bit for each row that has one of the values, in memory of its own. */
+function* unionOf({ sets }: Clause, words: number, meter: Meter): Work<Int32Array> {
+  const union = new Int32Array(words);
+  meter.left -= words * WORD;
+  for (const { bits, rows } of sets) {
+    const marking =
+      bits === undefined
+        ? inStretches(meter, 0, rows.length, MARKED, (from, to) => markRows(union, rows, from, to))
+        : inStretches(meter, 0, words, WORD, (from, to) => {
+            for (let word = from; word < to; word++) union[word]! |= bits[word]!;
+          });
+    if (isWork(marking)) yield* marking;
+  }
+  return union;
+}
