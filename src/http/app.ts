@@ -138,7 +138,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   for (const resource of resources) addResource(app, resource, context);
   if (audience !== 'operators') {
     addFrontDoor(app, context);
-    if (context.posting !== undefined) addPosting(app, context, context.posting);
+    if (context.posting !== undefined) addPosting(app, context, context.posting, observePosting);
     addStatic(app, context.assets);
     if (context.mediaFolder !== undefined) addMedia(app, context.mediaFolder);
   }

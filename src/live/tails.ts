@@ -21,6 +21,8 @@ import { reclaimMemory } from './reclaim.js';
 export interface Accepted {
   readonly sequence: number;
   readonly point: Point;
+  /** The point's JSON, where it is rendered already. */
+  readonly record?: string;
 }
 
 export interface TailsOptions {
@@ -123,11 +125,11 @@ export class Tails {
     if (this.#waiting.length > 0 || !this.#tryAppend(points)) {
       await new Promise<void>((done) => {
         this.#waiting.push({ points, done });
-        void this.#foldIfDue();
+        this.#foldIfDue();
       });
       return;
     }
-    void this.#foldIfDue();
+    this.#foldIfDue();
   }
 
   #tryAppend(points: readonly AcceptedPoint[]): boolean {
@@ -154,26 +156,30 @@ export class Tails {
       if (this.#served !== undefined) this.#open.delete(this.#served);
       this.#served = generation.tail;
       this.#appendWaiting();
-      void this.#foldIfDue();
+      this.#foldIfDue();
     });
     // the next one does not depend on it
     this.#publishing = publishing.catch(() => {});
     return publishing;
   }
 
-  async #foldIfDue(): Promise<void> {
-    const { current, capacity, foldRows, logger } = this.#options;
+  /** Begins a fold, unless there is one or none is due. It is asked for after each post. */
+  #foldIfDue(): void {
+    const { current, capacity, foldRows } = this.#options;
     if (this.#isFolding || current.isEmpty) return;
     const { generation } = current;
     const tail = generation.tail!;
     const rows = tailLength(tail) - tail.start;
     const isPressing = this.#waiting.length > 0 || rows > capacity.rows / 2;
     if (rows === 0 || (rows < foldRows && !isPressing)) return;
+    const rest = this.#restsUntil - performance.now();
+    if (rest > 0 && !isPressing) this.#foldLater(rest);
+    else void this.#foldNow(generation, tail, rows);
+  }
+
+  async #foldNow(generation: Generation, tail: Tail, rows: number): Promise<void> {
+    const { logger } = this.#options;
     const startedAt = performance.now();
-    if (startedAt < this.#restsUntil && !isPressing) {
-      this.#foldLater(this.#restsUntil - startedAt);
-      return;
-    }
     this.#isFolding = true;
     let hasFailed = false;
     try {
@@ -191,13 +197,15 @@ export class Tails {
     this.#foldSeconds += ms / 1000;
     this.#restsUntil = performance.now() + ms * (1 / MOST_FOLDING - 1);
     reclaimMemory();
-    if (!hasFailed && this.#waiting.length > 0) void this.#foldIfDue();
+    if (!hasFailed && this.#waiting.length > 0) this.#foldIfDue();
   }
 
   /** There may be no more posts that would see to it. */
   #foldLater(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#foldIfDue(), ms).unref();
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#foldIfDue();
+    }, ms).unref();
   }
 
   async #fold(generation: Generation, tail: Tail): Promise<void> {
@@ -215,8 +223,8 @@ export class Tails {
   }
 }
 
-function accept({ sequence, point }: Accepted): AcceptedPoint {
-  return { sequence, point, record: Buffer.from(renderPoint(point)) };
+function accept({ sequence, point, record = renderPoint(point) }: Accepted): AcceptedPoint {
+  return { sequence, point, record: Buffer.from(record) };
 }
 
 /** Names points, and is empty where there are none. */

@@ -1,5 +1,7 @@
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,5}))?$/;
 const EIGHT_DIGITS = /^-?(?:0|[1-9]\d{0,2})\.\d{8}$/;
+/** What needs zeros behind it, and nothing else. */
+const FEWER_DIGITS = /^-?(?:0|[1-9]\d{0,2})\.\d{1,7}$/;
 
 /**
  * A decimal number written with exactly eight digits after the point, rounded half-even.
@@ -7,6 +9,7 @@ const EIGHT_DIGITS = /^-?(?:0|[1-9]\d{0,2})\.\d{8}$/;
  */
 export function toEightDigits(text: string): string | undefined {
   if (EIGHT_DIGITS.test(text)) return text;
+  if (FEWER_DIGITS.test(text)) return text.padEnd(text.indexOf('.') + 9, '0');
   const parts = DECIMAL.exec(text);
   if (parts === null) return undefined;
   const [, sign, whole = '', fraction = '', exponent = '0'] = parts;

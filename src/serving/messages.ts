@@ -2,11 +2,11 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ThrottleMemory } from '../http/request/throttle.js';
 import type { Standing } from '../live/current.js';
 import type { GenerationParts } from '../live/generation.js';
-import type { PostRequest } from '../live/posts/posts.js';
 import type { Waiting } from '../live/reload/reload.js';
 import type { ServeSettings } from '../settings.js';
 import type { TokenTable } from '../tokens/table.js';
 import type { ConnectionCounts } from './connections.js';
+import type { Answer, RelayedPost, RelayedReply } from './post-relay.js';
 
 /** What all threads share to count posts. */
 export interface Throttles {
@@ -35,6 +35,7 @@ export type ToThread =
   | { readonly kind: 'serve'; readonly parts: GenerationParts; readonly reply: MessagePort }
   | { readonly kind: 'standing'; readonly standing: Standing }
   | { readonly kind: 'tokens'; readonly table: TokenTable }
+  | { readonly kind: 'posted'; readonly replies: readonly RelayedReply[] }
   | { readonly kind: 'metrics'; readonly reply: MessagePort }
   | { readonly kind: 'close' };
 
@@ -46,7 +47,7 @@ export type ToMain =
       readonly isAwaited: boolean;
       readonly reply: MessagePort;
     }
-  | { readonly kind: 'post'; readonly request: PostRequest; readonly reply: MessagePort }
+  | { readonly kind: 'posts'; readonly posts: readonly RelayedPost[] }
   | { readonly kind: 'metrics'; readonly reply: MessagePort };
 
 /**
@@ -62,9 +63,6 @@ export interface Reloaded {
 interface Receiver<Message> {
   postMessage(message: Message, transfer: MessagePort[]): void;
 }
-
-/** What comes back through `reply`. */
-type Answer<Value> = { readonly value: Value } | { readonly error: unknown };
 
 /**
  * Sends a question and resolves with its {@link answer}; rejects when there was an error instead.

@@ -14,6 +14,7 @@ import {
   type ToMain,
   type ToThread,
 } from './messages.js';
+import { createPostRelay } from './post-relay.js';
 import { createWeb } from './web.js';
 
 // entry of a thread that serves: it answers requests from the points that the main thread shares
@@ -29,6 +30,9 @@ const start = workerData as ThreadStart;
 const main = parentPort!;
 const log = createLog(start.settings.logLevel, start.logDescriptor);
 const current = new Cell();
+const relay = createPostRelay((posts) => {
+  main.postMessage({ kind: 'posts', posts } satisfies ToMain);
+});
 const service: Service = {
   current,
   async reload(accept, isAwaited) {
@@ -38,10 +42,7 @@ const service: Service = {
     current.tell(standing);
     return waiting;
   },
-  posts:
-    start.throttles === undefined
-      ? undefined
-      : { post: (request) => ask(main, (reply) => ({ kind: 'post', request, reply })) },
+  posts: start.throttles === undefined ? undefined : relay,
   metrics: () =>
     Promise.race([
       ask<ToMain, string>(main, (reply) => ({ kind: 'metrics', reply })),
@@ -56,6 +57,8 @@ main.on('message', async (message: ToThread) => {
       return answer(message.reply, () => serve(message.parts));
     case 'standing':
       return current.tell(message.standing);
+    case 'posted':
+      return relay.settle(message.replies);
     case 'tokens':
       start.tokens.table = message.table;
       return;

@@ -14,6 +14,7 @@ import {
   type ToMain,
   type ToThread,
 } from './messages.js';
+import { createPostTaker } from './post-relay.js';
 
 /** A thread that takes longer to take over a snapshot gets a line in the log. */
 const SERVE_PATIENCE_MS = 60_000;
@@ -69,11 +70,17 @@ export function startThreads(
   const members = sockets.map((fds, index): Member => {
     const start: ThreadStart = { ...shared, thread: index + 1, fds };
     const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: start });
+    const takePosts = createPostTaker(service.posts!, (replies) => {
+      thread.postMessage({ kind: 'posted', replies } satisfies ToThread);
+    });
     thread.on('message', (message: ToMain) => {
+      if (message.kind === 'posts') {
+        takePosts(message.posts);
+        return;
+      }
       const { kind, reply } = message;
       void answer(reply, async () => {
         if (kind === 'metrics') return service.metrics();
-        if (kind === 'post') return service.posts!.post(message.request);
         const waiting = await service.reload(message.accept, message.isAwaited);
         const { stale, building, unwritable } = service.current;
         return { waiting, standing: { stale, building, unwritable } } satisfies Reloaded;

@@ -21,8 +21,11 @@ export function parseLines(lines: string): string[] {
     });
 }
 
+/** Statuses of answers that do not take the way of errors. */
+export type PlainStatus = 200 | 201 | 204 | 304;
+
 /** Gives a response its status and its header lines, before it is ended. */
-export type WriteHead = (response: ServerResponse, status: 200 | 204 | 304, lines: string) => void;
+export type WriteHead = (response: ServerResponse, status: PlainStatus, lines: string) => void;
 
 /** Where Node keeps the text of a head until it is sent with the body. */
 interface Headed {
@@ -37,7 +40,7 @@ interface Headed {
  */
 export function createWriteHead(): WriteHead {
   const canSetText = keepsHeadAsText();
-  const starts = { 200: startOf(200), 204: startOf(204), 304: startOf(304) };
+  const starts = { 200: startOf(200), 201: startOf(201), 204: startOf(204), 304: startOf(304) };
   let second = 0;
   let ending = '';
 
@@ -63,7 +66,7 @@ export function createWriteHead(): WriteHead {
   };
 }
 
-function startOf(status: 200 | 204 | 304): string {
+function startOf(status: PlainStatus): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
 }
 

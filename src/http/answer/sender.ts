@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Format } from '../formats/format.js';
 import { otherSnapshot } from '../request/errors.js';
 import type { Context } from './context.js';
-import { corsHeaders } from './cors.js';
 import { allowsSnapshot, isAny, matchesEtag } from './etag.js';
 import {
   type AnswerHead,
@@ -12,7 +10,7 @@ import {
   type HeadOf,
   linesWithBody,
 } from './head.js';
-import { createWriteHead, linesOf } from './head-lines.js';
+import { createWrite } from './write.js';
 
 /**
  * A whole answer with status 200, or 204 where its body is empty, ready to be sent any number of
@@ -48,42 +46,9 @@ export interface Sender {
   send(request: FastifyRequest, reply: FastifyReply, answer: Answer, onSent?: () => void): void;
 }
 
-/**
- * Makes the sender of an address. It writes straight to Node's response: on the hot path Fastify's
- * reply costs more than the query.
- */
+/** Makes the sender of an address. */
 export function createSender(context: Context, facts: Facts): Sender {
-  const { stats, corsOrigin, logger, accessLog, note, closing } = context;
-  const observe = stats.route(facts.name);
-  const writeHead = createWriteHead();
-
-  function write(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    status: 200 | 204 | 304,
-    format: Format,
-    lines: string,
-    body?: Uint8Array,
-    onSent?: () => void,
-  ): void {
-    reply.hijack();
-    const { raw: response } = reply;
-    const { raw } = request;
-    let head = lines;
-    if (corsOrigin[0] !== '*') head += linesOf(corsHeaders(raw.headers.origin, corsOrigin));
-    if (raw.headers['x-request-id'] !== undefined) head += `X-Request-Id: ${request.id}\r\n`;
-    if (closing()) response.shouldKeepAlive = false;
-    writeHead(response, status, head);
-    // Node itself leaves the body out for HEAD
-    response.end(body, onSent);
-    note(response);
-    const seconds = (performance.now() - request.startedAt) / 1000;
-    observe(status, format.name, seconds);
-    if (accessLog > 0 && Math.random() < accessLog) {
-      const { method, url } = raw;
-      logger.info({ reqId: request.id, method, url, status, seconds }, 'request');
-    }
-  }
+  const write = createWrite(context, context.stats.route(facts.name));
 
   return {
     head: createHeadOf(context, facts),
@@ -103,17 +68,17 @@ export function createSender(context: Context, facts: Facts): Sender {
         ? isFound && heads[0]
         : heads.find((head) => matchesEtag(ifNoneMatch, head.etag));
       if (!kept) return false;
-      write(request, reply, 304, kept.format, bodilessLines(kept));
+      write(request, reply, 304, kept.format.name, bodilessLines(kept));
       return true;
     },
 
     send(request, reply, answer, onSent) {
       const { format, body } = answer;
       if (body.length === 0) {
-        write(request, reply, 204, format, bodilessLines(answer), undefined, onSent);
+        write(request, reply, 204, format.name, bodilessLines(answer), undefined, onSent);
         return;
       }
-      write(request, reply, 200, format, linesWithBody(answer, body.length), body, onSent);
+      write(request, reply, 200, format.name, linesWithBody(answer, body.length), body, onSent);
     },
   };
 }

@@ -15,6 +15,8 @@ const KINDS: Readonly<Record<string, BodyKind>> = {
   'multipart/form-data': 'multipart',
 };
 
+/** Refuses what is no UTF-8. As JSON has it, a byte order mark may stand in front. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 const CHARSET = /;\s*charset\s*=\s*"?([^;"\s]*)/i;
 
 /**
@@ -41,8 +43,7 @@ export function parseJsonBody(bytes: Uint8Array): Body {
   if (bytes.length === 0) return { kind: 'json', value: {} };
   let value: unknown;
   try {
-    // as JSON has it, a byte order mark may stand in front
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    value = JSON.parse(UTF_8.decode(bytes));
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'it is no UTF-8';
     throw new HttpError(400, { detail: `JSON parse error - ${reason}` });

@@ -1,13 +1,15 @@
 import { toEightDigits } from '../../model/decimal.js';
 import type { Draft, Refused } from '../../model/draft.js';
-import { readPoint, renderPoint } from '../../model/point.js';
+import { type Point, readPoint, renderPoint } from '../../model/point.js';
 import { MAX_RECORD_BYTES } from '../../snapshot/block.js';
 import type { Body } from './body.js';
 
 /** What a record may have beside what its client says: id, times, user and the path of an image. */
 const ROOM_FOR_THE_REST = 1_024;
-/** Of a record whose fields the service sets. */
-const STAND_IN = { id: 1, created_at: '2000-01-01T00:00:00Z' };
+/** Of a character as JSON has it at its longest: `\\u0001`. */
+const MOST_BYTES_A_CHARACTER = 6;
+/** In the place of the time that the service sets. */
+const STAND_IN_TIME = '2000-01-01T00:00:00.000000+00:00';
 
 /**
  * Reads the fields of a new point: their types here, and the rules of all records by the validator of
@@ -33,7 +35,7 @@ export function readDraft(body: Body): Draft | Refused {
   const tags = readTags(fields['tags'], fail);
   readImage(fields['image'], fail);
 
-  const record = { ...STAND_IN, lat, lon, comment, tags };
+  const record = { id: 1, created_at: STAND_IN_TIME, lat, lon, comment, tags };
   const point = readPoint(record, () => {});
   if (!('id' in point)) {
     for (const { field, reason } of point) {
@@ -42,14 +44,21 @@ export function readDraft(body: Body): Draft | Refused {
     return { problems };
   }
   if (Object.keys(problems).length > 0) return { problems };
-  const bytes = Buffer.byteLength(renderPoint(point));
   const most = MAX_RECORD_BYTES - ROOM_FOR_THE_REST;
+  const bytes = mayExceed(point, most) ? Buffer.byteLength(renderPoint(point)) : 0;
   if (bytes > most) {
     const text = `The record would have ${bytes} bytes as JSON, and at most ${most} are allowed.`;
     const field = point.comment.length * 2 > bytes ? 'comment' : 'tags';
     return { problems: { [field]: [text] } };
   }
   return { lat: point.lat, lon: point.lon, comment: point.comment, tags: point.tags };
+}
+
+/** Whether a record could be longer than `most`; to render it to see would cost more than all else. */
+function mayExceed({ comment, tags = [] }: Point, most: number): boolean {
+  // with the quotes and the comma of each tag
+  const length = tags.reduce((sum, tag) => sum + tag.length + 3, comment.length);
+  return length * MOST_BYTES_A_CHARACTER + ROOM_FOR_THE_REST > most;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -6,7 +6,11 @@ import type { Upload, Uploads } from '../../media/upload.js';
 import type { Draft, Refused } from '../../model/draft.js';
 import { quote } from '../../model/quote.js';
 import type { Context, Posting } from '../answer/context.js';
+import { corsHeaders } from '../answer/cors.js';
 import { varyOf } from '../answer/head.js';
+import { linesOf } from '../answer/head-lines.js';
+import type { Observe } from '../answer/request-stats.js';
+import { createWrite } from '../answer/write.js';
 import { FORMATS } from '../formats/table.js';
 import { type Body, kindOfBody, parseFormBody, parseJsonBody } from '../request/body.js';
 import { credentialsMissing, HttpError, keyReused, unavailable } from '../request/errors.js';
@@ -21,19 +25,32 @@ import { ALLOW_POINTS, POINTS_PATH } from './addresses.js';
 const PARSED = ['application/json', 'application/x-www-form-urlencoded'];
 /** Header of the answer to a post that was accepted before. */
 export const REPLAYED = 'Idempotency-Replayed';
+/** Headers that all answers to accepted points have in common. */
+const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Adds `POST /rest/map_data_points/`, which accepts a point: limits and types are looked at before the
  * body is read, fields before the point is stored, and the answer comes once the point is durable and visible.
  */
-export function addPosting(app: FastifyInstance, context: Context, posting: Posting): void {
+export function addPosting(
+  app: FastifyInstance,
+  context: Context,
+  posting: Posting,
+  observe: Observe,
+): void {
   const { posts, requireToken, addressThrottle, tokenThrottle, uploads } = posting;
   const { tokens, corsOrigin, compress } = context;
   const { trustProxy } = context.origin;
   const originOf = createOriginOf(context.origin);
   const negotiation = createNegotiation(FORMATS);
   const vary = varyOf({ isPersonal: false, compress, corsOrigin });
+  const fixed = linesOf([
+    ...['Allow', ALLOW_POINTS, 'Vary', vary, 'X-Content-Type-Options', 'nosniff'],
+    ...Object.entries(SHARED).flat(),
+    ...(corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : []),
+  ]);
+  const write = createWrite(context, observe);
 
   /** Refuses what can be refused without the body. */
   function admit({ raw }: FastifyRequest): void {
@@ -65,11 +82,18 @@ export function addPosting(app: FastifyInstance, context: Context, posting: Post
     if (answer.kind === 'refused') throw new HttpError(400, answer.problems);
     if (answer.kind === 'key_reused') throw keyReused();
     if (answer.kind === 'unavailable') throw unavailable(answer.reason);
-    const location = `${originOf(raw)}${POINTS_PATH}${answer.id}/`;
-    reply.code(201).headers({ Allow: ALLOW_POINTS, Vary: vary, Location: location });
-    if (answer.kind === 'replayed') reply.header(REPLAYED, 'true');
-    reply.headers({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json' });
-    return reply.send(Buffer.from(answer.record));
+    const { id, record } = answer;
+    const location = `${originOf(raw)}${POINTS_PATH}${id}/`;
+    if (answer.kind === 'replayed') {
+      reply.code(201).headers({ Allow: ALLOW_POINTS, Vary: vary, Location: location });
+      reply.headers({ [REPLAYED]: 'true', ...SHARED });
+      return reply.send(Buffer.from(record));
+    }
+    let lines = `Location: ${location}\r\n${fixed}Content-Length: ${Buffer.byteLength(record)}\r\n`;
+    // where the client did, the writer adds it
+    if (raw.headers['x-request-id'] === undefined) lines += `X-Request-Id: ${request.id}\r\n`;
+    write(request, reply, 201, 'none', lines, record);
+    return reply;
   }
 
   app.register(async (scope) => {

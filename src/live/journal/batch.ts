@@ -44,9 +44,12 @@ export function takeBatch(queue: Call[], last: number, expected: number, foreign
     const call = queue.shift();
     if (call === undefined) break;
     const first = end + 1;
-    const numbered = call.posts.map((post, i) => ({ sequence: first + i, ...post }));
+    const numbered = call.posts.map(({ point, key }, i): Post => {
+      const sequence = first + i;
+      return key === undefined ? { sequence, point } : { sequence, point, key };
+    });
     try {
-      lines += postLines(numbered, count === 0 ? expected : first, foreign);
+      lines += postLines(numbered, count === 0 ? expected : first, foreign, call.posts);
     } catch (error) {
       call.reject(error as RangeError);
       continue;

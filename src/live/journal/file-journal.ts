@@ -161,6 +161,8 @@ export class FileJournal implements Journal {
   }
 
   async #drain(): Promise<void> {
+    // those that arrive in the same turn of the event loop share the first flush
+    await turn();
     while (this.#queue.length > 0) await this.#alone(() => this.#commit());
     this.#draining = undefined;
   }

@@ -20,7 +20,10 @@ export interface Post {
   readonly movedFrom?: number | undefined;
 }
 
-export type NewPost = Pick<Post, 'point' | 'key'>;
+export interface NewPost extends Pick<Post, 'point' | 'key'> {
+  /** The point's JSON, where it is rendered already. */
+  readonly record?: string | undefined;
+}
 
 /** A key that was used, and what it was answered with. */
 export interface SpentKey extends PostKey {

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { type Point, readPoint, renderPoint } from '../../model/point.js';
 import type { Microseconds } from '../../model/units.js';
 import { isWhole } from '../../model/whole.js';
-import type { Post, PostKey, SpentKey } from './journal.js';
+import type { NewPost, Post, PostKey, SpentKey } from './journal.js';
 
 /** What docs/journal-format.md specifies. */
 export const JOURNAL_VERSION = 1;
@@ -13,6 +13,8 @@ export const MAX_LINE_BYTES: number = 512 * 1024;
 /** The CRC-32 in hexadecimal and the blank behind it. */
 const PREFIX_BYTES = 9;
 const PREFIX = /^[0-9a-f]{8} $/;
+/** Of UTF-8, for each unit of a text's length. */
+const MOST_BYTES_A_CHARACTER = 3;
 const MAX_KEY_LENGTH = 512;
 // with blanks: the service puts the user before the client's own key
 const KEY = /^[\x20-\x7e]+$/;
@@ -55,27 +57,40 @@ export function headLine({
   );
 }
 
-/** Throws a RangeError when the line would be too long to be read again. */
-export function postLine({ sequence, point, key, movedFrom }: Post): string {
-  let json = `{"sequence":${sequence},"point":${renderPoint(point)}`;
+/**
+ * The line of a post; `record` is its point's JSON. Throws a RangeError when the line would be too
+ * long to be read again.
+ */
+export function postLine(post: Post, record: string = renderPoint(post.point)): string {
+  const { sequence, key, movedFrom } = post;
+  let json = `{"sequence":${sequence},"point":${record}`;
   if (key !== undefined) json += `,"key":${JSON.stringify(key.name)},"body":"${key.body}"`;
   if (movedFrom !== undefined) json += `,"moved_from":${movedFrom}`;
   const text = line(`${json}}`);
+  // nearly all are so short that their bytes need not be counted
+  if (text.length * MOST_BYTES_A_CHARACTER <= MAX_LINE_BYTES) return text;
   if (Buffer.byteLength(text) <= MAX_LINE_BYTES) return text;
   throw new RangeError(`post ${sequence} would be a line of more than ${MAX_LINE_BYTES} bytes`);
 }
 
 /**
  * The lines of posts behind an entry that has the post before `expected`; where numbers are passed
- * over, that is because watermarks up to `foreign` are those of another journal.
+ * over, that is because watermarks up to `foreign` are those of another journal. `rendered` has the
+ * points' JSON of posts where it is there already.
  */
-export function postLines(posts: readonly Post[], expected: number, foreign: number): string {
+export function postLines(
+  posts: readonly Post[],
+  expected: number,
+  foreign: number,
+  rendered: readonly Pick<NewPost, 'record'>[] = [],
+): string {
   let lines = '';
   let next = expected;
-  for (const post of posts) {
+  for (let i = 0; i < posts.length; i++) {
+    const post = posts[i]!;
     if (post.sequence !== next)
       lines += line(`{"next_sequence":${post.sequence},"foreign":${foreign}}`);
-    lines += postLine(post);
+    lines += postLine(post, rendered[i]?.record);
     next = post.sequence + 1;
   }
   return lines;

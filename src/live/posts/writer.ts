@@ -12,8 +12,8 @@ import type { PostStats } from './stats.js';
 export interface Visible {
   /** Whether nothing more can be accepted for now. */
   readonly isFull: boolean;
-  /** Resolves when every thread sees the posts. */
-  append(posts: readonly Post[]): Promise<void>;
+  /** Resolves when every thread sees the posts; `record` is the JSON of the point. */
+  append(posts: readonly (Post & { readonly record: string })[]): Promise<void>;
 }
 
 /** What a {@link PostWriter} is made with. */
@@ -109,7 +109,10 @@ export class PostWriter implements Posts {
   }
 
   /** Looks at the image, and then accepts the point. */
-  async #check({ draft, upload, ...request }: PostRequest): Promise<PostReply> {
+  async #check({ draft, user, key, upload }: PostRequest): Promise<PostReply> {
+    if (upload === undefined && !('problems' in draft)) {
+      return this.#accept({ draft, user, key, image: undefined });
+    }
     const { media } = this.#parts;
     try {
       const image = upload === undefined ? undefined : await media!.accept(upload);
@@ -119,7 +122,7 @@ export class PostWriter implements Posts {
         const problems = 'problems' in draft ? draft.problems : {};
         return { kind: 'refused', problems: { ...problems, ...wrong } };
       }
-      return await this.#accept({ ...request, draft, image });
+      return await this.#accept({ draft, user, key, image });
     } catch (error) {
       if (error instanceof MediaUnavailable) return unavailable(error.message);
       throw error;
@@ -151,17 +154,17 @@ export class PostWriter implements Posts {
     const id = this.takeId();
     const address = image === undefined ? undefined : await media!.store(id, image);
     const point = this.#pointOf(id, address, checked);
+    const record = renderPoint(point);
     let posts: readonly Post[];
     try {
-      posts = await journal.append([{ point, key }]);
+      posts = await journal.append([{ point, key, record }]);
     } catch (error) {
       if (address !== undefined) await media!.remove(address);
       throw error;
     }
-    const record = renderPoint(point);
     // the key was journaled with the point
     if (key !== undefined) this.#keys.add(key, record);
-    await visible.append(posts);
+    await visible.append(posts.map((post) => ({ ...post, record })));
     // a mark that stays costs the next start a look
     if (address !== undefined) void media!.settle(address).catch(() => {});
     return { kind: 'accepted', id, record };
@@ -170,12 +173,15 @@ export class PostWriter implements Posts {
   #pointOf(id: number, image: string | undefined, { draft, user }: Checked): Point {
     const now = this.#parts.clock.next();
     return {
-      ...draft,
       id,
       status: 'NEW',
+      comment: draft.comment,
       image,
+      lat: draft.lat,
+      lon: draft.lon,
       isProcessed: false,
       createdBy: user,
+      tags: draft.tags,
       createdAt: now,
       modifiedAt: now,
     };
