@@ -3,6 +3,7 @@ import type { Order } from '../../src/dataset/order.js';
 import type { Random } from '../../src/generate/random.js';
 import { FARTHEST, geodesic } from '../../src/model/geo.js';
 import type { Box, Circle, Filters, Ordering, Query, TimeWindow } from '../../src/model/query.js';
+import { randomPolygon } from './polygons.js';
 
 /** A query before the number of its pages is known. */
 export interface Candidate {
@@ -31,6 +32,7 @@ export function randomCandidate(
   const filters: Filters = {
     ...(random.chance(0.35) ? { boxes: randomBoxes(dataset, random) } : {}),
     ...(random.chance(0.6) ? { circle: randomCircle(dataset, circles, random) } : {}),
+    ...(random.chance(0.3) ? { polygon: randomPolygon(dataset, random) } : {}),
     ...(random.chance(0.5) ? { createdAt: randomWindow(dataset.byCreatedAt, random) } : {}),
     ...(random.chance(0.5) ? { modifiedAt: randomWindow(dataset.byModifiedAt, random) } : {}),
   };
@@ -78,13 +80,17 @@ export function mutate(
 
 /** The query as parameters of the interface. */
 export function textOf({ filters, ordering, pageSize }: Candidate, { page }: Query): string {
-  const { boxes, circle, createdAt, modifiedAt } = filters;
+  const { boxes, circle, polygon, createdAt, modifiedAt } = filters;
   const parts: string[] = [];
   for (const { west, south, east, north } of boxes ?? []) {
     parts.push(`bbox=${[west, south, east, north].map((edge) => edge.toFixed(5)).join()}`);
   }
   if (circle !== undefined) {
     parts.push(`coordinates=${circle.lat.toFixed(5)},${circle.lon.toFixed(5)},${circle.radius}`);
+  }
+  if (polygon !== undefined) {
+    const places = polygon.rings.reduce((sum, ring) => sum + ring.length / 2, 0);
+    parts.push(`polygon=…(${places} places, ${polygon.rings.length} rings)`);
   }
   for (const [name, window] of [
     ['created_at', createdAt],

@@ -66,7 +66,8 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Me
       if (all[at + 1]! > top || all[at + 3]! < bottom) continue;
       cost += testBlock(at);
     }
-    meter.left -= cost + (block - first) * LOOK;
+    // what was decided without a test of points took work, too
+    meter.left -= cost + (block - first) * LOOK + workSince();
     next = block;
     return block === last && meter.left >= 0;
   }
@@ -82,8 +83,13 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Me
       return 0;
     }
     runs.addWithin(region, coords, from, to, boxes, at);
+    return (to - from) * REGION_TEST + workSince();
+  }
+
+  /** What the region has worked since the last call. */
+  function workSince(): number {
     const before = work;
     work = region.work();
-    return (to - from) * REGION_TEST + work - before;
+    return work - before;
   }
 }

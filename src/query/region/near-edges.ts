@@ -7,7 +7,7 @@ import { ACROSS, INSIDE, OUTSIDE, type Overlap } from './overlap.js';
 export type Corners = [west: number, south: number, east: number, north: number];
 
 /** Looks that one takes as long as where edges are chosen for a smaller box. */
-const NARROWING = 3;
+const NARROWING = 2;
 
 /**
  * The edges of a polygon that touch a box, and all that the others mean for the points of the box.
@@ -30,7 +30,7 @@ export class NearEdges {
   readonly #rings: number[] = [];
   readonly #ringEnds: number[] = [];
   readonly #odd: number[] = [];
-  /** Looks at an edge since the polygon was made; each takes a nanosecond or two. */
+  /** Looks at an edge since the polygon was made. */
   readonly #looks: { count: number };
 
   private constructor(ends: Float64Array, looks: { count: number }, room: number) {

@@ -43,7 +43,7 @@ export interface Region {
     bounds: Int32Array,
     at: number,
   ): number;
-  /** Nanoseconds that geodesics have taken so far, beyond the usual cost of a test. */
+  /** Nanoseconds that geodesics and edges have taken so far, beyond the usual cost of a test. */
   work(): number;
 }
 
