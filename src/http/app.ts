@@ -15,6 +15,7 @@ import { addMedia } from './routes/media.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
 import { addFrontDoor, addResource, createResources, type Resource } from './routes/resources.js';
 import { addStatic } from './routes/static.js';
+import { addViewer } from './routes/viewer.js';
 import { createHttpServer } from './server.js';
 
 declare module 'fastify' {
@@ -140,6 +141,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     addFrontDoor(app, context);
     if (context.posting !== undefined) addPosting(app, context, context.posting, observePosting);
     addStatic(app, context.assets);
+    addViewer(app, context.origin.publicUrl);
     if (context.mediaFolder !== undefined) addMedia(app, context.mediaFolder);
   }
   return app;

@@ -34,6 +34,21 @@ testUnless(NO_BROWSER, 'the pages of a list lead forward and back', async () => 
   });
 });
 
+testUnless(NO_BROWSER, 'the viewer shows the interface, and asks it', async () => {
+  await visitor.visit(site, async (page) => {
+    await page.goto('/docs/#/rest/getPoints');
+    await page.getByRole('button', { name: 'Try it out' }).click();
+    const answered = page.waitForResponse((one) => one.url().startsWith(site + LIST));
+    await page.getByRole('button', { name: 'Execute' }).click();
+    const answer = await answered;
+    assert.is(answer.status(), 200);
+    // what has a default is filled in, and examples are not
+    const names = [...new URL(answer.url()).searchParams.keys()];
+    assert.equal(names, ['page', 'page_size']);
+    await page.locator('.live-responses-table').getByText('"count": 3000').waitFor();
+  });
+});
+
 testUnless(NO_BROWSER, 'a page that does what it must not is noticed', async () => {
   let complaints: unknown;
   await visitor

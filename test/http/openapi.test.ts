@@ -79,7 +79,7 @@ test('every parameter, header, body and error has an example that fits its schem
   for (const { path, method, operation, shared } of operations) {
     const what = `${method} ${path}`;
     for (const one of [...(operation.parameters ?? []), ...shared].map(check.resolve)) {
-      examples.push([`${what} ${one['name']}`, one['schema'], one['example']]);
+      examples.push([`${what} ${one['name']}`, one['schema'], exampleOf(one)]);
     }
     for (const [status, response] of Object.entries(operation.responses)) {
       const { headers = {}, content = {} } = check.resolve(response) as Response;
@@ -105,6 +105,11 @@ test('every parameter, header, body and error has an example that fits its schem
   }
 });
 
+/** The example of a parameter, its own or that of its schema. */
+function exampleOf({ example, schema }: Piece): unknown {
+  return example ?? (schema as { readonly examples: readonly unknown[] }).examples[0];
+}
+
 interface Response {
   readonly headers?: Readonly<Record<string, Piece>>;
   readonly content?: Readonly<Record<string, Content>>;
@@ -122,9 +127,9 @@ test('the example of every parameter is taken, and answered as the document says
     const known = [...(operation.parameters ?? []), ...shared].map(check.resolve);
     const filled = known
       .filter((one) => one['in'] === 'path')
-      .reduce((at, one) => at.replace(`{${one['name']}}`, String(one['example'])), path);
+      .reduce((at, one) => at.replace(`{${one['name']}}`, String(exampleOf(one))), path);
     for (const one of known.filter((other) => other['in'] === 'query')) {
-      const target = `${filled}?${one['name']}=${encodeURIComponent(String(one['example']))}`;
+      const target = `${filled}?${one['name']}=${encodeURIComponent(String(exampleOf(one)))}`;
       const reply = await service.get(target);
       // the sample has no notifications, and so no second page
       const isEmpty = path === '/rest/notifications/' && one['name'] === 'page';
@@ -147,7 +152,7 @@ test('parameters that cannot be used are refused as the document shows', async (
     const examples = errorExamples(operation, '400');
     const filled = shared
       .map(check.resolve)
-      .reduce((at, one) => at.replace(`{${one['name']}}`, String(one['example'])), path);
+      .reduce((at, one) => at.replace(`{${one['name']}}`, String(exampleOf(one))), path);
     for (const [name, { value }] of examples) {
       if ('detail' in (value as Piece) || name === 'bytes') continue;
       const [parameter] = Object.keys(value as Piece);

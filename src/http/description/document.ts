@@ -122,14 +122,18 @@ interface Components {
 
 function describeParameter(place: string, { name, accepts, example, schema }: Parameter): Schema {
   const isList = schema?.['type'] === 'array';
+  const value = exampleOf(example, schema);
+  const described = schema ?? { type: 'string' };
   return {
     name,
     in: place,
     description: `${accepts[0]!.toUpperCase()}${accepts.slice(1)}.`,
     required: place === 'path',
     ...(isList && { style: 'form', explode: false }),
-    schema: schema ?? { type: 'string' },
-    example: exampleOf(example, schema),
+    // a viewer fills in the example of a parameter, and all filters together would find nothing
+    ...(place === 'path'
+      ? { schema: described, example: value }
+      : { schema: { ...described, examples: [value] } }),
   };
 }
 
@@ -151,7 +155,8 @@ function exampleOf(example: string, schema: Schema | undefined): unknown {
       break;
   }
   const schemas = schema?.['anyOf'] as readonly Schema[] | undefined;
-  return schemas === undefined ? example : exampleOf(example, schemas[0]);
+  if (schemas === undefined || schemas.some((one) => one['const'] === example)) return example;
+  return exampleOf(example, schemas[0]);
 }
 
 const CONDITIONS: readonly Parameter[] = [

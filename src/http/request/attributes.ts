@@ -3,11 +3,18 @@ import { quote } from '../../model/quote.js';
 import { isWhole } from '../../model/whole.js';
 import type { ParameterProblem } from './errors.js';
 import { parseWhole } from './numbers.js';
-import { type Parameter, refusal } from './parameter.js';
+import { type Parameter, refusal, type Schema } from './parameter.js';
 import type { Pair } from './query-string.js';
 
 /** Values that one parameter may name: each is looked up, which takes some 1 µs. */
 const MAX_VALUES = 1_000;
+
+const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
+const FLAG: Schema = { type: 'boolean' };
+const USERS: Schema = {
+  type: 'array',
+  items: { anyOf: [{ type: 'integer', minimum: 0 }, { const: 'none' }] },
+};
 
 /** The parameters that filter by what a record says besides its place and its times. */
 export const ATTRIBUTE_PARAMETERS: readonly Parameter[] = [
@@ -15,27 +22,31 @@ export const ATTRIBUTE_PARAMETERS: readonly Parameter[] = [
     name: 'status',
     accepts: 'one status or several with commas between them, each exactly as records have it',
     example: 'NEW,OPEN',
+    schema: TEXTS,
   },
-  { name: 'is_processed', accepts: 'true or false', example: 'false' },
+  { name: 'is_processed', accepts: 'true or false', example: 'false', schema: FLAG },
   {
     name: 'tags',
     accepts:
       'one tag or several with commas between them, each exactly as records have it: points that have any of them',
     example: 'Lighting,Muu 2',
+    schema: TEXTS,
   },
   {
     name: 'tags_all',
     accepts:
       'one tag or several with commas between them, each exactly as records have it: points that have all of them',
     example: 'Lighting,Muu 2',
+    schema: TEXTS,
   },
   {
     name: 'created_by',
     accepts:
       'ids of users, whole numbers from 0 to 2^53 - 1, with commas between them; none stands for points without a user',
     example: '148,none',
+    schema: USERS,
   },
-  { name: 'has_image', accepts: 'true or false', example: 'true' },
+  { name: 'has_image', accepts: 'true or false', example: 'true', schema: FLAG },
 ];
 
 /** The filters while they are read. */

@@ -4,6 +4,7 @@ export const POINTS_PATH = '/rest/map_data_points/';
 export const NOTIFICATIONS_PATH = '/rest/notifications/';
 export const TILES_PATH = '/tiles/';
 export const OPENAPI_PATH = '/openapi.json';
+export const VIEWER_PATH = '/docs/';
 
 export const ALLOW_POINTS = 'GET, POST, HEAD, OPTIONS';
 export const ALLOW_READ = 'GET, HEAD, OPTIONS';
