@@ -1,5 +1,5 @@
 /** Typed arrays of numbers that threads can share. */
-type Numbers = Int32Array | Uint32Array | Float64Array;
+type Numbers = Uint16Array | Int32Array | Uint32Array | Float64Array;
 
 /**
  * `length` noughts in memory of their own that every thread it is posted to sees, without a copy.

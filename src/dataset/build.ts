@@ -11,6 +11,7 @@ import type { DatasetParts } from './dataset.js';
 import type { Order } from './order.js';
 import { buildOrders, type OrderKeys, type Orders } from './orders.js';
 import { allocateRecords, putRecords, type Records, stretchOf } from './records.js';
+import { thinningOf } from './thinning.js';
 
 /** Fewer points are sorted sooner than a thread has started, which takes about 40 ms of CPU. */
 const MIN_PARALLEL_POINTS = 16_384;
@@ -61,13 +62,16 @@ export async function layOut(
   const { keys, readRecords } = isOrdered
     ? keepOrder(packed, columns)
     : sortRows(source, columns, kdbush);
+  // the sorter takes the keys with it
+  const thinning = thinningOf(keys.id);
   const sorting = sort(keys);
   const records = readRecords();
   const attributes = buildAttributes(records, count);
   const blocks = cutBlocks(kdbush.coords as Float64Array);
   const orders = await sorting;
   refuseRepeatedIds(orders.byId);
-  return { count, kdbush: kdbush.data, blocks, ...orders, records, attributes, report: report() };
+  const made = { blocks, ...orders, records, attributes, thinning };
+  return { count, kdbush: kdbush.data, ...made, report: report() };
 }
 
 /** Native files are read twice, so that they are never in memory twice. */

@@ -17,6 +17,8 @@ export interface DatasetParts extends Orders {
   readonly blocks: Blocks;
   readonly records: Records;
   readonly attributes: Attributes;
+  /** The upper half of the {@link hashId} of each row. */
+  readonly thinning: Uint16Array;
   readonly report: LoadReport;
 }
 

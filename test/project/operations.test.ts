@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LATENCY_BOUNDS } from '../../src/http/answer/request-stats.js';
+import { MVT } from '../../src/http/formats/mvt.js';
 import { POINT_FORMATS } from '../../src/http/formats/table.js';
 import { createReloadStats } from '../../src/live/reload/stats.js';
 import { isSnapshotName } from '../../src/live/source/names.js';
@@ -56,7 +57,7 @@ test('labels of metrics have the values that the page lists', () => {
     return spans(item ?? '');
   };
   assert.equal(valuesOf('outcome').sort(), Object.keys(createReloadStats().outcomes).sort());
-  const formats = POINT_FORMATS.map(({ name, mediaType }) =>
+  const formats = [...POINT_FORMATS, MVT].map(({ name, mediaType }) =>
     /html/.test(mediaType) ? 'html' : name,
   );
   assert.equal(valuesOf('representation').sort(), [...formats, 'none'].sort());

@@ -29,7 +29,8 @@ export function decodeTile(bytes: Uint8Array): Layers {
           throw new Error(`${name}: feature ${i} is no point`);
         }
         const { id, properties } = feature;
-        return { id, x: place.x, y: place.y, properties };
+        // theirs has no prototype
+        return { id, x: place.x, y: place.y, properties: { ...properties } };
       });
       return [name, features];
     }),

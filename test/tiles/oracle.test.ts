@@ -1,11 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { hashId } from '../../src/dataset/thinning.js';
 import { Random } from '../../src/generate/random.js';
 import type { Filters } from '../../src/model/query.js';
 import type { Engine, Hints } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
 import type { TileAddress } from '../../src/tiles/grid.js';
-import { beginTile, filtersWithin, makeTile, type TileQuery } from '../../src/tiles/tile.js';
+import { filtersWithin, type TileQuery } from '../../src/tiles/query.js';
+import { beginTile, makeTile } from '../../src/tiles/tile.js';
 import { everyHint } from '../support/compare.js';
 import { acceptedMatches, engineOf, tailOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
@@ -131,7 +133,7 @@ function randomAddress(random: Random): TileAddress {
 }
 
 function queryOf(address: TileAddress, filters: Filters, grid: number): TileQuery {
-  return { address, filters: filtersWithin(address, filters), grid, fields: [] };
+  return { address, filters: filtersWithin(address, filters), grid };
 }
 
 test(`${TILES} random tiles are what a look at every note makes of them, whatever is gone through`, () => {
@@ -144,13 +146,63 @@ test(`${TILES} random tiles are what a look at every note makes of them, whateve
     const label = `tile ${index}: ${JSON.stringify({ address, grid, filters })}`;
     const members = membersOf(oracle.find(filters, 'id').notes, address, grid);
     assertTile(decodeTile(tileOf(engine, query)), members, query, label);
-    if (index % 5 > 0 || query.filters === undefined) continue;
+    if (index % 10 > 0 || query.filters === undefined) continue;
     for (const { driver, way } of everyHint(query.filters)) {
       if (way !== 'walk' || driver === undefined) continue;
       const forced = decodeTile(
         makeTile(engine, query, acceptedMatches(tail, ACCEPTED, query.filters), { driver }),
       );
       assertTile(forced, members, query, `${label} by ${driver}`);
+    }
+  }
+});
+
+test('the tiles of a whole zoom add up to the count of the list', () => {
+  for (let index = 0; index < 24; index++) {
+    const { filters } = index < 6 ? { filters: {} } : randomQuestion(SEED, index, notes);
+    const z = index % 6;
+    let sum = 0;
+    for (let x = 0; x < 2 ** z; x++) {
+      for (let y = 0; y < 2 ** z; y++) {
+        const tile = queryOf({ z, x, y }, filters, GRIDS[index % GRIDS.length]!);
+        const accepted = tile.filters && acceptedMatches(tail, ACCEPTED, tile.filters);
+        const { clusters = [], points = [] } = decodeTile(makeTile(engine, tile, accepted));
+        sum += points.length;
+        for (const { properties } of clusters) sum += Number(properties['point_count']);
+      }
+    }
+    const { count } = oracle.find(filters, 'id');
+    assert.is(sum, count, `zoom ${z}: ${JSON.stringify(filters)}`);
+  }
+});
+
+test('a point that is shown without clusters is shown in all deeper zooms', () => {
+  const random = new Random(SEED + 1, 'point');
+  for (let index = 0; index < 90; index++) {
+    const { filters } = index % 3 === 0 ? { filters: {} } : randomQuestion(SEED, index, notes);
+    const limit = random.pick([1, 7, 60, 400, 10_000]);
+    const { lon, lat } = random.pick(notes);
+    const [east, south] = onSquare(lon, lat);
+    let shown: readonly number[] | undefined;
+    for (let z = index % 8; z < 11; z++) {
+      const [x, y] = [lineOf(east, 2 ** z), lineOf(south, 2 ** z)];
+      const query = { ...queryOf({ z, x, y }, filters, 16), limit };
+      const label = `${index}: ${JSON.stringify({ address: query.address, limit, filters })}`;
+      const { points = [], meta = [] } = decodeTile(tileOf(engine, query));
+      const members = membersOf(oracle.find(filters, 'id').notes, query.address, 1).get(0) ?? [];
+      const expected = members.toSorted((a, b) => hashId(a.id) - hashId(b.id) || a.id - b.id);
+      const ids = points.map(({ id }) => id!);
+      const kept = expected.slice(0, limit).map(({ id }) => id);
+      assert.equal(ids.toSorted(), kept.toSorted(), label);
+      const [about] = meta;
+      const facts = [about?.properties['point_count'], about?.properties['left_out']];
+      const left = members.length - kept.length;
+      assert.equal(facts, members.length === 0 ? [undefined, undefined] : [members.length, left]);
+      for (const note of members) {
+        const isLost = shown?.includes(note.id) && !ids.includes(note.id);
+        assert.not(isLost, `${label}: ${note.id} was shown before`);
+      }
+      shown = ids;
     }
   }
 });

@@ -1,15 +1,17 @@
 import type { Filters } from '../../model/query.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { MAX_ZOOM } from '../../tiles/mercator.js';
-import { filtersWithin, type TileQuery } from '../../tiles/tile.js';
+import { filtersWithin, type TileQuery } from '../../tiles/query.js';
 import { NotFound, ParameterErrors, type ParameterProblem } from './errors.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { parseWhole } from './numbers.js';
 import { type Parameter, refusal } from './parameter.js';
 import { last, type Pair } from './query-string.js';
+import { FIELDS_PARAMETER, parseRecordKeys } from './record-keys.js';
 
 const GRIDS = [4, 8, 16, 32, 64, 128];
 const DEFAULT_GRID = 16;
+const MAX_POINTS = 10_000;
 
 /** The variable parts of a tile's address. */
 export const TILE_PATH_PARAMETERS: readonly Parameter[] = [
@@ -41,15 +43,26 @@ const LOOK: readonly Parameter[] = [
     example: '32',
     schema: { enum: GRIDS, default: DEFAULT_GRID },
   },
+  {
+    name: 'cluster',
+    accepts: 'true (the default), or false for points without clusters',
+    example: 'false',
+    schema: { type: 'boolean', default: true },
+  },
+  {
+    name: 'limit',
+    accepts: `the most points of a tile without clusters, a whole number from 1; above ${MAX_POINTS} it counts as ${MAX_POINTS}, which is the default`,
+    example: '2000',
+    schema: { type: 'integer', minimum: 1, default: MAX_POINTS },
+  },
+  FIELDS_PARAMETER,
 ];
 
 export const TILE_PARAMETERS: readonly Parameter[] = [...FILTER_PARAMETERS, ...LOOK];
 
 /** What a request for tiles asks for, whichever tile it is. */
-export interface TileLook {
+export interface TileLook extends Omit<TileQuery, 'address' | 'filters'> {
   readonly filters: Filters;
-  readonly grid: number;
-  readonly fields: readonly string[];
 }
 
 /**
@@ -60,8 +73,11 @@ export function parseTileLook(pairs: readonly Pair[], zone: TimeZone): TileLook 
   const problems: ParameterProblem[] = [];
   const filters = parseFilters(pairs, zone, problems);
   const grid = readGrid(pairs, problems);
+  const isClustered = readCluster(pairs, problems);
+  const limit = readLimit(pairs, problems);
+  const fields = parseRecordKeys(pairs, problems);
   if (problems.length > 0) throw new ParameterErrors(problems);
-  return { filters, grid, fields: [] };
+  return { filters, grid, limit: isClustered ? undefined : limit, fields };
 }
 
 /** Reads the address of a tile. Throws NotFound for one outside of the pyramid. */
@@ -85,4 +101,20 @@ function readGrid(pairs: readonly Pair[], problems: ParameterProblem[]): number 
   if (grid !== undefined && GRIDS.includes(grid)) return grid;
   problems.push(refusal(LOOK, 'grid', text, 'not a power of two from 4 to 128'));
   return DEFAULT_GRID;
+}
+
+function readCluster(pairs: readonly Pair[], problems: ParameterProblem[]): boolean {
+  const text = last(pairs, 'cluster')?.trim();
+  if (!text || text === 'true') return true;
+  if (text !== 'false') problems.push(refusal(LOOK, 'cluster', text, 'neither true nor false'));
+  return false;
+}
+
+function readLimit(pairs: readonly Pair[], problems: ParameterProblem[]): number {
+  const text = last(pairs, 'limit');
+  if (!text) return MAX_POINTS;
+  const limit = parseWhole(text);
+  if (limit !== undefined && limit >= 1) return Math.min(limit, MAX_POINTS);
+  problems.push(refusal(LOOK, 'limit', text, 'not a whole number from 1'));
+  return MAX_POINTS;
 }

@@ -2,7 +2,8 @@ import type { TailRow } from '../../dataset/tail.js';
 import type { Queue } from '../../query/queue.js';
 import { matchTail } from '../../query/tail.js';
 import { MAX_LATITUDE, MAX_ZOOM } from '../../tiles/mercator.js';
-import { beginTile, type TileQuery } from '../../tiles/tile.js';
+import type { TileQuery } from '../../tiles/query.js';
+import { beginTile } from '../../tiles/tile.js';
 import { nameOfState } from '../answer/additions.js';
 import type { Context } from '../answer/context.js';
 import type { View } from '../answer/pipeline.js';
@@ -100,6 +101,12 @@ function tileSet(address: string): object {
         fields: { point_count: 'Number', point_count_abbreviated: 'String, such as 1.2k' },
       },
       { id: 'points', description: 'Single points', ...zooms, fields: POINT_FIELDS },
+      {
+        id: 'meta',
+        description: 'Where cluster=false: how many points match, are shown, and are left out',
+        ...zooms,
+        fields: { point_count: 'Number', shown: 'Number', left_out: 'Number' },
+      },
     ],
   };
 }
