@@ -128,6 +128,7 @@ test('points have the fields that are asked for, and no clusters where none are 
   assert.equal(meta[0]!.properties, { point_count: 500, shown: 20, left_out: 480 });
   for (const { id, properties } of points) {
     const record = (await service.ask(`${LIST}${id}/`)).json<Record<string, string>>();
+    const { created_by } = record;
     const seconds = (key: string): number => Math.floor(Date.parse(record[key]!) / 1000);
     assert.equal(
       { ...properties },
@@ -139,6 +140,7 @@ test('points have the fields that are asked for, and no clusters where none are 
         comment: record['comment'],
         lat: record['lat'],
         modified_at: seconds('modified_at'),
+        ...(created_by === undefined ? {} : { created_by }),
       },
     );
   }

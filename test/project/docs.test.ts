@@ -6,7 +6,9 @@ import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { createBacklog } from '../../src/http/backlog.js';
 import { createCutCounts } from '../../src/http/limits.js';
 import { createServiceMetrics } from '../../src/http/metrics.js';
+import { FILTER_PARAMETERS } from '../../src/http/request/filters.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
+import { TILE_PARAMETERS } from '../../src/http/request/tile.js';
 import { createRequestMetrics } from '../../src/http/thread-metrics.js';
 import { Cell } from '../../src/live/current.js';
 import { createPostStats } from '../../src/live/posts/stats.js';
@@ -85,6 +87,18 @@ test('the README lists every parameter of the points, in order, with its example
   assert.equal(
     listed,
     POINTS_PARAMETERS.map(({ name, example }) => [name, example]),
+  );
+});
+
+test('the README lists what tiles are asked for by, besides filters', () => {
+  const listed = rows(section(README, 'Map tiles')).map(([name, , example]) => [
+    code(name),
+    code(example),
+  ]);
+  const own = TILE_PARAMETERS.filter((one) => !FILTER_PARAMETERS.includes(one));
+  assert.equal(
+    listed,
+    own.map(({ name, example }) => [name, example]),
   );
 });
 
