@@ -201,7 +201,7 @@ test('a file that is gone leaves the old data; deleted and created again it is j
   reloader.close();
 });
 
-// root reads whatever it likes; chaos.test.ts covers it with a service of another user
+// root reads whatever it likes; soak/chaos.soak.ts covers it with a service of another user
 const unprivileged = process.getuid?.() === 0 ? test.skip : test;
 unprivileged('a file that may not be read leaves the old data until it may', async () => {
   const path = firstFile();
