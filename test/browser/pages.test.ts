@@ -1,30 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { browserTest } from './shared.js';
+// a browser takes a second to start: the tests of these files share one
+import './example.js';
 
 const LIST = '/rest/map_data_points/';
-let service: Service;
-let visitor: Visitor;
-let site: string;
 
-test.before(async () => {
-  if (NO_BROWSER !== undefined) return;
-  [service, visitor] = await Promise.all([
-    startService(['--snapshot', FIXTURE_POINTS, '--workers', '1']),
-    openBrowser(),
-  ]);
-  site = `http://127.0.0.1:${service.port}`;
-});
-
-test.after(async () => {
-  await visitor?.close();
-  await service?.stop();
-});
-
-testUnless(NO_BROWSER, 'the pages of a list lead forward and back', async () => {
-  await visitor.visit(site, async (page) => {
+browserTest('the pages of a list lead forward and back', async (visitor, { site }) => {
+  await visitor.visit([site], async (page) => {
     await page.goto(`${LIST}?page_size=7`);
     await page.waitForSelector('text=HTTP 200 OK');
     await page.click('text=Next');
@@ -34,8 +17,8 @@ testUnless(NO_BROWSER, 'the pages of a list lead forward and back', async () => 
   });
 });
 
-testUnless(NO_BROWSER, 'the viewer shows the interface, and asks it', async () => {
-  await visitor.visit(site, async (page) => {
+browserTest('the viewer shows the interface, and asks it', async (visitor, { site }) => {
+  await visitor.visit([site], async (page) => {
     await page.goto('/docs/#/rest/getPoints');
     await page.getByRole('button', { name: 'Try it out' }).click();
     const answered = page.waitForResponse((one) => one.url().startsWith(site + LIST));
@@ -49,10 +32,10 @@ testUnless(NO_BROWSER, 'the viewer shows the interface, and asks it', async () =
   });
 });
 
-testUnless(NO_BROWSER, 'a page that does what it must not is noticed', async () => {
+browserTest('a page that does what it must not is noticed', async (visitor, { site }) => {
   let complaints: unknown;
   await visitor
-    .visit(site, async (page) => {
+    .visit([site], async (page) => {
       await page.goto(LIST);
       await page.evaluate(`
         document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)>');
@@ -70,7 +53,7 @@ testUnless(NO_BROWSER, 'a page that does what it must not is noticed', async () 
     /: failed/,
     /: no/,
     /: hello/,
-    /host: http:..localhost:1/,
+    /site: http:..localhost:1/,
   ]) {
     assert.match(JSON.stringify(complaints), one);
   }

@@ -25,11 +25,12 @@ const FLAGS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swi
 /** A browser that is told of its sites' mistakes. */
 export interface Visitor {
   /**
-   * Opens pages of one site and lets `look` use them. Throws when something came to the console, a
-   * script failed, the Content-Security-Policy refused something, or a request left for another host.
+   * Opens pages of the first site and lets `look` use them. Throws when something came to the console, a
+   * script failed, the Content-Security-Policy refused something, or a request left for another site
+   * than these.
    */
   visit(
-    site: string,
+    sites: readonly string[],
     look: (page: Page) => Promise<void>,
     options?: BrowserContextOptions,
   ): Promise<void>;
@@ -42,19 +43,23 @@ export async function openBrowser(flags: readonly string[] = FLAGS): Promise<Vis
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: [...flags] });
   return {
-    visit: (site, look, options) => visit(browser, site, look, options),
+    visit: (sites, look, options) => visit(browser, sites, look, options),
     close: () => browser.close(),
   };
 }
 
 async function visit(
   browser: Browser,
-  site: string,
+  sites: readonly string[],
   look: (page: Page) => Promise<void>,
   options: BrowserContextOptions = {},
 ): Promise<void> {
-  const context = await browser.newContext({ baseURL: site, reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(20_000);
+  const context = await browser.newContext({
+    baseURL: sites[0]!,
+    reducedMotion: 'reduce',
+    ...options,
+  });
+  context.setDefaultTimeout(30_000);
   const complaints: string[] = [];
   context.on('console', (message) => {
     if (isComplaint(message)) complaints.push(`console: ${message.text()}`);
@@ -68,8 +73,8 @@ async function visit(
   });
   context.on('request', (request) => {
     const url = request.url();
-    if (/^(?:blob|data):/.test(url) || url.startsWith(`${site}/`)) return;
-    complaints.push(`a request to another host: ${url}`);
+    if (/^(?:blob|data):/.test(url) || sites.some((site) => url.startsWith(`${site}/`))) return;
+    complaints.push(`a request to another site: ${url}`);
   });
   try {
     const page = await context.newPage();

@@ -21,8 +21,15 @@ export const TYPES = {
 export const SOURCES: readonly Source[] = [
   style('page'),
   script('page'),
-  map('maplibre-gl'),
-  map('maplibre-gl-worker'),
+  style('map'),
+  script('map'),
+  script('map-drawing'),
+  script('map-layers'),
+  script('map-popups'),
+  script('map-tools'),
+  script('shapes'),
+  library('maplibre-gl'),
+  library('maplibre-gl-worker'),
   { name: 'land', extension: 'json', paths: [beside('../../../../assets/land.json')] },
 ];
 
@@ -37,7 +44,7 @@ function script(name: string): Source {
 }
 
 /** A part of MapLibre: the copy beside a build that is installed, else what its package holds. */
-function map(name: string): Source {
+function library(name: string): Source {
   const [copy, own] = ['../../browser', '../../../../node_modules/maplibre-gl/dist'];
   return {
     name,

@@ -1,0 +1,131 @@
+import type { MapGeoJSONFeature, Map as MapLibre, PointLike } from 'maplibre-gl';
+import { OPENABLE } from './map-layers.js';
+import type { Place } from './shapes.js';
+
+/** A record of the page, as its JSON has it. */
+export interface PageRecord {
+  readonly id: number;
+  readonly lat: string;
+  readonly lon: string;
+  readonly status: string;
+  readonly comment: string;
+  readonly image?: string;
+  readonly tags?: readonly string[];
+  readonly created_at: string;
+}
+
+type Library = typeof import('maplibre-gl');
+
+/** Pixels around a pointer in which things are hit. */
+const REACH = 6;
+/** Records of one place that a popup shows. */
+const MOST = 10;
+/** Zooms by which a cluster is taken apart. */
+const CLOSER = 2;
+const MAX_ZOOM = 20;
+
+/** Makes the function that opens what lies at a pixel of the map: points in a popup, clusters by going closer. */
+export function createOpener(
+  library: Library,
+  map: MapLibre,
+  records: ReadonlyMap<number, PageRecord>,
+  prefix: string,
+): (x: number, y: number) => void {
+  return (x, y) => {
+    const area: [PointLike, PointLike] = [
+      [x - REACH, y - REACH],
+      [x + REACH, y + REACH],
+    ];
+    const hit = map.queryRenderedFeatures(area, { layers: [...OPENABLE] });
+    const points = distinct(hit.filter(({ layer }) => layer.id !== 'clusters'));
+    if (points.length > 0) {
+      const content = document.createElement('div');
+      content.className = 'map-popup';
+      for (const point of points.slice(0, MOST)) content.append(entry(point, records, prefix));
+      if (points.length > MOST) content.append(element('p', `and ${points.length - MOST} more`));
+      const popup = new library.Popup({ maxWidth: 'none', focusAfterOpen: true });
+      popup
+        .setLngLat([...placeOf(points[0]!)])
+        .setDOMContent(content)
+        .addTo(map);
+      return;
+    }
+    const [cluster] = hit;
+    if (cluster === undefined) return;
+    const zoom = Math.min(MAX_ZOOM, Math.floor(map.getZoom()) + CLOSER);
+    map.easeTo({ center: [...placeOf(cluster)], zoom });
+  };
+}
+
+/** The features without those that show the same point again, in another layer or tile. */
+function distinct(features: readonly MapGeoJSONFeature[]): MapGeoJSONFeature[] {
+  const byId = new Map<unknown, MapGeoJSONFeature>();
+  for (const feature of features) {
+    const { id } = feature.properties;
+    if (!byId.has(id)) byId.set(id, feature);
+  }
+  return [...byId.values()];
+}
+
+/** What is said of a point. Users wrote it: it becomes text, never markup. */
+function entry(
+  { properties }: MapGeoJSONFeature,
+  records: ReadonlyMap<number, PageRecord>,
+  prefix: string,
+): HTMLElement {
+  const id = Number(properties['id']);
+  const record = records.get(id);
+  const link = element('a', `Point ${id}`);
+  link.href = `${prefix}/rest/map_data_points/${id}/`;
+  const heading = element('h3');
+  heading.append(link);
+  const parts: HTMLElement[] = [heading];
+  const created = record?.created_at ?? timeOf(properties['created_at']);
+  parts.push(element('p', `${record?.status ?? properties['status']} · ${created}`));
+  if (record !== undefined) {
+    const comment = element('p', record.comment);
+    // what is written from right to left stays in its paragraph
+    comment.dir = 'auto';
+    parts.push(comment);
+    if (record.tags !== undefined) parts.push(tagList(record.tags));
+    // images of this service only, wherever a record says that its image is
+    if (record.image?.startsWith('/media/')) {
+      const image = element('img');
+      image.src = prefix + record.image;
+      image.alt = `Image of point ${id}`;
+      image.loading = 'lazy';
+      parts.push(image);
+    }
+  }
+  const article = element('article');
+  article.append(...parts);
+  return article;
+}
+
+function tagList(tags: readonly string[]): HTMLElement {
+  const paragraph = element('p');
+  for (const tag of tags) {
+    const one = element('bdi', tag);
+    one.className = 'tag';
+    paragraph.append(one, ' ');
+  }
+  return paragraph;
+}
+
+function timeOf(seconds: unknown): string {
+  return typeof seconds === 'number' ? new Date(1000 * seconds).toISOString().slice(0, 19) : '';
+}
+
+function placeOf({ geometry }: MapGeoJSONFeature): Place {
+  if (geometry.type !== 'Point') throw new Error(`A ${geometry.type} is no place.`);
+  return geometry.coordinates as [number, number];
+}
+
+function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  text = '',
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}

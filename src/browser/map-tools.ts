@@ -1,0 +1,101 @@
+import type { Map as MapLibre } from 'maplibre-gl';
+import { Drawing } from './map-drawing.js';
+import { type Place, type ShapeName, textOf } from './shapes.js';
+
+/** What is said to the person who draws a shape. */
+const SHAPES: Readonly<Record<ShapeName, { label: string; help: string }>> = {
+  bbox: { label: 'Box', help: 'Drag from corner to corner, or set both with clicks or Enter.' },
+  coordinates: {
+    label: 'Circle',
+    help: 'Drag from the centre outwards, or set centre and edge with clicks or Enter.',
+  },
+  polygon: { label: 'Polygon', help: 'Set the corners with clicks or Enter, then choose Finish.' },
+};
+const NAMES = Object.keys(SHAPES) as ShapeName[];
+const KEYS = 'Arrow keys move the map, + and − zoom, Enter opens what is in the middle.';
+
+/** What the tools work with. */
+export interface Workplace {
+  readonly map: MapLibre;
+  /** Where the buttons go. */
+  readonly bar: HTMLElement;
+  /** Fills a field of the form with what was drawn; an empty text clears it. */
+  fill(name: ShapeName, text: string): void;
+  /** Opens what lies at a pixel of the map. */
+  open(x: number, y: number): void;
+}
+
+/** Adds the buttons and keys of a map: zoom, shapes to draw, what is shown as a box, and clearing all of them. */
+export function addTools({ map, bar, fill, open }: Workplace): void {
+  const status = document.createElement('output');
+  const say = (text: string): void => {
+    status.textContent = text;
+  };
+  const drawing = new Drawing(map, {
+    chosen(name) {
+      for (const [one, shape] of shapes) shape.setAttribute('aria-pressed', String(one === name));
+      finish.hidden = name !== 'polygon';
+      map.getContainer().classList.toggle('drawing', name !== undefined);
+      say(name === undefined ? KEYS : SHAPES[name].help);
+    },
+    short: (name) => say(`More places are needed. ${SHAPES[name].help}`),
+    drawn(name, text) {
+      fill(name, text);
+      say(`${SHAPES[name].label} set. Apply the filters to see what is in it.`);
+    },
+  });
+  const shapes = NAMES.map((name) => {
+    const toggle = (): void => {
+      drawing.choose(drawing.name === name ? undefined : name);
+      if (drawing.name !== undefined) map.getCanvas().focus({ preventScroll: true });
+    };
+    return [name, button(SHAPES[name].label, toggle)] as const;
+  });
+  const finish = button('Finish', () => drawing.finish());
+  const view = button('What is shown', () => {
+    const bounds = map.getBounds();
+    const corners = [bounds.getSouthWest(), bounds.getNorthEast()];
+    drawing.choose(undefined);
+    fill(
+      'bbox',
+      textOf(
+        'bbox',
+        corners.map(({ lng, lat }): Place => [lng, lat]),
+      ),
+    );
+    say('Box set. Apply the filters to see what is in it.');
+  });
+  const clear = button('Clear', () => {
+    drawing.choose(undefined);
+    for (const name of NAMES) fill(name, '');
+    say('No shape is set. Apply the filters to see everything.');
+  });
+  const apply = button('Apply', () => {});
+  apply.type = 'submit';
+  apply.setAttribute('form', 'filters');
+  const zooms = [button('+', () => map.zoomIn()), button('−', () => map.zoomOut())] as const;
+  zooms[0].ariaLabel = 'Zoom in';
+  zooms[1].ariaLabel = 'Zoom out';
+  bar.append(...zooms, ...shapes.map(([, shape]) => shape), finish, view, clear, apply, status);
+  drawing.choose(undefined);
+
+  map.on('click', ({ point }) => {
+    if (!drawing.isPointing) open(point.x, point.y);
+  });
+  map.getCanvas().addEventListener('keydown', ({ key }) => {
+    const { clientWidth, clientHeight } = map.getContainer();
+    const [x, y] = [clientWidth / 2, clientHeight / 2];
+    if (key === 'Escape') drawing.choose(undefined);
+    else if (key !== 'Enter') return;
+    else if (drawing.name === undefined) open(x, y);
+    else drawing.add({ x, y });
+  });
+}
+
+function button(label: string, act: () => void): HTMLButtonElement {
+  const made = document.createElement('button');
+  made.type = 'button';
+  made.textContent = label;
+  made.addEventListener('click', act);
+  return made;
+}

@@ -1,0 +1,139 @@
+/** A place in degrees. A longitude beyond ±180 lies on the next world of a map. */
+export type Place = readonly [lon: number, lat: number];
+
+/** What a filter can be drawn as, by the name of its parameter. */
+export type ShapeName = 'bbox' | 'coordinates' | 'polygon';
+
+/** A filled outline on a map: the rings of a polygon, the first one around the others. */
+export type Outline = readonly (readonly Place[])[];
+
+const EARTH_METRES = 6_371_008.8;
+/** Corners of a drawn circle. */
+const CORNERS = 96;
+/** Decimals of a degree that stand in a filter: a metre. */
+const DECIMALS = 5;
+const RADIANS = Math.PI / 180;
+
+/** What a parameter's text looks like on a map; undefined while it is no shape. */
+export function outlineOf(name: ShapeName, text: string): Outline | undefined {
+  if (name === 'polygon') return polygonOutline(text);
+  const numbers = numbersOf(text);
+  if (name === 'bbox') return numbers?.length === 4 ? boxOutline(numbers) : undefined;
+  if (numbers?.length !== 3 || numbers[2]! < 0) return undefined;
+  return circleOutline([numbers[1]!, numbers[0]!], numbers[2]!);
+}
+
+/**
+ * The parameter's text for what was drawn: a box by two corners, a circle by its centre and a place on it, a
+ * polygon by its corners.
+ */
+export function textOf(name: ShapeName, places: readonly Place[]): string {
+  const [first, second] = places as readonly [Place, Place];
+  if (name === 'polygon')
+    return places.map(([lon, lat]) => `${degrees(wrap(lon))},${degrees(lat)}`).join(';');
+  if (name === 'coordinates') {
+    const radius = Math.max(1, Math.round(metresBetween(first, second)));
+    return `${degrees(first[1])},${degrees(wrap(first[0]))},${radius}`;
+  }
+  const [left, right] = [Math.min(first[0], second[0]), Math.max(first[0], second[0])];
+  const [bottom, top] = [Math.min(first[1], second[1]), Math.max(first[1], second[1])];
+  // a box that crosses the antimeridian has its left edge to the right of its right one
+  const [from, to] = right - left >= 360 ? [-180, 180] : [wrap(left), wrap(right)];
+  return [from, bottom, to, top].map(degrees).join(',');
+}
+
+/** How far apart two places are on a sphere, which is near enough for what a pointer draws. */
+export function metresBetween([lonA, latA]: Place, [lonB, latB]: Place): number {
+  const [a, b] = [latA * RADIANS, latB * RADIANS];
+  const [dy, dx] = [Math.sin((b - a) / 2), Math.sin(((lonB - lonA) * RADIANS) / 2)];
+  const h = dy * dy + Math.cos(a) * Math.cos(b) * dx * dx;
+  return 2 * EARTH_METRES * Math.asin(Math.min(1, Math.sqrt(h)));
+}
+
+function numbersOf(text: string): number[] | undefined {
+  const parts = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
+  return parts.every(Number.isFinite) ? parts : undefined;
+}
+
+function boxOutline([left, bottom, right, top]: readonly number[]): Outline {
+  const end = right! < left! ? right! + 360 : right!;
+  return [
+    closed([
+      [left!, bottom!],
+      [end, bottom!],
+      [end, top!],
+      [left!, top!],
+    ]),
+  ];
+}
+
+function polygonOutline(text: string): Outline | undefined {
+  const rings: Place[][] = [];
+  for (const part of text.split('|')) {
+    // a hole lies on the same world as the ring round it
+    let before = rings[0]?.[0]?.[0];
+    const ring: Place[] = [];
+    for (const place of part.split(';')) {
+      const numbers = numbersOf(place);
+      if (numbers?.length !== 2) return undefined;
+      before = near(numbers[0]!, before);
+      ring.push([before, numbers[1]!]);
+    }
+    rings.push(closed(ring));
+  }
+  return rings;
+}
+
+function circleOutline([lon, lat]: Place, metres: number): Outline | undefined {
+  const angle = metres / EARTH_METRES;
+  if (angle >= Math.PI) return [WORLD];
+  const phi = lat * RADIANS;
+  const ring: Place[] = [];
+  for (let corner = 0; corner <= CORNERS; corner++) {
+    const bearing = (2 * Math.PI * corner) / CORNERS;
+    const sine =
+      Math.sin(phi) * Math.cos(angle) + Math.cos(phi) * Math.sin(angle) * Math.cos(bearing);
+    const y = Math.sin(bearing) * Math.sin(angle) * Math.cos(phi);
+    const x = Math.cos(angle) - Math.sin(phi) * sine;
+    const turned = lon + Math.atan2(y, x) / RADIANS;
+    ring.push([near(turned, ring.at(-1)?.[0]), Math.asin(sine) / RADIANS]);
+  }
+  const reach = angle / RADIANS;
+  const [north, south] = [lat + reach >= 90, lat - reach <= -90];
+  // round both poles: all of the world but what lies on the other side
+  if (north && south) return [WORLD, ring];
+  if (!north && !south) return [ring];
+  // round one pole: the edge of the map closes the ring
+  const pole = north ? 90 : -90;
+  return [closed([...ring, [ring.at(-1)![0], pole], [ring[0]![0], pole]])];
+}
+
+const WORLD: readonly Place[] = [
+  [-180, -90],
+  [180, -90],
+  [180, 90],
+  [-180, 90],
+  [-180, -90],
+];
+
+function closed(ring: readonly Place[]): Place[] {
+  return [...ring, ring[0]!];
+}
+
+/**
+ * The longitude on the world where it is nearest to the one before. An edge as long as the world stays: it is the
+ * edge of the map.
+ */
+function near(lon: number, before: number | undefined): number {
+  if (before === undefined || Math.abs(before - lon) === 360) return lon;
+  return lon + 360 * Math.round((before - lon) / 360);
+}
+
+/** The longitude within ±180. */
+function wrap(lon: number): number {
+  return Math.abs(lon) <= 180 ? lon : lon - 360 * Math.round(lon / 360);
+}
+
+function degrees(value: number): number {
+  return Number(value.toFixed(DECIMALS));
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import type { Envelope } from '../support/client.js';
+import { ROOT } from '../support/service.js';
+import { browserTest } from './shared.js';
+
+/** What is drawn: clusters with their points, and points that stand alone. */
+interface Drawn {
+  readonly clusters: number;
+  readonly clustered: number;
+  readonly singles: number;
+}
+
+const DRAWN = `(() => {
+  const shown = (layer) => map.queryRenderedFeatures({ layers: [layer] });
+  const counts = shown('clusters').map(({ properties }) => properties.point_count);
+  const clustered = counts.reduce((sum, count) => sum + count, 0);
+  return { clusters: counts.length, clustered, singles: shown('points').length };
+})()`;
+
+/** Does something that changes the map, and waits until it is drawn. */
+async function drawn(page: Page, change: () => Promise<unknown>): Promise<Drawn> {
+  await page.evaluate(`document.body.dataset.state = 'changing'`);
+  await change();
+  await page.waitForSelector('[data-state=idle]');
+  return page.evaluate(DRAWN);
+}
+
+browserTest(
+  'the example draws clusters that obey a filter and fly apart',
+  async (visitor, service) => {
+    const files = spawn(process.execPath, [join(ROOT, 'examples/serve.mjs'), '0']);
+    try {
+      const site = await addressOf(files);
+      await visitor.visit([site, service.site], async (page) => {
+        const all = await drawn(page, () => page.goto(`/map.html?service=${service.site}`));
+        assert.ok(all.clusters > 10 && all.singles > 0, JSON.stringify(all));
+        await page.getByText('3,000 points').waitFor();
+
+        const open = await drawn(page, () => page.selectOption('select', 'OPEN'));
+        const list = await service.get('/rest/map_data_points/?status=OPEN');
+        const { count } = list.json<Envelope>();
+        await page.getByText(`${count.toLocaleString('en')} points`).waitFor();
+        assert.ok(open.clustered + open.singles <= count && open.clustered < all.clustered / 2);
+        assert.ok(open.clusters > 5, JSON.stringify(open));
+
+        const before = await page.evaluate('map.getZoom()');
+        await drawn(page, async () => {
+          const [x, y] = await page.evaluate<[number, number]>(`(() => {
+          const [{ geometry }] = map.queryRenderedFeatures({ layers: ['clusters'] });
+          const { x, y } = map.project(geometry.coordinates);
+          return [x, y];
+        })()`);
+          await page.locator('canvas').click({ position: { x, y } });
+        });
+        assert.is(await page.evaluate('map.getZoom()'), Math.floor(Number(before)) + 2);
+      });
+    } finally {
+      files.kill();
+      await once(files, 'close');
+    }
+  },
+);
+
+async function addressOf({ stdout }: ChildProcess): Promise<string> {
+  const [line] = await once(stdout!, 'data');
+  return new URL(String(line)).origin;
+}

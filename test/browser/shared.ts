@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
+import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { testUnless } from '../support/skip.js';
+
+/** The service whose pages all tests of a file open, and which accepts points. */
+export interface Site extends Service {
+  /** Its scheme, host and port. */
+  readonly site: string;
+}
+
+/** A test that needs a browser; skipped where there is none. All share a browser and a service. */
+export function browserTest(
+  name: string,
+  run: (visitor: Visitor, service: Site) => Promise<void>,
+): void {
+  testUnless(NO_BROWSER, name, () => run(visitor, site));
+}
+
+const home = mkdtempSync(join(tmpdir(), 'waypost-browser-'));
+let visitor: Visitor;
+let site: Site;
+
+test.before(async () => {
+  if (NO_BROWSER !== undefined) return;
+  const media = join(home, 'media');
+  mkdirSync(media);
+  const flags = ['--snapshot', FIXTURE_POINTS, '--media', media, '--posts-per-address', '0'];
+  const [service, browser] = await Promise.all([startService(flags), openBrowser()]);
+  site = { ...service, site: `http://127.0.0.1:${service.port}` };
+  visitor = browser;
+});
+
+test.after(async () => {
+  await visitor?.close();
+  await site?.stop();
+  rmSync(home, { recursive: true });
+});
