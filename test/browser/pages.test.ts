@@ -42,6 +42,7 @@ browserTest('a page that does what it must not is noticed', async (visitor, { si
         setTimeout(() => { throw new Error('failed'); });
         console.error('no');
         alert('hello');
+        new Promise((done) => setTimeout(done));
       `);
       await page.goto('http://localhost:1/').catch(() => {});
     })
