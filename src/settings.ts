@@ -296,7 +296,7 @@ export const SERVE_SETTINGS: readonly Setting[] = [
   {
     flag: '--max-header-size <size>',
     environment: 'WAYPOST_MAX_HEADER_SIZE',
-    fallback: '16KiB',
+    fallback: '32KiB',
     help: 'largest request line and headers together; what is larger gets 431',
     parse: byteSize,
   },

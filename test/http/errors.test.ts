@@ -95,8 +95,8 @@ test('what is no HTTP or too large is told so in JSON', async () => {
     [400, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n`],
     [400, `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`],
     [400, `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`],
-    [431, `GET ${POINTS}?x=${'y'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nCookie: ${'y'.repeat(17_000)}\r\n\r\n`],
+    [431, `GET ${POINTS}?x=${'y'.repeat(33_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nCookie: ${'y'.repeat(33_000)}\r\n\r\n`],
   ];
   for (const [status, bytes] of cases) {
     const answer = await exchange(service.port, bytes);

@@ -106,6 +106,18 @@ function openFileLimit(): { soft: number } {
   return { soft: soft === undefined || soft === 'unlimited' ? 10_500 : Number(soft) };
 }
 
+test('a polygon of as many places as there may be fits', async () => {
+  const places = Array.from({ length: 1_000 }, (_, i) => {
+    const angle = (i * Math.PI) / 500;
+    const place = [-150 + 29 * Math.cos(angle), -40 + 29 * Math.sin(angle)];
+    return place.map((degrees) => degrees.toFixed(6)).join(',');
+  });
+  for (const polygon of [places.join(';'), encodeURIComponent(places.join(';'))]) {
+    const { status, text } = await service.get(`${LIST}&polygon=${polygon}`);
+    assert.is(status, 200, text.slice(0, 300));
+  }
+});
+
 test('a URL and headers of a megabyte get 431', async () => {
   const large = 'x'.repeat(1_000_000);
   const many = Array.from({ length: 20_000 }, (_, i) => `X-${i}: ${'y'.repeat(40)}\r\n`).join('');

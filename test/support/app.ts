@@ -43,7 +43,7 @@ export async function startApp(
     context,
     service: undefined as never,
     limits: {
-      maxHeaderSize: 16_384,
+      maxHeaderSize: 32_768,
       requestTimeout: 10_000,
       uploadTimeout: 10_000,
       maxLoopDelay: 0,

@@ -10,7 +10,7 @@ export interface HostileQuery {
   readonly isTarget: boolean;
 }
 
-/** What fits in the service's limit of 16 KiB beside the rest of a request. */
+/** What fits in the service's limit of 32 KiB beside the rest of a request. */
 const MAX_LENGTH = 16_000;
 
 const VALID = [
