@@ -73,6 +73,15 @@ export function oneOf(text: string, choices: readonly string[]): string {
   throw new InputError(`expected one of ${choices.join(', ')}`);
 }
 
+/** A template of the addresses of map tiles. Throws an InputError. */
+export function tileUrl(text: string): string {
+  const isWeb = /^https?:\/\/[\w.:[\]-]+\/[\w./~%?&=@{}-]*$/.test(text);
+  if (isWeb && ['{z}', '{x}', '{y}'].every((part) => text.includes(part))) return text;
+  throw new InputError(
+    'expected a URL with {z}, {x} and {y} in its path, such as https://tiles.example.org/{z}/{x}/{y}.png',
+  );
+}
+
 /** A URL of the web without a query, its last slashes removed. Throws an InputError. */
 export function publicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -11,6 +11,7 @@ import {
   oneOf,
   pageBytes,
   publicUrl,
+  tileUrl,
   wholeNumber,
 } from './setting-values.js';
 
@@ -68,6 +69,7 @@ export interface ServeSettings {
   readonly answerCache: number;
   readonly maxPageBytes: number;
   readonly compress: boolean;
+  readonly tileUrl?: string;
   readonly maxHeaderSize: number;
   readonly maxConnections: number;
   readonly requestTimeout: number;
@@ -292,6 +294,12 @@ export const SERVE_SETTINGS: readonly Setting[] = [
     flag: '--compress',
     environment: 'WAYPOST_COMPRESS',
     help: 'compress answers, by br or gzip, for clients that accept it',
+  },
+  {
+    flag: '--tile-url <template>',
+    environment: 'WAYPOST_TILE_URL',
+    help: 'raster tiles below the points of the map, such as https://tiles.example/{z}/{x}/{y}.png; an outline of land without',
+    parse: tileUrl,
   },
   {
     flag: '--max-header-size <size>',

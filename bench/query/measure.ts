@@ -27,7 +27,12 @@ export function queryOf(engine: Engine, ordering: Ordering): Contender {
  */
 export function pageOf(engine: Engine, ordering: Ordering): Contender {
   const copier = createPageCopier();
-  const exchange = { target: '', headers: () => [], allocate: Buffer.allocUnsafeSlow };
+  const exchange = {
+    target: '',
+    headers: () => [],
+    allocate: Buffer.allocUnsafeSlow,
+    elapsed: () => 0,
+  };
   return {
     name: 'Waypost, with JSON',
     run(filters) {
@@ -35,7 +40,8 @@ export function pageOf(engine: Engine, ordering: Ordering): Contender {
       const links = pageLinks(LINK_BASE, [], page.page, page.pageCount);
       const fetched = fetchPage(engine.dataset.records, page.rows, page.length);
       const records = new PointRecords(fetched, copier);
-      const list = { count: page.count, links, base: LINK_BASE, pairs: [] };
+      const { count, page: number, pageCount } = page;
+      const list = { count, links, base: LINK_BASE, pairs: [], page: number, pageCount };
       return JSON_FORMAT.encode({ title: '', list, records }, exchange);
     },
   };

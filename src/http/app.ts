@@ -3,6 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Context } from './answer/context.js';
 import { corsHeaders, EXPOSED } from './answer/cors.js';
 import { varyOf } from './answer/head.js';
+import { createErrorAnswer } from './error-answer.js';
 import type { CutCounts, Limits } from './limits.js';
 import { limitBodyTime, refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
@@ -11,6 +12,7 @@ import { HttpError, NotFound, RETRY_AFTER, wrongMethod } from './request/errors.
 import { checkHead } from './request/head.js';
 import { originForm, pathOf } from './request/target.js';
 import { userOf } from './request/token.js';
+import { POINTS_PATH } from './routes/addresses.js';
 import { addMedia } from './routes/media.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
 import { addFrontDoor, addResource, createResources, type Resource } from './routes/resources.js';
@@ -61,6 +63,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const { context, service, limits, cut, adminToken, audience } = parts;
   const observeOther = context.stats.route('other');
   const observePosting = context.stats.route('posting');
+  const answerError = createErrorAnswer(context);
   const makeId = createIds();
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
@@ -74,7 +77,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     routerOptions: { querystringParser: () => ({}) },
     frameworkErrors: (_error, request, reply) => {
       addCommonHeaders(request, reply, context);
-      sendError(new NotFound(), reply, context);
+      answerError(new NotFound(), reply);
     },
     clientErrorHandler: refuseBrokenRequest,
     exposeHeadRoutes: false,
@@ -119,18 +122,19 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   const resources = audience === 'operators' ? [] : createResources(context);
-  const allowOf = (target: string): string | undefined => findResource(resources, target)?.allow;
   app.setErrorHandler((error: Error, request, reply) => {
-    const allow = allowOf(request.raw.url!);
-    if (allow !== undefined) reply.header('Allow', allow);
+    const resource = findResource(resources, request.raw.url!);
+    if (resource !== undefined) reply.header('Allow', resource.allow);
     // Fastify wants a content type of QUERY before it asks whether there is such a route
-    const isWrong = request.method === 'QUERY' && allow !== undefined;
-    sendError(isWrong ? wrongMethod(request.method, allow) : error, reply, context);
+    const isWrong = request.method === 'QUERY' && resource !== undefined;
+    const told = isWrong ? wrongMethod(request.method, resource.allow) : error;
+    answerError(told, reply, resource?.subject);
   });
   app.setNotFoundHandler(({ method, raw }, reply) => {
     // methods that the router does not know end here whatever the address
-    const allow = allowOf(raw.url!);
-    sendError(allow === undefined ? new NotFound() : wrongMethod(method, allow), reply, context);
+    const resource = findResource(resources, raw.url!);
+    const error = resource === undefined ? new NotFound() : wrongMethod(method, resource.allow);
+    answerError(error, reply, resource?.subject);
   });
   if (audience !== 'clients') {
     const isPrivate = audience === 'operators';
@@ -139,8 +143,11 @@ export function createApp(parts: AppParts): FastifyInstance {
   for (const resource of resources) addResource(app, resource, context);
   if (audience !== 'operators') {
     addFrontDoor(app, context);
-    if (context.posting !== undefined) addPosting(app, context, context.posting, observePosting);
-    addStatic(app, context.assets);
+    const subject = findResource(resources, POINTS_PATH)?.subject;
+    if (context.posting !== undefined) {
+      addPosting(app, context, context.posting, subject!, observePosting);
+    }
+    addStatic(app, context.site.assets);
     addViewer(app, context.origin.publicUrl);
     if (context.mediaFolder !== undefined) addMedia(app, context.mediaFolder);
   }
@@ -164,27 +171,6 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin, isFile });
   if (vary !== '' && !reply.hasHeader('Vary')) reply.header('Vary', vary);
   if (context.closing()) reply.header('Connection', 'close');
-}
-
-/** The one place where an error becomes a status. */
-function sendError(error: Error, reply: FastifyReply, { logger }: Context): void {
-  const { status, body, headers } = asHttpError(error);
-  if (status === 500) {
-    const { id, raw } = reply.request;
-    logger.error({ reqId: id, err: error, url: raw.url }, 'request failed');
-  }
-  reply
-    .code(status)
-    .headers({ 'Content-Type': 'application/json', ...headers })
-    .send(Buffer.from(JSON.stringify(body)));
-}
-
-function asHttpError(error: Error & { statusCode?: number }): HttpError {
-  if (error instanceof HttpError) return error;
-  // Fastify's own, such as a body that is too large
-  const { statusCode = 500 } = error;
-  if (statusCode < 500) return new HttpError(statusCode, { detail: error.message });
-  return new HttpError(500, { detail: 'Internal server error.' });
 }
 
 function overloaded(): HttpError {

@@ -9,6 +9,7 @@ import { createBacklog } from '../http/backlog.js';
 import { createCutCounts } from '../http/limits.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
+import { createSite, type Site } from '../http/pages/site.js';
 import { createThrottle } from '../http/request/throttle.js';
 import { createRequestMetrics } from '../http/thread-metrics.js';
 import { createUploads } from '../media/upload.js';
@@ -50,6 +51,7 @@ export async function createWeb(
   const cut = createCutCounts();
   let isClosing = false;
   const sides: Server[] = [];
+  const posting = postingOf(settings, service, throttles, log.logger);
   const app = createApp({
     context: {
       current: service.current,
@@ -63,9 +65,9 @@ export async function createWeb(
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       maxPageBytes: settings.maxPageBytes,
       compress: settings.compress,
-      assets: createAssets(prefixOf(publicUrl)),
+      site: siteOf(settings, posting),
       mediaFolder: settings.media,
-      posting: postingOf(settings, service, throttles, log.logger),
+      posting,
       accessLog,
       note: backlog.note,
       closing: () => isClosing,
@@ -99,9 +101,16 @@ export async function createWeb(
   };
 }
 
-/** The path that the public URL has in front of all addresses, without a slash at its end. */
-function prefixOf(publicUrl: string | undefined): string {
-  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+function siteOf({ publicUrl, media, tileUrl }: ServeSettings, posting: Posting | undefined): Site {
+  // addresses without a host stay with the host that the page came from
+  const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+  return createSite({
+    assets: createAssets(prefix),
+    prefix,
+    tileUrl,
+    hasImages: media !== undefined,
+    posting: posting === undefined ? 'nobody' : posting.requireToken ? 'holders' : 'anybody',
+  });
 }
 
 function postingOf(

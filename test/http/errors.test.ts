@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bodyOf, exchange, statusOf } from '../support/client.js';
+import { jsonOfPage } from '../support/html.js';
 import { FIXTURE_POINTS, startService } from '../support/service.js';
 
 const service = await startService(['--snapshot', FIXTURE_POINTS]);
@@ -151,7 +152,12 @@ test('every error is a text under "detail", or lists of texts under parameters',
     for (const accept of ['application/json', 'text/html', '*/*', 'image/png']) {
       const reply = await service.get(path, { headers: { accept } });
       assert.ok(reply.status >= 400 && reply.status < 500, path);
-      const body = reply.json<Record<string, unknown>>();
+      // a browser gets the page of the error, which shows the same JSON
+      const isPage = accept === 'text/html';
+      const type = isPage ? 'text/html; charset=utf-8' : 'application/json';
+      assert.is(reply.headers['content-type'], type);
+      type Body = Record<string, unknown>;
+      const body = isPage ? jsonOfPage<Body>(reply.text) : reply.json<Body>();
       const isDetail = typeof body['detail'] === 'string' && Object.keys(body).length === 1;
       const isByName = Object.values(body).every(
         (texts) => Array.isArray(texts) && texts.every((text) => typeof text === 'string'),

@@ -9,6 +9,7 @@ import { PointRecords } from '../../src/http/formats/records.js';
 import { HttpError, pageTooLarge } from '../../src/http/request/errors.js';
 import { MAX_RECORD_BYTES } from '../../src/snapshot/block.js';
 import type { Envelope } from '../support/client.js';
+import { jsonOfPage } from '../support/html.js';
 import { runCommand, startService } from '../support/service.js';
 
 const LARGE = 40;
@@ -33,7 +34,9 @@ const PATH = '/rest/map_data_points/';
 async function fittingSize(path: string): Promise<number> {
   const reply = await service.get(path);
   assert.is(reply.status, 400, path);
-  const errors = reply.json<Record<string, string[]>>();
+  const isPage = reply.headers['content-type'] !== 'application/json';
+  type Errors = Record<string, string[]>;
+  const errors = isPage ? jsonOfPage<Errors>(reply.text) : reply.json<Errors>();
   assert.equal(Object.keys(errors), ['page_size']);
   assert.is(errors['page_size']!.length, 1);
   return Number(/Example: page_size=(\d+)$/.exec(errors['page_size']![0]!)![1]);

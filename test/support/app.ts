@@ -3,9 +3,9 @@ import { pino } from 'pino';
 import type { Context } from '../../src/http/answer/context.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { createApp } from '../../src/http/app.js';
-import { createAssets } from '../../src/http/assets/assets.js';
 import { createCutCounts } from '../../src/http/limits.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
+import { PLAIN_SITE } from './pages.js';
 
 /** A web server in this process. */
 export interface OwnApp {
@@ -32,7 +32,7 @@ export async function startApp(
     answerCacheBytes,
     maxPageBytes: 8 * 1024 * 1024,
     compress: false,
-    assets: createAssets(''),
+    site: PLAIN_SITE,
     mediaFolder: undefined,
     posting: undefined,
     accessLog: 0,

@@ -5,7 +5,7 @@ import type { Posts } from '../../live/posts/posts.js';
 import type { Uploads } from '../../media/upload.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import type { Tokens } from '../../tokens/table.js';
-import type { Assets } from '../assets/assets.js';
+import type { Site } from '../pages/site.js';
 import type { OriginSettings } from '../request/origin.js';
 import type { Throttle } from '../request/throttle.js';
 import type { RequestStats } from './request-stats.js';
@@ -41,8 +41,8 @@ export interface Context {
   readonly maxPageBytes: number;
   /** Whether bodies are compressed for clients that accept it. */
   readonly compress: boolean;
-  /** Styles and scripts of the pages. */
-  readonly assets: Assets;
+  /** What the pages for people have in common. */
+  readonly site: Site;
   /** Folder of the images of points; none are served without. */
   readonly mediaFolder: string | undefined;
   /** Undefined where points are only read. */

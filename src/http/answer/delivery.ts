@@ -95,7 +95,8 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
     if (sender.sendByConditions(request, reply, heads, true, job.renew)) return;
     const allocate = key === undefined ? buffers.take : Buffer.allocUnsafeSlow;
     const headers = (): string[] => headersOf(heads[0]!);
-    const made = format.encode(page, { target: request.raw.url!, headers, allocate });
+    const elapsed = (): number => performance.now() - request.startedAt;
+    const made = format.encode(page, { target: request.raw.url!, headers, allocate, elapsed });
     if (!Buffer.isBuffer(made)) {
       doInPieces(
         made,

@@ -20,6 +20,8 @@ export interface Asset {
 export interface Assets {
   /** The file called `name`, such as `page.css`; read when first asked for. Throws where there is none. */
   named(name: string): Asset;
+  /** Whether there is a file called `name`. */
+  has(name: string): boolean;
   /** The file at an address that ends with `file`; undefined where there is none. */
   at(file: string): Asset | undefined;
 }
@@ -66,6 +68,7 @@ export function createAssets(prefix: string, sources: readonly Source[] = SOURCE
 
   return {
     named,
+    has: (name) => sources.some((one) => `${one.name}.${one.extension}` === name),
     at(file) {
       const [name, , extension] = file.split('.');
       const known = sources.some((one) => one.name === name && one.extension === extension);

@@ -15,11 +15,13 @@ export const TYPES = {
   js: 'text/javascript; charset=utf-8',
   mjs: 'text/javascript; charset=utf-8',
   json: 'application/json',
+  svg: 'image/svg+xml',
 } as const;
 
 /** Every static file; nothing else is served under its address. */
 export const SOURCES: readonly Source[] = [
   style('page'),
+  image('icon'),
   script('page'),
   style('map'),
   script('map'),
@@ -36,6 +38,11 @@ export const SOURCES: readonly Source[] = [
 /** A style sheet of the folder `assets` at the top of the project, which no build changes. */
 function style(name: string): Source {
   return { name, extension: 'css', paths: [beside(`../../../../assets/${name}.css`)] };
+}
+
+/** A drawing of the same folder. */
+function image(name: string): Source {
+  return { name, extension: 'svg', paths: [beside(`../../../../assets/${name}.svg`)] };
 }
 
 /** A script of `src/browser`, compiled. Its imports of the form `./name.js` must have a row, too. */

@@ -11,6 +11,16 @@ export interface Page {
   readonly records: PageRecords;
   /** The keys that records shall have, where not all; `records` have all of them. */
   readonly keys?: readonly RecordKey[] | undefined;
+  /** What finding the records took; undefined where nothing was searched. */
+  readonly work?: QueryWork | undefined;
+}
+
+/** What a query took. */
+export interface QueryWork {
+  /** Rows that were looked at. */
+  readonly rows: number;
+  /** How they were come by, in words. */
+  readonly way: string;
 }
 
 /** What a list says around the records of a page. */
@@ -21,6 +31,9 @@ export interface ListFacts {
   /** The address that was asked: scheme, authority and path, and the parameters. */
   readonly base: string;
   readonly pairs: readonly Pair[];
+  /** The number of this page, from 1, and of the last one. */
+  readonly page: number;
+  readonly pageCount: number;
 }
 
 /** The records of a page, each as JSON in UTF-8. */
@@ -44,6 +57,8 @@ export interface Exchange {
   readonly headers: () => readonly string[];
   /** Memory of so many bytes, whatever is in it, for a body that is encoded at once. */
   readonly allocate: (bytes: number) => Buffer<ArrayBuffer>;
+  /** Milliseconds since the request came. */
+  readonly elapsed: () => number;
 }
 
 /** Work that yields where other requests may have their turn, and returns what came of it. */
@@ -65,6 +80,8 @@ export interface Format {
    * less.
    */
   readonly maxBytes: number;
+  /** Whether two answers with the same meaning may differ in their bytes, such as in a time. */
+  readonly isWeak?: boolean;
   /**
    * The body: at once, in memory from `allocate`, or in pieces where that may take more than a
    * millisecond.

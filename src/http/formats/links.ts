@@ -18,10 +18,15 @@ export function pageLinks(
 ): PageLinks {
   const hasNext = page < pageCount;
   if (!hasNext && page <= 1) return { next: null, previous: null };
+  const link = pageLinker(base, pairs);
+  return { next: hasNext ? link(page + 1) : null, previous: page > 1 ? link(page - 1) : null };
+}
 
+/** Makes the links to pages by their number, as {@link pageLinks} has them. */
+export function pageLinker(base: string, pairs: readonly Pair[]): (page: number) => string {
   const others = pairs.filter((pair) => pair.name !== 'page');
   if (others.length > 1) others.sort(byName);
-  // `page` has its place among the others, and both links share what stands around it
+  // `page` has its place among the others, and all links share what stands around it
   let before = '';
   let after = '';
   for (const { name, value } of others) {
@@ -29,12 +34,16 @@ export function pageLinks(
     if (after === '' && compareCodePoints(name, 'page') < 0) before += `${field}&`;
     else after += `&${field}`;
   }
-  const link = (to: number): string => {
-    if (to > 1) return `${base}?${before}page=${to}${after}`;
+  return (page) => {
+    if (page > 1) return `${base}?${before}page=${page}${after}`;
     const query = before === '' ? after.slice(1) : before.slice(0, -1) + after;
     return query === '' ? base : `${base}?${query}`;
   };
-  return { next: hasNext ? link(page + 1) : null, previous: page > 1 ? link(page - 1) : null };
+}
+
+/** A query string of these parameters, in their order. */
+export function queryString(pairs: readonly Pair[]): string {
+  return pairs.map(({ name, value }) => `${encode(name)}=${encode(value)}`).join('&');
 }
 
 /** The link to the very page, with every parameter sorted by name. */

@@ -21,6 +21,18 @@ export class HttpError extends Error {
 /** Seconds after which a client that was turned away may try again. */
 export const RETRY_AFTER = '1';
 
+/** A form of a page whose fields cannot be used. */
+export class RefusedForm extends HttpError {
+  override readonly name = 'RefusedForm';
+  /** What was posted, by the name of a field. */
+  readonly posted: Readonly<Record<string, string>>;
+
+  constructor({ status, body, headers }: HttpError, posted: Readonly<Record<string, string>>) {
+    super(status, body, headers);
+    this.posted = posted;
+  }
+}
+
 /** There is nothing at this address. */
 export class NotFound extends HttpError {
   override readonly name = 'NotFound';

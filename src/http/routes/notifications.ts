@@ -1,7 +1,7 @@
 import type { View } from '../answer/pipeline.js';
+import type { Format } from '../formats/format.js';
 import { pageLinks } from '../formats/links.js';
 import { SingleRecords } from '../formats/records.js';
-import { FORMATS } from '../formats/table.js';
 import { invalidPage } from '../request/errors.js';
 import { type PageRequest, parsePageQuery } from '../request/params.js';
 import { ALLOW_READ, NOTIFICATIONS_PATH } from './addresses.js';
@@ -9,12 +9,12 @@ import { ALLOW_READ, NOTIFICATIONS_PATH } from './addresses.js';
 /**
  * `GET /rest/notifications/`: what the user of the token has not seen yet; nothing without a token.
  */
-export function notificationsView(): View<PageRequest> {
+export function notificationsView(formats: readonly Format[]): View<PageRequest> {
   return {
     name: 'notifications',
     allow: ALLOW_READ,
     isPersonal: true,
-    formats: FORMATS,
+    formats,
     read: ({ pairs }) => parsePageQuery(pairs),
     find({ page: wanted, pageSize }, { origin, pairs, user }, { unseen }) {
       const all = (user === undefined ? undefined : unseen.get(user)) ?? [];
@@ -27,7 +27,7 @@ export function notificationsView(): View<PageRequest> {
       const links = pageLinks(base, pairs, page, pageCount);
       return {
         title: 'Notifications',
-        list: { count: all.length, links, base, pairs },
+        list: { count: all.length, links, page, pageCount, base, pairs },
         records: new SingleRecords(shown),
       };
     },

@@ -4,8 +4,8 @@ import { recordBytes } from '../../dataset/records.js';
 import { type TailMatches, tailRecord, tailRowOf } from '../../dataset/tail.js';
 import type { RecordKey } from '../../model/point.js';
 import type { View } from '../answer/pipeline.js';
+import type { Format } from '../formats/format.js';
 import { SingleRecords } from '../formats/records.js';
-import { POINT_FORMATS } from '../formats/table.js';
 import { NotFound } from '../request/errors.js';
 import { parsePointQuery } from '../request/params.js';
 import { ALLOW_READ } from './addresses.js';
@@ -18,12 +18,12 @@ interface Wanted {
 const NONE = new Int32Array(0);
 
 /** `GET /rest/map_data_points/<id>/`: one point. */
-export function pointView(): View<Wanted> {
+export function pointView(formats: readonly Format[]): View<Wanted> {
   return {
     name: 'point',
     allow: ALLOW_READ,
     isPersonal: false,
-    formats: POINT_FORMATS,
+    formats,
     read({ path: { id }, pairs }) {
       if (!/^\d{1,16}$/.test(id!)) throw new NotFound();
       return { id: Number(id), keys: parsePointQuery(pairs) };

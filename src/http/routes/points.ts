@@ -4,23 +4,26 @@ import type { Queue } from '../../query/queue.js';
 import { matchTail } from '../../query/tail.js';
 import type { Context } from '../answer/context.js';
 import type { View } from '../answer/pipeline.js';
-import type { Page } from '../formats/format.js';
+import type { Format, Page } from '../formats/format.js';
 import { pageLinks } from '../formats/links.js';
 import { PointRecords } from '../formats/records.js';
-import { POINT_FORMATS } from '../formats/table.js';
 import { invalidPage } from '../request/errors.js';
 import { type PointsQuery, parsePointsQuery } from '../request/params.js';
 import { ALLOW_POINTS, ALLOW_READ, POINTS_PATH } from './addresses.js';
 import { soonOrLater } from './long-query.js';
 
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
-export function pointsView({ zone, posting }: Context, queue: Queue): View<PointsQuery> {
+export function pointsView(
+  { zone, posting }: Context,
+  formats: readonly Format[],
+  queue: Queue,
+): View<PointsQuery> {
   const copier = createPageCopier();
   return {
     name: 'points',
     allow: posting === undefined ? ALLOW_READ : ALLOW_POINTS,
     isPersonal: false,
-    formats: POINT_FORMATS,
+    formats,
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
     accepted: ({ filters }, tail, from, to) => matchTail(tail, filters, from, to),
     find(query, { origin, pairs }, { engine }, accepted) {
@@ -39,7 +42,7 @@ export function pointsView({ zone, posting }: Context, queue: Queue): View<Point
             : fetchMixedPage(records, total, tail, rows, length);
         return {
           title: 'Map data points',
-          list: { count, links, base, pairs },
+          list: { count, links, page, pageCount, base, pairs },
           records: new PointRecords(fetched, copier),
           keys: query.keys,
         };

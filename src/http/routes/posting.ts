@@ -11,13 +11,26 @@ import { varyOf } from '../answer/head.js';
 import { linesOf } from '../answer/head-lines.js';
 import type { Observe } from '../answer/request-stats.js';
 import { createWrite } from '../answer/write.js';
-import { FORMATS } from '../formats/table.js';
+import { JSON_FORMAT } from '../formats/json.js';
+import { createdPage } from '../pages/answer.js';
+import { PAGE_OFFER } from '../pages/format.js';
+import { headerList, setPageHeaders } from '../pages/headers.js';
+import { bodyOfForm, postedOf } from '../pages/posted.js';
+import type { Site } from '../pages/site.js';
+import type { Subject } from '../pages/subject.js';
 import { type Body, kindOfBody, parseFormBody, parseJsonBody } from '../request/body.js';
-import { credentialsMissing, HttpError, keyReused, unavailable } from '../request/errors.js';
+import {
+  credentialsMissing,
+  HttpError,
+  keyReused,
+  RefusedForm,
+  unavailable,
+} from '../request/errors.js';
 import { readDraft } from '../request/fields.js';
 import { addMultipart, readMultipart } from '../request/multipart.js';
-import { createNegotiation } from '../request/negotiation.js';
+import { createNegotiation, type Offer } from '../request/negotiation.js';
 import { createOriginOf, forwardedAddress } from '../request/origin.js';
+import { checkSameSite } from '../request/same-site.js';
 import { clientOf } from '../request/throttle.js';
 import { userOf } from '../request/token.js';
 import { ALLOW_POINTS, POINTS_PATH } from './addresses.js';
@@ -37,13 +50,14 @@ export function addPosting(
   app: FastifyInstance,
   context: Context,
   posting: Posting,
+  subject: Subject,
   observe: Observe,
 ): void {
   const { posts, requireToken, addressThrottle, tokenThrottle, uploads } = posting;
-  const { tokens, corsOrigin, compress } = context;
+  const { tokens, corsOrigin, compress, site } = context;
   const { trustProxy } = context.origin;
   const originOf = createOriginOf(context.origin);
-  const negotiation = createNegotiation(FORMATS);
+  const negotiation = createNegotiation<Offer>([JSON_FORMAT, PAGE_OFFER]);
   const vary = varyOf({ isPersonal: false, compress, corsOrigin });
   const fixed = linesOf([
     ...['Allow', ALLOW_POINTS, 'Vary', vary, 'X-Content-Type-Options', 'nosniff'],
@@ -63,16 +77,33 @@ export function addPosting(
       const forwarded = trustProxy ? forwardedAddress(raw) : undefined;
       addressThrottle.take(clientOf(forwarded ?? socket.remoteAddress ?? ''));
     }
-    originOf(raw);
-    negotiation.accepted(headers.accept);
+    const origin = originOf(raw);
+    // a form of a page, which a page of another site could have sent just as well
+    if (negotiation.accepted(headers.accept) === PAGE_OFFER) checkSameSite(raw, origin);
     keyName(headers['idempotency-key'], user);
     if (hasBody(raw.headers)) kindOfBody(headers['content-type'], headers['content-encoding']);
   }
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { body, image } = await bodyOf(request, uploads);
+    const isPage = negotiation.accepted(request.raw.headers.accept) === PAGE_OFFER;
+    if (!isPage || body.kind === 'json') return accept(request, reply, body, image, isPage);
+    try {
+      return await accept(request, reply, bodyOfForm(body.fields), image, true);
+    } catch (error) {
+      throw error instanceof HttpError ? new RefusedForm(error, postedOf(body.fields)) : error;
+    }
+  }
+
+  async function accept(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body: Body,
+    image: Upload | undefined,
+    isPage: boolean,
+  ): Promise<FastifyReply> {
     const { raw } = request;
     const user = userOf(raw.headers.authorization, tokens);
-    const { body, image } = await bodyOf(request, uploads);
     const draft = readDraft(body);
     // an image may be wrong, too, and both are told together
     if ('problems' in draft && image === undefined) throw new HttpError(400, draft.problems);
@@ -84,10 +115,11 @@ export function addPosting(
     if (answer.kind === 'unavailable') throw unavailable(answer.reason);
     const { id, record } = answer;
     const location = `${originOf(raw)}${POINTS_PATH}${id}/`;
-    if (answer.kind === 'replayed') {
-      reply.code(201).headers({ Allow: ALLOW_POINTS, Vary: vary, Location: location });
-      reply.headers({ [REPLAYED]: 'true', ...SHARED });
-      return reply.send(Buffer.from(record));
+    if (isPage || answer.kind === 'replayed') {
+      reply.code(201).headers({ Allow: ALLOW_POINTS, Vary: vary, Location: location, ...SHARED });
+      if (answer.kind === 'replayed') reply.header(REPLAYED, 'true');
+      const bytes = Buffer.from(record);
+      return isPage ? sendPage(reply, site, subject, id, bytes) : reply.send(bytes);
     }
     let lines = `Location: ${location}\r\n${fixed}Content-Length: ${Buffer.byteLength(record)}\r\n`;
     // where the client did, the writer adds it
@@ -112,6 +144,20 @@ export function addPosting(
       handler: handle,
     });
   });
+}
+
+/** Sends the page of a point that was accepted. */
+function sendPage(
+  reply: FastifyReply,
+  site: Site,
+  subject: Subject,
+  id: number,
+  record: Buffer,
+): FastifyReply {
+  setPageHeaders(reply, site);
+  const asked = { method: 'POST', target: reply.request.raw.url! };
+  const title = `Map data point ${id}`;
+  return reply.send(createdPage(site, subject, asked, title, record, headerList(reply)));
 }
 
 /** What the body says, and its image; none at all says nothing. Throws an HttpError for what is no body. */

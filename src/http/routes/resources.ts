@@ -6,6 +6,8 @@ import { type Asked, createPipeline } from '../answer/pipeline.js';
 import type { Description } from '../description/description.js';
 import { optionsOf } from '../description/options.js';
 import type { Format } from '../formats/format.js';
+import { FORMATS, POINT_FORMATS } from '../formats/table.js';
+import type { Subject } from '../pages/subject.js';
 import { NotFound, wrongMethod } from '../request/errors.js';
 import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
@@ -31,6 +33,7 @@ import { createDocumentOf, openapiView } from './openapi.js';
 import { pointView } from './point.js';
 import { pointsView } from './points.js';
 import { rootView } from './root.js';
+import { createSubjects, withPage } from './subjects.js';
 import { tileSetView, tileView } from './tiles.js';
 
 /** An address of the REST interface and all it does. */
@@ -43,6 +46,8 @@ export interface Resource {
   readonly description: Description;
   /** Reads what is wanted of a GET. Throws an HttpError for what cannot be used. */
   read(asked: Asked): unknown;
+  /** What its pages are about; undefined where it has none. */
+  readonly subject?: Subject;
   readonly get: RouteHandlerMethod;
 }
 
@@ -51,10 +56,12 @@ export function createResources(context: Context): Resource[] {
   const serve = createPipeline(context);
   // of all views together: an engine works on one suspended query at a time
   const queue = createQueue();
-  const points = pointsView(context, queue);
-  const point = pointView();
-  const notifications = notificationsView();
-  const root = rootView();
+  const { site } = context;
+  const subjects = createSubjects(context);
+  const points = pointsView(context, withPage(site, subjects.points, POINT_FORMATS), queue);
+  const point = pointView(withPage(site, subjects.point, POINT_FORMATS));
+  const notifications = notificationsView(withPage(site, subjects.notifications, FORMATS));
+  const root = rootView(withPage(site, subjects.root, FORMATS));
   const tile = tileView(context, queue);
   const tiles = tileSetView(context);
   const resources: Resource[] = [
@@ -62,16 +69,30 @@ export function createResources(context: Context): Resource[] {
       path: POINTS_PATH,
       ...points,
       description: context.posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION,
+      subject: subjects.points,
       get: serve(points),
     },
-    { path: `${POINTS_PATH}:id/`, ...point, description: POINT_DESCRIPTION, get: serve(point) },
+    {
+      path: `${POINTS_PATH}:id/`,
+      ...point,
+      description: POINT_DESCRIPTION,
+      subject: subjects.point,
+      get: serve(point),
+    },
     {
       path: NOTIFICATIONS_PATH,
       ...notifications,
       description: NOTIFICATIONS_DESCRIPTION,
+      subject: subjects.notifications,
       get: serve(notifications),
     },
-    { path: ROOT_PATH, ...root, description: ROOT_DESCRIPTION, get: serve(root) },
+    {
+      path: ROOT_PATH,
+      ...root,
+      description: ROOT_DESCRIPTION,
+      subject: subjects.root,
+      get: serve(root),
+    },
     {
       path: `${TILES_PATH}:z/:x/:y.mvt`,
       ...tile,

@@ -1,15 +1,15 @@
 import type { View } from '../answer/pipeline.js';
+import type { Format } from '../formats/format.js';
 import { SingleRecords } from '../formats/records.js';
-import { FORMATS } from '../formats/table.js';
 import { ALLOW_READ, NOTIFICATIONS_PATH, POINTS_PATH } from './addresses.js';
 
 /** `GET /rest/`: the resources by name and URL. */
-export function rootView(): View<undefined> {
+export function rootView(formats: readonly Format[]): View<undefined> {
   return {
     name: 'root',
     allow: ALLOW_READ,
     isPersonal: false,
-    formats: FORMATS,
+    formats,
     read: () => undefined,
     find(_wanted, { origin }) {
       const resources = {

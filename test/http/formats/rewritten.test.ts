@@ -128,12 +128,18 @@ function pageOf(count: number, keys?: readonly RecordKey[]): Page {
     { name: 'page', value: '2' },
     { name: 'a', value: 'b"' },
   ];
-  return { title: '', list: { count: 9_999, links, base: 'http://x/', pairs }, records, keys };
+  const list = { count: 9_999, links, base: 'http://x/', pairs, page: 2, pageCount: 100 };
+  return { title: '', list, records, keys };
 }
 
 /** What a format makes of a page, and in how many pieces of work; none where it was at once. */
 function encode(format: typeof GEOJSON, page: Page): [pieces: number, body: string] {
-  const exchange = { target: '', headers: () => [], allocate: Buffer.allocUnsafeSlow };
+  const exchange = {
+    target: '',
+    headers: () => [],
+    allocate: Buffer.allocUnsafeSlow,
+    elapsed: () => 0,
+  };
   const made = format.encode(page, exchange);
   if (Buffer.isBuffer(made)) return [0, made.toString()];
   const work = made as Pieces<Buffer<ArrayBuffer>>;

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FORMATS } from '../../../src/http/formats/table.js';
+import { JSON_FORMAT } from '../../../src/http/formats/json.js';
+import { PAGE_OFFER } from '../../../src/http/pages/format.js';
 import { HttpError } from '../../../src/http/request/errors.js';
 import { createNegotiation } from '../../../src/http/request/negotiation.js';
 
-const { accepted, named } = createNegotiation(FORMATS);
+const { accepted, named } = createNegotiation([JSON_FORMAT, { ...PAGE_OFFER, name: 'html' }]);
 
 /** The error that a call ends in. */
 function refusal(call: () => unknown): HttpError {

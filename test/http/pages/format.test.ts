@@ -3,8 +3,9 @@ import * as assert from 'uvu/assert';
 import { createPageCopier, fetchPage } from '../../../src/dataset/record-page.js';
 import { allocateRecords, putRecords } from '../../../src/dataset/records.js';
 import type { Page, Pieces } from '../../../src/http/formats/format.js';
-import { HTML } from '../../../src/http/formats/html.js';
 import { PointRecords, SingleRecords } from '../../../src/http/formats/records.js';
+import { pageFormat } from '../../../src/http/pages/format.js';
+import { PLAIN_SITE, PLAIN_SUBJECT } from '../../support/pages.js';
 
 const exchange = {
   target: '/rest/map_data_points/?format=api',
@@ -12,8 +13,17 @@ const exchange = {
   allocate: (): never => {
     throw new Error('A body in pieces has memory of its own.');
   },
+  elapsed: () => 0,
 };
-const list = { count: 1, links: { next: null, previous: null }, base: '/', pairs: [] };
+const list = {
+  count: 1,
+  links: { next: null, previous: null },
+  base: '/',
+  pairs: [],
+  page: 1,
+  pageCount: 1,
+};
+const HTML = pageFormat(PLAIN_SITE, PLAIN_SUBJECT, []);
 
 /** The pieces of work that a page takes, and what came of them. */
 function render(page: Page, between: () => void = () => {}): [pieces: number, html: string] {
@@ -35,14 +45,14 @@ test('a page takes one piece, a large one several, of 64 KiB each', () => {
   assert.is(render(page(Array.from({ length: 100 }, () => record)))[0], 1);
   const [pieces, html] = render(page(Array.from({ length: 1000 }, () => record)));
   assert.is(pieces, 1 + Math.floor((1000 * record.length) / 65_536));
-  assert.is(html.split('&quot;id&quot;').length, 1001);
+  assert.is(html.split('<b>"id"</b>').length, 1001);
 });
 
 test('records are shown as they are, even what is no JSON', () => {
   const [, html] = render(page(['{"a":1e0,"b":0.10}', '{broken']));
-  assert.match(html, '&quot;a&quot;: 1e0');
-  assert.match(html, '&quot;b&quot;: 0.10');
-  assert.match(html, '{\n      broken');
+  assert.match(html, '<b>"a"</b>: <u>1e0</u>');
+  assert.match(html, '<b>"b"</b>: <u>0.10</u>');
+  assert.match(html, '{\n      <u>broken</u>');
 });
 
 test('what another query does between two pieces makes no difference', () => {
@@ -68,7 +78,7 @@ test('what another query does between two pieces makes no difference', () => {
 
 test('the headers are those that are known', () => {
   const [, html] = render(page([]));
-  assert.match(html, 'HTTP 200 OK\nETag: &quot;tag&quot;\n\n{');
+  assert.match(html, '<b>HTTP 200 OK</b>\n<b>ETag:</b> &quot;tag&quot;\n\n{');
   assert.not.match(html, 'Content-Length');
 });
 

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { Context } from './answer/context.js';
+import { JSON_FORMAT } from './formats/json.js';
+import { errorPage } from './pages/answer.js';
+import { PAGE_OFFER } from './pages/format.js';
+import { headerList, setPageHeaders } from './pages/headers.js';
+import type { Subject } from './pages/subject.js';
+import { HttpError } from './request/errors.js';
+import { createNegotiation, type Offer } from './request/negotiation.js';
+import { last, parseQueryString } from './request/query-string.js';
+import { queryOf } from './request/target.js';
+
+/** Answers a request with an error; `subject` is what the pages of its address are about. */
+export type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject) => void;
+
+/** Makes the one place where an error becomes a status, as JSON or, where that is preferred, as a page. */
+export function createErrorAnswer({ logger, site }: Context): AnswerError {
+  const negotiation = createNegotiation<Offer>([JSON_FORMAT, PAGE_OFFER]);
+
+  function prefersPage({ url, headers }: IncomingMessage): boolean {
+    const format = last(parseQueryString(queryOf(url!)), 'format');
+    if (format === PAGE_OFFER.parameter) return true;
+    if (format === JSON_FORMAT.parameter) return false;
+    try {
+      return negotiation.accepted(headers.accept) === PAGE_OFFER;
+    } catch {
+      return false;
+    }
+  }
+
+  return (thrown, reply, subject) => {
+    const error = asHttpError(thrown);
+    const { raw, id } = reply.request;
+    if (error.status === 500) {
+      logger.error({ reqId: id, err: thrown, url: raw.url }, 'request failed');
+    }
+    reply.code(error.status);
+    if (!prefersPage(raw)) {
+      reply.headers({ 'Content-Type': 'application/json', ...error.headers });
+      reply.send(Buffer.from(JSON.stringify(error.body)));
+      return;
+    }
+    setPageHeaders(reply, site);
+    reply.headers(error.headers);
+    // the answer to HEAD has the length of that to GET
+    const method = raw.method === 'HEAD' ? 'GET' : raw.method!;
+    const asked = { method, target: raw.url! };
+    reply.send(errorPage(site, subject, asked, error, headerList(reply)));
+  };
+}
+
+function asHttpError(error: Error & { statusCode?: number }): HttpError {
+  if (error instanceof HttpError) return error;
+  // Fastify's own, such as a body that is too large
+  const { statusCode = 500 } = error;
+  if (statusCode < 500) return new HttpError(statusCode, { detail: error.message });
+  return new HttpError(500, { detail: 'Internal server error.' });
+}

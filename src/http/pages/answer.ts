@@ -1,0 +1,96 @@
+import { STATUS_CODES } from 'node:http';
+import type { Pieces } from '../formats/format.js';
+import { type ErrorBody, type HttpError, RefusedForm } from '../request/errors.js';
+import { pathOf } from '../request/target.js';
+import type { Problems } from './fields.js';
+import { renderPage, type Shown } from './page.js';
+import type { Site } from './site.js';
+import type { Subject } from './subject.js';
+
+/** The request of a page that is made at once. */
+export interface PageRequest {
+  readonly method: string;
+  readonly target: string;
+}
+
+/** Of an address that is none. */
+const NOWHERE: Subject = {
+  name: 'Waypost',
+  description: '',
+  crumbs: [{ label: 'Waypost', path: '/rest/' }],
+  parameters: [],
+  examples: [],
+  columns: [],
+  links: [],
+  tiles: undefined,
+  posts: undefined,
+  options: undefined,
+};
+
+/** The page of an error; `headers` are those of the answer as far as they are known. */
+export function errorPage(
+  site: Site,
+  subject: Subject | undefined,
+  { method, target }: PageRequest,
+  error: HttpError,
+  headers: readonly string[],
+): Buffer<ArrayBuffer> {
+  const { status, body } = error;
+  const { name, crumbs } = subject ?? NOWHERE;
+  const shown: Shown = {
+    title: `${status} ${STATUS_CODES[status] ?? 'Error'}`,
+    method,
+    target,
+    status,
+    headers,
+    list: undefined,
+    records: [Buffer.from(JSON.stringify(body))],
+    alternatives: [],
+    problems: problemsOf(body),
+    ...(error instanceof RefusedForm && { posted: error.posted }),
+  };
+  const parent = { label: name, path: pathOf(target) };
+  const above = subject === undefined ? crumbs : [...crumbs, parent];
+  return whole(renderPage(site, { ...(subject ?? NOWHERE), crumbs: above }, shown));
+}
+
+/** The page of a record that a form has made. */
+export function createdPage(
+  site: Site,
+  subject: Subject,
+  { method, target }: PageRequest,
+  title: string,
+  record: Uint8Array,
+  headers: readonly string[],
+): Buffer<ArrayBuffer> {
+  const crumbs = [...subject.crumbs, { label: subject.name, path: pathOf(target) }];
+  return whole(
+    renderPage(
+      site,
+      { ...subject, crumbs },
+      {
+        title,
+        method,
+        target,
+        status: 201,
+        headers,
+        list: undefined,
+        records: [record],
+        alternatives: [],
+      },
+    ),
+  );
+}
+
+function problemsOf(body: ErrorBody): Problems {
+  const { detail } = body;
+  if (typeof detail === 'string') return { detail: [detail] };
+  return body as Problems;
+}
+
+function whole(pieces: Pieces<Buffer<ArrayBuffer>>): Buffer<ArrayBuffer> {
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done === true) return value;
+  }
+}

@@ -1,0 +1,113 @@
+import { type Html, html, NOTHING } from './html.js';
+import type { Site } from './site.js';
+import type { Column } from './subject.js';
+import type { KeyLink } from './writer.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Images that this service serves: nothing else is shown or linked, whatever a record says. */
+const IMAGE = /^\/media\/map_data_points\/\d+\/(?!\.)[\p{L}\p{M}\p{N}_.-]+$/u;
+/** Characters of a text that a table shows; the JSON has all of it. */
+const MOST_SHOWN = 280;
+
+const POINTS = '/rest/map_data_points/';
+
+/** The columns of points. */
+export const POINT_COLUMNS: readonly Column[] = [
+  { label: 'Id', keys: ['id'], cell: ({ id }, site) => pointLink(id, site) },
+  { label: 'Image', keys: ['image'], cell: ({ image }, site) => thumbnail(image, site) },
+  {
+    label: 'Comment',
+    keys: ['comment'],
+    cell: ({ comment }) => html`<div class="long">${text(comment)}</div>`,
+  },
+  { label: 'Tags', keys: ['tags'], cell: ({ tags }) => list(tags) },
+  { label: 'Status', keys: ['status'], cell: ({ status }) => text(status) },
+  { label: 'Processed', keys: ['is_processed'], cell: (one) => yesOrNo(one['is_processed']) },
+  { label: 'Place', keys: ['lat', 'lon'], cell: ({ lat, lon }) => place(lat, lon) },
+  { label: 'Created', keys: ['created_at'], cell: (one) => time(one['created_at']) },
+  { label: 'Modified', keys: ['modified_at'], cell: (one) => time(one['modified_at']) },
+  { label: 'By', keys: ['created_by'], cell: (one) => text(one['created_by']) },
+];
+
+/** The columns of notifications. */
+export const NOTIFICATION_COLUMNS: readonly Column[] = [
+  { label: 'Id', keys: ['id'], cell: ({ id }) => text(id) },
+  { label: 'Comment', keys: ['comment'], cell: (one) => text(commentOf(one)['comment']) },
+  { label: 'By', keys: ['comment'], cell: (one) => text(commentOf(one)['user']) },
+  { label: 'Created', keys: ['comment'], cell: (one) => time(commentOf(one)['created_at']) },
+  {
+    label: 'Point',
+    keys: ['comment'],
+    cell: (one, site) => pointLink(commentOf(one)['map_data_point'], site),
+  },
+];
+
+/** Where the values of a point lead. */
+export function pointLinks({ prefix }: Site): readonly KeyLink[] {
+  return [
+    { key: 'id', href: (id) => pointPath(id, prefix) },
+    { key: 'image', href: (path) => imagePath(path, prefix) },
+  ];
+}
+
+/** Where the values of a notification lead. */
+export function notificationLinks({ prefix }: Site): readonly KeyLink[] {
+  return [{ key: 'map_data_point', href: (id) => pointPath(id, prefix) }];
+}
+
+function pointPath(id: unknown, prefix: string): string | undefined {
+  return Number.isSafeInteger(id) ? `${prefix}${POINTS}${id}/` : undefined;
+}
+
+function imagePath(path: unknown, prefix: string): string | undefined {
+  return typeof path === 'string' && IMAGE.test(path) ? prefix + encodeURI(path) : undefined;
+}
+
+function commentOf({ comment }: Fields): Fields {
+  return typeof comment === 'object' && comment !== null ? (comment as Fields) : {};
+}
+
+function pointLink(id: unknown, { prefix }: Site): Html {
+  const path = pointPath(id, prefix);
+  return path === undefined ? text(id) : html`<a href="${path}">${String(id)}</a>`;
+}
+
+function thumbnail(image: unknown, { prefix, hasImages }: Site): Html {
+  const path = imagePath(image, prefix);
+  if (path === undefined) return text(image);
+  const name = String(image).slice(String(image).lastIndexOf('/') + 1);
+  if (!hasImages) return html`<a href="${path}">${name}</a>`;
+  return html`<a href="${path}"><img src="${path}" alt="${name}" width="64" height="48" loading="lazy"></a>`;
+}
+
+/** A text of somebody else; whatever directions it sets end with it. */
+function text(value: unknown): Html {
+  if (value === undefined || value === null || value === '') return NOTHING;
+  const whole = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (whole.length <= MOST_SHOWN) return html`<bdi>${whole}</bdi>`;
+  return html`<bdi>${whole.slice(0, MOST_SHOWN)}…</bdi>`;
+}
+
+function list(values: unknown): Html {
+  if (!Array.isArray(values)) return text(values);
+  return html`${values.map((value) => html`<span class="tag">${text(value)}</span> `)}`;
+}
+
+function yesOrNo(value: unknown): Html {
+  return typeof value === 'boolean' ? html`${value ? 'yes' : 'no'}` : text(value);
+}
+
+function place(lat: unknown, lon: unknown): Html {
+  if (lat === undefined && lon === undefined) return NOTHING;
+  return html`<span class="num">${text(lat)}<br>${text(lon)}</span>`;
+}
+
+const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})[\d:.]*([+-]\d{2}:\d{2})$/;
+
+/** To the minute; the JSON has the rest. */
+function time(value: unknown): Html {
+  const [, day, minute, offset] = typeof value === 'string' ? (TIME.exec(value) ?? []) : [];
+  if (day === undefined) return text(value);
+  return html`<time datetime="${String(value)}">${day} ${minute}<br>${offset}</time>`;
+}

@@ -1,0 +1,44 @@
+import type { Format } from '../formats/format.js';
+import { shownRecords } from '../formats/projection.js';
+import type { Offer } from '../request/negotiation.js';
+import { renderPage } from './page.js';
+import type { Site } from './site.js';
+import { smallPrint } from './small-print.js';
+import type { Alternative, Subject } from './subject.js';
+
+/** JSON that a page for people may show: 10 ms of work in all. */
+const MAX_BYTES = 2 * 1024 * 1024;
+
+/** What asks for a page. */
+export const PAGE_OFFER: Offer = { parameter: 'api', mediaType: 'text/html' };
+export const PAGE_TYPE = 'text/html; charset=utf-8';
+
+/** The page that a person sees in a browser, beside the other representations of the same. */
+export function pageFormat(
+  site: Site,
+  subject: Subject,
+  alternatives: readonly Alternative[],
+): Format {
+  return {
+    name: 'html',
+    ...PAGE_OFFER,
+    contentType: PAGE_TYPE,
+    headers: site.headers,
+    maxBytes: MAX_BYTES,
+    isWeak: true,
+    encode(page, { target, headers, elapsed }) {
+      return renderPage(site, subject, {
+        title: page.title,
+        method: 'GET',
+        target,
+        status: 200,
+        headers: headers(),
+        list: page.list,
+        // taken now: the rows that they are found by are the next query's when the work begins
+        records: shownRecords(page),
+        alternatives,
+        smallPrint: smallPrint(elapsed(), page.work),
+      });
+    },
+  };
+}

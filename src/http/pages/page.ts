@@ -1,0 +1,203 @@
+import { STATUS_CODES } from 'node:http';
+import type { ListFacts, Pieces } from '../formats/format.js';
+import { afterRecords, beforeRecords } from '../formats/json.js';
+import { queryString } from '../formats/links.js';
+import { FILTER_PARAMETERS } from '../request/filters.js';
+import { type Pair, parseQueryString } from '../request/query-string.js';
+import { pathOf, queryOf } from '../request/target.js';
+import { filterForm, type Problems } from './fields.js';
+import { type Html, html, NOTHING } from './html.js';
+import { pageFoot, pageHead } from './layout.js';
+import { paging } from './paging.js';
+import { type Posted, postForm } from './post-form.js';
+import type { Site } from './site.js';
+import type { Alternative, Subject } from './subject.js';
+import { recordTable } from './table.js';
+import { type KeyLink, PageWriter } from './writer.js';
+
+/** What a page shows: an answer and the request for it. */
+export interface Shown {
+  readonly title: string;
+  readonly method: string;
+  /** The request's path and query. */
+  readonly target: string;
+  readonly status: number;
+  /** Headers of the answer, names and values in turn; an empty value is not known yet. */
+  readonly headers: readonly string[];
+  readonly list: ListFacts | undefined;
+  /** The JSON of each record, or of what else the answer says. */
+  readonly records: readonly Uint8Array[];
+  /** Other representations of the same. */
+  readonly alternatives: readonly Alternative[];
+  /** What was wrong with the request, by parameter or field; of the whole by `detail`. */
+  readonly problems?: Problems;
+  /** What a form posted. */
+  readonly posted?: Posted;
+  /** How the answer was found. */
+  readonly smallPrint?: Html;
+}
+
+/** JSON that is written in one piece of work, which takes a third of a millisecond. */
+const PIECE_BYTES = 64 * 1024;
+const COMMA = Buffer.from(',');
+const FILTERS: ReadonlySet<string> = new Set(FILTER_PARAMETERS.map(({ name }) => name));
+
+/** Makes a page piece by piece. */
+export function* renderPage(
+  site: Site,
+  subject: Subject,
+  shown: Shown,
+): Pieces<Buffer<ArrayBuffer>> {
+  const { target, title, list, records, problems = {}, posted, smallPrint = NOTHING } = shown;
+  const path = site.prefix + pathOf(target);
+  const pairs = parseQueryString(queryOf(target));
+  const writer = new PageWriter();
+  const isPost = shown.method === 'POST';
+  const hasMap = subject.tiles !== undefined && list !== undefined;
+  const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
+  writer.html(pageHead(site, title, subject.crumbs, target, scripts.filter(isMade(site))));
+  writer.html(introduction(subject, path, shown));
+  writer.html(actions(path, pairs, shown, subject));
+  if (!isPost && subject.parameters.length > 0) {
+    writer.html(filterForm(path, subject.parameters, pairs, problems));
+  }
+  if (subject.posts !== undefined && (isPost || shown.status < 300)) {
+    writer.html(postForm(site.prefix + subject.posts, site, posted, isPost ? problems : {}));
+  }
+  if (hasMap) writer.html(mapPlace(site, subject.tiles!, path, pairs));
+  const around = list === undefined ? NOTHING : listHead(list);
+  writer.html(around);
+  const numbers = (label: string): Html =>
+    list === undefined ? NOTHING : paging(path, pairs, list, label);
+  writer.html(numbers('Pages'));
+  const hasTable = subject.columns.length > 0 && records.length > 0 && shown.status < 300;
+  if (hasTable) {
+    writer.html(VIEWS);
+    yield* recordTable(writer, subject.columns, records, site);
+  }
+  writer.html(exchangeHead(shown));
+  yield* writeJson(writer, list, records, [...LIST_LINKS, ...subject.links]);
+  writer.html(html`</pre></section>\n`);
+  writer.html(numbers('Pages, again'));
+  writer.html(pageFoot(smallPrint));
+  return writer.finish();
+}
+
+/** The map's script is loaded where there is one. */
+function isMade({ assets }: Site): (name: string) => boolean {
+  return (name) => assets.has(name);
+}
+
+function introduction(subject: Subject, path: string, shown: Shown): Html {
+  const { description, examples } = subject;
+  const { status, problems } = shown;
+  if (status >= 400) return problem(problems ?? {}, subject);
+  if (shown.method === 'POST') return html`<p role="status">The point is stored.</p>`;
+  return html`<p>${description}</p>
+${
+  examples.length > 0 &&
+  html`<p class="examples">For example: ${examples.map(
+    ({ label, query }, i) => html`${i > 0 && ' · '}<a href="${path}?${query}">${label}</a>`,
+  )}</p>
+`
+}`;
+}
+
+/** What is wrong; of a field that has its own place in a form only where that is. */
+function problem(problems: Problems, { parameters }: Subject): Html {
+  const texts = Object.entries(problems).flatMap(([name, all]) => {
+    if (name === 'detail') return all.map((text) => html`<li><bdi>${text}</bdi></li>`);
+    if (parameters.some((one) => one.name === name)) {
+      return [html`<li>See what is wrong with <a href="#f-${name}"><code>${name}</code></a>.</li>`];
+    }
+    return all.map((text) => html`<li><code>${name}</code>: <bdi>${text}</bdi></li>`);
+  });
+  return html`<ul class="error" role="alert">${texts}</ul>\n`;
+}
+
+/** The address in other representations, and what else it can be asked. */
+function actions(path: string, pairs: readonly Pair[], shown: Shown, subject: Subject): Html {
+  const others = pairs.filter(({ name }) => name !== 'format');
+  const link = (format: string): string =>
+    `${path}?${queryString([...others, { name: 'format', value: format }])}`;
+  const own = pairs.length === 0 ? path : `${path}?${queryString(pairs)}`;
+  return html`<div class="actions"><a class="button" href="${own}">GET</a>
+${shown.alternatives.map(
+  ({ parameter, mediaType }) =>
+    html`<a class="button" href="${link(parameter)}" type="${mediaType}">${parameter}</a>\n`,
+)}${
+  subject.options !== undefined &&
+  html`<details class="options"><summary class="button">OPTIONS</summary>
+<pre tabindex="0">${JSON.stringify(subject.options, null, 2)}</pre></details>
+`
+}</div>
+`;
+}
+
+/** The place that the map's script fills. */
+function mapPlace(site: Site, tiles: string, path: string, pairs: readonly Pair[]): Html {
+  const { assets, prefix, tileUrl } = site;
+  if (!assets.has('map.js')) return NOTHING;
+  const filters = queryString(pairs.filter(({ name }) => FILTERS.has(name)));
+  const others = pairs.filter(({ name }) => name !== 'format');
+  const points = `${path}?${queryString([...others, { name: 'format', value: 'json' }])}`;
+  const file = (name: string): string | false => assets.has(name) && assets.named(name).url;
+  return html`<details class="box" id="map-box"><summary>Map</summary>
+<div id="map" data-tiles="${prefix}${tiles}${filters !== '' && `?${filters}`}" data-points="${points}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}></div>
+<noscript><p>The map needs JavaScript.</p></noscript>
+</details>
+`;
+}
+
+function listHead({ count, page, pageCount }: ListFacts): Html {
+  const matches = `${count.toLocaleString('en')} ${count === 1 ? 'match' : 'matches'}`;
+  const place = `page ${page.toLocaleString('en')} of ${pageCount.toLocaleString('en')}`;
+  return html`<h2 id="results">${matches}${pageCount > 1 && `, ${place}`}</h2>\n`;
+}
+
+/** The choice between table and JSON, which needs no script: the style sheet hides the other one. */
+const VIEWS = html`<fieldset class="views"><legend>Show</legend>
+<input type="radio" name="view" id="view-table" checked><label for="view-table">Table</label>
+<input type="radio" name="view" id="view-json"><label for="view-json">JSON</label>
+</fieldset>
+`;
+
+function exchangeHead({ method, target, status, headers }: Shown): Html {
+  const lines: Html[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    // the length of the answer is not known before the answer is made
+    if (headers[i + 1] === '') continue;
+    lines.push(html`<b>${headers[i]}:</b> ${headers[i + 1]}\n`);
+  }
+  return html`<section class="exchange" aria-label="Request and answer">
+<pre class="request" tabindex="0"><b>${method}</b> ${target}</pre>
+<pre class="json" tabindex="0"><b>HTTP ${status} ${STATUS_CODES[status] ?? ''}</b>
+${lines}
+`;
+}
+
+/** The links of a list are its own; they are ASCII and begin with its origin. */
+const LIST_LINKS: readonly KeyLink[] = ['next', 'previous'].map((key) => ({
+  key,
+  href: (value) => (/^https?:\/\//.test(String(value)) ? String(value) : undefined),
+}));
+
+function* writeJson(
+  writer: PageWriter,
+  list: ListFacts | undefined,
+  records: readonly Uint8Array[],
+  links: readonly KeyLink[],
+): Pieces<void> {
+  writer.json(Buffer.from(beforeRecords(list)), links);
+  let written = 0;
+  for (const [index, record] of records.entries()) {
+    if (index > 0) writer.json(COMMA);
+    writer.json(record, links);
+    written += record.length;
+    if (written >= PIECE_BYTES) {
+      written = 0;
+      yield;
+    }
+  }
+  writer.json(Buffer.from(afterRecords(list)));
+}

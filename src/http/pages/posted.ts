@@ -1,0 +1,33 @@
+import { type Body, parseJsonBody } from '../request/body.js';
+import { JSON_FIELD, type Posted, TAGS_FIELD } from './post-form.js';
+
+type Fields = ReadonlyMap<string, readonly string[]>;
+
+/** Fields of the forms that are shown again when something was wrong. */
+const SHOWN = ['lat', 'lon', 'comment', TAGS_FIELD, JSON_FIELD];
+
+/**
+ * What a form of a page says, as another client would say it: raw JSON is the body itself, and tags are
+ * what stands between commas. Throws a 400 HttpError for what is no JSON.
+ */
+export function bodyOfForm(fields: Fields): Body {
+  const json = fields.get(JSON_FIELD)?.at(-1);
+  if (json !== undefined) return parseJsonBody(Buffer.from(json));
+  const text = fields.get(TAGS_FIELD)?.at(-1);
+  if (text === undefined) return { kind: 'form', fields };
+  const tags = text.split(',').filter((tag) => tag.trim() !== '');
+  return {
+    kind: 'form',
+    fields: new Map([...fields, ...(tags.length > 0 ? [['tags', tags] as const] : [])]),
+  };
+}
+
+/** What a form said, to be shown again. */
+export function postedOf(fields: Fields): Posted {
+  const posted: Record<string, string> = {};
+  for (const name of SHOWN) {
+    const value = fields.get(name)?.at(-1);
+    if (value !== undefined) posted[name] = value;
+  }
+  return posted;
+}

@@ -1,0 +1,107 @@
+import type { Context } from '../answer/context.js';
+import type { Description } from '../description/description.js';
+import { optionsOf } from '../description/options.js';
+import type { Format } from '../formats/format.js';
+import { FORMATS, POINT_FORMATS } from '../formats/table.js';
+import {
+  NOTIFICATION_COLUMNS,
+  notificationLinks,
+  POINT_COLUMNS,
+  pointLinks,
+} from '../pages/columns.js';
+import { PAGE_OFFER, pageFormat } from '../pages/format.js';
+import type { Site } from '../pages/site.js';
+import type { Crumb, Example, Subject } from '../pages/subject.js';
+import { POINTS_PATH, ROOT_PATH } from './addresses.js';
+import {
+  NOTIFICATIONS_DESCRIPTION,
+  POINT_DESCRIPTION,
+  POINTS_DESCRIPTION,
+  READ_POINTS_DESCRIPTION,
+  ROOT_DESCRIPTION,
+} from './describe.js';
+
+/** What the pages of each address are about. */
+export interface Subjects {
+  readonly points: Subject;
+  readonly point: Subject;
+  readonly notifications: Subject;
+  readonly root: Subject;
+}
+
+const HOME: Crumb = { label: 'Waypost', path: ROOT_PATH };
+const POINTS: Crumb = { label: 'Map data points', path: POINTS_PATH };
+
+const EXAMPLES: readonly Example[] = [
+  { label: 'newest first', query: 'ordering=-created_at' },
+  { label: 'within 1 km of a place, nearest first', query: 'coordinates=60.166,24.951,1000' },
+  { label: 'in a box', query: 'bbox=24.94,60.16,24.96,60.18' },
+  { label: 'with an image', query: 'has_image=true' },
+  {
+    label: 'of one month',
+    query: 'created_at_after=2023-05-01T00%3A00%3A00Z&created_at_before=2023-06-01T00%3A00%3A00Z',
+  },
+];
+
+/** The formats for programs of an address and its page, in the service's own order of preference. */
+export function withPage(
+  site: Site,
+  subject: Subject,
+  [first, ...others]: readonly [Format, ...Format[]],
+): readonly Format[] {
+  return [first, pageFormat(site, subject, [first, ...others]), ...others];
+}
+
+export function createSubjects({ site, posting }: Context): Subjects {
+  const listed = posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION;
+  return {
+    points: {
+      ...described(POINTS.label, listed, POINT_FORMATS),
+      crumbs: [HOME],
+      parameters: listed.parameters,
+      examples: EXAMPLES,
+      columns: POINT_COLUMNS,
+      links: pointLinks(site),
+      tiles: '/tiles/{z}/{x}/{y}.mvt',
+      posts: POINTS_PATH,
+    },
+    point: {
+      ...described('Map data point', POINT_DESCRIPTION, POINT_FORMATS),
+      crumbs: [HOME, POINTS],
+      columns: POINT_COLUMNS,
+      links: pointLinks(site),
+    },
+    notifications: {
+      ...described('Notifications', NOTIFICATIONS_DESCRIPTION, FORMATS),
+      crumbs: [HOME],
+      parameters: NOTIFICATIONS_DESCRIPTION.parameters,
+      columns: NOTIFICATION_COLUMNS,
+      links: notificationLinks(site),
+    },
+    root: {
+      ...described(HOME.label, ROOT_DESCRIPTION, FORMATS),
+      // all values are addresses of this service
+      links: ['map_data_points', 'notifications'].map((key) => ({ key, href: String })),
+    },
+  };
+}
+
+/** What every subject says, with nothing more. */
+function described(
+  name: string,
+  description: Description,
+  [first, ...others]: readonly [Format, ...Format[]],
+): Subject {
+  return {
+    name,
+    description: description.description,
+    crumbs: [],
+    parameters: [],
+    examples: [],
+    columns: [],
+    links: [],
+    tiles: undefined,
+    posts: undefined,
+    options: optionsOf(description, [first, PAGE_OFFER, ...others]),
+  };
+}
