@@ -25,6 +25,7 @@ export class Oracle {
   readonly #lat: Float64Array;
   readonly #created: Float64Array;
   readonly #modified: Float64Array;
+  readonly #attributes: Attributes;
   /** Places on the unit sphere: three coordinates each. */
   readonly #vectors: Float64Array;
   /** Working memory of one question, which the next one uses again. */
@@ -41,6 +42,8 @@ export class Oracle {
     this.#created = Float64Array.from(this.#notes, (note) => note.created);
     this.#modified = Float64Array.from(this.#notes, (note) => note.modified);
     this.#vectors = Float64Array.from(this.#notes.flatMap((note) => vectorOf(note.lon, note.lat)));
+
+    this.#attributes = new Attributes(this.#notes);
 
     this.#isMatch = new Uint8Array(notes.length);
     this.#found = new Uint32Array(notes.length + 1);
@@ -125,12 +128,8 @@ export class Oracle {
     }
     if (createdAt !== undefined) dropOutside(createdAt, this.#created, matches);
     if (modifiedAt !== undefined) dropOutside(modifiedAt, this.#modified, matches);
+    this.#attributes.keep(matches, filters);
     if (circle !== undefined) this.#dropOutside(circle, matches);
-    if (asksForAttributes(filters)) {
-      for (let i = 0; i < matches.length; i++) {
-        if (matches[i] === 1 && !hasAttributes(this.#notes[i]!, filters)) matches[i] = 0;
-      }
-    }
     return matches;
   }
 
@@ -155,23 +154,54 @@ export class Oracle {
   }
 }
 
-function asksForAttributes(filters: Filters): boolean {
-  const { statuses, isProcessed, hasImage, createdBy, tags, tagsAll } = filters;
-  const asked = [statuses, isProcessed, hasImage, createdBy, tags, tagsAll];
-  return asked.some((value) => value !== undefined);
+/** One attribute of all notes: its distinct values, and which of them each note has. */
+class Column<Value> {
+  readonly #values: Value[] = [];
+  readonly #indexes: Uint32Array;
+
+  constructor(notes: readonly Note[], pick: (note: Note) => Value) {
+    const known = new Map<string, number>();
+    this.#indexes = Uint32Array.from(notes, (note) => {
+      const value = pick(note);
+      const key = JSON.stringify([value]);
+      const index = known.get(key) ?? this.#values.push(value) - 1;
+      known.set(key, index);
+      return index;
+    });
+  }
+
+  /** Drops the notes whose value fails: each value is looked at once. */
+  keep(matches: Uint8Array, test: (value: Value) => boolean): void {
+    const passes = Uint8Array.from(this.#values, (value) => +test(value));
+    const indexes = this.#indexes;
+    for (let i = 0; i < matches.length; i++) matches[i]! &= passes[indexes[i]!]!;
+  }
 }
 
-function hasAttributes(note: Note, filters: Filters): boolean {
-  const { statuses, isProcessed, hasImage, createdBy, tags, tagsAll } = filters;
-  const own = note.tags ?? [];
-  return (
-    (statuses === undefined || statuses.includes(note.status ?? 'NEW')) &&
-    (isProcessed === undefined || isProcessed === (note.isProcessed ?? false)) &&
-    (hasImage === undefined || hasImage === (note.hasImage ?? false)) &&
-    (createdBy === undefined || createdBy.includes(note.createdBy)) &&
-    (tags === undefined || tags.some((tag) => own.includes(tag))) &&
-    (tagsAll === undefined || tagsAll.every((tag) => own.includes(tag)))
-  );
+class Attributes {
+  readonly #status: Column<string>;
+  readonly #isProcessed: Column<boolean>;
+  readonly #hasImage: Column<boolean>;
+  readonly #createdBy: Column<number | undefined>;
+  readonly #tags: Column<readonly string[]>;
+
+  constructor(notes: readonly Note[]) {
+    this.#status = new Column(notes, ({ status = 'NEW' }) => status);
+    this.#isProcessed = new Column(notes, ({ isProcessed = false }) => isProcessed);
+    this.#hasImage = new Column(notes, ({ hasImage = false }) => hasImage);
+    this.#createdBy = new Column(notes, ({ createdBy }) => createdBy);
+    this.#tags = new Column(notes, ({ tags = [] }) => tags.toSorted());
+  }
+
+  keep(matches: Uint8Array, filters: Filters): void {
+    const { statuses, isProcessed, hasImage, createdBy, tags, tagsAll } = filters;
+    if (statuses) this.#status.keep(matches, (status) => statuses.includes(status));
+    if (isProcessed !== undefined) this.#isProcessed.keep(matches, (is) => is === isProcessed);
+    if (hasImage !== undefined) this.#hasImage.keep(matches, (has) => has === hasImage);
+    if (createdBy) this.#createdBy.keep(matches, (user) => createdBy.includes(user));
+    if (tags) this.#tags.keep(matches, (own) => tags.some((tag) => own.includes(tag)));
+    if (tagsAll) this.#tags.keep(matches, (own) => tagsAll.every((tag) => own.includes(tag)));
+  }
 }
 
 function dropOutside(

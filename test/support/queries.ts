@@ -45,11 +45,11 @@ export function randomQuestion(seed: number, index: number, notes: readonly Note
   return { filters, ordering, pageOf: (count) => randomPage(random, count) };
 }
 
-/** Half of the questions ask for attributes, one or several, known and unknown ones. */
+/** Three questions of ten ask for attributes, one or several, known and unknown ones. */
 function randomAttributes(seed: number, index: number): Filters {
   const random = new Random(seed, 'notification');
   random.restart(index + 1);
-  if (random.chance(0.5)) return {};
+  if (random.chance(0.7)) return {};
   const some = <Value>(values: readonly Value[], other: Value): Value[] =>
     Array.from({ length: random.pick([1, 1, 1, 2, 3, 12]) }, () =>
       random.chance(0.05) ? other : pickSkewed(random, values),
