@@ -1,3 +1,4 @@
+import { NOBODY, type TextAttribute } from '../../src/dataset/attributes.js';
 import type { Dataset } from '../../src/dataset/dataset.js';
 import type { Order } from '../../src/dataset/order.js';
 import type { Random } from '../../src/generate/random.js';
@@ -35,6 +36,7 @@ export function randomCandidate(
     ...(random.chance(0.3) ? { polygon: randomPolygon(dataset, random) } : {}),
     ...(random.chance(0.5) ? { createdAt: randomWindow(dataset.byCreatedAt, random) } : {}),
     ...(random.chance(0.5) ? { modifiedAt: randomWindow(dataset.byModifiedAt, random) } : {}),
+    ...(random.chance(0.5) ? randomAttributes(dataset, random) : {}),
   };
   return {
     filters,
@@ -81,6 +83,7 @@ export function mutate(
 /** The query as parameters of the interface. */
 export function textOf({ filters, ordering, pageSize }: Candidate, { page }: Query): string {
   const { boxes, circle, polygon, createdAt, modifiedAt } = filters;
+  const { statuses, isProcessed, hasImage, tags, tagsAll, createdBy } = filters;
   const parts: string[] = [];
   for (const { west, south, east, north } of boxes ?? []) {
     parts.push(`bbox=${[west, south, east, north].map((edge) => edge.toFixed(5)).join()}`);
@@ -101,6 +104,14 @@ export function textOf({ filters, ordering, pageSize }: Candidate, { page }: Que
       `${name}_after=${timeText(window.after)}`,
       `${name}_before=${timeText(window.before)}`,
     );
+  }
+  if (statuses !== undefined) parts.push(`status=${statuses}`);
+  if (isProcessed !== undefined) parts.push(`is_processed=${isProcessed}`);
+  if (hasImage !== undefined) parts.push(`has_image=${hasImage}`);
+  if (tags !== undefined) parts.push(`tags=${tags}`);
+  if (tagsAll !== undefined) parts.push(`tags_all=${tagsAll}`);
+  if (createdBy !== undefined) {
+    parts.push(`created_by=${createdBy.map((user) => user ?? 'none')}`);
   }
   if (ordering !== 'distance' && ordering !== 'id') parts.push(`ordering=${ordering}`);
   return [...parts, `page_size=${pageSize}`, `page=${page}`].join('&');
@@ -169,6 +180,29 @@ function randomBoxes(dataset: Dataset, random: Random): Box[] {
       north: Math.min(90, lat + half / random.pick([1, 2, 4])),
     },
   ];
+}
+
+function randomAttributes({ attributes }: Dataset, random: Random): Filters {
+  const { status, tags, createdBy } = attributes;
+  const some = <Value>(pick: () => Value): Value[] =>
+    Array.from({ length: random.pick([1, 1, 2, 5, 30]) }, pick);
+  const textOf = ({ texts: { bytes, ends } }: TextAttribute): string => {
+    const text = random.int(ends.length);
+    const raw = Buffer.from(bytes.subarray(text === 0 ? 0 : ends[text - 1], ends[text]));
+    return JSON.parse(`"${raw}"`);
+  };
+  const userOf = (): number | undefined => {
+    const user = createdBy.users[random.int(createdBy.users.length)]!;
+    return user === NOBODY ? undefined : user;
+  };
+  return {
+    ...(random.chance(0.4) ? { statuses: some(() => textOf(status)) } : {}),
+    ...(random.chance(0.3) ? { isProcessed: random.chance(0.5) } : {}),
+    ...(random.chance(0.3) ? { hasImage: random.chance(0.5) } : {}),
+    ...(random.chance(0.3) ? { createdBy: some(userOf) } : {}),
+    ...(random.chance(0.4) ? { tags: some(() => textOf(tags)) } : {}),
+    ...(random.chance(0.2) ? { tagsAll: some(() => textOf(tags)).slice(0, 3) } : {}),
+  };
 }
 
 function randomWindow({ keys }: Order, random: Random): TimeWindow {

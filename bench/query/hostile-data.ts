@@ -2,6 +2,7 @@ import geographiclib from 'geographiclib-geodesic';
 import { buildDataset } from '../../src/dataset/build.js';
 import { assembleDataset, type Dataset } from '../../src/dataset/dataset.js';
 import { geodesic } from '../../src/model/geo.js';
+import { readPoint, renderPoint } from '../../src/model/point.js';
 import type { Circle } from '../../src/model/query.js';
 import type { Degrees, Metres } from '../../src/model/units.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/snapshot/block.js';
@@ -150,14 +151,37 @@ function points(count: number, place: (i: number) => [Degrees, Degrees]): Float6
 
 const START = Date.UTC(2020, 0, 1) * 1000;
 const MINUTE = 60e6;
-const RECORD = Buffer.from('{}');
+
+/** Attributes of which a half, a fifth and a 64th of the points have one more. */
+const RECORDS: readonly Buffer[] = Array.from({ length: 8 }, (_, variant) => {
+  const time = '2020-01-01T00:00:00Z';
+  const point = readPoint(
+    {
+      id: 1,
+      lat: '0',
+      lon: '0',
+      created_at: time,
+      status: variant & 1 ? 'OPEN' : 'NEW',
+      is_processed: (variant & 2) !== 0,
+      tags: variant & 4 ? ['rare', 'all'] : ['all'],
+    },
+    () => {},
+  );
+  if (!('id' in point)) throw new Error(`Expected a point, got ${JSON.stringify(point)}.`);
+  return Buffer.from(renderPoint(point));
+});
+
+function recordOf(i: number, count: number): Buffer {
+  const variant = (i % 5 === 0 ? 1 : 0) + (i > count / 2 ? 2 : 0) + (i % 64 === 7 ? 4 : 0);
+  return RECORDS[variant]!;
+}
 
 /** One point is created, and another modified, each minute. */
 function anyTimes(i: number): readonly [created: number, modified: number] {
   return [(i * 611_953) % 2_102_400, (i * 1_299_709) % 2_102_400];
 }
 
-/** Builds a dataset over the points, whose records are empty. */
+/** Builds a dataset over the points, whose records have no more than attributes of their own. */
 export async function hostileDataset(
   coords: Float64Array,
   times: Times = anyTimes,
@@ -190,6 +214,8 @@ function blockOf(coords: Float64Array, times: Times, from: number, to: number): 
   const count = to - from;
   const column = (at: (i: number) => number): Float64Array =>
     Float64Array.from({ length: count }, (_, i) => at(from + i));
+  const points = coords.length / 2;
+  const records = Array.from({ length: count }, (_, i) => recordOf(from + i, points));
   return {
     count,
     // a stride without a common factor puts neighbours on the map far apart in each order
@@ -198,7 +224,7 @@ function blockOf(coords: Float64Array, times: Times, from: number, to: number): 
     lat: column((i) => coords[2 * i + 1]!),
     createdAt: column((i) => START + times(i)[0] * MINUTE),
     modifiedAt: column((i) => START + times(i)[1] * MINUTE),
-    length: new Uint32Array(count).fill(RECORD.length),
-    records: Buffer.alloc(count * RECORD.length, RECORD),
+    length: Uint32Array.from(records, (record) => record.length),
+    records: Buffer.concat(records),
   };
 }

@@ -1,11 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createPageCopier, fetchMixedPage } from '../../src/dataset/record-page.js';
+import { appendToTail, continueTail } from '../../src/dataset/tail.js';
 import { renderPoint } from '../../src/model/point.js';
+import type { Filters } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
+import { matchTail } from '../../src/query/tail.js';
 import { assertPage, everyHint } from '../support/compare.js';
-import { acceptedMatches, engineOf, idsOf, tailOf } from '../support/engine.js';
+import { acceptedMatches, acceptedOf, engineOf, idsOf, tailOf } from '../support/engine.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -41,6 +44,35 @@ test('so do a tail that is larger than the generation, and one without any gener
   await ask(700, [1_100, 2_300], COMBINATIONS);
   await ask(1, [2_999], COMBINATIONS);
   await ask(0, [1, 3_000], COMBINATIONS);
+});
+
+test('a tail that goes on after a fold still tells attributes, of folded rows as well', () => {
+  const tail = tailOf(notes.slice(0, 400));
+  const next = continueTail(tail, 300, 100, { rows: 600, bytes: 600_000 });
+  appendToTail(next, acceptedOf(notes.slice(400, 600), 401));
+  const own = notes.slice(200, 600);
+  const many = Array.from({ length: 20 }, (_, i) => `rare ${i}`);
+  const asked: Filters[] = [
+    { statuses: ['NEW'] },
+    { statuses: ['OPEN', 'x"y'], isProcessed: true },
+    { tags: ['Lighting', '],"created_at":"'] },
+    { tags: ['😀'.repeat(64), ...many] },
+    { tagsAll: ['Lighting', 'Muu 2'] },
+    { createdBy: [148, undefined], hasImage: false },
+    { createdBy: [2 ** 53 - 1] },
+    { hasImage: true },
+  ];
+  const oracle = new Oracle(own);
+  for (const filters of asked) {
+    const found = [...matchTail(next, filters, 0, 400)].map((row) => own[row]!.id);
+    const expected = oracle.find(filters, 'id').notes.map(({ id }) => id);
+    assert.equal(
+      found.sort((a, b) => a - b),
+      expected,
+      JSON.stringify(filters),
+    );
+    assert.ok(expected.length > 0 && expected.length < own.length);
+  }
 });
 
 test('of points that share their place and times the ids decide, whichever of both they are in', async () => {

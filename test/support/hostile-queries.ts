@@ -23,6 +23,8 @@ const VALID = [
   'modified_at_after=2022-01-01T00:00:00.5&ordering=modified_at&page=last',
   'page=3&format=json&x=%C3%A4+b',
   'format=api&ordering=created_at',
+  'status=NEW,OPEN&is_processed=false&has_image=true&bbox=24.9,60.1,25,60.2',
+  'tags=Lighting,Muu%202&tags_all=a&tags_all=b&created_by=148,none,7',
   '',
 ];
 
@@ -37,6 +39,12 @@ const NAMES = [
   'created_at_before',
   'modified_at_after',
   'modified_at_before',
+  'status',
+  'is_processed',
+  'tags',
+  'tags_all',
+  'created_by',
+  'has_image',
   '__proto__',
   'constructor',
   'toString',
@@ -116,7 +124,9 @@ export function createHostileQueries(seed: number): () => HostileQuery {
 }
 
 function pickName(random: Random): string {
-  return random.chance(0.8) ? random.pick(NAMES.slice(0, 10)) : random.pick(NAMES);
+  return random.chance(0.8)
+    ? random.pick(NAMES.slice(0, NAMES.indexOf('__proto__')))
+    : random.pick(NAMES);
 }
 
 function join(random: Random, part: () => string): string {
