@@ -7,9 +7,6 @@ import { Rim } from './rim.js';
 
 const RADIANS = Math.PI / 180;
 
-/** Steps of latitude, in radians, between which the metric's slope is taken. */
-const STEP = 1e-3;
-
 /** Stands for the place of a box where a single row is tested. */
 const NO_BOX = -1;
 
@@ -132,32 +129,26 @@ interface Metric {
   readonly east2: number;
 }
 
-/** Slopes are taken half-way to a point: hence the halves of them. */
+/**
+ * The squares of the metres in a radian along the meridian and along the parallel, and their
+ * derivatives by the latitude. They are wanted half-way to a point: hence the halves.
+ */
 function metricAround(lat: Degrees): Metric {
-  const centre = lat * RADIANS;
-  const north0 = meridianMetric(centre);
-  const north1 = (meridianMetric(centre + STEP) - meridianMetric(centre - STEP)) / (2 * STEP);
-  const [below, east0, above] = [-STEP, 0, STEP].map((step) => parallelMetric(centre + step));
-  const east1 = (above! - below!) / (2 * STEP);
-  const east2 = (above! - 2 * east0! + below!) / (2 * STEP * STEP);
-  const square = RADIANS * RADIANS;
+  const sin = Math.sin(lat * RADIANS);
+  const cos = Math.cos(lat * RADIANS);
+  const w = 1 - ECCENTRICITY_SQUARED * sin * sin;
+  const rest = 1 - ECCENTRICITY_SQUARED;
+  const scale = (EQUATOR_RADIUS * RADIANS) ** 2;
+  const meridian = (scale * rest * rest) / (w * w * w);
+  const parallel = (scale * cos * cos) / w;
+  const slope = (-2 * scale * rest * sin * cos) / (w * w);
+  const bend = 4 * ECCENTRICITY_SQUARED * ((sin * cos) / w) ** 2;
+  const curvature = (-2 * scale * rest * ((cos * cos - sin * sin) / w + bend)) / w;
   return {
-    north0: north0 * square,
-    north1: (north1 / 2) * RADIANS * square,
-    east0: east0! * square,
-    east1: (east1 / 2) * RADIANS * square,
-    east2: (east2 / 4) * square * square,
+    north0: meridian,
+    north1: ((6 * ECCENTRICITY_SQUARED * sin * cos * meridian) / w / 2) * RADIANS,
+    east0: parallel,
+    east1: (slope / 2) * RADIANS,
+    east2: (curvature / 8) * RADIANS * RADIANS,
   };
-}
-
-/** Square of the metres in a radian along the meridian. */
-function meridianMetric(latitude: number): number {
-  const w = 1 - ECCENTRICITY_SQUARED * Math.sin(latitude) ** 2;
-  return (EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) ** 2 / w ** 3;
-}
-
-/** Square of the metres in a radian along the parallel. */
-function parallelMetric(latitude: number): number {
-  const w = 1 - ECCENTRICITY_SQUARED * Math.sin(latitude) ** 2;
-  return (EQUATOR_RADIUS * Math.cos(latitude)) ** 2 / w;
 }
