@@ -62,7 +62,6 @@ function refusalsOf({ description, read }: Readable): ErrorCase[] {
       user: undefined,
     };
     const error = thrownBy(() => read(asked));
-    const when = `the parameter ${name} cannot be used`;
-    return error?.status === 400 ? [{ name, when, error }] : [];
+    return error?.status === 400 ? [{ name, when: 'a parameter cannot be used', error }] : [];
   });
 }

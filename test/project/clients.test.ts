@@ -1,0 +1,154 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read, section } from '../support/documents.js';
+import { ROOT, startService } from '../support/service.js';
+import { testUnless } from '../support/skip.js';
+
+const run = promisify(execFile);
+const PAGE = read('docs/clients.md');
+const SHOWN = 'http://127.0.0.1:8080';
+
+const home = mkdtempSync(join(tmpdir(), 'waypost-clients-'));
+symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
+writeFileSync(join(home, 'package.json'), '{"type":"module"}');
+const service = await startService([
+  ...['--snapshot', join(ROOT, 'data/sample.waypost')],
+  // nothing here is about load
+  ...['--max-loop-delay', '0'],
+]);
+const site = `http://127.0.0.1:${service.port}`;
+
+test.after(async () => {
+  await service.stop();
+  rmSync(home, { recursive: true });
+});
+
+/** What a section shows in code of one language, to be put to the service of this test. */
+function snippets(title: string, language: string): string[] {
+  const found = section(PAGE, title).matchAll(
+    new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'),
+  );
+  return [...found].map(([, text]) => text!.replaceAll(SHOWN, site));
+}
+
+/** What a section says that its code prints. */
+function printed(title: string): string[] {
+  return snippets(title, 'text').map((text) => text.replaceAll(site, SHOWN));
+}
+
+/** Writes code into a file of the folder and runs it. */
+async function outputOf(command: string, file: string, text: string): Promise<string> {
+  writeFileSync(join(home, file), text);
+  const env = { ...process.env, QT_QPA_PLATFORM: 'offscreen' };
+  const { stdout } = await run(command, [file], { cwd: home, env });
+  return stdout;
+}
+
+function whyNot(command: string, ...args: string[]): string | undefined {
+  const { status } = spawnSync(command, args, { stdio: 'ignore' });
+  return status === 0 ? undefined : `${[command, ...args].join(' ')} does not run here`;
+}
+
+testUnless(
+  whyNot('curl', '--version'),
+  'the commands for curl print what the page shows',
+  async () => {
+    const commands = snippets('curl', 'sh');
+    const texts = printed('curl');
+    assert.is(commands.length, texts.length);
+    for (const [at, command] of commands.entries()) {
+      const { stdout } = await run('sh', ['-c', command], { cwd: home });
+      assert.is(stdout.replaceAll(site, SHOWN).trim(), texts[at]!.trim());
+    }
+  },
+);
+
+test('the code in JavaScript prints what the page shows', async () => {
+  const [code] = snippets('JavaScript', 'js');
+  assert.equal([await outputOf(process.execPath, 'notes.js', code!)], printed('JavaScript'));
+});
+
+test('the typed client is generated, compiles, and prints what the page shows', async () => {
+  const [shell] = snippets('TypeScript', 'sh');
+  const generate = /^npx (\S+) (.*)$/m.exec(shell!)!;
+  const bin = join(ROOT, 'node_modules/.bin');
+  await run(join(bin, generate[1]!), generate[2]!.split(' '), { cwd: home });
+  const [code] = snippets('TypeScript', 'ts');
+  writeFileSync(join(home, 'client.ts'), code!);
+  // a value of another type must not compile
+  const wrong = code!.replace('is_processed: false', "is_processed: 'no'");
+  assert.is.not(wrong, code);
+  writeFileSync(join(home, 'wrong.ts'), wrong);
+  const flags = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+  const files = ['client.ts', 'wrong.ts'];
+  const errors = await run(join(bin, 'tsc'), [...flags, ...files], { cwd: home }).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+  assert.match(errors, /wrong\.ts.*'boolean/);
+  assert.equal(
+    errors.split('\n').filter((line) => /^(?!wrong)\S/.test(line)),
+    [],
+  );
+  const { stdout } = await run(process.execPath, ['client.js'], { cwd: home });
+  assert.equal([stdout], printed('TypeScript'));
+});
+
+test('the packages that the page installs are the ones that are tested', () => {
+  const { devDependencies } = JSON.parse(read('package.json')) as {
+    devDependencies: Record<string, string>;
+  };
+  const installed = [...PAGE.matchAll(/^npm install .*?([\w-]+)@([\d.]+)$/gm)];
+  assert.is(installed.length, 2);
+  for (const [, name, version] of installed) assert.is(devDependencies[name!], version, name);
+});
+
+testUnless(
+  whyNot('python3', '--version'),
+  'the code in Python prints what the page shows',
+  async () => {
+    const [code] = snippets('Python', 'python');
+    assert.equal([await outputOf('python3', 'notes.py', code!)], printed('Python'));
+  },
+);
+
+test('the addresses for QGIS and MapLibre are answered as they expect', async () => {
+  const [layers] = snippets('QGIS', 'python');
+  const [list] = /http[^']*geojson[^']*/.exec(layers!)!;
+  const [tile] = /http[^']*\.mvt/.exec(layers!)!;
+  const collection = await fetch(list);
+  assert.is(collection.headers.get('content-type'), 'application/geo+json');
+  const { features } = (await collection.json()) as { features: unknown[] };
+  assert.match(printed('QGIS')[0]!, new RegExp(` ${features.length}$`, 'm'));
+  const whole = await fetch(tile.replace('{z}/{x}/{y}', '0/0/0'));
+  assert.equal([whole.status, whole.headers.get('content-type')], [200, MVT]);
+  const [map] = snippets('MapLibre', 'html');
+  const [source] = /http[^']*points\.json[^']*/.exec(map!)!;
+  const { vector_layers: known } = (await (await fetch(source)).json()) as {
+    vector_layers: { id: string }[];
+  };
+  const used = [...map!.matchAll(/'source-layer': '(\w+)'/g)].map(([, name]) => name);
+  assert.equal(
+    used,
+    known.map(({ id }) => id),
+  );
+});
+
+const MVT = 'application/vnd.mapbox-vector-tile';
+
+testUnless(
+  whyNot('python3', '-c', 'import qgis.core'),
+  'the code for QGIS prints what the page shows',
+  async () => {
+    const [code] = snippets('QGIS', 'python');
+    const start = 'from qgis.core import QgsApplication\nQgsApplication([], False).initQgis()\n';
+    assert.equal([await outputOf('python3', 'layers.py', start + code!)], printed('QGIS'));
+  },
+);
+
+test.run();
