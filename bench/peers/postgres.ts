@@ -1,0 +1,120 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { freePort, isInstalled, startBackend } from './backend.js';
+import { type Backend, Skipped } from './types.js';
+
+const PACKAGED = '/usr/lib/postgresql';
+const DATABASE = 'postgres';
+
+/** For a database that is read only and fits in memory. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  shared_buffers: '2GB',
+  work_mem: '64MB',
+  maintenance_work_mem: '512MB',
+  max_wal_size: '8GB',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  random_page_cost: '1.0',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+};
+
+/**
+ * Starts a PostgreSQL of our own on a free port, which `fill` puts points into. Throws Skipped where
+ * there is none.
+ */
+export async function startPostgres(fill: (client: pg.Client) => Promise<void>): Promise<Backend> {
+  const bin = findBinaries();
+  if (bin === undefined) throw new Skipped('PostgreSQL is not installed');
+  const user = unprivileged();
+  const data = mkdtempSync(join(tmpdir(), 'waypost-postgis-'));
+  const remove = (): void => rmSync(data, { recursive: true, force: true });
+  try {
+    if (user !== undefined) chownSync(data, user.uid, user.gid);
+    const init = ['-D', data, '-U', 'bench', '--auth=trust', '--no-sync', '-E', 'UTF8'];
+    execFileSync(join(bin, 'initdb'), init, { stdio: 'ignore', cwd: '/', ...user });
+    const port = await freePort();
+    const settings = Object.entries(SETTINGS).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+    const args = ['-D', data, '-p', String(port), ...settings];
+    const backend = await startBackend(
+      join(bin, 'postgres'),
+      args,
+      port,
+      async () => {
+        await withClient(port, (client) => client.query('SELECT 1'));
+      },
+      user,
+    );
+    const stop = async (): Promise<void> => {
+      await backend.stop();
+      remove();
+    };
+    try {
+      await withClient(port, fill);
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+    return { ...backend, stop };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Adds PostGIS; throws Skipped where it is not installed. */
+export async function addPostgis(client: pg.Client): Promise<void> {
+  try {
+    await client.query('CREATE EXTENSION postgis');
+  } catch (error) {
+    throw new Skipped(`PostGIS is not installed: ${(error as Error).message}`);
+  }
+}
+
+async function withClient<T>(port: number, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(address(port));
+  // a PostgreSQL that is still starting drops connections
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** How clients reach the database. */
+export function address(port: number): pg.ClientConfig {
+  return { host: '127.0.0.1', port, user: 'bench', database: DATABASE };
+}
+
+/** The folder of `postgres` and `initdb`; where Debian keeps them they are in no PATH. */
+function findBinaries(): string | undefined {
+  let versions: string[] = [];
+  try {
+    versions = readdirSync(PACKAGED).sort((a, b) => Number(b) - Number(a));
+  } catch {
+    // the folder is where Debian has it only
+  }
+  const folders = [...versions.map((version) => join(PACKAGED, version, 'bin')), ''];
+  return folders.find((folder) => isInstalled(join(folder, 'initdb')));
+}
+
+/**
+ * The user to run PostgreSQL as, where this process is of root: PostgreSQL refuses to run as root.
+ */
+function unprivileged(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string): number =>
+    Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim() || Number.NaN);
+  const user = { uid: id('-u'), gid: id('-g') };
+  if (Number.isNaN(user.uid)) throw new Skipped('PostgreSQL does not run as root');
+  return user;
+}

@@ -1,0 +1,152 @@
+import { Skipped } from './peers/types.js';
+import { loadEngine } from './query.js';
+import { nativeFile, ndjsonFile } from './support/data.js';
+import {
+  type BenchOptions,
+  benchCommand,
+  LARGE_HELP,
+  runMain,
+  say,
+  typedCommand,
+  writePart,
+} from './support/run.js';
+import { digits, textTable } from './support/table.js';
+import { FILTER_SETS, tilesOf, ZOOMS } from './tiles/cases.js';
+import { checkTiles } from './tiles/check.js';
+import type { Contender } from './tiles/contender.js';
+import { measureTiles, type Timed } from './tiles/measure.js';
+import { openOurs, startOurs } from './tiles/ours.js';
+import { startPostgisTiles } from './tiles/postgis.js';
+import { type SlowTile, slowestTiles } from './tiles/slowest.js';
+import { openSupercluster } from './tiles/supercluster.js';
+
+/** Tiles of one zoom with as many filters. */
+export interface TileResult {
+  readonly points: number;
+  readonly filters: number;
+  readonly zoom: number;
+  readonly times: readonly Timed[];
+}
+
+/** What bench/tiles writes. */
+export interface TileResults {
+  readonly results: readonly TileResult[];
+  /** The filters, by how many there are. */
+  readonly queries: Readonly<Record<number, string>>;
+  /** Seconds that supercluster takes for the index of each filter set. */
+  readonly rebuilt: readonly {
+    readonly points: number;
+    readonly filters: number;
+    readonly seconds: number;
+  }[];
+  /** Tiles of the whole world with one filter: the slowest of those that were tried. */
+  readonly slowest: readonly (SlowTile & { readonly points: number })[];
+  /** Why each peer that is missing was left out. */
+  readonly skipped: Readonly<Record<string, string>>;
+}
+
+interface Options extends BenchOptions {
+  readonly points: number;
+  readonly rounds: number;
+  readonly large: boolean;
+}
+
+const TILES = 100;
+const SMOKE_POINTS = 5_000;
+const SLOW_TRIES = 500;
+/** From this number of points on supercluster does not fit in the memory that Node takes. */
+const LIGHT_FROM = 4_000_000;
+
+const command = benchCommand('tiles', 'Makes vector tiles, by zoom and by filters.', {
+  points: 1_000_000,
+  rounds: 5,
+}).option('--large', LARGE_HELP, false);
+
+/** Entry: each size in turn. */
+async function main(): Promise<void> {
+  const { smoke, large, points, rounds, json } = command.parse().opts<Options>();
+  const parts: TileResults[] = [];
+  for (const size of smoke ? [SMOKE_POINTS] : large ? [points, 10_000_000] : [points]) {
+    parts.push(await benchSize(size, smoke ? 1 : rounds, smoke));
+  }
+  const results: TileResults = {
+    results: parts.flatMap((part) => part.results),
+    queries: Object.fromEntries(FILTER_SETS.map(({ count, query }) => [count, query])),
+    rebuilt: parts.flatMap((part) => part.rebuilt),
+    slowest: parts.flatMap((part) => part.slowest),
+    skipped: Object.assign({}, ...parts.map((part) => part.skipped)) as Record<string, string>,
+  };
+  console.log(tilesText(results));
+  writePart(json, typedCommand('tiles'), results);
+}
+
+async function benchSize(points: number, rounds: number, isSmoke: boolean): Promise<TileResults> {
+  const native = await nativeFile(points);
+  const ndjson = await ndjsonFile(points);
+  const engine = await loadEngine(native);
+  const tiles = ZOOMS.map((z) => tilesOf(engine.dataset, z, isSmoke ? 5 : TILES));
+  const contenders: Contender[] = [openOurs(engine), await startOurs(native)];
+  const skipped: Record<string, string> = {};
+  const rebuilt: TileResults['rebuilt'][number][] = [];
+  const results: TileResult[] = [];
+  try {
+    const postgis = await startPostgisTiles(ndjson).catch((error: unknown) => {
+      if (!(error instanceof Skipped)) throw error;
+      say(`left out: ${error.message}`);
+      skipped['PostGIS'] = error.message;
+    });
+    if (postgis) contenders.push(postgis);
+    const clusters = points < LIGHT_FROM ? await openSupercluster(ndjson) : undefined;
+    if (clusters) contenders.push(clusters);
+    else skipped[`supercluster, ${digits(points)} points`] = 'needs more memory than Node takes';
+    for (const set of FILTER_SETS) {
+      for (const contender of contenders) await contender.prepare(set);
+      const seconds = clusters?.rebuilt.get(set.count);
+      if (seconds !== undefined) rebuilt.push({ points, filters: set.count, seconds });
+      await checkTiles(contenders, (one) => one !== clusters, tiles, set);
+      for (const [i, zoom] of ZOOMS.entries()) {
+        const times = await measureTiles(contenders, tiles[i]!, rounds, isSmoke);
+        results.push({ points, filters: set.count, zoom, times });
+        say(`${points} points, ${set.count} filters, zoom ${zoom}: measured`);
+      }
+    }
+  } finally {
+    for (const contender of contenders) await contender.stop();
+  }
+  const slowest = await slowestTiles(engine, isSmoke ? 20 : SLOW_TRIES);
+  return {
+    results,
+    queries: {},
+    rebuilt,
+    slowest: slowest.map((one) => ({ points, ...one })),
+    skipped,
+  };
+}
+
+function tilesText({ results, queries, rebuilt, slowest, skipped }: TileResults): string {
+  const rows = results.flatMap(({ points, filters, zoom, times }) =>
+    times.map(({ contender, tiles, micros, toOurs }) => [
+      `${digits(points)} points, ${filters} filters, zoom ${zoom}: ${contender}`,
+      String(tiles),
+      `${digits(micros.mean)} ± ${digits(micros.deviation)}`,
+      digits(1e6 / micros.median),
+      `${digits(toOurs.median)} ± ${digits(toOurs.deviation)}`,
+    ]),
+  );
+  const head = ['what: contender', 'tiles', 'µs a tile', 'tiles/s', 'to ours'];
+  const lines = [
+    ...Object.entries(queries).map(([count, query]) => `${count} filters: ${query || 'none'}`),
+    ...rebuilt.map(
+      ({ points, filters, seconds }) =>
+        `supercluster: an index of ${digits(points)} points with ${filters} filters takes ${digits(seconds)} s`,
+    ),
+    ...slowest.map(
+      ({ points, query, millis, piece }) =>
+        `slow, ${digits(points)} points: ${digits(millis)} ms, longest piece ${digits(piece)} ms: ${query}`,
+    ),
+    ...Object.entries(skipped).map(([peer, why]) => `left out: ${peer}: ${why}`),
+  ];
+  return [textTable(head, rows), ...lines].join('\n');
+}
+
+await runMain(import.meta, main);

@@ -1,0 +1,77 @@
+import { parseFilters } from '../../src/http/request/filters.js';
+import { parseQueryString } from '../../src/http/request/query-string.js';
+import { openTimeZone } from '../../src/model/time-zone.js';
+import type { Engine } from '../../src/query/engine.js';
+import { Suspended } from '../../src/query/suspended.js';
+import { beginTile, filtersWithin } from '../../src/tiles/tile.js';
+import { benchRandom } from '../places.js';
+import { GRID } from './cases.js';
+
+/** A tile of the whole world with one filter. */
+export interface SlowTile {
+  readonly query: string;
+  /** Milliseconds in all, from the first to the last piece of work. */
+  readonly millis: number;
+  /** The longest piece. */
+  readonly piece: number;
+}
+
+const WORLD = { z: 0, x: 0, y: 0 };
+const TAGS = ['Lighting', 'Noise', 'Traffic', 'Safety', 'Nature'];
+const KEPT = 5;
+
+/**
+ * Times the tile of the whole world with one filter, each time another one: what is known of a filter
+ * from an earlier tile does not help. Returns the slowest.
+ */
+export async function slowestTiles(engine: Engine, tries: number): Promise<SlowTile[]> {
+  const random = benchRandom(1, 510);
+  const zone = await openTimeZone('UTC');
+  const found: SlowTile[] = [];
+  const degrees = (limit: number): string => ((random.next() * 2 - 1) * limit).toFixed(4);
+  const day = (): string => new Date(Date.UTC(2020, 0, 1 + random.int(1400))).toISOString();
+  const kinds: readonly (() => string)[] = [
+    () => `status=${random.pick(['NEW', 'OPEN'])},other-${random.int(1e6)}`,
+    () => `tags=${random.pick(TAGS)},other-${random.int(1e6)}`,
+    () => `created_by=none,${random.int(4000)}`,
+    () => `created_by=${1 + random.int(4000)}`,
+    () => random.pick(['is_processed=false', 'is_processed=true', 'has_image=false']),
+    () => `created_at_after=${day()}`,
+    () => `modified_at_before=${day()}`,
+    () => `bbox=${degrees(180)},${degrees(45)},${degrees(180)},${60 + random.int(30)}`,
+    () => `coordinates=${degrees(90)},${degrees(180)},${random.int(20_000_000)}`,
+    () => `polygon=${Array.from({ length: 30 }, () => `${degrees(180)},${degrees(90)}`).join(';')}`,
+  ];
+  for (let i = 0; i < tries; i++) {
+    const query = kinds[i % kinds.length]!();
+    const filters = filtersWithin(WORLD, parseFilters(parseQueryString(query), zone, []));
+    const begin = () =>
+      beginTile(engine, { address: WORLD, filters, grid: GRID, fields: [] }, undefined);
+    found.push({ query, ...timed(begin) });
+    found.sort((a, b) => b.millis - a.millis);
+    found.length = Math.min(found.length, KEPT);
+  }
+  return found;
+}
+
+function timed(begin: () => Uint8Array | Suspended<Uint8Array>): Omit<SlowTile, 'query'> {
+  let millis = 0;
+  let piece = 0;
+  const time = <T>(work: () => T): T => {
+    // other processes take time of the clock, this one's other threads that of the processor
+    const began = performance.now();
+    const before = process.cpuUsage();
+    const result = work();
+    const { user, system } = process.cpuUsage(before);
+    const took = Math.min(performance.now() - began, (user + system) / 1000);
+    millis += took;
+    piece = Math.max(piece, took);
+    return result;
+  };
+  let tile = time(begin);
+  while (tile instanceof Suspended) {
+    const suspended: Suspended<Uint8Array> = tile;
+    tile = time(() => suspended.resume());
+  }
+  return { millis, piece };
+}
