@@ -25,6 +25,7 @@ export function refresh(document: string, report: Report): string {
       'Pack and verify',
       'Reloads under load',
       'Ten times the points',
+      'Vector tiles',
       'The slowest queries that a search finds',
     ].includes(title),
   );

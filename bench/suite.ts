@@ -48,7 +48,11 @@ const command = plainCommand(
 )
   .option('--smoke', SMOKE_HELP, false)
   .option('--large', `${LARGE_HELP}, and 15 minutes`, false)
-  .option('--only <parts>', 'with commas: query, load, reload, peers, http, open, scale', names)
+  .option(
+    '--only <parts>',
+    'with commas: query, load, reload, peers, http, open, tiles, scale',
+    names,
+  )
   .option('--out <folder>', 'where reports go', RESULTS);
 
 /** Entry: each part in a process of its own, one after the other, then the report. */
@@ -91,6 +95,7 @@ function stepsOf({ smoke, large, only }: Options): Step[] {
     { part: 'http', script: 'http', args: small },
     { part: 'open', script: 'http', args: [...small, ...open] },
     { part: 'reload', script: 'reload', args: small },
+    { part: 'tiles', script: 'tiles', args: [...small, ...ten] },
   ];
   if (large || smoke || only?.includes('scale')) {
     all.push({ part: 'scale', script: 'scale', args: small });

@@ -14,36 +14,13 @@ import { digits, textTable } from './support/table.js';
 import { FILTER_SETS, tilesOf, ZOOMS } from './tiles/cases.js';
 import { checkTiles } from './tiles/check.js';
 import type { Contender } from './tiles/contender.js';
-import { measureTiles, type Timed } from './tiles/measure.js';
+import { measureTiles } from './tiles/measure.js';
 import { openOurs, startOurs } from './tiles/ours.js';
 import { startPostgisTiles } from './tiles/postgis.js';
-import { type SlowTile, slowestTiles } from './tiles/slowest.js';
+import type { Rebuilt, TileResult, TileResults } from './tiles/results.js';
+import { slowestTiles } from './tiles/slowest.js';
 import { openSupercluster } from './tiles/supercluster.js';
-
-/** Tiles of one zoom with as many filters. */
-export interface TileResult {
-  readonly points: number;
-  readonly filters: number;
-  readonly zoom: number;
-  readonly times: readonly Timed[];
-}
-
-/** What bench/tiles writes. */
-export interface TileResults {
-  readonly results: readonly TileResult[];
-  /** The filters, by how many there are. */
-  readonly queries: Readonly<Record<number, string>>;
-  /** Seconds that supercluster takes for the index of each filter set. */
-  readonly rebuilt: readonly {
-    readonly points: number;
-    readonly filters: number;
-    readonly seconds: number;
-  }[];
-  /** Tiles of the whole world with one filter: the slowest of those that were tried. */
-  readonly slowest: readonly (SlowTile & { readonly points: number })[];
-  /** Why each peer that is missing was left out. */
-  readonly skipped: Readonly<Record<string, string>>;
-}
+import { tileNotes, tileTable } from './tiles/table.js';
 
 interface Options extends BenchOptions {
   readonly points: number;
@@ -87,7 +64,7 @@ async function benchSize(points: number, rounds: number, isSmoke: boolean): Prom
   const tiles = ZOOMS.map((z) => tilesOf(engine.dataset, z, isSmoke ? 5 : TILES));
   const contenders: Contender[] = [openOurs(engine), await startOurs(native)];
   const skipped: Record<string, string> = {};
-  const rebuilt: TileResults['rebuilt'][number][] = [];
+  const rebuilt: Rebuilt[] = [];
   const results: TileResult[] = [];
   try {
     const postgis = await startPostgisTiles(ndjson).catch((error: unknown) => {
@@ -123,30 +100,13 @@ async function benchSize(points: number, rounds: number, isSmoke: boolean): Prom
   };
 }
 
-function tilesText({ results, queries, rebuilt, slowest, skipped }: TileResults): string {
-  const rows = results.flatMap(({ points, filters, zoom, times }) =>
-    times.map(({ contender, tiles, micros, toOurs }) => [
-      `${digits(points)} points, ${filters} filters, zoom ${zoom}: ${contender}`,
-      String(tiles),
-      `${digits(micros.mean)} ± ${digits(micros.deviation)}`,
-      digits(1e6 / micros.median),
-      `${digits(toOurs.median)} ± ${digits(toOurs.deviation)}`,
-    ]),
+function tilesText(results: TileResults): string {
+  const { head, rows } = tileTable(results);
+  const slowest = results.slowest.map(
+    ({ points, query, millis, piece }) =>
+      `slow, ${digits(points)} points: ${digits(millis)} ms, longest piece ${digits(piece)} ms: ${query}`,
   );
-  const head = ['what: contender', 'tiles', 'µs a tile', 'tiles/s', 'to ours'];
-  const lines = [
-    ...Object.entries(queries).map(([count, query]) => `${count} filters: ${query || 'none'}`),
-    ...rebuilt.map(
-      ({ points, filters, seconds }) =>
-        `supercluster: an index of ${digits(points)} points with ${filters} filters takes ${digits(seconds)} s`,
-    ),
-    ...slowest.map(
-      ({ points, query, millis, piece }) =>
-        `slow, ${digits(points)} points: ${digits(millis)} ms, longest piece ${digits(piece)} ms: ${query}`,
-    ),
-    ...Object.entries(skipped).map(([peer, why]) => `left out: ${peer}: ${why}`),
-  ];
-  return [textTable(head, rows), ...lines].join('\n');
+  return [textTable(head, rows), ...tileNotes(results), ...slowest].join('\n');
 }
 
 await runMain(import.meta, main);

@@ -131,6 +131,25 @@ const DEFINITIONS: readonly Definition[] = [
       return found && spread(found.ratio);
     },
   },
+  {
+    what: 'vector tiles a second with a filter, 1M points, beside PostGIS ST_AsMVT over the same clusters, the worst of all zooms',
+    least: 100,
+    aim: 1000,
+    by: 'bench/tiles',
+    read: ({ tiles }) => worstTiles(tiles),
+  },
+  {
+    what: 'slowest tile: the whole world, 1M points, one filter',
+    least: 20,
+    aim: 5,
+    isLimit: true,
+    unit: ' ms',
+    by: 'bench/tiles',
+    read({ tiles }) {
+      const slowest = tiles?.results.slowest.find(({ points }) => points === MILLION);
+      return slowest && plain(slowest.millis);
+    },
+  },
 ];
 
 /** Holds a report against the goals. */
@@ -168,6 +187,16 @@ function pageRatio({ query }: Parts): Figure | undefined {
     return all === undefined || few === undefined ? [] : [all / few];
   });
   return ratios.length === 0 ? undefined : plain(Math.max(...ratios));
+}
+
+/** How many times as long as ours a tile of PostGIS takes, at the zoom where that is least. */
+function worstTiles(tiles: Parts['tiles']): Figure | undefined {
+  const ratios = (tiles?.results.results ?? [])
+    .filter(({ points, filters }) => points === MILLION && filters === 1)
+    .flatMap(({ times }) => times.filter(({ contender }) => contender === 'PostGIS'))
+    .map(({ toOurs }) => toOurs)
+    .sort((a, b) => a.median - b.median);
+  return ratios[0] && spread(ratios[0]);
 }
 
 function findNative(load: Parts['load']) {

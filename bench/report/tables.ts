@@ -1,6 +1,7 @@
 import type { Round } from '../generators/types.js';
 import { ratiosOf, spreadOf } from '../support/stats.js';
 import { digits, size } from '../support/table.js';
+import { tileTable } from '../tiles/table.js';
 import { goalsOf } from './goals.js';
 import type { Parts, Report } from './types.js';
 
@@ -28,7 +29,7 @@ export function describeReport({ date, machine, command }: Report): string {
 
 /** Every table of a report, in reading order; those of parts that were not run are left out. */
 export function reportTables(report: Report): ReportTable[] {
-  const { http, open, query, load, reload, peers, scale } = report.parts;
+  const { http, open, query, load, reload, peers, scale, tiles } = report.parts;
   const tables: (ReportTable | undefined)[] = [
     goalsTable(report.parts),
     peers && peersTable(peers.results),
@@ -40,6 +41,7 @@ export function reportTables(report: Report): ReportTable[] {
     load && ratesTable(load.results),
     reload && reloadTable(reload.results),
     scale && scaleTable(scale.results),
+    tiles && tileTable(tiles.results),
   ];
   return tables.filter((table) => table !== undefined);
 }

@@ -6,6 +6,7 @@ import type { ReloadResults } from '../reload.js';
 import type { ScaleResult } from '../scale.js';
 import type { Machine } from '../support/machine.js';
 import type { Part } from '../support/run.js';
+import type { TileResults } from '../tiles/results.js';
 
 /** The parts of a run of the suite; those that were not run are absent. */
 export interface Parts {
@@ -17,6 +18,7 @@ export interface Parts {
   readonly reload?: Part<ReloadResults>;
   readonly peers?: Part<PeerResults>;
   readonly scale?: Part<readonly ScaleResult[]>;
+  readonly tiles?: Part<TileResults>;
 }
 
 /** The file that a run of the suite writes. */

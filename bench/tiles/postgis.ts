@@ -36,26 +36,28 @@ VACUUM ANALYZE points`;
 
 /**
  * The same clusters as ours: a grid that is cut from the world. A node of the snapping grid stands
- * in the middle of a cell. Parameters: the tile's corner, then the width of the tile and of a cell.
+ * in the middle of a cell; the operator `&&` compares boxes of 32 bits, so places are compared, too.
+ * Parameters: the tile's corner, then the width of the tile and of a cell.
  */
 const tileSql = (where: string): string => `
 WITH cells AS MATERIALIZED (
   SELECT count(*)::int AS n, avg(ST_X(place)) AS x, avg(ST_Y(place)) AS y, min(id) AS id
   FROM points
-  WHERE place && ST_MakeEnvelope($1, $2, $1 + $3, $2 + $3)
-    AND ST_X(place) < $1 + $3 AND ST_Y(place) < $2 + $3 AND ${where}
-  GROUP BY ST_SnapToGrid(place, $1 + $4 / 2, $2 + $4 / 2, $4, $4)
+  WHERE place && ST_MakeEnvelope($1::float8, $2::float8, $1::float8 + $3::float8, $2::float8 + $3::float8)
+    AND ST_X(place) >= $1::float8 AND ST_X(place) < $1::float8 + $3::float8
+    AND ST_Y(place) >= $2::float8 AND ST_Y(place) < $2::float8 + $3::float8 AND ${where}
+  GROUP BY ST_SnapToGrid(place, $1::float8 + $4::float8 / 2, $2::float8 + $4::float8 / 2, $4::float8, $4::float8)
 )
 SELECT coalesce((SELECT ST_AsMVT(clusters, 'clusters') FROM (
   SELECT n AS point_count,
     CASE WHEN n < 1000 THEN n::text WHEN n < 1000000 THEN round(n / 1000.0, 1) || 'k'
       ELSE round(n / 1000000.0, 1) || 'M' END AS point_count_abbreviated,
-    ST_MakePoint(floor((x - $1) / $3 * 4096), floor((y - $2) / $3 * 4096)) AS geom
+    ST_MakePoint(floor((x - $1::float8) / $3::float8 * 4096), floor((y - $2::float8) / $3::float8 * 4096)) AS geom
   FROM cells WHERE n > 1
 ) AS clusters), '')
 || coalesce((SELECT ST_AsMVT(singles, 'points', 4096, 'geom', 'id') FROM (
   SELECT points.id, status, is_processed, extract(epoch FROM created_at)::float8 AS created_at,
-    ST_MakePoint(floor((ST_X(place) - $1) / $3 * 4096), floor((ST_Y(place) - $2) / $3 * 4096)) AS geom
+    ST_MakePoint(floor((ST_X(place) - $1::float8) / $3::float8 * 4096), floor((ST_Y(place) - $2::float8) / $3::float8 * 4096)) AS geom
   FROM cells JOIN points ON points.id = cells.id WHERE n = 1
 ) AS singles), '') AS tile`;
 

@@ -47,19 +47,26 @@ export async function openSupercluster(ndjson: string): Promise<Superclusters> {
     },
     tile({ z, x, y }) {
       const tile = index.getTile(z, x, y);
-      return tile === null ? new Uint8Array(0) : encode(tile);
+      return tile === null ? new Uint8Array(0) : encode(tile, y === 2 ** z - 1);
     },
     async stop() {},
   };
 }
 
-/** Clusters and single points in a layer each, without those of the margin that tiles share. */
-function encode({ features }: Supercluster.Tile<Supercluster.AnyProps, Properties>): Uint8Array {
+/**
+ * Clusters and single points in a layer each, without those of the margin that tiles share. What is
+ * beyond Web Mercator stands at its southern edge, below which there is no tile.
+ */
+function encode(
+  { features }: Supercluster.Tile<Supercluster.AnyProps, Properties>,
+  isSouthernmost: boolean,
+): Uint8Array {
+  const below = isSouthernmost ? EXTENT + 1 : EXTENT;
   const clusters: typeof features = [];
   const points: typeof features = [];
   for (const feature of features) {
     const [[x, y]] = feature.geometry as [[number, number]];
-    if (x < 0 || x >= EXTENT || y < 0 || y >= EXTENT) continue;
+    if (x < 0 || x >= EXTENT || y < 0 || y >= below) continue;
     ('cluster' in feature.tags ? clusters : points).push(feature);
   }
   const layers = { clusters: { features: clusters }, points: { features: points } };

@@ -1,0 +1,53 @@
+import { digits } from '../support/table.js';
+import type { TileResult, TileResults } from './results.js';
+
+/** Contenders in the order of columns. */
+const COLUMNS = ['Waypost', 'Waypost, by HTTP', 'PostGIS', 'supercluster'] as const;
+
+/** The table of a report: a row for each zoom with as many filters. */
+export function tileTable(results: TileResults): {
+  title: string;
+  note: string;
+  head: string[];
+  rows: string[][];
+} {
+  const ratios = ['PostGIS', 'supercluster'] as const;
+  return {
+    title: 'Vector tiles',
+    note: `Microseconds a tile, by the number of filters. One process and one connection each. ${tileNotes(results).join(' ')}`,
+    head: ['points', 'filters', 'zoom', 'tiles', ...COLUMNS, ...ratios.map((one) => `${one} ×`)],
+    rows: results.results.map((one) => [
+      digits(one.points),
+      String(one.filters),
+      String(one.zoom),
+      String(one.times[0]!.tiles),
+      ...COLUMNS.map((name) => cell(one, name, 'micros')),
+      ...ratios.map((name) => cell(one, name, 'toOurs')),
+    ]),
+  };
+}
+
+function cell({ times }: TileResult, contender: string, what: 'micros' | 'toOurs'): string {
+  const found = times.find((one) => one.contender === contender);
+  return found === undefined ? '–' : digits(found[what].median);
+}
+
+/** What a table of tiles leaves open. */
+export function tileNotes({ queries, rebuilt, slowest, skipped }: TileResults): string[] {
+  const worst = slowest[0];
+  return [
+    ...Object.entries(queries)
+      .filter(([, query]) => query !== '')
+      .map(([count, query]) => `${count}: \`${query}\`.`),
+    ...rebuilt.map(
+      ({ points, filters, seconds }) =>
+        `supercluster takes ${digits(seconds)} s to make its index of ${digits(points)} points with ${filters} filters.`,
+    ),
+    ...(worst === undefined
+      ? []
+      : [
+          `The slowest tile of the world with one filter took ${digits(worst.millis)} ms, its longest piece ${digits(worst.piece)} ms: \`${worst.query}\`.`,
+        ]),
+    ...Object.entries(skipped).map(([peer, why]) => `Left out: ${peer}: ${why}.`),
+  ];
+}
