@@ -1,7 +1,8 @@
 import { Agent, get } from 'node:http';
 import type { Filters } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
-import { filtersWithin, makeTile } from '../../src/tiles/tile.js';
+import { filtersWithin } from '../../src/tiles/query.js';
+import { makeTile } from '../../src/tiles/tile.js';
 import { startService } from '../support/service.js';
 import { type Address, filtersOf, GRID } from './cases.js';
 import type { Contender } from './contender.js';
@@ -19,7 +20,7 @@ export function openOurs(engine: Engine): Contender {
     },
     tile(address) {
       const within = filtersWithin(address, filters);
-      return makeTile(engine, { address, filters: within, grid: GRID, fields: [] });
+      return makeTile(engine, { address, filters: within, grid: GRID });
     },
     async stop() {},
   };

@@ -3,7 +3,8 @@ import { parseQueryString } from '../../src/http/request/query-string.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Engine } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
-import { beginTile, filtersWithin } from '../../src/tiles/tile.js';
+import { filtersWithin } from '../../src/tiles/query.js';
+import { beginTile } from '../../src/tiles/tile.js';
 import { benchRandom } from '../places.js';
 import { GRID } from './cases.js';
 
@@ -45,8 +46,7 @@ export async function slowestTiles(engine: Engine, tries: number): Promise<SlowT
   for (let i = 0; i < tries; i++) {
     const query = kinds[i % kinds.length]!();
     const filters = filtersWithin(WORLD, parseFilters(parseQueryString(query), zone, []));
-    const begin = () =>
-      beginTile(engine, { address: WORLD, filters, grid: GRID, fields: [] }, undefined);
+    const begin = () => beginTile(engine, { address: WORLD, filters, grid: GRID });
     found.push({ query, ...timed(begin) });
     found.sort((a, b) => b.millis - a.millis);
     found.length = Math.min(found.length, KEPT);
