@@ -31,7 +31,6 @@ export function pageOf(engine: Engine, ordering: Ordering): Contender {
     target: '',
     headers: () => [],
     allocate: Buffer.allocUnsafeSlow,
-    elapsed: () => 0,
   };
   return {
     name: 'Waypost, with JSON',

@@ -7,6 +7,19 @@ function leaveOutEmptyFields(form: HTMLFormElement): void {
   });
 }
 
+/** Tells how long the service worked on the page, which only its headers say. */
+function tellTiming(place: HTMLElement): void {
+  const [navigation] = performance.getEntriesByType('navigation');
+  const timings = (navigation as PerformanceNavigationTiming | undefined)?.serverTiming ?? [];
+  const total = timings.find(({ name }) => name === 'total');
+  if (total === undefined) return;
+  const micros = Math.round(total.duration * 1000).toLocaleString('en');
+  const isKept = timings.some(({ name }) => name === 'cache');
+  place.textContent = `Answered in ${micros} µs${isKept ? ', from the cache' : ''}.`;
+}
+
 for (const form of document.querySelectorAll<HTMLFormElement>('form[method="get"]')) {
   leaveOutEmptyFields(form);
 }
+const timing = document.getElementById('timing');
+if (timing !== null) tellTiming(timing);

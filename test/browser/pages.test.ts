@@ -9,7 +9,7 @@ const LIST = '/rest/map_data_points/';
 browserTest('the pages of a list lead forward and back', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
     await page.goto(`${LIST}?page_size=7`);
-    await page.waitForSelector('text=HTTP 200 OK');
+    await page.waitForSelector('text=3,000 matches');
     await page.click('text=Next');
     await page.waitForURL('**/?page=2&page_size=7');
     await page.click('text=Previous');

@@ -106,7 +106,7 @@ test('a request keeps the name that it came with', async () => {
 
 /** Without what differs from one request to the next. */
 function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const { date: _, 'x-request-id': __, ...others } = headers;
+  const { date: _, 'x-request-id': __, 'server-timing': ___, ...others } = headers;
   return others;
 }
 

@@ -26,7 +26,7 @@ export function preflightHeaders(allow: string): readonly string[] {
     'Access-Control-Allow-Methods',
     allow,
     'Access-Control-Allow-Headers',
-    'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id',
+    'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Waypost-Timing, X-Request-Id',
     'Access-Control-Max-Age',
     '86400',
   ];

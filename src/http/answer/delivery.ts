@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Page } from '../formats/format.js';
+import type { Page, QueryWork } from '../formats/format.js';
 import { pageTooLarge } from '../request/errors.js';
 import type { Coverage } from './additions.js';
 import type { AnswerCache, AnswerKey } from './answer-cache.js';
@@ -54,36 +54,47 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
     },
   );
 
-  function compress(job: Job, body: Buffer<ArrayBuffer>, onSent?: () => void): void {
+  function compress(
+    job: Job,
+    work: QueryWork | undefined,
+    body: Buffer<ArrayBuffer>,
+    onSent?: () => void,
+  ): void {
     const [head, plain = head!] = job.heads;
     const { coding } = head!;
     if (coding === undefined || body.length < LEAST_COMPRESSED_BYTES) {
-      finish(job, plain, body, onSent);
+      finish(job, work, plain, body, onSent);
       return;
     }
     const isStarted = compression.start(coding, body, (compressed) => {
       if (compressed === undefined) {
-        finish({ ...job, key: undefined }, plain, body, onSent);
+        finish({ ...job, key: undefined }, work, plain, body, onSent);
         return;
       }
       onSent?.();
-      finish(job, head!, compressed);
+      finish(job, work, head!, compressed);
     });
     // what is not compressed for want of a thread is not kept: the next one may find a thread
-    if (!isStarted) finish({ ...job, key: undefined }, plain, body, onSent);
+    if (!isStarted) finish({ ...job, key: undefined }, work, plain, body, onSent);
   }
 
   function finish(
     job: Job,
+    work: QueryWork | undefined,
     { format, etag, snapshot, coding, lines, bodyLines }: AnswerHead,
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
     const { lineage, coverage, key } = job;
     // named one by one: a spread costs a microsecond
-    const answer = { format, etag, snapshot, coding, lines, bodyLines, body };
+    const answer = { format, etag, snapshot, coding, lines, bodyLines, body, work };
     if (key !== undefined) {
-      answers.keep(lineage, key, { ...answer, coverage, body: withoutRoom(body) });
+      answers.keep(lineage, key, {
+        ...answer,
+        coverage,
+        body: withoutRoom(body),
+        work: undefined,
+      });
     }
     outbox({ job, answer, onSent });
   }
@@ -95,15 +106,14 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
     if (sender.sendByConditions(request, reply, heads, true, job.renew)) return;
     const allocate = key === undefined ? buffers.take : Buffer.allocUnsafeSlow;
     const headers = (): string[] => headersOf(heads[0]!);
-    const elapsed = (): number => performance.now() - request.startedAt;
-    const made = format.encode(page, { target: request.raw.url!, headers, allocate, elapsed });
+    const made = format.encode(page, { target: request.raw.url!, headers, allocate });
     if (!Buffer.isBuffer(made)) {
       doInPieces(
         made,
-        waiterOf(job, (body) => compress(job, body)),
+        waiterOf(job, (body) => compress(job, page.work, body)),
       );
     } else {
-      compress(job, made, key === undefined ? () => buffers.give(made) : undefined);
+      compress(job, page.work, made, key === undefined ? () => buffers.give(made) : undefined);
     }
   };
 }

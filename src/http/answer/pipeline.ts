@@ -99,7 +99,7 @@ export function createPipeline(context: Context): Pipeline {
       stats.cacheHits++;
       const renew = coverage && renewerOf(kept, coverage.accepted, state!);
       if (!sender.sendByConditions(request, reply, [kept], true, renew)) {
-        sender.send(request, reply, kept);
+        sender.send(request, reply, kept, undefined, true);
       }
       return true;
     }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { QueryWork } from '../formats/format.js';
 import { otherSnapshot } from '../request/errors.js';
 import type { Context } from './context.js';
 import { allowsSnapshot, isAny, matchesEtag } from './etag.js';
@@ -10,6 +11,7 @@ import {
   type HeadOf,
   linesWithBody,
 } from './head.js';
+import { TIMING_HEADER, timingLine } from './timing.js';
 import { createWrite } from './write.js';
 
 /**
@@ -18,6 +20,8 @@ import { createWrite } from './write.js';
  */
 export interface Answer extends AnswerHead {
   readonly body: Uint8Array;
+  /** What finding it took; undefined of an answer that was kept, and where nothing was searched. */
+  readonly work?: QueryWork | undefined;
 }
 
 /** Puts the own names of an answer in the place of older names that it has in a header. */
@@ -43,7 +47,13 @@ export interface Sender {
    * Sends 200, or 204 where the body is empty. Calls `onSent` once Node reads the body's memory no
    * more; never when the client has gone.
    */
-  send(request: FastifyRequest, reply: FastifyReply, answer: Answer, onSent?: () => void): void;
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: Answer,
+    onSent?: () => void,
+    isKept?: boolean,
+  ): void;
 }
 
 /** Makes the sender of an address. */
@@ -72,13 +82,17 @@ export function createSender(context: Context, facts: Facts): Sender {
       return true;
     },
 
-    send(request, reply, answer, onSent) {
+    send(request, reply, answer, onSent, isKept = false) {
       const { format, body } = answer;
       if (body.length === 0) {
         write(request, reply, 204, format.name, bodilessLines(answer), undefined, onSent);
         return;
       }
-      write(request, reply, 200, format.name, linesWithBody(answer, body.length), body, onSent);
+      let lines = linesWithBody(answer, body.length);
+      if (format.isTimed === true || request.raw.headers[TIMING_HEADER] !== undefined) {
+        lines += timingLine(request, isKept, answer.work);
+      }
+      write(request, reply, 200, format.name, lines, body, onSent);
     },
   };
 }

@@ -57,8 +57,6 @@ export interface Exchange {
   readonly headers: () => readonly string[];
   /** Memory of so many bytes, whatever is in it, for a body that is encoded at once. */
   readonly allocate: (bytes: number) => Buffer<ArrayBuffer>;
-  /** Milliseconds since the request came. */
-  readonly elapsed: () => number;
 }
 
 /** Work that yields where other requests may have their turn, and returns what came of it. */
@@ -80,8 +78,8 @@ export interface Format {
    * less.
    */
   readonly maxBytes: number;
-  /** Whether two answers with the same meaning may differ in their bytes, such as in a time. */
-  readonly isWeak?: boolean;
+  /** Whether answers say how long they took, in a header, even where nobody asks. */
+  readonly isTimed?: boolean;
   /**
    * The body: at once, in memory from `allocate`, or in pieces where that may take more than a
    * millisecond.

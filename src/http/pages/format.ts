@@ -25,8 +25,8 @@ export function pageFormat(
     contentType: PAGE_TYPE,
     headers: site.headers,
     maxBytes: MAX_BYTES,
-    isWeak: true,
-    encode(page, { target, headers, elapsed }) {
+    isTimed: true,
+    encode(page, { target, headers }) {
       return renderPage(site, subject, {
         title: page.title,
         method: 'GET',
@@ -37,7 +37,7 @@ export function pageFormat(
         // taken now: the rows that they are found by are the next query's when the work begins
         records: shownRecords(page),
         alternatives,
-        smallPrint: smallPrint(elapsed(), page.work),
+        smallPrint: smallPrint(page.work),
       });
     },
   };

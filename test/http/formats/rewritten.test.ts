@@ -138,7 +138,6 @@ function encode(format: typeof GEOJSON, page: Page): [pieces: number, body: stri
     target: '',
     headers: () => [],
     allocate: Buffer.allocUnsafeSlow,
-    elapsed: () => 0,
   };
   const made = format.encode(page, exchange);
   if (Buffer.isBuffer(made)) return [0, made.toString()];
