@@ -32,16 +32,17 @@ export class ProtobufWriter {
 
   /** Text that is a field of its own. */
   text(field: number, value: string): void {
-    this.bytes(field, Buffer.from(value));
+    const bytes = Buffer.from(value);
+    this.varint(field * 8 + LENGTH_DELIMITED);
+    this.varint(bytes.length);
+    this.append(bytes);
   }
 
-  /** Bytes that are a field of their own. */
-  bytes(field: number, value: Uint8Array): void {
-    this.varint(field * 8 + LENGTH_DELIMITED);
-    this.varint(value.length);
-    this.#reserve(value.length);
-    this.#bytes.set(value, this.#end);
-    this.#end += value.length;
+  /** Fields that have been written elsewhere. */
+  append(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#end);
+    this.#end += bytes.length;
   }
 
   /** Begins a field that has others inside; returns what {@link close} ends it by. */
