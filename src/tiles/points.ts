@@ -43,10 +43,10 @@ export function writePoints(
 
   const write = (from: number, to: number): void => {
     const some = rows.subarray(from, to);
-    // loops of their own wait for memory once, not once a row
-    const ids = Float64Array.from(some, (row) => facts.id(row));
-    const times = Float64Array.from(some, (row) => facts.createdAt(row));
-    for (const [i, row] of some.entries()) {
+    const ids = facts.ids(some);
+    const times = facts.createdAt(some);
+    for (let i = 0; i < some.length; i++) {
+      const row = some[i]!;
       layer.begin(ids[i]!);
       layer.property(id!, layer.own(ids[i]!));
       layer.property(status!, layer.shared(facts.status(row)));

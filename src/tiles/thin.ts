@@ -1,11 +1,20 @@
 import type { Dataset } from '../dataset/dataset.js';
-import type { Row } from '../dataset/row.js';
 import type { TailMatches } from '../dataset/tail.js';
 import { hashId, THINNING_VALUES } from '../dataset/thinning.js';
 import { listRows, type Matches } from '../query/common/matches.js';
 import { NEIGHBOUR, SCATTERED } from '../query/common/plan.js';
 import type { Scratch } from '../query/common/scratch.js';
-import { andThen, inStretches, type Step } from '../query/common/work.js';
+import {
+  andThen,
+  inStretches,
+  isWork,
+  type Meter,
+  type Step,
+  type Work,
+} from '../query/common/work.js';
+import { Facts } from './facts.js';
+
+const NONE = new Int32Array(0);
 
 /**
  * The `limit` rows with the least hashes of their ids, or all where there are no more; ascending. Row
@@ -19,80 +28,103 @@ export function thinOut(
   accepted: TailMatches | undefined,
   limit: number,
 ): Step<Int32Array> {
-  const { meter } = scratch;
-  const added = accepted?.rows ?? new Int32Array(0);
-  const isAll = matches.form === 'all';
-  const listing = isAll ? undefined : listRows(scratch, matches);
+  const { count } = matches;
+  const added = (accepted?.rows ?? NONE).map((row) => dataset.count + row);
+  // all rows need no list
+  const listing = matches.form === 'all' ? undefined : listRows(scratch, matches);
   return andThen(listing, (list) => {
-    const { count } = matches;
-    const cost = isAll ? NEIGHBOUR : SCATTERED;
-    const hashes = Uint16Array.from(added, (row) => hashId(accepted!.tail.id[row]!) >>> 16);
-    const rowAt = (i: number): Row => (list === undefined ? i : list[i]!);
-    if (count + added.length <= limit) {
-      return kept(count, rowAt, added, dataset.count);
-    }
-
-    const histogram = new Int32Array(THINNING_VALUES);
-    for (const hash of hashes) histogram[hash]!++;
-    const counting = inStretches(meter, 0, count, cost, (from, to) =>
-      countHashes(dataset.thinning, list, histogram, from, to),
-    );
-    return andThen(counting, () => {
-      const { last, below } = lastOf(histogram, limit);
-      const rows = new Int32Array(limit + histogram[last]!);
-      // rows with the last hash are put behind the others, and sorted by the whole of it
-      const state = { kept: 0, doubtful: limit };
-      const put = (row: Row, hash: number): void => {
-        if (hash < last) rows[state.kept++] = row;
-        else if (hash === last) rows[state.doubtful++] = row;
-      };
-      for (const [i, row] of added.entries()) put(dataset.count + row, hashes[i]!);
-      const choosing = inStretches(meter, 0, count, cost, (from, to) => {
-        for (let i = from; i < to; i++) put(rowAt(i), dataset.thinning[rowAt(i)]!);
-      });
-      return andThen(choosing, () => {
-        const idOf = (row: Row): number => idIn(dataset, accepted, row);
-        const doubtful = [...rows.subarray(limit, state.doubtful)].sort(
-          (a, b) => hashId(idOf(a)) - hashId(idOf(b)) || idOf(a) - idOf(b),
-        );
-        rows.set(doubtful.slice(0, limit - below), below);
-        return rows.subarray(0, limit).sort();
-      });
-    });
+    const least = new LeastHashes(dataset, list, count, added, new Facts(dataset, accepted));
+    return count + added.length <= limit ? least.all() : least.choose(limit, scratch.meter);
   });
 }
 
-function kept(
-  count: number,
-  rowAt: (i: number) => Row,
-  added: Int32Array,
-  total: number,
-): Int32Array {
-  const rows = new Int32Array(count + added.length);
-  for (let i = 0; i < count; i++) rows[i] = rowAt(i);
-  for (const [i, row] of added.entries()) rows[count + i] = total + row;
-  return rows.sort();
-}
+/** Chooses rows by the hashes of their ids: those of a list, or all rows, and some of the tail. */
+class LeastHashes {
+  readonly #dataset: Dataset;
+  readonly #list: Int32Array | undefined;
+  readonly #count: number;
+  readonly #added: Int32Array;
+  readonly #facts: Facts;
+  #rows: Int32Array = NONE;
+  /** Where the next row comes whose hash is below the last, and one whose hash is the last. */
+  #kept = 0;
+  #doubtful = 0;
 
-function countHashes(
-  hashes: Uint16Array,
-  list: Int32Array | undefined,
-  histogram: Int32Array,
-  from: number,
-  to: number,
-): void {
-  if (list === undefined) for (let row = from; row < to; row++) histogram[hashes[row]!]!++;
-  else for (let i = from; i < to; i++) histogram[hashes[list[i]!]!]!++;
-}
+  constructor(
+    dataset: Dataset,
+    list: Int32Array | undefined,
+    count: number,
+    added: Int32Array,
+    facts: Facts,
+  ) {
+    this.#dataset = dataset;
+    this.#list = list;
+    this.#count = count;
+    this.#added = added;
+    this.#facts = facts;
+  }
 
-/** The hash with which `limit` is reached, and how many rows have a smaller one. */
-function lastOf(histogram: Int32Array, limit: number): { last: number; below: number } {
-  let below = 0;
-  let last = 0;
-  while (below + histogram[last]! < limit) below += histogram[last++]!;
-  return { last, below };
-}
+  all(): Int32Array {
+    const rows = new Int32Array(this.#count + this.#added.length);
+    if (this.#list === undefined) for (let row = 0; row < this.#count; row++) rows[row] = row;
+    else rows.set(this.#list.subarray(0, this.#count));
+    rows.set(this.#added, this.#count);
+    return rows.sort();
+  }
 
-function idIn({ count, byId }: Dataset, accepted: TailMatches | undefined, row: Row): number {
-  return row < count ? byId.keys[byId.ranks[row]!]! : accepted!.tail.id[row - count]!;
+  /** The upper halves of hashes are counted first; only where they are equal the rest matters. */
+  *choose(limit: number, meter: Meter): Work<Int32Array> {
+    const added = this.#facts.ids(this.#added).map((id) => hashId(id) >>> 16);
+    const histogram = new Int32Array(THINNING_VALUES);
+    for (const half of added) histogram[half]!++;
+    const cost = this.#list === undefined ? NEIGHBOUR : SCATTERED;
+    const counting = inStretches(meter, 0, this.#count, cost, (from, to) =>
+      this.#countSome(histogram, from, to),
+    );
+    if (isWork(counting)) yield* counting;
+
+    let below = 0;
+    let last = 0;
+    while (below + histogram[last]! < limit) below += histogram[last++]!;
+    this.#rows = new Int32Array(below + histogram[last]!);
+    this.#doubtful = below;
+    for (const [i, row] of this.#added.entries()) this.#put(row, added[i]!, last);
+    const choosing = inStretches(meter, 0, this.#count, cost, (from, to) =>
+      this.#chooseSome(last, from, to),
+    );
+    if (isWork(choosing)) yield* choosing;
+
+    const doubtful = this.#rows.subarray(below);
+    doubtful.set(this.#byHash(doubtful));
+    return this.#rows.subarray(0, limit).sort();
+  }
+
+  #countSome(histogram: Int32Array, from: number, to: number): void {
+    const list = this.#list;
+    const { thinning } = this.#dataset;
+    if (list === undefined) for (let row = from; row < to; row++) histogram[thinning[row]!]!++;
+    else for (let i = from; i < to; i++) histogram[thinning[list[i]!]!]!++;
+  }
+
+  #chooseSome(last: number, from: number, to: number): void {
+    const list = this.#list;
+    const { thinning } = this.#dataset;
+    for (let i = from; i < to; i++) {
+      const row = list === undefined ? i : list[i]!;
+      const half = thinning[row]!;
+      if (half <= last) this.#put(row, half, last);
+    }
+  }
+
+  #put(row: number, half: number, last: number): void {
+    if (half < last) this.#rows[this.#kept++] = row;
+    else if (half === last) this.#rows[this.#doubtful++] = row;
+  }
+
+  /** The same rows by their whole hashes, then by their ids. */
+  #byHash(rows: Int32Array): number[] {
+    const ids = this.#facts.ids(rows);
+    const sorted = Array.from(rows, (row, i) => ({ row, id: ids[i]!, hash: hashId(ids[i]!) }));
+    return sorted.sort((a, b) => a.hash - b.hash || a.id - b.id).map(({ row }) => row);
+  }
 }
