@@ -78,8 +78,8 @@ function isPresent(record: Uint8Array, at: number, member: number): boolean {
       // or `lat`
       return record[at + 1] === LETTER_I;
     case CREATED_BY:
-      // or `tags` or `created_at`
-      return record[at + 9] === LETTER_B;
+      // or `tags`, whose first one may begin with that letter, or `created_at`
+      return record[at + 1] !== LETTER_T && record[at + 9] === LETTER_B;
     case TAGS:
       return record[at + 1] === LETTER_T;
     default:

@@ -13,7 +13,7 @@ import { checkCollection, checkFeature } from '../../support/geojson.js';
 const random = new Random(20_260_101, 'point');
 
 /** Pieces of text that look like the ends and beginnings of members. */
-const TRAPS = [
+const TRAPS: readonly string[] = [
   '"',
   '\\',
   '\\"',
@@ -59,7 +59,12 @@ function record(): string {
       ...(random.chance(0.5) ? { is_processed: true } : {}),
       ...(random.chance(0.5) ? { created_by: random.int(1000) } : {}),
       ...(random.chance(0.5)
-        ? { tags: Array.from({ length: 1 + random.int(3) }, () => `t${text(1)}`) }
+        ? {
+            tags: Array.from(
+              { length: 1 + random.int(3) },
+              () => `${random.pick(['t', 'b', 'c', 'i'])}${text(1)}`,
+            ),
+          }
         : {}),
     },
     () => {},
