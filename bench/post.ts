@@ -89,24 +89,31 @@ async function main(): Promise<void> {
     const slow = await start(accepting('slow.journal', ['--import', SLOW_FLUSH]));
     const places = await surveyPlaces(url, options.smoke ? 40 : 400, seed);
     const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
-    const rounds: PostRound[] = [];
-    // what is not compiled yet is not measured
-    for (const one of [echo, url, slow]) await postFor(one, seconds / 4, connections);
-    for (let round = 0; round < options.rounds; round++) {
-      say(`round ${round + 1} of ${options.rounds}`);
-      const posting = {
-        syncs: syncsASecond(folder, seconds / 2, 0),
-        echoes: await postFor(echo, seconds, connections),
-        posts: await postFor(url, seconds, connections),
-        slowSyncs: syncsASecond(folder, seconds / 2, SLOW_FLUSH_MS),
-        slowPosts: await postFor(slow, seconds, connections),
-      };
+    const all = Array.from({ length: options.rounds }, (_, i) => `round ${i + 1}`);
+    const reads: Pick<PostRound, 'quietMs' | 'besideMs'>[] = [];
+    // first, since what is posted at full speed is being folded in for a while
+    for (const round of all) {
+      say(`${round} of reads`);
       const quietMs = await readFor(url, paths, seconds);
       const [besideMs] = await Promise.all([
         readFor(url, paths, seconds),
         postEvenly(url, seconds, POSTS_A_SECOND),
       ]);
-      rounds.push({ ...posting, quietMs, besideMs });
+      reads.push({ quietMs, besideMs });
+    }
+    const rounds: PostRound[] = [];
+    // what is not compiled yet is not measured
+    for (const one of [echo, url, slow]) await postFor(one, seconds / 4, connections);
+    for (const [i, round] of all.entries()) {
+      say(`${round} of posts`);
+      rounds.push({
+        ...reads[i]!,
+        syncs: syncsASecond(folder, seconds / 2, 0),
+        echoes: await postFor(echo, seconds, connections),
+        posts: await postFor(url, seconds, connections),
+        slowSyncs: syncsASecond(folder, seconds / 2, SLOW_FLUSH_MS),
+        slowPosts: await postFor(slow, seconds, connections),
+      });
     }
     const results: PostResults = { points, connections, rounds };
     console.log(textTable(['', 'least', 'mean', 'most'], postRows(results)));
