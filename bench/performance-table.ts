@@ -24,6 +24,7 @@ export function refresh(document: string, report: Report): string {
       'Loading',
       'Pack and verify',
       'Reloads under load',
+      'Accepting points',
       'Ten times the points',
       'Vector tiles',
       'The slowest queries that a search finds',

@@ -50,7 +50,7 @@ const command = plainCommand(
   .option('--large', `${LARGE_HELP}, and 15 minutes`, false)
   .option(
     '--only <parts>',
-    'with commas: query, load, reload, peers, http, open, tiles, scale',
+    'with commas: query, load, reload, post, peers, http, open, tiles, scale',
     names,
   )
   .option('--out <folder>', 'where reports go', RESULTS);
@@ -96,6 +96,7 @@ function stepsOf({ smoke, large, only }: Options): Step[] {
     { part: 'open', script: 'http', args: [...small, ...open] },
     { part: 'reload', script: 'reload', args: small },
     { part: 'tiles', script: 'tiles', args: [...small, ...ten] },
+    { part: 'post', script: 'post', args: small },
   ];
   if (large || smoke || only?.includes('scale')) {
     all.push({ part: 'scale', script: 'scale', args: small });

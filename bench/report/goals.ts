@@ -1,4 +1,5 @@
-import type { Spread } from '../support/stats.js';
+import type { PostRound } from '../post.js';
+import { ratiosOf, type Spread } from '../support/stats.js';
 import { digits } from '../support/table.js';
 import type { Parts } from './types.js';
 
@@ -122,6 +123,31 @@ const DEFINITIONS: readonly Definition[] = [
       },
   },
   {
+    what: 'points acknowledged a second, 256 clients, beside bare fdatasync calls a second',
+    least: 20,
+    aim: 100,
+    unit: ' ×',
+    by: 'bench/post',
+    read: ({ post }) => post && spread(postRatio(post, 'posts', 'syncs')),
+  },
+  {
+    what: 'the same where each flush takes 2 ms longer, as on a disk behind a network',
+    least: 20,
+    aim: 100,
+    unit: ' ×',
+    by: 'bench/post',
+    read: ({ post }) => post && spread(postRatio(post, 'slowPosts', 'slowSyncs')),
+  },
+  {
+    what: 'p99 of reads while 500 posts a second run, beside without',
+    least: 2,
+    aim: 1.2,
+    isLimit: true,
+    unit: ' ×',
+    by: 'bench/post',
+    read: ({ post }) => post && spread(postRatio(post, 'besideMs', 'quietMs')),
+  },
+  {
     what: '10M points, page of 100 for a small box, beside the same at 1M',
     least: 0.6,
     aim: 0.9,
@@ -197,6 +223,15 @@ function worstTiles(tiles: Parts['tiles']): Figure | undefined {
     .map(({ toOurs }) => toOurs)
     .sort((a, b) => a.median - b.median);
   return ratios[0] && spread(ratios[0]);
+}
+
+function postRatio(
+  { results }: NonNullable<Parts['post']>,
+  ours: keyof PostRound,
+  theirs: keyof PostRound,
+): Spread {
+  const of = (key: keyof PostRound): number[] => results.rounds.map((round) => round[key]);
+  return ratiosOf(of(ours), of(theirs));
 }
 
 function findNative(load: Parts['load']) {

@@ -1,4 +1,5 @@
 import type { Round } from '../generators/types.js';
+import { postRows } from '../post.js';
 import { ratiosOf, spreadOf } from '../support/stats.js';
 import { digits, size } from '../support/table.js';
 import { tileTable } from '../tiles/table.js';
@@ -29,7 +30,7 @@ export function describeReport({ date, machine, command }: Report): string {
 
 /** Every table of a report, in reading order; those of parts that were not run are left out. */
 export function reportTables(report: Report): ReportTable[] {
-  const { http, open, query, load, reload, peers, scale, tiles } = report.parts;
+  const { http, open, query, load, reload, post, peers, scale, tiles } = report.parts;
   const tables: (ReportTable | undefined)[] = [
     goalsTable(report.parts),
     peers && peersTable(peers.results),
@@ -40,6 +41,7 @@ export function reportTables(report: Report): ReportTable[] {
     load && loadTable(load.results),
     load && ratesTable(load.results),
     reload && reloadTable(reload.results),
+    post && postTable(post.results),
     scale && scaleTable(scale.results),
     tiles && tileTable(tiles.results),
   ];
@@ -220,6 +222,17 @@ function reloadTable(results: NonNullable<Parts['reload']>['results']): ReportTa
       `p99 ${digits(ratio)} × that without, ${failed} of ${digits(requests)} requests failed.`,
     head: ['ms', 'p50', 'p90', 'p99', 'p99.9', 'max'],
     rows: [row('without', quiet), row('reloading', reloading)],
+  };
+}
+
+function postTable(results: NonNullable<Parts['post']>['results']): ReportTable {
+  return {
+    title: 'Accepting points',
+    note:
+      `${digits(results.points)} points, ${results.rounds.length} rounds. The clients send what is made once and take their ` +
+      'share of the same cores. Bare Fastify has a process a core, and stores nothing.',
+    head: ['what', 'least', 'mean', 'most'],
+    rows: postRows(results).map(([what, ...rest]) => [what!.trim(), ...rest]),
   };
 }
 

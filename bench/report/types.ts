@@ -1,6 +1,7 @@
 import type { HttpResult } from '../generators/types.js';
 import type { LoadResults } from '../load.js';
 import type { PeerResults } from '../peers.js';
+import type { PostResults } from '../post.js';
 import type { QueryResults } from '../query.js';
 import type { ReloadResults } from '../reload.js';
 import type { ScaleResult } from '../scale.js';
@@ -16,6 +17,8 @@ export interface Parts {
   readonly query?: Part<Pick<QueryResults, 'cases'> & Partial<QueryResults>>;
   readonly load?: Part<LoadResults>;
   readonly reload?: Part<ReloadResults>;
+  /** Reports from before 2026-11-22 have none. */
+  readonly post?: Part<PostResults>;
   readonly peers?: Part<PeerResults>;
   readonly scale?: Part<readonly ScaleResult[]>;
   readonly tiles?: Part<TileResults>;
