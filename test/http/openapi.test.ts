@@ -194,6 +194,16 @@ function errorExamples({ responses }: Operation, status: string): [string, { val
   return Object.entries(content!['application/json']!.examples!);
 }
 
+test('pages for people are answered as the document says', async () => {
+  const headers = { Accept: 'text/html', 'Waypost-Timing': '1', 'X-Request-Id': 'page' };
+  for (const path of ['', '?page_size=1', '?page_size=~', '?page=999', '1/']) {
+    const target = `/rest/map_data_points/${path}`;
+    const reply = await service.get(target, { headers });
+    assert.match(reply.headers['content-type']!, /^text\/html/, target);
+    assert.equal(check.problems('GET', target, reply), [], target);
+  }
+});
+
 test('OPTIONS tells what the document shows', async () => {
   for (const { path, method, operation } of operations) {
     if (method !== 'options' || path.includes('{')) continue;

@@ -28,3 +28,6 @@ export interface Answer {
 export function reference(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
+
+/** What a page for people is. */
+export const PAGE: Answer = { schema: { type: 'string' }, example: '<!doctype html>…' };

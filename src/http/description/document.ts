@@ -1,6 +1,6 @@
 import type { Offer } from '../request/negotiation.js';
 import type { Parameter, Schema } from '../request/parameter.js';
-import type { Description } from './description.js';
+import { type Description, PAGE } from './description.js';
 import {
   commonErrors,
   type ErrorCase,
@@ -159,7 +159,7 @@ function exampleOf(example: string, schema: Schema | undefined): unknown {
   return exampleOf(example, schemas[0]);
 }
 
-const CONDITIONS: readonly Parameter[] = [
+const REQUEST_HEADERS: readonly Parameter[] = [
   {
     name: 'If-None-Match',
     accepts: 'the ETag of an answer that the client has; 304 when it is still good',
@@ -170,6 +170,16 @@ const CONDITIONS: readonly Parameter[] = [
     accepts: 'the Waypost-Snapshot of an earlier answer; 412 when the data has changed since',
     example: '"72f5812cdf281718"',
   },
+  {
+    name: 'Waypost-Timing',
+    accepts: 'anything; the answer then says in Server-Timing how it was made',
+    example: '1',
+  },
+  {
+    name: 'X-Request-Id',
+    accepts: 'a name for the request in the log of the service',
+    example: 'map-17',
+  },
 ];
 
 function pathItem(address: Described, { parameters, responses }: Components): Schema {
@@ -179,7 +189,7 @@ function pathItem(address: Described, { parameters, responses }: Components): Sc
   const inPath = description.pathParameters.map(refer('path'));
   const asked = [
     ...description.parameters.map((one) => withFormats(one, formats)).map(refer('query')),
-    ...CONDITIONS.map(refer('header')),
+    ...REQUEST_HEADERS.map(refer('header')),
   ];
   const isList = description.parameters.some((one) => one.name === 'page');
   const cases = [...refusals, ...commonErrors(formats), ...(isList ? pageErrors() : [])];
@@ -241,9 +251,6 @@ function foundAnswers({ formats, description }: Described, hasBody: boolean): Sc
   ]);
   return { 200: found, ...Object.fromEntries(others) };
 }
-
-/** A page for people. */
-const PAGE = { schema: { type: 'string' }, example: '<!doctype html>…' };
 
 function optionsAnswer({ description, formats }: Described): Schema {
   return {

@@ -19,7 +19,7 @@ import { createOriginOf } from '../request/origin.js';
 import type { Schema } from '../request/parameter.js';
 import { throttled } from '../request/throttle.js';
 import { invalidToken } from '../request/token.js';
-import { reference } from './description.js';
+import { PAGE, reference } from './description.js';
 import { headerReferences, SENT } from './headers.js';
 
 /** An error that a request may be answered with. */
@@ -152,6 +152,8 @@ export function errorAnswer(cases: readonly ErrorCase[]): Schema {
         schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas },
         examples: Object.fromEntries(examples),
       },
+      // for browsers
+      'text/html': PAGE,
     },
   };
 }

@@ -77,7 +77,10 @@ export const SENT: Readonly<Record<AnswerKind, readonly string[]>> = {
     ...['Allow', 'Vary', 'Location', 'Idempotency-Replayed', 'Cache-Control', 'Content-Length'],
     ...['X-Content-Type-Options', 'X-Request-Id', ...CROSS_ORIGIN],
   ],
-  refused: ['Allow', 'Vary', 'X-Content-Type-Options', 'X-Request-Id', ...CROSS_ORIGIN],
+  refused: [
+    ...['Allow', 'Vary', 'Content-Length', 'Content-Security-Policy', 'Referrer-Policy'],
+    ...['X-Content-Type-Options', 'X-Request-Id', ...CROSS_ORIGIN],
+  ],
 };
 
 /** The headers as responses list them. */

@@ -5,8 +5,9 @@ import { Readable } from 'node:stream';
 import send from '@fastify/send';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { IMAGES_PATH } from '../../media/folder.js';
-import { HttpError, NotFound, wrongMethod } from '../request/errors.js';
+import { HttpError, NotFound } from '../request/errors.js';
 import { ALLOW_READ } from './addresses.js';
+import { addFiles } from './files.js';
 
 const ID = /^[1-9]\d{0,15}$/;
 /** Names as this service and the one before it give them: of images, without blanks, not hidden. */
@@ -21,26 +22,7 @@ const POLICY = "default-src 'none'; sandbox";
  * carry. There is no listing, and no name leads out of the folder.
  */
 export function addMedia(app: FastifyInstance, folder: string): void {
-  const url = `${IMAGES_PATH}:id/:name`;
-  const config = { isFile: true };
-  app.route({
-    method: ['GET', 'HEAD'],
-    url,
-    config,
-    handler: (...both) => sendImage(folder, ...both),
-  });
-  app.route({
-    method: 'OPTIONS',
-    url,
-    handler: (_request, reply) => reply.code(204).header('Allow', ALLOW_READ).send(),
-  });
-  app.route({
-    method: app.supportedMethods.filter((method) => !ALLOW_READ.includes(method)),
-    url,
-    handler: ({ method }) => {
-      throw wrongMethod(method, ALLOW_READ);
-    },
-  });
+  addFiles(app, `${IMAGES_PATH}:id/:name`, (...both) => sendImage(folder, ...both));
 }
 
 async function sendImage(

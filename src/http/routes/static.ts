@@ -1,17 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createCodingOf } from '../answer/compression.js';
 import { type Assets, STATIC_PATH } from '../assets/assets.js';
-import { NotFound, wrongMethod } from '../request/errors.js';
+import { NotFound } from '../request/errors.js';
 import { ALLOW_READ } from './addresses.js';
+import { addFiles } from './files.js';
 
 /** A year, the longest that caches heed: another content has another address. */
 const KEPT = 'public, max-age=31536000, immutable';
 
 /** Adds `GET /static/<name>.<hash>.<extension>`: the styles and scripts of the pages. */
 export function addStatic(app: FastifyInstance, assets: Assets): void {
-  const url = `${STATIC_PATH}:file`;
   const codingOf = createCodingOf();
-  const config = { isFile: true };
 
   async function send({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const asset = assets.at((params as { readonly file: string }).file);
@@ -24,17 +23,5 @@ export function addStatic(app: FastifyInstance, assets: Assets): void {
     return reply.send(raw.method === 'HEAD' ? undefined : body);
   }
 
-  app.route({ method: ['GET', 'HEAD'], url, config, handler: send });
-  app.route({
-    method: 'OPTIONS',
-    url,
-    handler: (_request, reply) => reply.code(204).header('Allow', ALLOW_READ).send(),
-  });
-  app.route({
-    method: app.supportedMethods.filter((method) => !ALLOW_READ.includes(method)),
-    url,
-    handler: ({ method }) => {
-      throw wrongMethod(method, ALLOW_READ);
-    },
-  });
+  addFiles(app, `${STATIC_PATH}:file`, send);
 }

@@ -8,8 +8,9 @@ import {
   fastify,
 } from 'fastify';
 import { createCodingOf } from '../answer/compression.js';
-import { NotFound, wrongMethod } from '../request/errors.js';
+import { NotFound } from '../request/errors.js';
 import { ALLOW_READ, OPENAPI_PATH, VIEWER_PATH } from './addresses.js';
+import { addFiles } from './files.js';
 
 const FILE = /^static\/[\w-]+(?:\.[\w-]+)+$/;
 /** What the viewer itself may load, which comes from this service alone. */
@@ -61,29 +62,13 @@ export function addViewer(app: FastifyInstance, publicUrl: string | undefined): 
     return reply.send(raw.method === 'HEAD' ? undefined : body);
   }
 
-  const config = { isFile: true };
-  const url = `${VIEWER_PATH}*`;
-  app.route({ method: ['GET', 'HEAD'], url, config, handler: send });
+  addFiles(app, `${VIEWER_PATH}*`, send);
   app.route({
     method: ['GET', 'HEAD'],
     url: VIEWER_PATH.slice(0, -1),
-    config,
+    config: { isFile: true },
     // relative, so that a prefix of a proxy in front stays
     handler: (_request, reply) => reply.redirect(VIEWER_PATH.slice(1), 301),
-  });
-  app.route({
-    method: 'OPTIONS',
-    url,
-    config,
-    handler: (_request, reply) => reply.code(204).header('Allow', ALLOW_READ).send(),
-  });
-  app.route({
-    method: app.supportedMethods.filter((method) => !ALLOW_READ.includes(method)),
-    url,
-    config,
-    handler: ({ method }) => {
-      throw wrongMethod(method, ALLOW_READ);
-    },
   });
 }
 

@@ -1,0 +1,23 @@
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import { wrongMethod } from '../request/errors.js';
+import { ALLOW_READ } from './addresses.js';
+
+/** Adds the routes of files: GET and HEAD by `handler`, what OPTIONS says, and 405 for every other method. */
+export function addFiles(app: FastifyInstance, url: string, handler: RouteHandlerMethod): void {
+  const config = { isFile: true };
+  app.route({ method: ['GET', 'HEAD'], url, config, handler });
+  app.route({
+    method: 'OPTIONS',
+    url,
+    config,
+    handler: (_request, reply) => reply.code(204).header('Allow', ALLOW_READ).send(),
+  });
+  app.route({
+    method: app.supportedMethods.filter((method) => !ALLOW_READ.includes(method)),
+    url,
+    config,
+    handler: ({ method }) => {
+      throw wrongMethod(method, ALLOW_READ);
+    },
+  });
+}
