@@ -16,7 +16,9 @@ import { STANDARD } from './standard-streams.js';
 
 const PIECE = 1 << 20;
 
-/** The posts of a journal that surely stay in it, whatever happens to the process that writes it. */
+/**
+ * The posts of a journal that surely stay in it, whatever happens to the process that writes it.
+ */
 export interface Settled {
   readonly posts: readonly Post[];
   /** Every post up to this sequence is among them or retired; 0 where there was none yet. */
@@ -50,7 +52,9 @@ export async function* listJournal(path: string): AsyncGenerator<string, void, u
   yield `${path}: ${counted(posts.length, 'post')} waiting, of sequences up to ${through}`;
 }
 
-/** Checks every line and prints what was found. Returns the exit code: 0, or 1 for a bad journal. */
+/**
+ * Checks every line and prints what was found. Returns the exit code: 0, or 1 for a bad journal.
+ */
 export async function verifyJournal(path: string, print: (line: string) => void): Promise<0 | 1> {
   const reading = await readFile(path);
   const { posts, keys, nextSequence, nextId, lastTime, settled, end, size } = reading;

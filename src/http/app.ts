@@ -26,7 +26,9 @@ declare module 'fastify' {
     startedAt: number;
   }
   interface FastifyContextConfig {
-    /** Whether the route is for operators: answered under load, and to whoever has the admin token. */
+    /**
+     * Whether the route is for operators: answered under load, and to whoever has the admin token.
+     */
     isOperation?: boolean;
     /** Whether the route accepts points: its requests are counted by themselves. */
     isPosting?: boolean;
@@ -43,7 +45,9 @@ const BODY_LIMIT = 1024 * 1024;
 /** Whom an app answers: clients, operators, who then have an address of their own, or both. */
 export type Audience = 'clients' | 'operators' | 'all';
 
-/** No route has a schema: parameters are read and answers are written by this project's own code. */
+/**
+ * No route has a schema: parameters are read and answers are written by this project's own code.
+ */
 function refuseSchemas(): never {
   throw new Error('A route has a schema, which nothing would check; read its parameters in code.');
 }
@@ -189,8 +193,8 @@ function addressOf(path: string): RegExp {
 }
 
 /**
- * Makes ids for requests that bring none. They tell nothing about the process, and cost a fifth of a random UUID,
- * which would be two percent of a small answer.
+ * Makes ids for requests that bring none. They tell nothing about the process, and cost a fifth of
+ * a random UUID, which would be two percent of a small answer.
  */
 function createIds(): () => string {
   const prefix = randomBytes(6).toString('base64url');

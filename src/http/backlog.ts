@@ -13,7 +13,9 @@ export interface BacklogLimits {
  * Answers that are made and that the system has not taken yet, because their clients read slowly.
  */
 export interface Backlog {
-  /** To be called with each response that has been ended: counts it until the system has taken all. */
+  /**
+   * To be called with each response that has been ended: counts it until the system has taken all.
+   */
   note(response: ServerResponse): void;
   /** What the answers hold at this moment. */
   readonly bytes: number;

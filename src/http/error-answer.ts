@@ -14,7 +14,10 @@ import { queryOf } from './request/target.js';
 /** Answers a request with an error; `subject` is what the pages of its address are about. */
 export type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject) => void;
 
-/** Makes the one place where an error becomes a status, as JSON or, where that is preferred, as a page. */
+/**
+ * Makes the one place where an error becomes a status, as JSON or, where that is preferred, as a
+ * page.
+ */
 export function createErrorAnswer({ logger, site }: Context): AnswerError {
   const negotiation = createNegotiation<Offer>([JSON_FORMAT, PAGE_OFFER]);
 

@@ -73,8 +73,8 @@ function waitsForBody({ headersSent, req }: ServerResponse): boolean {
 }
 
 /**
- * Holds the body of a request to the time of a request. Node's server gives all of them the time that
- * an image may take.
+ * Holds the body of a request to the time of a request. Node's server gives all of them the time
+ * that an image may take.
  */
 export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;

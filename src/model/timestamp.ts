@@ -98,7 +98,9 @@ export function formatUtc(micros: Microseconds): string {
   return formatLocal(micros, 0);
 }
 
-/** The API's text for an instant, on clocks that are `offset` seconds ahead of UTC: whole minutes. */
+/**
+ * The API's text for an instant, on clocks that are `offset` seconds ahead of UTC: whole minutes.
+ */
 export function formatLocal(micros: Microseconds, offset: number): string {
   const seconds = Math.floor(micros / 1e6);
   const fraction = String(micros - seconds * 1e6).padStart(6, '0');

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startApp } from '../support/app.js';
@@ -7,6 +8,14 @@ const app = await startApp({ generation: undefined as never });
 const get = (path: string, headers = {}): Promise<Reply> => ask(app.port, path, { headers });
 
 test.after(() => app.close());
+
+test('nothing of the viewer is loaded before it is asked for', async () => {
+  const { cache } = createRequire(import.meta.url);
+  const isLoaded = (): boolean => Object.keys(cache).some((path) => path.includes('swagger-ui'));
+  assert.not.ok(isLoaded());
+  await get('/docs/');
+  assert.ok(isLoaded());
+});
 
 test('the viewer stands at /docs/, and all that its page names comes from there', async () => {
   const { status, headers } = await get('/docs');

@@ -55,8 +55,8 @@ export interface AnswerCache {
    */
   get(lineage: string, key: AnswerKey): Kept | undefined;
   /**
-   * Whether an answer that {@link get} did not have is worth keeping: the first time it is asked for
-   * it is not.
+   * Whether an answer that {@link get} did not have is worth keeping: the first time it is asked
+   * for it is not.
    */
   wants(key: AnswerKey): boolean;
   /**

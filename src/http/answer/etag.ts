@@ -52,8 +52,8 @@ export function hashSettings(settings: unknown): Hash {
 }
 
 /**
- * Hashes text into two integers of 32 bits without a sign, beginning with `seed`. Two texts with the
- * same hash are as good as impossible by chance. Whoever makes them on purpose deceives only
+ * Hashes text into two integers of 32 bits without a sign, beginning with `seed`. Two texts with
+ * the same hash are as good as impossible by chance. Whoever makes them on purpose deceives only
  * himself, since a client compares the tags of one address.
  */
 export function hashText(text: string, seed: Hash): Hash {

@@ -7,10 +7,11 @@ const LONGEST_MS = 1;
 export type Outbox<Answer> = (answer: Answer) => void;
 
 /**
- * Makes an outbox, which holds answers back while the requests that arrived with theirs are worked on. Sent one
- * after the other they wake up their receiver once, not each time, and the memory that queries read is not pushed out of
- * the processor's caches by the system's network code in between. When the first has waited for `longestMs`, the
- * next one does not wait. What `send` throws ends that answer alone, by `fail`.
+ * Makes an outbox, which holds answers back while the requests that arrived with theirs are worked
+ * on. Sent one after the other they wake up their receiver once, not each time, and the memory that
+ * queries read is not pushed out of the processor's caches by the system's network code in between.
+ * When the first has waited for `longestMs`, the next one does not wait. What `send` throws ends
+ * that answer alone, by `fail`.
  */
 export function createOutbox<Answer>(
   send: (answer: Answer) => void,

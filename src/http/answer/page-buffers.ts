@@ -6,8 +6,8 @@ const MOST_BYTES = 512 * 1024;
 const MOST_IDLE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Memory that pages are written to, used again once a page is sent. Fresh memory would be cold for every
- * page, and each 64 MB of it would make V8 look for garbage in the whole heap.
+ * Memory that pages are written to, used again once a page is sent. Fresh memory would be cold for
+ * every page, and each 64 MB of it would make V8 look for garbage in the whole heap.
  */
 export interface PageBuffers {
   /** Memory of `bytes` bytes, whatever is in it. */

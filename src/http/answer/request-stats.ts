@@ -10,7 +10,9 @@ export interface RequestCount {
 /** How long the requests of one route took. */
 export interface Latencies {
   readonly route: string;
-  /** Requests that took no longer than the bound of the same index and longer than the one before. */
+  /**
+   * Requests that took no longer than the bound of the same index and longer than the one before.
+   */
   readonly buckets: Float64Array;
   seconds: number;
   count: number;
@@ -25,8 +27,8 @@ export const LATENCY_BOUNDS: readonly number[] = [
 export type Observe = (status: number, representation: string, seconds: number) => void;
 
 /**
- * Counts of requests, plain numbers in memory: on the hot path a metrics library's labels cost more than
- * the query. /metrics translates them.
+ * Counts of requests, plain numbers in memory: on the hot path a metrics library's labels cost more
+ * than the query. /metrics translates them.
  */
 export interface RequestStats {
   readonly counts: RequestCount[];

@@ -5,8 +5,8 @@ import type { QueryWork } from '../formats/format.js';
 export const TIMING_HEADER = 'waypost-timing';
 
 /**
- * The line of a Server-Timing header: how long the service has had the request, and how the answer was
- * found, which is not known of an answer that was kept.
+ * The line of a Server-Timing header: how long the service has had the request, and how the answer
+ * was found, which is not known of an answer that was kept.
  */
 export function timingLine(
   { startedAt }: FastifyRequest,

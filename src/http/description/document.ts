@@ -40,10 +40,11 @@ export type Document = Readonly<Record<string, unknown>>;
 
 const ABOUT = `Geolocated notes from memory: by box, circle, time and more, in any order, page by page.
 
-Parameters combine, and an empty one counts as absent. What an address does not know it ignores and keeps in its links.
-Every error is JSON of one of two shapes: \`{"detail": text}\`, or texts by parameter or field.
-Every answer is made from one snapshot of the data, which the header \`Waypost-Snapshot\` names; with it as \`If-Match\`, all pages
-come from the same one, or the answer is 412.`;
+Parameters combine, and an empty one counts as absent. What an address does not know it ignores and
+keeps in its links. Every error is JSON of one of two shapes: \`{"detail": text}\`, or texts by
+parameter or field. Every answer is made from one snapshot of the data, which the header
+\`Waypost-Snapshot\` names; with it as \`If-Match\`, all pages come from the same one, or the answer
+is 412.`;
 
 /** Makes the OpenAPI document of the interface. */
 export function createDocument({ version, addresses, hasImages }: Interface): Document {
@@ -95,7 +96,10 @@ export function createDocument({ version, addresses, hasImages }: Interface): Do
 /** Components that are described once and referred to. */
 interface Shared {
   readonly all: Record<string, Schema>;
-  /** Adds a component where it is new, with `owner` in its name where the name is taken; refers to it. */
+  /**
+   * Adds a component where it is new, with `owner` in its name where the name is taken; refers to
+   * it.
+   */
   add(name: string, owner: string, component: Schema): Schema;
 }
 

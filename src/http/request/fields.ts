@@ -12,8 +12,8 @@ const MOST_BYTES_A_CHARACTER = 6;
 const STAND_IN_TIME = '2000-01-01T00:00:00.000000+00:00';
 
 /**
- * Reads the fields of a new point: their types here, and the rules of all records by the validator of
- * snapshots. Returns the draft, or all that is wrong.
+ * Reads the fields of a new point: their types here, and the rules of all records by the validator
+ * of snapshots. Returns the draft, or all that is wrong.
  */
 export function readDraft(body: Body): Draft | Refused {
   if (body.kind === 'json' && !isObject(body.value)) {
@@ -54,7 +54,9 @@ export function readDraft(body: Body): Draft | Refused {
   return { lat: point.lat, lon: point.lon, comment: point.comment, tags: point.tags };
 }
 
-/** Whether a record could be longer than `most`; to render it to see would cost more than all else. */
+/**
+ * Whether a record could be longer than `most`; to render it to see would cost more than all else.
+ */
 function mayExceed({ comment, tags = [] }: Point, most: number): boolean {
   // with the quotes and the comma of each tag
   const length = tags.reduce((sum, tag) => sum + tag.length + 3, comment.length);
@@ -72,7 +74,10 @@ const NO_NUL = 'Null characters are not allowed.';
 const BLANK = 'This field may not be blank.';
 const NO_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
 
-/** As the values of a JSON object: of a repeated field the last counts, and tags are all that are given. */
+/**
+ * As the values of a JSON object: of a repeated field the last counts, and tags are all that are
+ * given.
+ */
 function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
   const fields: Record<string, unknown> = {};
   for (const name of ['lat', 'lon', 'comment', 'image']) {
@@ -119,7 +124,10 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
   return tags;
 }
 
-/** A file comes by multipart alone; every other form of it is none, unless it says that there is none. */
+/**
+ * A file comes by multipart alone; every other form of it is none, unless it says that there is
+ * none.
+ */
 function readImage(value: unknown, fail: Fail): void {
   if (value !== undefined && value !== null && value !== '') fail('image', NO_FILE);
 }

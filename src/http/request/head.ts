@@ -8,8 +8,8 @@ const RARE: ReadonlySet<string> = new Set(['expect', 'upgrade', 'transfer-encodi
 /**
  * Refuses a request by its head. Throws a 400 HttpError for a request of HTTP/1.1 without a Host
  * header and for any with two, since what stands in front of the service may have looked at the
- * other one; and the errors of {@link checkRare}. One pass over the names costs less than a look for
- * each header that is not there.
+ * other one; and the errors of {@link checkRare}. One pass over the names costs less than a look
+ * for each header that is not there.
  */
 export function checkHead(request: IncomingMessage, response: ServerResponse): void {
   const { rawHeaders, httpVersion } = request;

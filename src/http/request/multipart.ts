@@ -36,9 +36,10 @@ export async function addMultipart(scope: FastifyInstance): Promise<void> {
 }
 
 /**
- * Reads a multipart body to its end; the file of the field `image` goes to `uploads` as it comes, other files
- * are passed over. Throws an HttpError: 400 where the body is none, has several images, or one without
- * `uploads`; 413 where it is too large; 503 where the image finds no room. No file is left then.
+ * Reads a multipart body to its end; the file of the field `image` goes to `uploads` as it comes,
+ * other files are passed over. Throws an HttpError: 400 where the body is none, has several images,
+ * or one without `uploads`; 413 where it is too large; 503 where the image finds no room. No file
+ * is left then.
  */
 export async function readMultipart(
   request: FastifyRequest,
@@ -87,7 +88,9 @@ function textOf({ value }: MultipartValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Whether a form was sent without a file chosen: browsers then send one without name and content. */
+/**
+ * Whether a form was sent without a file chosen: browsers then send one without name and content.
+ */
 async function isNoFile({ file, filename }: MultipartFile): Promise<boolean> {
   if (filename !== '') return false;
   if (file.readableLength > 0) return false;

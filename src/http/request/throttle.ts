@@ -14,8 +14,9 @@ export interface Throttle {
 }
 
 /**
- * Slots of the memory. Each client has two of them, picked by hashes with a secret seed, and is throttled when
- * both say so: two clients hinder each other only where both of their slots are the same.
+ * Slots of the memory. Each client has two of them, picked by hashes with a secret seed, and is
+ * throttled when both say so: two clients hinder each other only where both of their slots are the
+ * same.
  */
 const SLOTS = 1 << 17;
 /** In front of the slots: the two seeds. */
@@ -34,8 +35,9 @@ export function seedThrottle(memory: ThrottleMemory, first: number, second: numb
 }
 
 /**
- * Makes a throttle of `perMinute` for each client; 0 never throttles. Whoever was quiet for a minute has all of it
- * at once, and gets it back evenly. `now` tells milliseconds on a clock that all threads share and that never goes back.
+ * Makes a throttle of `perMinute` for each client; 0 never throttles. Whoever was quiet for a
+ * minute has all of it at once, and gets it back evenly. `now` tells milliseconds on a clock that
+ * all threads share and that never goes back.
  */
 export function createThrottle(
   memory: ThrottleMemory,
@@ -64,7 +66,10 @@ export function createThrottle(
   };
 }
 
-/** Names the client of an address: an IPv4 address itself, and of an IPv6 address the network of 64 bits. */
+/**
+ * Names the client of an address: an IPv4 address itself, and of an IPv6 address the network of 64
+ * bits.
+ */
 export function clientOf(address: string): string {
   if (!isIPv6(address)) return address;
   // IPv4 in the clothes of IPv6

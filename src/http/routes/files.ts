@@ -2,7 +2,10 @@ import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import { wrongMethod } from '../request/errors.js';
 import { ALLOW_READ } from './addresses.js';
 
-/** Adds the routes of files: GET and HEAD by `handler`, what OPTIONS says, and 405 for every other method. */
+/**
+ * Adds the routes of files: GET and HEAD by `handler`, what OPTIONS says, and 405 for every other
+ * method.
+ */
 export function addFiles(app: FastifyInstance, url: string, handler: RouteHandlerMethod): void {
   const config = { isFile: true };
   app.route({ method: ['GET', 'HEAD'], url, config, handler });

@@ -36,7 +36,8 @@ async function sendImage(
   // a name is never given to another image
   const onFile = (found: string): Promise<void> => checkInside(folder, found);
   const options = { root: folder, index: false, maxAge: '1y', immutable: true, onFile };
-  // as for HEAD: the body is read below, without a file that stays open for a client that reads slowly
+  // as for HEAD: the body is read below, without a file that stays open for a client that reads
+  // slowly
   const asked = { method: 'HEAD', headers: raw.headers } as IncomingMessage;
   const { type, statusCode, headers, metadata } = await send(asked, path, options);
   if (type === 'file') {

@@ -43,8 +43,9 @@ const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json'
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Adds `POST /rest/map_data_points/`, which accepts a point: limits and types are looked at before the
- * body is read, fields before the point is stored, and the answer comes once the point is durable and visible.
+ * Adds `POST /rest/map_data_points/`, which accepts a point: limits and types are looked at before
+ * the body is read, fields before the point is stored, and the answer comes once the point is
+ * durable and visible.
  */
 export function addPosting(
   app: FastifyInstance,
@@ -160,7 +161,10 @@ function sendPage(
   return reply.send(createdPage(site, subject, asked, title, record, headerList(reply)));
 }
 
-/** What the body says, and its image; none at all says nothing. Throws an HttpError for what is no body. */
+/**
+ * What the body says, and its image; none at all says nothing. Throws an HttpError for what is no
+ * body.
+ */
 async function bodyOf(
   request: FastifyRequest,
   uploads: Uploads | undefined,
@@ -182,8 +186,8 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * The Idempotency-Key of a request, with the user in front: nobody's key is in the way of another's.
- * Throws a 400 HttpError for one that is none.
+ * The Idempotency-Key of a request, with the user in front: nobody's key is in the way of
+ * another's. Throws a 400 HttpError for one that is none.
  */
 function keyName(header: string | string[] | undefined, user: number | undefined) {
   if (header === undefined) return undefined;

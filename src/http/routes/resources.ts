@@ -113,8 +113,8 @@ export function createResources(context: Context): Resource[] {
 }
 
 /**
- * Adds the routes of a resource, one for every method, and the redirect to an address that ends with a
- * slash.
+ * Adds the routes of a resource, one for every method, and the redirect to an address that ends
+ * with a slash.
  */
 export function addResource(app: FastifyInstance, resource: Resource, context: Context): void {
   const { path, allow, get } = resource;

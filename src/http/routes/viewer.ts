@@ -14,20 +14,28 @@ import { addFiles } from './files.js';
 
 const FILE = /^static\/[\w-]+(?:\.[\w-]+)+$/;
 /** What the viewer itself may load, which comes from this service alone. */
-const SOURCES =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const SOURCES = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+];
 /** Headers of a request that the plugin heeds. */
 const HEEDED = ['if-none-match', 'if-modified-since'];
 /** Headers of its answers that are passed on. */
 const PASSED = ['content-type', 'etag', 'last-modified', 'cache-control'];
 
 /**
- * Adds `GET /docs/`: the interface described, for people, by the pages of a plugin. They are loaded when they are
- * asked for first, by an app of their own, so that they cost nothing before. `publicUrl` is where the pages ask when
- * it is not where they came from.
+ * Adds `GET /docs/`: the interface described, for people, by the pages of a plugin. They are loaded
+ * when they are asked for first, by an app of their own, so that they cost nothing before.
+ * `publicUrl` is where the pages ask when it is not where they came from.
  */
 export function addViewer(app: FastifyInstance, publicUrl: string | undefined): void {
-  const policy = `${SOURCES}; connect-src 'self'${publicUrl === undefined ? '' : ` ${new URL(publicUrl).origin}`}`;
+  const asked = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
+  const policy = [...SOURCES, ["connect-src 'self'", ...asked].join(' ')].join('; ');
   const codingOf = createCodingOf();
   let pages: Promise<FastifyInstance> | undefined;
   /** Compressed files by their paths: the plugin has eight. */
@@ -38,8 +46,8 @@ export function addViewer(app: FastifyInstance, publicUrl: string | undefined): 
     if (file === 'json') return reply.redirect(`..${OPENAPI_PATH}`, 302);
     if (file !== '' && !FILE.test(file)) throw new NotFound();
     pages ??= loadPages();
-    const asked = HEEDED.map((name) => [name, raw.headers[name]]);
-    const headers = Object.fromEntries(asked.filter(([, value]) => value !== undefined));
+    const known = HEEDED.map((name) => [name, raw.headers[name]]);
+    const headers = Object.fromEntries(known.filter(([, value]) => value !== undefined));
     const url = VIEWER_PATH + file;
     const answer = await (await pages).inject({ method: 'GET', url, headers });
     const { statusCode, rawPayload } = answer;
