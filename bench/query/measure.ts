@@ -1,4 +1,5 @@
 import { createPageCopier, fetchPage } from '../../src/dataset/record-page.js';
+import { FRESH_MEMORY } from '../../src/http/formats/format.js';
 import { JSON_FORMAT } from '../../src/http/formats/json.js';
 import { pageLinks } from '../../src/http/formats/links.js';
 import { PointRecords } from '../../src/http/formats/records.js';
@@ -30,7 +31,7 @@ export function pageOf(engine: Engine, ordering: Ordering): Contender {
   const exchange = {
     target: '',
     headers: () => [],
-    allocate: Buffer.allocUnsafeSlow,
+    memory: FRESH_MEMORY,
   };
   return {
     name: 'Waypost, with JSON',

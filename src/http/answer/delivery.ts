@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Page, QueryWork } from '../formats/format.js';
+import { FRESH_MEMORY, type Page, type QueryWork } from '../formats/format.js';
 import { pageTooLarge } from '../request/errors.js';
 import type { Coverage } from './additions.js';
 import type { AnswerCache, AnswerKey } from './answer-cache.js';
@@ -104,16 +104,17 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
     const { format } = heads[0]!;
     checkSize(page, Math.min(maxPageBytes, format.maxBytes));
     if (sender.sendByConditions(request, reply, heads, true, job.renew)) return;
-    const allocate = key === undefined ? buffers.take : Buffer.allocUnsafeSlow;
+    // what is kept is not given back
+    const memory = key === undefined ? buffers : FRESH_MEMORY;
     const headers = (): string[] => headersOf(heads[0]!);
-    const made = format.encode(page, { target: request.raw.url!, headers, allocate });
+    const made = format.encode(page, { target: request.raw.url!, headers, memory });
     if (!Buffer.isBuffer(made)) {
       doInPieces(
         made,
-        waiterOf(job, (body) => compress(job, page.work, body)),
+        waiterOf(job, (body) => compress(job, page.work, body, () => memory.give(body))),
       );
     } else {
-      compress(job, page.work, made, key === undefined ? () => buffers.give(made) : undefined);
+      compress(job, page.work, made, () => memory.give(made));
     }
   };
 }

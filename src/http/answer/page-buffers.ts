@@ -1,23 +1,17 @@
+import type { BodyMemory } from '../formats/format.js';
+
 /** Buffers come in multiples of this size, so that pages of about the same size share them. */
 const STEP = 16 * 1024;
 /** Larger ones are rare, and not kept. */
-const MOST_BYTES = 512 * 1024;
+const MOST_BYTES = 4 * 1024 * 1024;
 /** Idle memory beyond this is left to the garbage collector. */
-const MOST_IDLE_BYTES = 4 * 1024 * 1024;
+const MOST_IDLE_BYTES = 16 * 1024 * 1024;
 
 /**
  * Memory that pages are written to, used again once a page is sent. Fresh memory would be cold for
  * every page, and each 64 MB of it would make V8 look for garbage in the whole heap.
  */
-export interface PageBuffers {
-  /** Memory of `bytes` bytes, whatever is in it. */
-  take(bytes: number): Buffer<ArrayBuffer>;
-  /** Gives back what {@link take} returned, when nothing will read it any more. */
-  give(buffer: Buffer<ArrayBuffer>): void;
-}
-
-/** Makes an empty pool. */
-export function createPageBuffers(): PageBuffers {
+export function createPageBuffers(): BodyMemory {
   const idle: ArrayBuffer[][] = Array.from({ length: MOST_BYTES / STEP + 1 }, () => []);
   let idleBytes = 0;
   return {

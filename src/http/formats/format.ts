@@ -49,14 +49,24 @@ export interface PageRecords {
   copy(target: Uint8Array, at: number): number;
 }
 
+/** Memory for bodies, which is used again where that is possible. */
+export interface BodyMemory {
+  /** Memory of so many bytes, whatever is in it. */
+  take(bytes: number): Buffer<ArrayBuffer>;
+  /** Gives back what {@link take} returned, when nothing will read it any more. */
+  give(buffer: Buffer<ArrayBuffer>): void;
+}
+
+/** Memory that is not used again. */
+export const FRESH_MEMORY: BodyMemory = { take: Buffer.allocUnsafeSlow, give: () => {} };
+
 /** What a format may need to know of the request and its answer. */
 export interface Exchange {
   /** The request's path and query. */
   readonly target: string;
   /** Headers of the answer, names and values in turn; an empty value is not known yet. */
   readonly headers: () => readonly string[];
-  /** Memory of so many bytes, whatever is in it, for a body that is encoded at once. */
-  readonly allocate: (bytes: number) => Buffer<ArrayBuffer>;
+  readonly memory: BodyMemory;
 }
 
 /** Work that yields where other requests may have their turn, and returns what came of it. */
@@ -81,8 +91,8 @@ export interface Format {
   /** Whether answers say how long they took, in a header, even where nobody asks. */
   readonly isTimed?: boolean;
   /**
-   * The body: at once, in memory from `allocate`, or in pieces where that may take more than a
-   * millisecond.
+   * The body: at once, or in pieces where that may take more than a millisecond. Its memory is taken
+   * from that of the exchange, and given back by the caller.
    */
   encode(page: Page, exchange: Exchange): Buffer<ArrayBuffer> | Pieces<Buffer<ArrayBuffer>>;
 }

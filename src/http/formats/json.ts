@@ -22,7 +22,7 @@ export const JSON_FORMAT: Format = {
         exchange,
       );
     }
-    const buffer = exchange.allocate(before.length + records.size + after.length);
+    const buffer = exchange.memory.take(before.length + records.size + after.length);
     buffer.write(before, 0, 'latin1');
     const end = records.copy(buffer, before.length);
     buffer.write(after, end, 'latin1');

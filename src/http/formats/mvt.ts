@@ -8,8 +8,8 @@ export const MVT: Format = {
   contentType: 'application/vnd.mapbox-vector-tile',
   headers: [],
   maxBytes: Number.POSITIVE_INFINITY,
-  encode({ records }, { allocate }) {
-    const buffer = allocate(records.size);
+  encode({ records }, { memory }) {
+    const buffer = memory.take(records.size);
     records.copy(buffer, 0);
     return buffer;
   },

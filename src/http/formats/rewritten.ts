@@ -19,12 +19,12 @@ export interface RewrittenBody {
 /** Writes a body at once, or in pieces where that takes longer. */
 export function writeBody(
   body: RewrittenBody,
-  { allocate }: Pick<Exchange, 'allocate'>,
+  { memory }: Pick<Exchange, 'memory'>,
 ): Buffer<ArrayBuffer> | Pieces<Buffer<ArrayBuffer>> {
   const { before, after, records, room, write } = body;
   const size = before.length + records.size + records.count * room + after.length;
-  if (records.size > PIECE_BYTES) return writeInPieces(body, Buffer.allocUnsafeSlow(size));
-  const buffer = allocate(size);
+  if (records.size > PIECE_BYTES) return writeInPieces(body, memory.take(size));
+  const buffer = memory.take(size);
   let end = buffer.write(before, 'latin1');
   for (let i = 0; i < records.count; i++) {
     if (i > 0) buffer[end++] = COMMA;

@@ -26,8 +26,8 @@ export function pageFormat(
     headers: site.headers,
     maxBytes: MAX_BYTES,
     isTimed: true,
-    encode(page, { target, headers }) {
-      return renderPage(site, subject, {
+    encode(page, { target, headers, memory }) {
+      const shown = {
         title: page.title,
         method: 'GET',
         target,
@@ -38,7 +38,8 @@ export function pageFormat(
         records: shownRecords(page),
         alternatives,
         smallPrint: smallPrint(page.work),
-      });
+      };
+      return renderPage(site, subject, shown, memory);
     },
   };
 }

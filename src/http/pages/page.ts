@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { ListFacts, Pieces } from '../formats/format.js';
+import { type BodyMemory, FRESH_MEMORY, type ListFacts, type Pieces } from '../formats/format.js';
 import { afterRecords, beforeRecords } from '../formats/json.js';
 import { queryString } from '../formats/links.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';
@@ -47,11 +47,12 @@ export function* renderPage(
   site: Site,
   subject: Subject,
   shown: Shown,
+  memory: BodyMemory = FRESH_MEMORY,
 ): Pieces<Buffer<ArrayBuffer>> {
   const { target, title, list, records, problems = {}, posted, smallPrint = NOTHING } = shown;
   const path = site.prefix + pathOf(target);
   const pairs = parseQueryString(queryOf(target));
-  const writer = new PageWriter();
+  const writer = new PageWriter(memory);
   const isPost = shown.method === 'POST';
   const hasMap = subject.tiles !== undefined && list !== undefined;
   const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];

@@ -1,3 +1,4 @@
+import type { BodyMemory } from '../formats/format.js';
 import { escapeHtml, type Html } from './html.js';
 
 /** Where the values of a key lead: the address for a value, undefined for one that leads nowhere. */
@@ -46,11 +47,17 @@ const TAG_BYTES = 3;
  * linked. JSON is taken byte by byte and never parsed, so that the text shows what programs get.
  */
 export class PageWriter {
-  #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  readonly #memory: BodyMemory;
+  #buffer: Buffer<ArrayBuffer>;
   #end = 0;
   #depth = 0;
   /** Whether the last byte opened an object or an array. */
   #isOpened = false;
+
+  constructor(memory: BodyMemory) {
+    this.#memory = memory;
+    this.#buffer = memory.take(FIRST_BYTES);
+  }
 
   /** How many bytes were written. */
   get length(): number {
@@ -157,8 +164,9 @@ export class PageWriter {
   #reserve(bytes: number): void {
     const least = this.#end + bytes + SPARE_BYTES;
     if (least <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(least, 2 * this.#buffer.length));
+    const larger = this.#memory.take(Math.max(least, 2 * this.#buffer.length));
     this.#buffer.copy(larger, 0, 0, this.#end);
+    this.#memory.give(this.#buffer);
     this.#buffer = larger;
   }
 }

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/generate/random.js';
 import { createFeatureWriter, FEATURE_ROOM } from '../../../src/http/formats/feature.js';
-import type { Page, Pieces } from '../../../src/http/formats/format.js';
+import { FRESH_MEMORY, type Page, type Pieces } from '../../../src/http/formats/format.js';
 import { GEOJSON } from '../../../src/http/formats/geojson.js';
 import { JSON_FORMAT } from '../../../src/http/formats/json.js';
 import { createProjection, shownRecords } from '../../../src/http/formats/projection.js';
@@ -142,7 +142,7 @@ function encode(format: typeof GEOJSON, page: Page): [pieces: number, body: stri
   const exchange = {
     target: '',
     headers: () => [],
-    allocate: Buffer.allocUnsafeSlow,
+    memory: FRESH_MEMORY,
   };
   const made = format.encode(page, exchange);
   if (Buffer.isBuffer(made)) return [0, made.toString()];

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createPageCopier, fetchPage } from '../../../src/dataset/record-page.js';
 import { allocateRecords, putRecords } from '../../../src/dataset/records.js';
-import type { Page, Pieces } from '../../../src/http/formats/format.js';
+import { FRESH_MEMORY, type Page, type Pieces } from '../../../src/http/formats/format.js';
 import { PointRecords, SingleRecords } from '../../../src/http/formats/records.js';
 import { pageFormat } from '../../../src/http/pages/format.js';
 import { PLAIN_SITE, PLAIN_SUBJECT } from '../../support/pages.js';
@@ -10,9 +10,7 @@ import { PLAIN_SITE, PLAIN_SUBJECT } from '../../support/pages.js';
 const exchange = {
   target: '/rest/map_data_points/?format=api',
   headers: () => ['ETag', '"tag"', 'Content-Length', ''],
-  allocate: (): never => {
-    throw new Error('A body in pieces has memory of its own.');
-  },
+  memory: FRESH_MEMORY,
 };
 const list = {
   count: 1,

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { FRESH_MEMORY } from '../../../src/http/formats/format.js';
 import { PageWriter } from '../../../src/http/pages/writer.js';
 import { shownText } from '../../support/html.js';
 
@@ -12,7 +13,7 @@ function shown(html: string): string {
 }
 
 function readable(...pieces: string[]): string {
-  const writer = new PageWriter();
+  const writer = new PageWriter(FRESH_MEMORY);
   for (const piece of pieces) writer.json(Buffer.from(piece));
   return shown(writer.finish().toString());
 }
