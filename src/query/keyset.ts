@@ -1,0 +1,80 @@
+import type { Dataset } from '../dataset/dataset.js';
+import type { Tail, TailMatches } from '../dataset/tail.js';
+import type { Filters } from '../model/query.js';
+import type { Matches } from './common/matches.js';
+import type { Scratch } from './common/scratch.js';
+import { andThen, type Step } from './common/work.js';
+import type { Engine, Hints } from './engine.js';
+import { takeAfter } from './page/after.js';
+import type { Suspended } from './suspended.js';
+
+/**
+ * A page by ascending ids that begins behind an id, not at a place: points that come or go
+ * meanwhile neither repeat others nor hide them.
+ */
+export interface KeysetQuery {
+  readonly filters: Filters;
+  /** Ids on the page are above this one; 0 for the first page. */
+  readonly after: number;
+  /** From 1. */
+  readonly limit: number;
+}
+
+export interface KeysetPage {
+  /** Matches on all pages. */
+  readonly count: number;
+  /** Rows of the page; those from the dataset's `count` on are rows of the tail, from 0. */
+  readonly rows: Uint32Array;
+  /** Has the rows that are not the dataset's; undefined where there are none. */
+  readonly tail: Tail | undefined;
+  /** The id that the next page begins behind; undefined on the last one. */
+  readonly next: number | undefined;
+}
+
+/** Takes a page at once, or its first piece of work. `accepted` are the matches of the tail. */
+export function beginKeyset(
+  engine: Engine,
+  { filters, after, limit }: KeysetQuery,
+  accepted: TailMatches | undefined,
+  hints?: Hints,
+): KeysetPage | Suspended<KeysetPage> {
+  const { dataset } = engine;
+  // one more than the page has tells whether there is another
+  const use = (matches: Matches, scratch: Scratch): Step<KeysetPage> =>
+    andThen(takeAfter(dataset, scratch, matches, after, limit + 1), (own) => {
+      const more = accepted === undefined ? [] : acceptedAfter(dataset, accepted, after);
+      const idOf = idsOf(dataset, accepted?.tail);
+      const rows = merge(own, more, idOf, limit + 1);
+      return {
+        count: matches.count + (accepted?.rows.length ?? 0),
+        rows: rows.subarray(0, limit),
+        tail: accepted?.tail,
+        next: rows.length > limit ? idOf(rows[limit - 1]!) : undefined,
+      };
+    });
+  return engine.beginCollect(filters, use, hints);
+}
+
+type IdOf = (row: number) => number;
+
+function idsOf({ byId, count }: Dataset, tail: Tail | undefined): IdOf {
+  return (row) => (row < count ? byId.keys[byId.ranks[row]!]! : tail!.id[row - count]!);
+}
+
+/** Rows of accepted points with ids above `after`, by ascending ids. */
+function acceptedAfter({ count }: Dataset, { tail, rows }: TailMatches, after: number): number[] {
+  return Array.from(rows)
+    .filter((row) => tail.id[row]! > after)
+    .sort((a, b) => tail.id[a]! - tail.id[b]!)
+    .map((row) => count + row);
+}
+
+function merge(own: Uint32Array, more: readonly number[], idOf: IdOf, most: number): Uint32Array {
+  const rows = new Uint32Array(Math.min(most, own.length + more.length));
+  let [i, j] = [0, 0];
+  for (let at = 0; at < rows.length; at++) {
+    const isOwn = j === more.length || (i < own.length && idOf(own[i]!) < idOf(more[j]!));
+    rows[at] = isOwn ? own[i++]! : more[j++]!;
+  }
+  return rows;
+}
