@@ -57,8 +57,8 @@ export function checkCollection(text: string): FeatureCollection {
   assert.is(numberReturned, features.length);
   assert.ok(numberMatched >= numberReturned);
   for (const { rel, type, href } of links) {
-    assert.ok(['self', 'next', 'prev'].includes(rel), rel);
-    assert.is(type, 'application/geo+json');
+    assert.ok(['self', 'next', 'prev', 'collection'].includes(rel), rel);
+    assert.is(type, rel === 'collection' ? 'application/json' : 'application/geo+json');
     assert.is(new URL(href).href, href);
   }
   return collection as unknown as FeatureCollection;

@@ -102,7 +102,7 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
   return (page, job) => {
     const { request, reply, sender, heads, key } = job;
     const { format } = heads[0]!;
-    checkSize(page, Math.min(maxPageBytes, format.maxBytes));
+    checkSize(page, Math.min(maxPageBytes, format.maxBytes), format.sizeParameter);
     if (sender.sendByConditions(request, reply, heads, true, job.renew)) return;
     // what is kept is not given back
     const memory = key === undefined ? buffers : FRESH_MEMORY;
@@ -132,10 +132,10 @@ export function waiterOf<Result>(
 }
 
 /** Refuses a page whose records have more bytes than `limit`, before there is memory for them. */
-function checkSize({ records }: Page, limit: number): void {
+function checkSize({ records }: Page, limit: number, parameter?: string): void {
   const { count, size } = records;
   if (size <= limit || count <= 1) return;
-  throw pageTooLarge({ count, size, longest: records.longest(), limit });
+  throw pageTooLarge({ count, size, longest: records.longest(), limit }, parameter);
 }
 
 /** The same bytes in memory that has no room beside them, which a cache would not count. */

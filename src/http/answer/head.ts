@@ -112,7 +112,8 @@ export function createHeadOf(
       const modified = new Date(Math.max(mark?.at ?? exportedAt, exportedAt)).toUTCString();
       lines = linesFor(format, modified, snapshot, lasts);
     }
-    return { format, etag: name + ending, snapshot, coding, lines, bodyLines };
+    const etag = (format.isWeak === true ? `W/${name}` : name) + ending;
+    return { format, etag, snapshot, coding, lines, bodyLines };
   };
 }
 

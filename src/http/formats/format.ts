@@ -11,6 +11,8 @@ export interface Page {
   readonly records: PageRecords;
   /** The keys that records shall have, where not all; `records` have all of them. */
   readonly keys?: readonly RecordKey[] | undefined;
+  /** Links to other addresses, for formats that name such; in ASCII. */
+  readonly related?: readonly Link[];
   /** What finding the records took; undefined where nothing was searched. */
   readonly work?: QueryWork | undefined;
 }
@@ -21,6 +23,14 @@ export interface QueryWork {
   readonly rows: number;
   /** How they were come by, in words. */
   readonly way: string;
+}
+
+/** A link as GeoJSON and OGC API have it. */
+export interface Link {
+  readonly rel: string;
+  /** The media type of what it leads to. */
+  readonly type: string;
+  readonly href: string;
 }
 
 /** What a list says around the records of a page. */
@@ -90,6 +100,10 @@ export interface Format {
   readonly maxBytes: number;
   /** Whether answers say how long they took, in a header, even where nobody asks. */
   readonly isTimed?: boolean;
+  /** Whether two answers with the same meaning may differ in their bytes, such as in a time. */
+  readonly isWeak?: boolean;
+  /** The parameter that says how many records a page has; `page_size` where absent. */
+  readonly sizeParameter?: string;
   /**
    * The body: at once, or in pieces where that may take more than a millisecond. Its memory is taken
    * from that of the exchange, and given back by the caller.

@@ -53,12 +53,12 @@ export class ParameterErrors extends HttpError {
   override readonly name = 'ParameterErrors';
 
   constructor(problems: readonly ParameterProblem[]) {
-    const body: Record<string, string[]> = {};
+    // names of clients may be those of every object, such as `constructor`
+    const texts = new Map<string, string[]>();
     for (const { parameter, text } of problems) {
-      body[parameter] ??= [];
-      body[parameter].push(text);
+      texts.set(parameter, [...(texts.get(parameter) ?? []), text]);
     }
-    super(400, body);
+    super(400, Object.fromEntries(texts));
   }
 }
 
@@ -76,11 +76,14 @@ export interface PageSizes {
  * The error of a page whose records have more bytes than a page may have; the longest record fits
  * one.
  */
-export function pageTooLarge({ count, size, longest, limit }: PageSizes): ParameterErrors {
+export function pageTooLarge(
+  { count, size, longest, limit }: PageSizes,
+  parameter = 'page_size',
+): ParameterErrors {
   // a comma stands between two records
   const fitting = Math.floor((limit + 1) / (longest + 1));
-  const text = `The ${count} records of this page have ${size} bytes, and a page may have ${limit}. Expected a smaller page_size: any ${fitting} of these records fit. Example: page_size=${fitting}`;
-  return new ParameterErrors([{ parameter: 'page_size', text }]);
+  const text = `The ${count} records of this page have ${size} bytes, and a page may have ${limit}. Expected a smaller ${parameter}: any ${fitting} of these records fit. Example: ${parameter}=${fitting}`;
+  return new ParameterErrors([{ parameter, text }]);
 }
 
 /** The error of a page that does not exist, be it past the end or no number at all. */

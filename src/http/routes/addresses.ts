@@ -2,6 +2,8 @@
 export const ROOT_PATH = '/rest/';
 export const POINTS_PATH = '/rest/map_data_points/';
 export const NOTIFICATIONS_PATH = '/rest/notifications/';
+/** OGC API - Features; its addresses but the first have no slash at their end. */
+export const OGC_PATH = '/ogc/';
 export const TILES_PATH = '/tiles/';
 export const OPENAPI_PATH = '/openapi.json';
 export const VIEWER_PATH = '/docs/';

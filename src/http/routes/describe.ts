@@ -16,7 +16,8 @@ import { TILE_PARAMETERS, TILE_PATH_PARAMETERS } from '../request/tile.js';
 
 const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-const ID: Parameter = {
+/** The variable part of the address of a point. */
+export const POINT_ID: Parameter = {
   name: 'id',
   accepts: 'the id of a point',
   example: '1',
@@ -37,7 +38,7 @@ export const POINT_DESCRIPTION: Description = {
   description: 'One geolocated note.',
   parses: PARSES,
   parameters: POINT_PARAMETERS,
-  pathParameters: [ID],
+  pathParameters: [POINT_ID],
   answers: { 'application/json': POINT_ANSWER, [GEOJSON.mediaType]: FEATURE_ANSWER },
 };
 

@@ -10,7 +10,8 @@ import { NotFound } from '../request/errors.js';
 import { parsePointQuery } from '../request/params.js';
 import { ALLOW_READ } from './addresses.js';
 
-interface Wanted {
+/** A point that is asked for, and the keys that it shall have. */
+export interface WantedPoint {
   readonly id: number;
   readonly keys: readonly RecordKey[] | undefined;
 }
@@ -18,7 +19,7 @@ interface Wanted {
 const NONE = new Int32Array(0);
 
 /** `GET /rest/map_data_points/<id>/`: one point. */
-export function pointView(formats: readonly Format[]): View<Wanted> {
+export function pointView(formats: readonly Format[]): View<WantedPoint> {
   return {
     name: 'point',
     allow: ALLOW_READ,

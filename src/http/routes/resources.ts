@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod 
 import { createQueue } from '../../query/queue.js';
 import type { Context } from '../answer/context.js';
 import { preflightHeaders } from '../answer/cors.js';
-import { type Asked, createPipeline } from '../answer/pipeline.js';
+import { type Asked, createPipeline, type View } from '../answer/pipeline.js';
 import type { Description } from '../description/description.js';
 import { optionsOf } from '../description/options.js';
 import type { Format } from '../formats/format.js';
@@ -13,6 +13,7 @@ import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
 import {
   NOTIFICATIONS_PATH,
+  OGC_PATH,
   OPENAPI_PATH,
   POINTS_PATH,
   ROOT_PATH,
@@ -29,6 +30,7 @@ import {
   TILES_DESCRIPTION,
 } from './describe.js';
 import { notificationsView } from './notifications.js';
+import { ogcResources } from './ogc-resources.js';
 import { createDocumentOf, openapiView } from './openapi.js';
 import { pointView } from './point.js';
 import { pointsView } from './points.js';
@@ -58,57 +60,45 @@ export function createResources(context: Context): Resource[] {
   const queue = createQueue();
   const { site } = context;
   const subjects = createSubjects(context);
-  const points = pointsView(context, withPage(site, subjects.points, POINT_FORMATS), queue);
-  const point = pointView(withPage(site, subjects.point, POINT_FORMATS));
-  const notifications = notificationsView(withPage(site, subjects.notifications, FORMATS));
-  const root = rootView(withPage(site, subjects.root, FORMATS));
-  const tile = tileView(context, queue);
-  const tiles = tileSetView(context);
-  const resources: Resource[] = [
-    {
-      path: POINTS_PATH,
-      ...points,
-      description: context.posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION,
-      subject: subjects.points,
-      get: serve(points),
-    },
-    {
-      path: `${POINTS_PATH}:id/`,
-      ...point,
-      description: POINT_DESCRIPTION,
-      subject: subjects.point,
-      get: serve(point),
-    },
-    {
-      path: NOTIFICATIONS_PATH,
-      ...notifications,
-      description: NOTIFICATIONS_DESCRIPTION,
-      subject: subjects.notifications,
-      get: serve(notifications),
-    },
-    {
-      path: ROOT_PATH,
-      ...root,
-      description: ROOT_DESCRIPTION,
-      subject: subjects.root,
-      get: serve(root),
-    },
-    {
-      path: `${TILES_PATH}:z/:x/:y.mvt`,
-      ...tile,
-      description: TILE_DESCRIPTION,
-      get: serve(tile),
-    },
-    {
-      path: `${TILES_PATH}points.json`,
-      ...tiles,
-      description: TILES_DESCRIPTION,
-      get: serve(tiles),
-    },
+  const make = <Wanted>(
+    path: string,
+    view: View<Wanted>,
+    description: Description,
+    subject?: Subject,
+  ): Resource => ({ path, ...view, description, subject, get: serve(view) });
+  const resources = [
+    make(
+      POINTS_PATH,
+      pointsView(context, withPage(site, subjects.points, POINT_FORMATS), queue),
+      context.posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION,
+      subjects.points,
+    ),
+    make(
+      `${POINTS_PATH}:id/`,
+      pointView(withPage(site, subjects.point, POINT_FORMATS)),
+      POINT_DESCRIPTION,
+      subjects.point,
+    ),
+    make(
+      NOTIFICATIONS_PATH,
+      notificationsView(withPage(site, subjects.notifications, FORMATS)),
+      NOTIFICATIONS_DESCRIPTION,
+      subjects.notifications,
+    ),
+    make(
+      ROOT_PATH,
+      rootView(withPage(site, subjects.root, FORMATS)),
+      ROOT_DESCRIPTION,
+      subjects.root,
+    ),
+    make(`${TILES_PATH}:z/:x/:y.mvt`, tileView(context, queue), TILE_DESCRIPTION),
+    make(`${TILES_PATH}points.json`, tileSetView(context), TILES_DESCRIPTION),
+    ...ogcResources(context, queue, make),
   ];
   const openapi = openapiView(createDocumentOf(resources, context.mediaFolder !== undefined));
-  const description = OPENAPI_DESCRIPTION;
-  resources.push({ path: OPENAPI_PATH, ...openapi, description, get: serve(openapi) });
+  resources.push(make(OPENAPI_PATH, openapi, OPENAPI_DESCRIPTION));
+  // where clients of OGC look that know no links
+  resources.push(make(`${OGC_PATH}api`, { ...openapi, name: 'ogcApi' }, OPENAPI_DESCRIPTION));
   return resources;
 }
 

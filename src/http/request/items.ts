@@ -1,0 +1,185 @@
+import type { RecordKey } from '../../model/point.js';
+import type { Filters, TimeWindow } from '../../model/query.js';
+import { quote } from '../../model/quote.js';
+import type { TimeZone } from '../../model/time-zone.js';
+import { parseQueryTime } from '../../model/timestamp.js';
+import type { Microseconds } from '../../model/units.js';
+import { ParameterErrors, type ParameterProblem } from './errors.js';
+import { FILTER_PARAMETERS, parseFilters } from './filters.js';
+import { parseWhole } from './numbers.js';
+import { type Parameter, refusal } from './parameter.js';
+import { last, type Pair } from './query-string.js';
+import { FIELDS_PARAMETER, parseRecordKeys } from './record-keys.js';
+
+/** What is asked of the items of the collection. */
+export interface ItemsQuery {
+  readonly filters: Filters;
+  /** Ids on the page are above this one. */
+  readonly after: number;
+  readonly limit: number;
+  /** The keys that properties shall have; undefined for all. */
+  readonly keys: readonly RecordKey[] | undefined;
+}
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+/** The parameter of the links from page to page. */
+export const AFTER = 'after';
+
+/** The formats by the two names that clients use. */
+const FORMATS: readonly Parameter[] = ['f', 'format'].map((name) => ({
+  name,
+  accepts: 'json or geojson, which are the same here',
+  example: 'json',
+  schema: { enum: ['json', 'geojson'] },
+}));
+
+/** What every address of OGC API - Features takes. */
+export const OGC_PARAMETERS: readonly Parameter[] = FORMATS.map((one) => ({
+  ...one,
+  accepts: 'json',
+  schema: { enum: ['json'] },
+}));
+
+/** The parameters of an item. */
+export const ITEM_PARAMETERS: readonly Parameter[] = [FIELDS_PARAMETER, ...FORMATS];
+
+/** The parameters of the items; all are optional, and an empty one counts as absent. */
+export const ITEMS_PARAMETERS: readonly Parameter[] = [
+  ...FILTER_PARAMETERS,
+  {
+    name: 'datetime',
+    accepts:
+      'when points were created: an ISO 8601 date and time, or two with / between, one of which may be .. for an open end',
+    example: '2023-05-01T00:00:00Z/..',
+  },
+  {
+    name: 'limit',
+    accepts: `a whole number from 1; above ${MAX_LIMIT} it counts as ${MAX_LIMIT}, and ${DEFAULT_LIMIT} is the default`,
+    example: '20',
+    schema: { type: 'integer', minimum: 1, default: DEFAULT_LIMIT },
+  },
+  {
+    name: AFTER,
+    accepts: 'the id that the page begins behind, as the links to next pages have it',
+    example: '4634',
+    schema: { type: 'integer', minimum: 0, default: 0 },
+  },
+  ...ITEM_PARAMETERS,
+];
+
+/**
+ * Reads the parameters of the items; `zone` is where times without an offset stand. Throws
+ * ParameterErrors with all that is wrong, such as a parameter that there is not.
+ */
+export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQuery {
+  const problems = unknownParameters(pairs, ITEMS_PARAMETERS);
+  const filters = parseFilters(pairs.map(withoutHeights), zone, problems);
+  const createdAt = both(filters.createdAt, readTimes(pairs, zone, problems));
+  const keys = parseRecordKeys(pairs, problems);
+  const limit = readWhole(pairs, 'limit', 1, problems) ?? DEFAULT_LIMIT;
+  const after = readWhole(pairs, AFTER, 0, problems) ?? 0;
+  if (problems.length > 0) throw new ParameterErrors(problems);
+  return {
+    filters: createdAt === undefined ? filters : { ...filters, createdAt },
+    after,
+    limit: Math.min(limit, MAX_LIMIT),
+    keys,
+  };
+}
+
+/** Reads the parameters of an item: which keys it shall have. Throws as those of the items do. */
+export function parseItemQuery(pairs: readonly Pair[]): readonly RecordKey[] | undefined {
+  const problems = unknownParameters(pairs, ITEM_PARAMETERS);
+  const keys = parseRecordKeys(pairs, problems);
+  if (problems.length > 0) throw new ParameterErrors(problems);
+  return keys;
+}
+
+/** Throws ParameterErrors where a request has a parameter that is not one of those, as OGC wants. */
+export function refuseOthers(pairs: readonly Pair[], parameters: readonly Parameter[]): void {
+  const problems = unknownParameters(pairs, parameters);
+  if (problems.length > 0) throw new ParameterErrors(problems);
+}
+
+function unknownParameters(
+  pairs: readonly Pair[],
+  parameters: readonly Parameter[],
+): ParameterProblem[] {
+  const problems: ParameterProblem[] = [];
+  for (const { name, value } of pairs) {
+    const parameter = parameters.find((one) => one.name === name);
+    if (parameter === undefined) {
+      const names = parameters.map((one) => one.name).join(', ');
+      const text = `There is no parameter ${quote(name)} here; the parameters are ${names}.`;
+      problems.push({ parameter: name, text });
+      continue;
+    }
+    // the pipeline reads `format` itself
+    const choices = (parameter.schema?.['enum'] ?? []) as readonly string[];
+    if (name === 'f' && value !== '' && !choices.includes(value)) {
+      problems.push(refusal(parameters, name, value, 'no format that there is'));
+    }
+  }
+  return problems;
+}
+
+/** A box of six numbers is one of four with heights, which points do not have. */
+function withoutHeights(pair: Pair): Pair {
+  if (pair.name !== 'bbox') return pair;
+  const parts = pair.value.split(',', 7);
+  if (parts.length !== 6) return pair;
+  const [west, south, , east, north] = parts;
+  return { name: 'bbox', value: [west, south, east, north].join() };
+}
+
+function readTimes(
+  pairs: readonly Pair[],
+  zone: TimeZone,
+  problems: ParameterProblem[],
+): TimeWindow | undefined {
+  const text = last(pairs, 'datetime');
+  if (!text) return undefined;
+  const window = parseTimes(text, zone);
+  if (typeof window === 'object') return window;
+  problems.push(refusal(ITEMS_PARAMETERS, 'datetime', text, window));
+  return undefined;
+}
+
+/** Reads a moment or a span of time; returns the reason as text when it is none. */
+function parseTimes(text: string, zone: TimeZone): TimeWindow | string {
+  const ends = text.split('/', 3);
+  if (ends.length > 2) return 'has more than two ends';
+  const [from, to = from] = ends.map((end) => end.trim());
+  const isOpen = (end: string): boolean => ends.length === 2 && (end === '' || end === '..');
+  const read = (end: string, open: number): Microseconds | string =>
+    isOpen(end) ? open : parseQueryTime(end, zone);
+  const after = read(from!, Number.NEGATIVE_INFINITY);
+  if (typeof after === 'string') return after;
+  const before = read(to!, Number.POSITIVE_INFINITY);
+  if (typeof before === 'string') return before;
+  return after > before ? 'ends before it begins' : { after, before };
+}
+
+/** What lies in both of two spans. */
+function both(one: TimeWindow | undefined, other: TimeWindow | undefined): TimeWindow | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return {
+    after: Math.max(one.after, other.after),
+    before: Math.min(one.before, other.before),
+  };
+}
+
+function readWhole(
+  pairs: readonly Pair[],
+  name: string,
+  least: number,
+  problems: ParameterProblem[],
+): number | undefined {
+  const text = last(pairs, name);
+  if (!text) return undefined;
+  const value = parseWhole(text);
+  if (value !== undefined && value >= least) return value;
+  problems.push(refusal(ITEMS_PARAMETERS, name, text, `not a whole number from ${least}`));
+  return undefined;
+}

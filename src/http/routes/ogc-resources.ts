@@ -1,0 +1,94 @@
+import { createPageCopier } from '../../dataset/record-page.js';
+import type { Queue } from '../../query/queue.js';
+import type { Context } from '../answer/context.js';
+import type { View } from '../answer/pipeline.js';
+import type { Answer, Description } from '../description/description.js';
+import { OGC_ANSWERS } from '../description/ogc.js';
+import { GEOJSON } from '../formats/geojson.js';
+import { ITEM_PARAMETERS, ITEMS_PARAMETERS, OGC_PARAMETERS } from '../request/items.js';
+import type { Parameter } from '../request/parameter.js';
+import { OGC_PATH } from './addresses.js';
+import { POINT_ID } from './describe.js';
+import {
+  COLLECTION_PATH,
+  COLLECTIONS_PATH,
+  CONFORMANCE_PATH,
+  collectionsView,
+  collectionView,
+  conformanceView,
+  ITEMS_PATH,
+  itemsView,
+  itemView,
+  landingView,
+} from './ogc.js';
+
+/** Makes a resource of an address, its view and its description. */
+type Make<Resource> = <Wanted>(
+  path: string,
+  view: View<Wanted>,
+  description: Description,
+) => Resource;
+
+/** OGC API - Features, address by address. */
+export function ogcResources<Resource>(
+  context: Context,
+  queue: Queue,
+  make: Make<Resource>,
+): Resource[] {
+  return [
+    make(
+      OGC_PATH,
+      landingView(),
+      documentOf('OGC API - Features', 'Where everything is.', OGC_ANSWERS.landing),
+    ),
+    make(
+      CONFORMANCE_PATH,
+      conformanceView(),
+      documentOf('Conformance', 'The parts of the standard kept to.', OGC_ANSWERS.conformance),
+    ),
+    make(
+      COLLECTIONS_PATH,
+      collectionsView(),
+      documentOf('Collections', 'The one collection there is.', OGC_ANSWERS.collections),
+    ),
+    make(
+      COLLECTION_PATH,
+      collectionView(),
+      documentOf(
+        'Collection',
+        'What the collection holds, where and when.',
+        OGC_ANSWERS.collection,
+      ),
+    ),
+    make(ITEMS_PATH, itemsView(context, queue, createPageCopier()), {
+      ...featuresOf(ITEMS_PARAMETERS, OGC_ANSWERS.items),
+      name: 'Items',
+      description: 'Points by ascending ids; the link to the next page begins behind the last one.',
+    }),
+    make(`${ITEMS_PATH}/:id`, itemView(), {
+      ...featuresOf(ITEM_PARAMETERS, OGC_ANSWERS.item),
+      name: 'Item',
+      description: 'One point.',
+      pathParameters: [POINT_ID],
+    }),
+  ];
+}
+
+function documentOf(name: string, description: string, answer: Answer): Description {
+  return {
+    name,
+    description,
+    parses: [],
+    parameters: OGC_PARAMETERS,
+    pathParameters: [],
+    answers: { 'application/json': answer },
+  };
+}
+
+function featuresOf(
+  parameters: readonly Parameter[],
+  answer: Answer,
+): Omit<Description, 'name' | 'description'> {
+  const answers = { [GEOJSON.mediaType]: answer, 'application/json': answer };
+  return { parses: [], parameters, pathParameters: [], answers };
+}

@@ -1,0 +1,51 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { allItems, startOgc } from '../support/ogc.js';
+import { testUnless } from '../support/skip.js';
+
+const run = promisify(execFile);
+const ITEMS = '/ogc/collections/points/items';
+
+const formats = spawnSync('ogrinfo', ['--formats'], { encoding: 'utf8' });
+const missing =
+  formats.error !== undefined
+    ? 'there is no ogrinfo here (apt-get install gdal-bin)'
+    : formats.stdout.includes('OAPIF')
+      ? undefined
+      : 'this GDAL has no OAPIF driver';
+
+const app = await startOgc(1_500);
+app.accept(40);
+
+test.after(() => app.close());
+
+/** The ids that GDAL reads, in its order. */
+async function read(...options: string[]): Promise<number[]> {
+  const source = `OAPIF:http://127.0.0.1:${app.port}/ogc`;
+  const asked = ['-ro', '-al', '-geom=NO', '-oo', 'PAGE_SIZE=500', ...options, source];
+  const { stdout } = await run('ogrinfo', asked);
+  const lines = stdout.split('\n').filter((line) => line.startsWith('  id ('));
+  return lines.map((line) => Number(line.split(' = ')[1]));
+}
+
+async function items(query: string): Promise<number[]> {
+  return (await allItems(app.get, `${ITEMS}?limit=1000&${query}`)).map(({ id }) => id);
+}
+
+testUnless(missing, 'GDAL reads all features, page by page', async () => {
+  assert.equal(await read(), await items(''));
+});
+
+testUnless(missing, 'GDAL reads the features of a box and of a time', async () => {
+  const inBox = await read('-spat', '20', '50', '30', '70');
+  assert.equal(inBox, await items('bbox=20,50,30,70'));
+  assert.ok(inBox.length > 10);
+  const where = "created_at >= '2021-01-01T00:00:00Z' AND created_at <= '2022-01-01T00:00:00Z'";
+  const inYear = await read('-where', where);
+  assert.equal(inYear, await items('datetime=2021-01-01T00:00:00Z/2022-01-01T00:00:00Z'));
+  assert.ok(inYear.length > 10);
+});
+
+test.run();

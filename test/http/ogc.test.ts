@@ -1,0 +1,183 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Envelope } from '../support/client.js';
+import { checkCollection, checkFeature, type Link } from '../support/geojson.js';
+import { allItems, startOgc } from '../support/ogc.js';
+
+const POINTS = '/rest/map_data_points/';
+const OGC = '/ogc/';
+const COLLECTION = `${OGC}collections/points`;
+const ITEMS = `${COLLECTION}/items`;
+
+const app = await startOgc(3_000);
+
+test.after(() => app.close());
+
+interface Linked {
+  readonly links: readonly Link[];
+}
+
+/** The path that a link of an answer leads to. */
+function linked(answer: Linked, rel: string): string {
+  const { pathname, search } = new URL(answer.links.find((link) => link.rel === rel)!.href);
+  return pathname + search;
+}
+
+/** The Features of the list, which other tests hold against what it should be. */
+async function listed(query: string): Promise<unknown[]> {
+  const features = [];
+  for (let page = 1; ; page++) {
+    const path = `${POINTS}?${query}&page_size=1000&page=${page}&format=geojson`;
+    const { text, status } = await app.get(path);
+    if (status === 404) break;
+    features.push(...checkCollection(text).features);
+  }
+  return features.sort((a, b) => a.id - b.id);
+}
+
+test('whoever knows the first address finds everything else by links', async () => {
+  const landing = (await app.get(OGC)).json<Linked>();
+  assert.is((await app.get(linked(landing, 'service-doc'))).status, 200);
+  const api = (await app.get(linked(landing, 'service-desc'))).json<{ paths: object }>();
+  assert.ok(ITEMS in api.paths && `${ITEMS}/{id}` in api.paths);
+  assert.equal((await app.get(`${OGC}api`)).json(), api);
+  const { conformsTo } = (await app.get(linked(landing, 'conformance'))).json<{
+    conformsTo: string[];
+  }>();
+  assert.ok(conformsTo.every((one) => one.startsWith('http://www.opengis.net/spec/ogcapi-')));
+  const { collections } = (await app.get(linked(landing, 'data'))).json<{
+    collections: Linked[];
+  }>();
+  const collection = (await app.get(linked(collections[0]!, 'self'))).json<Linked>();
+  assert.equal(collections, [collection]);
+  assert.is(linked(collection, 'items'), ITEMS);
+  for (const rel of ['self', 'data']) assert.is(linked(landing, rel).startsWith(OGC), true);
+  assert.is((await app.get('/ogc')).headers.location, OGC);
+});
+
+test('the items are the points of the list, by id, whatever the filters', async () => {
+  for (const [items, list = items] of [
+    [''],
+    ['bbox=20,50,30,70'],
+    ['bbox=20,50,0,30,70,1000', 'bbox=20,50,30,70'],
+    ['bbox=170,-90,-170,90&tags=Lighting,Muu&is_processed=false'],
+    ['polygon=0,0;40,0;20,70&status=NEW'],
+    ['coordinates=60.17,24.94,200000'],
+    ['datetime=2021-03-01T00:00:00Z/..', 'created_at_after=2021-03-01T00:00:00Z'],
+    ['datetime=/2021-03-01T00:00:00Z', 'created_at_before=2021-03-01T00:00:00Z'],
+    [
+      'datetime=2021-01-01T00:00:00Z/2022-01-01T00:00:00Z&created_at_after=2021-06-01T00:00:00Z',
+      'created_at_after=2021-06-01T00:00:00Z&created_at_before=2022-01-01T00:00:00Z',
+    ],
+    ['datetime=../..', ''],
+    ['bbox=1,1,1,1'],
+  ]) {
+    const expected = await listed(list!);
+    for (const limit of [97, 5000]) {
+      let pages = 0;
+      const found = await allItems(app.get, `${ITEMS}?${items}&limit=${limit}`, (text) => {
+        pages++;
+        const { numberMatched, links } = checkCollection(text);
+        assert.is(numberMatched, expected.length);
+        assert.is(new URL(links[0]!.href).pathname, ITEMS);
+      });
+      assert.equal(found, expected, `${items}, limit ${limit}`);
+      assert.is(pages, Math.max(1, Math.ceil(expected.length / Math.min(limit, 1000))));
+    }
+  }
+});
+
+test('an instant is a time, too', async () => {
+  const { results } = (await app.get(`${POINTS}?page_size=1`)).json<Envelope>();
+  const time = encodeURIComponent(results[0]!['created_at'] as string);
+  const found = await allItems(app.get, `${ITEMS}?datetime=${time}`);
+  assert.equal(found, await listed(`created_at_after=${time}&created_at_before=${time}`));
+  assert.ok(found.length > 0);
+});
+
+test('points that are accepted between pages neither skip nor repeat others', async () => {
+  const before = await allItems(app.get, `${ITEMS}?limit=1000`);
+  const extent = (await app.get(COLLECTION)).headers.etag;
+  let pages = 0;
+  const found = await allItems(app.get, `${ITEMS}?limit=500`, (text) => {
+    assert.is(checkCollection(text).numberMatched, before.length + pages * 7);
+    pages++;
+    app.accept(7);
+  });
+  const own = new Set(before.map(({ id }) => id));
+  assert.equal(
+    found.filter(({ id }) => own.has(id)),
+    before,
+  );
+  assert.is(new Set(found.map(({ id }) => id)).size, found.length);
+  assert.ok(found.length > before.length);
+  assert.equal(await allItems(app.get, ITEMS), await listed(''));
+  assert.is.not((await app.get(COLLECTION)).headers.etag, extent);
+});
+
+test('an item is a Feature with links, and there is none without a point', async () => {
+  const [first] = await allItems(app.get, `${ITEMS}?limit=1000`);
+  const { text } = await app.get(`${ITEMS}/${first!.id}`);
+  const { links, ...feature } = JSON.parse(text) as Linked & object;
+  assert.equal(checkFeature(feature), first);
+  assert.is(linked({ links }, 'self'), `${ITEMS}/${first!.id}`);
+  assert.is(linked({ links }, 'collection'), COLLECTION);
+  const some = (await app.get(`${ITEMS}/${first!.id}?fields=status`)).json<{
+    properties: object;
+  }>();
+  assert.equal(Object.keys(some.properties), ['status']);
+  for (const id of ['999999999', 'x', '0']) {
+    const { status, text } = await app.get(`${ITEMS}/${id}`);
+    assert.equal([status, text], [404, '{"detail":"Not found."}']);
+  }
+});
+
+test('HEAD, OPTIONS, validators and media types are those of every address', async () => {
+  for (const path of [OGC, `${OGC}conformance`, `${OGC}collections`, COLLECTION, ITEMS]) {
+    const got = await app.get(path);
+    const type = path === ITEMS ? 'application/geo+json' : 'application/json';
+    assert.equal([got.status, got.headers['content-type']], [200, type]);
+    const head = await app.get(path, { method: 'HEAD' });
+    assert.is(head.headers['content-length'], String(got.body.length));
+    assert.is(head.body.length, 0);
+    const headers = { 'if-none-match': got.headers.etag };
+    assert.is((await app.get(path, { headers })).status, 304);
+    assert.is((await app.get(path, { method: 'OPTIONS' })).status, 200);
+    const put = await app.get(path, { method: 'PUT' });
+    assert.equal([put.status, put.headers.allow], [405, 'GET, HEAD, OPTIONS']);
+    assert.is((await app.get(path, { headers: { accept: 'image/png' } })).status, 406);
+    const json = await app.get(path, { headers: { accept: 'application/json' } });
+    assert.equal([json.status, json.headers['content-type']], [200, type]);
+    for (const name of ['f', 'format']) {
+      assert.is((await app.get(`${path}?${name}=json`)).status, 200);
+      assert.ok((await app.get(`${path}?${name}=xml`)).status >= 400);
+    }
+  }
+});
+
+test('a parameter that cannot be used, or that there is not, is an error', async () => {
+  for (const [query, name] of [
+    ['limit=0', 'limit'],
+    ['limit=x', 'limit'],
+    ['after=-1', 'after'],
+    ['bbox=1,2,3', 'bbox'],
+    ['bbox=1,2,3,4,5,6,7', 'bbox'],
+    ['bbox=1,9,3,4,5,6', 'bbox'],
+    ['datetime=2021', 'datetime'],
+    ['datetime=..', 'datetime'],
+    ['datetime=2021-01-01T00:00:00Z/2020-01-01T00:00:00Z', 'datetime'],
+    ['datetime=../../..', 'datetime'],
+    ['polygon=1,2', 'polygon'],
+    ['fields=x', 'fields'],
+    ['page=2', 'page'],
+    ['constructor=1', 'constructor'],
+  ]) {
+    const { status, text } = await app.get(`${ITEMS}?${query}`);
+    assert.equal([status, Object.keys(JSON.parse(text))], [400, [name]], `${query}: ${text}`);
+  }
+  assert.is((await app.get(`${COLLECTION}?datetime=..`)).status, 400);
+  assert.is((await app.get(`${ITEMS}/1?bbox=1,2,3,4`)).status, 400);
+  assert.is((await app.get(`${OGC}collections/others`)).status, 404);
+});
+
+test.run();
