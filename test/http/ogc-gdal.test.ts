@@ -26,8 +26,7 @@ async function read(...options: string[]): Promise<number[]> {
   const source = `OAPIF:http://127.0.0.1:${app.port}/ogc`;
   const asked = ['-ro', '-al', '-geom=NO', '-oo', 'PAGE_SIZE=500', ...options, source];
   const { stdout } = await run('ogrinfo', asked);
-  const lines = stdout.split('\n').filter((line) => line.startsWith('  id ('));
-  return lines.map((line) => Number(line.split(' = ')[1]));
+  return [...stdout.matchAll(/^OGRFeature\(points\):(\d+)$/gm)].map(([, id]) => Number(id));
 }
 
 async function items(query: string): Promise<number[]> {

@@ -1,6 +1,6 @@
 import type { Schema } from '../request/parameter.js';
 import { type Answer, reference } from './description.js';
-import { FEATURE_ANSWER } from './geojson.js';
+import { FEATURE_ANSWER, featureSchema } from './geojson.js';
 
 const BASE = 'http://127.0.0.1:8080/ogc/';
 
@@ -61,6 +61,13 @@ const COLLECTION_EXAMPLE = {
   links: [link('items', 'application/geo+json', 'collections/points/items')],
 };
 
+const FEATURE_EXAMPLE = FEATURE_ANSWER.example as { readonly id: number };
+const ITEM_LINK = link(
+  'self',
+  'application/geo+json',
+  `collections/points/items/${FEATURE_EXAMPLE.id}`,
+);
+
 /** What the addresses of OGC API - Features are answered with. */
 export const OGC_ANSWERS: Readonly<
   Record<'landing' | 'conformance' | 'collections' | 'collection' | 'items' | 'item', Answer>
@@ -103,8 +110,16 @@ export const OGC_ANSWERS: Readonly<
       features: [FEATURE_ANSWER.example],
     },
   },
-  item: FEATURE_ANSWER,
+  item: { schema: withLinks(featureSchema()), example: { ...FEATURE_EXAMPLE, links: [ITEM_LINK] } },
 };
+
+function withLinks({ required, properties, ...others }: Schema): Schema {
+  return {
+    ...others,
+    required: [...(required as string[]), 'links'],
+    properties: { ...(properties as object), links: LINKS },
+  };
+}
 
 /** An object that has all of these. */
 function object(properties: Readonly<Record<string, Schema>>): Schema {

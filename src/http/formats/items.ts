@@ -7,7 +7,6 @@ import { writeBody } from './rewritten.js';
 /** GeoJSON with the links that OGC API - Features wants. */
 const ITEMS: Format = {
   ...GEOJSON,
-  name: 'items',
   sizeParameter: 'limit',
   // the time when an answer was made is in it
   isWeak: true,
@@ -25,7 +24,7 @@ const ITEMS: Format = {
 /** The formats of items: clients that ask for JSON get GeoJSON, too. */
 export const ITEMS_FORMATS: readonly Format[] = [
   ITEMS,
-  { ...ITEMS, name: 'itemsjson', parameter: 'json', mediaType: 'application/json' },
+  { ...ITEMS, parameter: 'json', mediaType: 'application/json' },
 ];
 
 /** A collection up to its first Feature. */

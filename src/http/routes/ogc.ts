@@ -41,40 +41,53 @@ const STANDARD = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf';
 
 /** `GET /ogc/`: where everything is. */
 export function landingView(): View<undefined> {
-  return documentView('ogc', ({ origin }) => ({
-    title: 'Waypost',
-    description: 'Geolocated notes, by OGC API - Features.',
-    links: [
-      { rel: 'self', type: JSON_TYPE, href: origin + OGC_PATH },
-      { rel: 'service-desc', type: OPENAPI_TYPE, href: origin + OPENAPI_PATH },
-      { rel: 'service-doc', type: 'text/html', href: origin + VIEWER_PATH },
-      { rel: 'conformance', type: JSON_TYPE, href: origin + CONFORMANCE_PATH },
-      { rel: 'data', type: JSON_TYPE, href: origin + COLLECTIONS_PATH },
-    ],
-  }));
+  return documentView({
+    name: 'ogc',
+    make: ({ origin }) => ({
+      title: 'Waypost',
+      description: 'Geolocated notes, by OGC API - Features.',
+      links: [
+        { rel: 'self', type: JSON_TYPE, href: origin + OGC_PATH },
+        { rel: 'service-desc', type: OPENAPI_TYPE, href: origin + OPENAPI_PATH },
+        { rel: 'service-doc', type: 'text/html', href: origin + VIEWER_PATH },
+        { rel: 'conformance', type: JSON_TYPE, href: origin + CONFORMANCE_PATH },
+        { rel: 'data', type: JSON_TYPE, href: origin + COLLECTIONS_PATH },
+      ],
+    }),
+  });
 }
 
 const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
 
 /** `GET /ogc/conformance`: the parts of the standard that are kept to. */
 export function conformanceView(): View<undefined> {
-  return documentView('ogcConformance', () => ({
-    conformsTo: [`${STANDARD}/core`, `${STANDARD}/geojson`],
-  }));
+  return documentView({
+    name: 'ogcConformance',
+    make: () => ({
+      conformsTo: [`${STANDARD}/core`, `${STANDARD}/geojson`],
+    }),
+  });
 }
 
 /** `GET /ogc/collections`: the one collection there is. */
 export function collectionsView(): View<undefined> {
-  const view = documentView('ogcCollections', (place) => ({
-    links: [{ rel: 'self', type: JSON_TYPE, href: place.origin + COLLECTIONS_PATH }],
-    collections: [collectionOf(place)],
-  }));
+  const view = documentView({
+    name: 'ogcCollections',
+    make: (place) => ({
+      links: [{ rel: 'self', type: JSON_TYPE, href: place.origin + COLLECTIONS_PATH }],
+      collections: [collectionOf(place)],
+    }),
+  });
   return { ...view, accepted: all };
 }
 
 /** `GET /ogc/collections/points`: what the collection holds. */
 export function collectionView(): View<undefined> {
-  return { ...documentView('ogcCollection', collectionOf), accepted: all };
+  const view = documentView({
+    name: 'ogcCollection',
+    make: collectionOf,
+  });
+  return { ...view, accepted: all };
 }
 
 /** Every point may change the extent. */
@@ -89,8 +102,14 @@ interface Place {
   readonly accepted: TailMatches | undefined;
 }
 
+/** A document at an address of its own. */
+interface Document {
+  readonly name: string;
+  readonly make: (place: Place) => object;
+}
+
 /** A view of a document that knows no parameters. */
-function documentView(name: string, make: (place: Place) => object): View<undefined> {
+function documentView({ name, make }: Document): View<undefined> {
   return {
     name,
     allow: ALLOW_READ,
@@ -176,7 +195,8 @@ export function itemsView({ zone }: Context, queue: Queue, copier: PageCopier): 
         };
         return {
           title: 'Items',
-          list: { count, links, base, pairs },
+          // pages have no numbers here
+          list: { count, links, base, pairs, page: 1, pageCount: 1 },
           records: new PointRecords(fetched, copier),
           keys: query.keys,
           related: [collectionLink(origin)],

@@ -49,7 +49,7 @@ export interface Resource {
   /** Reads what is wanted of a GET. Throws an HttpError for what cannot be used. */
   read(asked: Asked): unknown;
   /** What its pages are about; undefined where it has none. */
-  readonly subject?: Subject;
+  readonly subject?: Subject | undefined;
   readonly get: RouteHandlerMethod;
 }
 
@@ -98,7 +98,11 @@ export function createResources(context: Context): Resource[] {
   const openapi = openapiView(createDocumentOf(resources, context.mediaFolder !== undefined));
   resources.push(make(OPENAPI_PATH, openapi, OPENAPI_DESCRIPTION));
   // where clients of OGC look that know no links
-  resources.push(make(`${OGC_PATH}api`, { ...openapi, name: 'ogcApi' }, OPENAPI_DESCRIPTION));
+  const api = {
+    ...openapi,
+    name: 'ogcApi',
+  };
+  resources.push(make(`${OGC_PATH}api`, api, OPENAPI_DESCRIPTION));
   return resources;
 }
 
