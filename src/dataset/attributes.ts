@@ -1,9 +1,12 @@
 import { sharedArray } from '../common-array.js';
+import { IMAGE, PROCESSED } from '../model/point-flags.js';
+import type { AttributeColumns } from '../snapshot/block.js';
 import { RecordAttributes } from '../snapshot/record-attributes.js';
+import { TextNumbers } from '../snapshot/text-numbers.js';
 import { buildPostings, type Postings, type RowValues } from './postings.js';
 import type { Records } from './records.js';
 import type { Row } from './row.js';
-import { TextNumbers, type Texts } from './texts.js';
+import { sortTexts, type Texts } from './texts.js';
 
 /** Rows by a text that they have. */
 export interface TextAttribute {
@@ -38,7 +41,7 @@ export interface Attributes {
  */
 export function buildAttributes(records: Records, count: number): Attributes {
   const { chunkBits, chunks, ends } = records;
-  const collector = new Collector(count);
+  const collector = new AttributeCollector(count);
   for (const [number, chunk] of chunks.entries()) {
     const first = number << chunkBits;
     const last = Math.min(first + (1 << chunkBits), count);
@@ -53,8 +56,8 @@ export function buildAttributes(records: Records, count: number): Attributes {
   return collector.finish();
 }
 
-/** Numbers of values, row by row. */
-class Collector {
+/** Numbers the values of all rows, out of their records or of columns that a file has. */
+export class AttributeCollector {
   readonly #count: number;
   readonly #record = new RecordAttributes();
   readonly #statusTexts = new TextNumbers();
@@ -95,6 +98,24 @@ class Collector {
     }
   }
 
+  /** Takes the points of a block, whose first is row `first`. */
+  addColumns(columns: AttributeColumns, first: Row): void {
+    const { flags, createdBy, tagCounts } = columns;
+    const statuses = columns.statusTexts.map((text) => this.#statusTexts.addText(text));
+    const tags = columns.tagTexts.map((text) => this.#tagTexts.addText(text));
+    let tag = 0;
+    for (let i = 0; i < flags.length; i++) {
+      const row = first + i;
+      this.#status[row] = statuses[columns.status[i]!]!;
+      this.#user[row] = this.#numberOfUser(createdBy[i]!);
+      this.#isProcessed[row] = flags[i]! & PROCESSED;
+      this.#hasImage[row] = (flags[i]! & IMAGE) >>> 1;
+      for (const end = tag + tagCounts[i]!; tag < end; tag++) {
+        this.#tags.add(row, tags[columns.tags[tag]!]!);
+      }
+    }
+  }
+
   #numberOfUser(user: number): number {
     // most points have no user: number 0 saves a look into the map
     if (user === NOBODY) return 0;
@@ -115,9 +136,9 @@ class Collector {
       values,
       length: count,
     });
-    const status = this.#statusTexts.finish();
+    const status = sortTexts(this.#statusTexts.keys());
     renumber(this.#status, count, status.places);
-    const tags = this.#tagTexts.finish();
+    const tags = sortTexts(this.#tagTexts.keys());
     renumber(this.#tags.values, this.#tags.length, tags.places);
     const users = sharedArray(Float64Array, this.#userNumbers.size);
     users.set([...this.#userNumbers.keys()]);

@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../snapshot/kd-order.js';
 import type { LoadReport, SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
-import { buildAttributes } from './attributes.js';
+import { AttributeCollector, buildAttributes } from './attributes.js';
 import { cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
 import type { Order } from './order.js';
@@ -27,6 +27,8 @@ export interface Source {
 /** The keys of every row, and a function that reads the records to their rows. */
 interface Layout {
   readonly keys: OrderKeys;
+  /** The attributes by row, where the file has columns of them; else the records are read. */
+  readonly known?: AttributeCollector | undefined;
   readRecords(): Records;
 }
 
@@ -59,14 +61,14 @@ export async function layOut(
   const kdbush = new KDBush(count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
   const columns = joinColumns(source, kdbush);
   const isOrdered = packed !== undefined && isInKdOrder(kdbush.coords as Float64Array);
-  const { keys, readRecords } = isOrdered
+  const { keys, readRecords, known } = isOrdered
     ? keepOrder(packed, columns)
     : sortRows(source, columns, kdbush);
   // the sorter takes the keys with it
   const thinning = thinningOf(keys.id);
   const sorting = sort(keys);
   const records = readRecords();
-  const attributes = buildAttributes(records, count);
+  const attributes = known?.finish() ?? buildAttributes(records, count);
   const blocks = cutBlocks(kdbush.coords as Float64Array);
   const orders = await sorting;
   refuseRepeatedIds(orders.byId);
@@ -93,12 +95,15 @@ async function keepBlocks(reader: SnapshotReader): Promise<Source> {
 interface Columns extends OrderKeys {
   /** Bytes of each record. */
   readonly length: Uint32Array;
+  /** In the order of the file; undefined where it has no columns of attributes. */
+  readonly attributes: AttributeCollector | undefined;
 }
 
 /** Puts the coordinates into the tree, unsorted, and the rest into columns. */
 function joinColumns(source: Source, kdbush: KDBush): Columns {
   const { count } = source;
-  const joined: Columns = {
+  let attributes: AttributeCollector | undefined = new AttributeCollector(count);
+  const joined = {
     id: new Float64Array(count),
     createdAt: new Float64Array(count),
     modifiedAt: new Float64Array(count),
@@ -113,9 +118,11 @@ function joinColumns(source: Source, kdbush: KDBush): Columns {
     joined.createdAt.set(block.createdAt, at);
     joined.modifiedAt.set(block.modifiedAt, at);
     joined.length.set(block.length, at);
+    if (block.attributes === undefined) attributes = undefined;
+    else attributes?.addColumns(block.attributes, at);
     at += block.count;
   }
-  return joined;
+  return { ...joined, attributes };
 }
 
 /**
@@ -123,9 +130,10 @@ function joinColumns(source: Source, kdbush: KDBush): Columns {
  * rows.
  */
 function keepOrder(reader: TwoPassReader, columns: Columns): Layout {
-  const { id, createdAt, modifiedAt, length } = columns;
+  const { id, createdAt, modifiedAt, length, attributes } = columns;
   return {
     keys: { id, createdAt, modifiedAt },
+    known: attributes,
     readRecords() {
       const records = allocateRecords(length);
       reader.recordsInto((from, to) => stretchOf(records, from, to));

@@ -60,7 +60,7 @@ function sourceOf(parts: DatasetParts, tail: Tail, length: TailRow, count: numbe
   };
 }
 
-type Values = Readonly<Record<Exclude<keyof ColumnBlock, 'count'>, number>>;
+type Values = Readonly<Record<Exclude<keyof ColumnBlock, 'count' | 'attributes'>, number>>;
 
 function columnsOf(count: number, valuesOf: (i: number) => Values): ColumnBlock {
   const block = {

@@ -1,5 +1,6 @@
 import { sharedArray } from '../common-array.js';
 import type { Point } from '../model/point.js';
+import { IMAGE, PROCESSED } from '../model/point-flags.js';
 import { NOBODY } from './attributes.js';
 import { bytesOf } from './texts.js';
 
@@ -17,9 +18,6 @@ export interface TailAttributes {
   /** Where the texts of each row end. */
   readonly textEnds: Uint32Array;
 }
-
-export const PROCESSED = 1;
-export const IMAGE = 2;
 
 export function allocateAttributes(rows: number, textBytes: number): TailAttributes {
   return {

@@ -28,73 +28,18 @@ export function numberOf({ bytes, ends }: Texts, wanted: Uint8Array): number {
   return -1;
 }
 
-/** Slots of the cache; a power of two. */
-const SLOTS = 1_024;
-
-/**
- * Numbers texts while records are read. Most texts are among few, so a cache compares bytes first:
- * a look into the map needs a string, which takes some 100 ns to make.
- */
-export class TextNumbers {
-  /** The number of each text, whose bytes stand for its characters. */
-  readonly #numbers = new Map<string, number>();
-  /** All texts, by number, and where each ends. */
-  #bytes: Buffer = Buffer.alloc(4_096);
-  #ends: number[] = [];
-  /** Of each slot the number of the text in it, -1 while it is empty. */
-  readonly #slots = new Int32Array(SLOTS).fill(-1);
-
-  /** The number of the text in bytes `from` to `to - 1`, in the order in which texts are met. */
-  add(source: Buffer, from: number, to: number): number {
-    const length = to - from;
-    const middle = source[from + (length >>> 1)]! * 61;
-    const slot = (length + source[from]! * 7 + middle + source[to - 1]! * 17) & (SLOTS - 1);
-    const cached = this.#slots[slot]!;
-    if (cached >= 0 && this.#is(cached, source, from, length)) return cached;
-
-    const key = source.toString('latin1', from, to);
-    let number = this.#numbers.get(key);
-    if (number === undefined) {
-      number = this.#numbers.size;
-      this.#numbers.set(key, number);
-      this.#keep(key);
-    }
-    this.#slots[slot] = number;
-    return number;
+/** Puts texts, whose characters stand for bytes, in ascending order; `places` has their places. */
+export function sortTexts(keys: readonly string[]): { texts: Texts; places: Uint32Array } {
+  const places = new Uint32Array(keys.length);
+  const ends = sharedArray(Uint32Array, keys.length);
+  const size = keys.reduce((sum, key) => sum + key.length, 0);
+  const bytes = Buffer.from(new SharedArrayBuffer(size));
+  let end = 0;
+  const numbers = new Map(keys.map((key, number) => [key, number]));
+  for (const [place, key] of keys.toSorted().entries()) {
+    places[numbers.get(key)!] = place;
+    end += bytes.write(key, end, 'latin1');
+    ends[place] = end;
   }
-
-  #is(number: number, source: Buffer, from: number, length: number): boolean {
-    const start = number === 0 ? 0 : this.#ends[number - 1]!;
-    if (this.#ends[number]! - start !== length) return false;
-    const bytes = this.#bytes;
-    for (let i = 0; i < length; i++) if (bytes[start + i] !== source[from + i]) return false;
-    return true;
-  }
-
-  #keep(key: string): void {
-    const start = this.#ends.at(-1) ?? 0;
-    if (start + key.length > this.#bytes.length) {
-      const larger = Buffer.alloc(Math.max(start + key.length, 2 * this.#bytes.length));
-      this.#bytes.copy(larger, 0, 0, start);
-      this.#bytes = larger;
-    }
-    this.#bytes.write(key, start, 'latin1');
-    this.#ends.push(start + key.length);
-  }
-
-  /** The texts in ascending order, and the place there of each text that was numbered. */
-  finish(): { texts: Texts; places: Uint32Array } {
-    const keys = [...this.#numbers.keys()].sort();
-    const places = new Uint32Array(keys.length);
-    const ends = sharedArray(Uint32Array, keys.length);
-    const bytes = new Uint8Array(new SharedArrayBuffer(this.#ends.at(-1) ?? 0));
-    const target = Buffer.from(bytes.buffer);
-    let end = 0;
-    for (const [place, key] of keys.entries()) {
-      places[this.#numbers.get(key)!] = place;
-      end += target.write(key, end, 'latin1');
-      ends[place] = end;
-    }
-    return { texts: { bytes, ends }, places };
-  }
+  return { texts: { bytes: new Uint8Array(bytes.buffer), ends }, places };
 }

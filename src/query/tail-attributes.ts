@@ -1,7 +1,8 @@
 import { NOBODY } from '../dataset/attributes.js';
 import type { TailRow } from '../dataset/tail.js';
-import { IMAGE, PROCESSED, type TailAttributes } from '../dataset/tail-attributes.js';
+import type { TailAttributes } from '../dataset/tail-attributes.js';
 import { bytesOf } from '../dataset/texts.js';
+import { IMAGE, PROCESSED } from '../model/point-flags.js';
 import type { Filters } from '../model/query.js';
 
 /** Up to here texts are compared one by one, above they are looked up. */

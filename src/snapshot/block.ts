@@ -16,6 +16,26 @@ export interface ColumnBlock {
   readonly modifiedAt: Float64Array;
   /** Bytes of each point's rendered JSON. */
   readonly length: Uint32Array;
+  /** What the records say besides, where the file has columns of that, too. */
+  readonly attributes?: AttributeColumns | undefined;
+}
+
+/**
+ * What filters may ask of points besides place and times. Texts stand once for the whole block, as
+ * JSON has them between its quotes, and points have their numbers.
+ */
+export interface AttributeColumns {
+  readonly statusTexts: readonly string[];
+  readonly status: Uint32Array;
+  /** PROCESSED and IMAGE of model/point-flags. */
+  readonly flags: Uint8Array;
+  /** -1 where there is none. */
+  readonly createdBy: Float64Array;
+  readonly tagTexts: readonly string[];
+  /** How many tags each point has. */
+  readonly tagCounts: Uint32Array;
+  /** The tags of all points, one after the other. */
+  readonly tags: Uint32Array;
 }
 
 /** The same run with its records: the rendered JSON of each point, end to end, nothing between. */

@@ -64,7 +64,9 @@ export function uint32(value: number): Buffer {
 
 function encode(map: Record<string, unknown>): Buffer {
   const fixed = map['type'] === 'header' || map['type'] === 'footer';
-  const parts: Uint8Array[] = [Uint8Array.of(0x80 + Object.keys(map).length)];
+  const { length } = Object.keys(map);
+  const head = length > 15 ? [0xde, 0, length] : [0x80 + length];
+  const parts: Uint8Array[] = [Uint8Array.from(head)];
   for (const [key, value] of Object.entries(map)) {
     parts.push(packr.pack(key));
     parts.push(

@@ -8,7 +8,8 @@ import { blockOf, notification, point, writeNative } from './native.js';
  * Writes the files of test/fixtures/native into an empty folder. `node dist/test/support/native-fixtures.js
  * FOLDER` does it by hand, when the format changes.
  *
- * one, sample and watermark are good; the invalid ones can be read, but do not verify; the others are broken.
+ * one, sample and watermark are good; the invalid ones can be read, but do not verify; the others are broken. Those of version 1
+ * are what an earlier writer made of one and sample.
  */
 export function writeNativeFixtures(folder: string): void {
   mkdirSync(folder, { recursive: true });
@@ -43,11 +44,17 @@ export function writeNativeFixtures(folder: string): void {
   const flipped = Buffer.from(sample);
   flipped[600]! ^= 4;
   writeFileSync(file('flipped-bit'), flipped);
-  forge('version-2', (pieces) => Object.assign(pieces[0]!, { version: 2 }));
+  forge('version-3', (pieces) => Object.assign(pieces[0]!, { version: 3 }));
   forge('blocks-swapped', (pieces) =>
     pieces.splice(1, 4, ...pieces.slice(3, 5), ...pieces.slice(1, 3)),
   );
   forge('wrong-count', (pieces) => Object.assign(pieces[0]!, { count: 4 }));
+  forge('status-9', (pieces) =>
+    Object.assign(pieces[3]!, { status: Buffer.from(Uint32Array.of(9).buffer) }),
+  );
+  forge('invalid-attribute', (pieces) =>
+    Object.assign(pieces[1]!, { flags: Buffer.from(Uint8Array.of(0, 2)) }),
+  );
   forge('latitude-91', (pieces) =>
     Object.assign(pieces[3]!, { lat: Buffer.from(Float64Array.of(91).buffer) }),
   );

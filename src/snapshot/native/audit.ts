@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Point, readPoint, renderPoint } from '../../model/point.js';
-import type { PointBlock } from '../block.js';
+import { IMAGE, PROCESSED } from '../../model/point-flags.js';
+import type { AttributeColumns, PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
 
 /**
@@ -26,13 +27,16 @@ export class RecordAudit {
     );
     // decoding replaces what is no UTF-8, so the text alone would not show it
     const readable = isUtf8(records);
+    const said = block.attributes && textsOf(block.attributes);
     let start = 0;
     for (let i = 0; i < block.count; i++) {
       const bytes = records.subarray(start, start + block.length[i]!);
       start += bytes.length;
       this.#points += 1;
       const reason =
-        !readable && !isUtf8(bytes) ? 'is no UTF-8' : auditRecord(bytes.toString(), block, i);
+        !readable && !isUtf8(bytes)
+          ? 'is no UTF-8'
+          : auditRecord(bytes.toString(), block, i, said?.[i]);
       if (reason !== undefined) this.#fail(block.id[i]!, reason);
       else if (!this.#ids.add(block.id[i]!)) this.#fail(block.id[i]!, 'the id occurs twice');
     }
@@ -43,7 +47,42 @@ export class RecordAudit {
   }
 }
 
-function auditRecord(text: string, block: PointBlock, i: number): string | undefined {
+/** What the columns of attributes say of each point, as JSON. */
+function textsOf(columns: AttributeColumns): string[] {
+  const { statusTexts, status, flags, createdBy, tagTexts, tagCounts, tags } = columns;
+  let tag = 0;
+  return Array.from(flags, (flag, i) => {
+    const own = tags.subarray(tag, tag + tagCounts[i]!);
+    tag += own.length;
+    return JSON.stringify({
+      status: statusTexts[status[i]!],
+      is_processed: (flag & PROCESSED) !== 0,
+      image: (flag & IMAGE) !== 0,
+      created_by: createdBy[i],
+      tags: Array.from(own, (number) => tagTexts[number]),
+    });
+  });
+}
+
+/** What they should say of a point. */
+function attributesOf({ status, isProcessed, image, createdBy = -1, tags = [] }: Point): string {
+  const inQuotes = (text: string): string => JSON.stringify(text).slice(1, -1);
+  return JSON.stringify({
+    status: inQuotes(status),
+    is_processed: isProcessed,
+    image: image !== undefined,
+    created_by: createdBy,
+    tags: tags.map(inQuotes),
+  });
+}
+
+/** `said` is what the columns of attributes say, where the file has these. */
+function auditRecord(
+  text: string,
+  block: PointBlock,
+  i: number,
+  said: string | undefined,
+): string | undefined {
   let unknownKey: string | undefined;
   let point: Point;
   try {
@@ -68,6 +107,10 @@ function auditRecord(text: string, block: PointBlock, i: number): string | undef
   ];
   for (const [name, record, column] of pairs) {
     if (record !== column) return `says ${name} ${record}, its column ${column}`;
+  }
+  const attributes = attributesOf(point);
+  if (said !== undefined && said !== attributes) {
+    return `says ${attributes}, its columns ${said}`;
   }
   return undefined;
 }

@@ -7,17 +7,18 @@ import { parseTimestamp } from '../../model/timestamp.js';
 import { isWhole } from '../../model/whole.js';
 import { type ColumnBlock, MAX_BLOCK_POINTS, MAX_RECORD_BYTES } from '../block.js';
 import {
-  FORMAT_VERSION,
   type FooterObject,
   MAX_FRAME_NOTIFICATIONS,
   MAX_RECORDS_SIZE,
+  READ_VERSIONS,
 } from './format.js';
 
 /** Makes the error for a reason; knows the file and the frame's place in it. */
 export type Fail = (reason: string) => InputError;
 
-/** A header whose version is ours. */
+/** A header of a version that is read. */
 export interface Header {
+  readonly version: number;
   readonly count: number;
   readonly origin: string;
   /** Milliseconds since the epoch. */
@@ -34,7 +35,8 @@ export interface Columns {
   readonly lengthOffset: number;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+/** The values of a map, of which nothing is known. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 // a 64-bit integer that is not exact as a number is out of every field's range
 const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
@@ -57,9 +59,9 @@ export function decodeMap(object: Buffer, fail: Fail): Fields {
 export function readHeader(fields: Fields, fail: Fail): Header {
   if (fields['type'] !== 'header') throw fail('expected the header');
   const version = wholeNumber(fields, 'version', fail);
-  if (version !== FORMAT_VERSION) {
+  if (!READ_VERSIONS.includes(version)) {
     throw fail(
-      `format version ${version}, but this program reads version ${FORMAT_VERSION}; pack the points again with this program's own pack command`,
+      `format version ${version}, but this program reads versions ${READ_VERSIONS.join(' and ')}; pack the points again with this program's own pack command`,
     );
   }
   const origin = fields['origin'];
@@ -68,6 +70,7 @@ export function readHeader(fields: Fields, fail: Fail): Header {
   const createdAt = typeof time === 'string' ? parseTimestamp(time) : 'must be text';
   if (typeof createdAt === 'string') throw fail(`created_at ${createdAt}`);
   return {
+    version,
     count: wholeNumber(fields, 'count', fail),
     origin,
     createdAt: createdAt.micros / 1000,

@@ -1,6 +1,6 @@
 import { Packr } from 'msgpackr';
 import type { Notification } from '../../model/notification.js';
-import type { PointBlock } from '../block.js';
+import type { AttributeColumns, PointBlock } from '../block.js';
 import {
   ARRAY32_MARK,
   BIN32_MARK,
@@ -44,13 +44,20 @@ export function headerObject(
   });
 }
 
+/** What a block's columns say of its records. */
+export interface RecordsFacts {
+  readonly size: number;
+  readonly crc: number;
+  readonly attributes: AttributeColumns;
+}
+
 /** The columns of points `from` to `to` of a block, as block `index` of the file. */
 export function columnsObject(
   block: PointBlock,
   from: number,
   to: number,
   index: number,
-  records: { readonly size: number; readonly crc: number },
+  { size, crc, attributes }: RecordsFacts,
 ): Uint8Array {
   const columns: ColumnsObject = {
     type: 'columns',
@@ -62,8 +69,15 @@ export function columnsObject(
     created_at: bytesOf(block.createdAt.subarray(from, to)),
     modified_at: bytesOf(block.modifiedAt.subarray(from, to)),
     length: bytesOf(block.length.subarray(from, to)),
-    records_size: records.size,
-    records_crc: records.crc,
+    statuses: attributes.statusTexts,
+    status: bytesOf(attributes.status),
+    flags: bytesOf(attributes.flags),
+    created_by: bytesOf(attributes.createdBy),
+    tag_texts: attributes.tagTexts,
+    tag_counts: bytesOf(attributes.tagCounts),
+    tags: bytesOf(attributes.tags),
+    records_size: size,
+    records_crc: crc,
   };
   return packr.pack(columns);
 }
@@ -132,7 +146,7 @@ function mark(first: number, value: number): Uint8Array {
   return bytes;
 }
 
-function bytesOf(column: Float64Array | Uint32Array): Buffer {
+function bytesOf(column: Float64Array | Uint32Array | Uint8Array): Buffer {
   return Buffer.from(column.buffer, column.byteOffset, column.byteLength);
 }
 

@@ -3,7 +3,10 @@ import { InputError } from '../../errors.js';
 import { MAX_BLOCK_POINTS } from '../block.js';
 
 /** What docs/snapshot-format.md specifies, as names that the writer and the reader share. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
+
+/** Versions that are read; in the first, columns have no attributes. */
+export const READ_VERSIONS: readonly number[] = [1, FORMAT_VERSION];
 
 /** The first byte of a uint32 in MessagePack; its four bytes follow, big-endian. */
 export const UINT32_MARK = 0xce;
@@ -31,7 +34,8 @@ export const LEAST_POINT_BYTES: number = 5 * 8 + 4 + 2;
 export const MAX_HEADER_BYTES = 4096;
 export const MAX_RECORDS_SIZE: number = 32 * 1024 * 1024;
 export const MAX_RECORDS_BYTES: number = MAX_RECORDS_SIZE + 5;
-export const MAX_COLUMNS_BYTES: number = MAX_BLOCK_POINTS * (5 * 8 + 4) + 1024;
+/** A tag has 4 bytes of a record at least, and its number 4 bytes; a text has 5 bytes before it. */
+export const MAX_COLUMNS_BYTES: number = MAX_BLOCK_POINTS * 61 + 3 * MAX_RECORDS_SIZE + 2048;
 export const MAX_NOTIFICATIONS_BYTES: number = 16 * 1024 * 1024;
 export const MAX_FRAME_NOTIFICATIONS = 65_536;
 
@@ -47,6 +51,14 @@ export interface ColumnsObject {
   readonly created_at: Uint8Array;
   readonly modified_at: Uint8Array;
   readonly length: Uint8Array;
+  /** Distinct texts of the block, as JSON has them between its quotes. */
+  readonly statuses: readonly string[];
+  readonly status: Uint8Array;
+  readonly flags: Uint8Array;
+  readonly created_by: Uint8Array;
+  readonly tag_texts: readonly string[];
+  readonly tag_counts: Uint8Array;
+  readonly tags: Uint8Array;
   /** Bytes of all records of the block. */
   readonly records_size: number;
   /** The CRC-32 that closes the block's records frame: the records that belong to these columns. */

@@ -15,6 +15,7 @@ import {
   readColumns,
   readNotifications,
 } from './decode.js';
+import { readAttributes } from './decode-attributes.js';
 import { checkBinHead, checkBinSize, recordSteps } from './decode-records.js';
 import { type Ends, readEnds } from './ends.js';
 import {
@@ -174,7 +175,8 @@ class Reader implements NativeReader {
    * memory.
    */
   *#walk(take: (count: number) => ColumnBlock): Generator<[ColumnBlock, RecordsPlace]> {
-    const { headerPlace, footerPlace } = this.#ends;
+    const { header, headerPlace, footerPlace } = this.#ends;
+    const hasAttributes = header.version > 1;
     this.#columnsDone = this.#recordsDone = false;
     this.#records = [];
     this.#notifications = [];
@@ -215,7 +217,8 @@ class Reader implements NativeReader {
       position += frameBytes(place);
       crcs = addCrc(crcs, place.crc);
       points += count;
-      yield [columns.block, records];
+      const attributes = hasAttributes ? readAttributes(fields, count, fail) : undefined;
+      yield [attributes ? { ...columns.block, attributes } : columns.block, records];
     }
     this.#checkTotals(points, crcs);
     this.#advance(frameBytes(footerPlace));

@@ -14,6 +14,7 @@ import {
   uint32,
   wellFormed,
 } from './encode.js';
+import { attributesOf } from './encode-attributes.js';
 import {
   MAX_FRAME_NOTIFICATIONS,
   MAX_NOTIFICATIONS_BYTES,
@@ -140,6 +141,7 @@ export class NativeWriter {
     const columns = columnsObject(block, from, to, this.#blocks, {
       size: records.length,
       crc: crc32(records, crc32(mark)),
+      attributes: attributesOf(records, block.length.subarray(from, to)),
     });
     this.#frame(columns);
     this.#frame(mark, records);

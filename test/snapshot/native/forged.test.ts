@@ -51,8 +51,8 @@ const noteComment = (fields: object): Edit =>
   note({ comment: { ...notification(1).comment, ...fields } });
 
 const WRONG: Record<string, [Edit, RegExp]> = {
-  'a later version': [set(HEADER, { version: 2 }), /version 2,.* version 1/],
-  'version 0': [set(HEADER, { version: 0 }), /version 0,.* version 1/],
+  'a later version': [set(HEADER, { version: 3 }), /version 3,.* versions 1 and 2/],
+  'version 0': [set(HEADER, { version: 0 }), /version 0,.* versions 1 and 2/],
   'version as text': [set(HEADER, { version: '1' }), /version must be a whole number/],
   'another type of header': [set(HEADER, { type: 'columns' }), /expected the header/],
   'no origin': [set(HEADER, { origin: null }), /origin must be text/],
@@ -100,6 +100,26 @@ const WRONG: Record<string, [Edit, RegExp]> = {
   'no time of change': [column('modified_at', Number.NaN), /whole microseconds/],
   'an empty record': [set(COLUMNS, { length: bytes32(0, 9) }), /length must be 2 to 262142/],
   'a record too long': [set(COLUMNS, { length: bytes32(262_144, 9) }), /got 262144/],
+  'statuses that are no list': [set(COLUMNS, { statuses: 'NEW' }), /statuses must be a list of/],
+  'a status that is no text': [set(COLUMNS, { statuses: [7] }), /statuses must be a list of texts/],
+  'no tag texts': [set(COLUMNS, { tag_texts: undefined }), /tag_texts must be a list of texts/],
+  'a status without a text': [
+    set(COLUMNS, { status: bytes32(0, 1) }),
+    /point 1 of the block: status must be below 1, got 1/,
+  ],
+  'too few statuses': [set(COLUMNS, { status: bytes32(0) }), /status must be a bin of 8 bytes/],
+  'no flags': [set(COLUMNS, { flags: null }), /flags must be a bin/],
+  'unknown flags': [set(COLUMNS, { flags: Buffer.of(0, 4) }), /flags must be 0 to 3, got 4/],
+  'half a user': [column('created_by', 0.5), /created_by must be -1 or a whole number, got 0.5/],
+  'user -2': [column('created_by', -2), /created_by must be -1 or/],
+  'a user that is no number': [column('created_by', Number.NaN), /created_by must be/],
+  'more tags than are counted': [set(COLUMNS, { tags: bytes32(0, 0) }), /adds up to 1, and tags/],
+  'tags that are cut': [set(COLUMNS, { tags: Buffer.alloc(5) }), /tags must be a bin of a multip/],
+  'a tag without a text': [set(COLUMNS, { tags: bytes32(1) }), /tags must be below 1, got 1/],
+  'huge counts of tags': [
+    set(COLUMNS, { tag_counts: bytes32(2 ** 32 - 1, 2 ** 32 - 1) }),
+    /tag_counts adds up to 8589934590/,
+  ],
   'lengths that do not add up': [set(COLUMNS, { length: bytes32(9, 9) }), /adds up to 18/],
   'records_size that is huge': [set(COLUMNS, { records_size: 2 ** 32 - 1 }), /at most 33554432/],
   'records of another block': [
