@@ -151,7 +151,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (context.posting !== undefined) {
       addPosting(app, context, context.posting, subject!, observePosting);
     }
-    addStatic(app, context.site.assets);
+    addStatic(app, context);
     addViewer(app, context.origin.publicUrl);
     if (context.mediaFolder !== undefined) addMedia(app, context.mediaFolder);
   }

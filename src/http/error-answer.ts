@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Context } from './answer/context.js';
+import { varyOf } from './answer/head.js';
 import { JSON_FORMAT } from './formats/json.js';
 import { errorPage } from './pages/answer.js';
 import { PAGE_OFFER } from './pages/format.js';
@@ -18,7 +19,8 @@ export type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject
  * Makes the one place where an error becomes a status, as JSON or, where that is preferred, as a
  * page.
  */
-export function createErrorAnswer({ logger, site }: Context): AnswerError {
+export function createErrorAnswer({ logger, site, corsOrigin }: Context): AnswerError {
+  const vary = varyOf({ isPersonal: false, compress: false, corsOrigin });
   const negotiation = createNegotiation<Offer>([JSON_FORMAT, PAGE_OFFER]);
 
   function prefersPage({ url, headers }: IncomingMessage): boolean {
@@ -38,7 +40,8 @@ export function createErrorAnswer({ logger, site }: Context): AnswerError {
     if (error.status === 500) {
       logger.error({ reqId: id, err: thrown, url: raw.url }, 'request failed');
     }
-    reply.code(error.status);
+    // files are the same whatever a client accepts, and their errors are not
+    reply.code(error.status).header('Vary', vary);
     if (!prefersPage(raw)) {
       reply.headers({ 'Content-Type': 'application/json', ...error.headers });
       reply.send(Buffer.from(JSON.stringify(error.body)));

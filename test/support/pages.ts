@@ -1,6 +1,6 @@
 import { createAssets } from '../../src/http/assets/assets.js';
 import { createSite, type Site } from '../../src/http/pages/site.js';
-import type { Subject } from '../../src/http/pages/subject.js';
+import { plainSubject, type Subject } from '../../src/http/pages/subject.js';
 
 /** Of a service that only reads, without images. */
 export const PLAIN_SITE: Site = createSite({
@@ -12,15 +12,4 @@ export const PLAIN_SITE: Site = createSite({
 });
 
 /** Of an address without parameters, whose records are shown as JSON alone. */
-export const PLAIN_SUBJECT: Subject = {
-  name: 'Plain',
-  description: 'Nothing much.',
-  crumbs: [],
-  parameters: [],
-  examples: [],
-  columns: [],
-  links: [],
-  tiles: undefined,
-  posts: undefined,
-  options: undefined,
-};
+export const PLAIN_SUBJECT: Subject = plainSubject('Plain', 'Nothing much.');

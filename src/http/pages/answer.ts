@@ -5,7 +5,7 @@ import { pathOf } from '../request/target.js';
 import type { Problems } from './fields.js';
 import { renderPage, type Shown } from './page.js';
 import type { Site } from './site.js';
-import type { Subject } from './subject.js';
+import { plainSubject, type Subject } from './subject.js';
 
 /** The request of a page that is made at once. */
 export interface PageRequest {
@@ -15,16 +15,8 @@ export interface PageRequest {
 
 /** Of an address that is none. */
 const NOWHERE: Subject = {
-  name: 'Waypost',
-  description: '',
+  ...plainSubject('Waypost', ''),
   crumbs: [{ label: 'Waypost', path: '/rest/' }],
-  parameters: [],
-  examples: [],
-  columns: [],
-  links: [],
-  tiles: undefined,
-  posts: undefined,
-  options: undefined,
 };
 
 /** The page of an error; `headers` are those of the answer as far as they are known. */
@@ -54,12 +46,13 @@ export function errorPage(
   return whole(renderPage(site, { ...(subject ?? NOWHERE), crumbs: above }, shown));
 }
 
-/** The page of a record that a form has made. */
+/** The page of a record that a form has made, whose own address is `made`. */
 export function createdPage(
   site: Site,
   subject: Subject,
   { method, target }: PageRequest,
   title: string,
+  made: string,
   record: Uint8Array,
   headers: readonly string[],
 ): Buffer<ArrayBuffer> {
@@ -77,6 +70,7 @@ export function createdPage(
         list: undefined,
         records: [record],
         alternatives: [],
+        made,
       },
     ),
   );

@@ -49,3 +49,19 @@ export interface Subject {
   /** What OPTIONS says. */
   readonly options: object | undefined;
 }
+
+/** A subject that says the least: no form, no table, no links. */
+export function plainSubject(name: string, description: string): Subject {
+  return {
+    name,
+    description,
+    crumbs: [],
+    parameters: [],
+    examples: [],
+    columns: [],
+    links: [],
+    tiles: undefined,
+    posts: undefined,
+    options: undefined,
+  };
+}

@@ -79,6 +79,7 @@ export class PageWriter {
         i++;
       } else if (isStructure(byte)) {
         this.#structure(byte);
+        if (byte !== COLON) link = undefined;
         i++;
       } else {
         const end = byte === QUOTE ? endOfText(bytes, i) : endOfLiteral(bytes, i);

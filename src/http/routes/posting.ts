@@ -158,7 +158,8 @@ function sendPage(
   setPageHeaders(reply, site);
   const asked = { method: 'POST', target: reply.request.raw.url! };
   const title = `Map data point ${id}`;
-  return reply.send(createdPage(site, subject, asked, title, record, headerList(reply)));
+  const made = `${site.prefix}${POINTS_PATH}${id}/`;
+  return reply.send(createdPage(site, subject, asked, title, made, record, headerList(reply)));
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createCodingOf } from '../answer/compression.js';
-import { type Assets, STATIC_PATH } from '../assets/assets.js';
+import type { Context } from '../answer/context.js';
+import { varyOf } from '../answer/head.js';
+import { STATIC_PATH } from '../assets/assets.js';
 import { NotFound } from '../request/errors.js';
 import { ALLOW_READ } from './addresses.js';
 import { addFiles } from './files.js';
@@ -9,7 +11,9 @@ import { addFiles } from './files.js';
 const KEPT = 'public, max-age=31536000, immutable';
 
 /** Adds `GET /static/<name>.<hash>.<extension>`: the styles and scripts of the pages. */
-export function addStatic(app: FastifyInstance, assets: Assets): void {
+export function addStatic(app: FastifyInstance, { site, corsOrigin }: Context): void {
+  const { assets } = site;
+  const vary = varyOf({ isPersonal: false, compress: true, corsOrigin, isFile: true });
   const codingOf = createCodingOf();
 
   async function send({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -17,7 +21,7 @@ export function addStatic(app: FastifyInstance, assets: Assets): void {
     if (asset === undefined) throw new NotFound();
     const coding = codingOf(raw.headers['accept-encoding']);
     const body = coding === undefined ? asset.body : await asset.compressed(coding);
-    reply.headers({ Allow: ALLOW_READ, Vary: 'Accept-Encoding', 'Cache-Control': KEPT });
+    reply.headers({ Allow: ALLOW_READ, Vary: vary, 'Cache-Control': KEPT });
     reply.headers({ 'Content-Type': asset.type, 'Content-Length': body.length });
     if (coding !== undefined) reply.header('Content-Encoding', coding);
     return reply.send(raw.method === 'HEAD' ? undefined : body);

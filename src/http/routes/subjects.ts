@@ -11,7 +11,7 @@ import {
 } from '../pages/columns.js';
 import { PAGE_OFFER, pageFormat } from '../pages/format.js';
 import type { Site } from '../pages/site.js';
-import type { Crumb, Example, Subject } from '../pages/subject.js';
+import { type Crumb, type Example, plainSubject, type Subject } from '../pages/subject.js';
 import { POINTS_PATH, ROOT_PATH } from './addresses.js';
 import {
   NOTIFICATIONS_DESCRIPTION,
@@ -92,16 +92,6 @@ function described(
   description: Description,
   [first, ...others]: readonly [Format, ...Format[]],
 ): Subject {
-  return {
-    name,
-    description: description.description,
-    crumbs: [],
-    parameters: [],
-    examples: [],
-    columns: [],
-    links: [],
-    tiles: undefined,
-    posts: undefined,
-    options: optionsOf(description, [first, PAGE_OFFER, ...others]),
-  };
+  const options = optionsOf(description, [first, PAGE_OFFER, ...others]);
+  return { ...plainSubject(name, description.description), options };
 }

@@ -37,11 +37,11 @@ function page(records: readonly string[]): Page {
   return { title: 'Points', list, records: new SingleRecords(bytes) };
 }
 
-test('a page takes one piece, a large one several, of 64 KiB each', () => {
+test('a page takes one piece, a large one several, of 32 KiB each', () => {
   const record = JSON.stringify({ id: 1, comment: 'x'.repeat(256) });
   assert.is(render(page(Array.from({ length: 100 }, () => record)))[0], 1);
   const [pieces, html] = render(page(Array.from({ length: 1000 }, () => record)));
-  assert.is(pieces, 1 + Math.floor((1000 * record.length) / 65_536));
+  assert.is(pieces, 1 + Math.floor((1000 * record.length) / 32_768));
   assert.is(html.split('<b>"id"</b>').length, 1001);
 });
 

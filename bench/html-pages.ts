@@ -1,0 +1,66 @@
+import { generatePoint } from '../src/generate/points.js';
+import { Random } from '../src/generate/random.js';
+import type { Context } from '../src/http/answer/context.js';
+import { createAssets } from '../src/http/assets/assets.js';
+import { type Exchange, FRESH_MEMORY, type Pieces } from '../src/http/formats/format.js';
+import { pageLinks } from '../src/http/formats/links.js';
+import { SingleRecords } from '../src/http/formats/records.js';
+import { pageFormat } from '../src/http/pages/format.js';
+import { createSite } from '../src/http/pages/site.js';
+import { createSubjects } from '../src/http/routes/subjects.js';
+import { renderPoint } from '../src/model/point.js';
+
+const ROUNDS = 300;
+const BASE = 'http://127.0.0.1:8080/rest/map_data_points/';
+
+/**
+ * Shows how long the HTML of the list takes for pages of 100 and of 1,000 points, and how long the
+ * longest piece of it holds the event loop. The medians of many rounds count, after a warm-up.
+ */
+function main(): void {
+  const parts = { prefix: '', tileUrl: undefined, hasImages: true, posting: 'anybody' } as const;
+  const site = createSite({ assets: createAssets(''), ...parts });
+  const { points } = createSubjects({ site, posting: undefined } as unknown as Context);
+  const format = pageFormat(site, points, []);
+  const random = new Random(1, 'point');
+  for (const count of [100, 1_000]) {
+    const records = Array.from({ length: count }, (_, i) =>
+      Buffer.from(renderPoint(generatePoint(random, i + 1))),
+    );
+    const links = pageLinks(BASE, [], 2, 9);
+    const list = { count: 9 * count, links, page: 2, pageCount: 9, base: BASE, pairs: [] };
+    const page = { title: 'Map data points', list, records: new SingleRecords(records) };
+    const exchange: Exchange = {
+      target: '/rest/map_data_points/?page=2',
+      headers: () => ['ETag', '"tag"'],
+      memory: FRESH_MEMORY,
+    };
+    const rounds = Array.from({ length: ROUNDS }, () =>
+      measure(format.encode(page, exchange) as Pieces<Buffer<ArrayBuffer>>),
+    ).slice(ROUNDS / 3);
+    const [whole, longest] = [rounds.map((one) => one.whole), rounds.map((one) => one.longest)];
+    const { bytes } = rounds[0]!;
+    console.log(
+      `${count} points: ${median(whole).toFixed(2)} ms in all, longest piece ${median(longest).toFixed(2)} ms, ${bytes} bytes`,
+    );
+  }
+}
+
+function measure(work: Pieces<Buffer<ArrayBuffer>>) {
+  let whole = 0;
+  let longest = 0;
+  for (;;) {
+    const started = performance.now();
+    const { done, value } = work.next();
+    const took = performance.now() - started;
+    whole += took;
+    longest = Math.max(longest, took);
+    if (done === true) return { whole, longest, bytes: value.length };
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
+
+main();

@@ -1,0 +1,71 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FRESH_MEMORY } from '../../../src/http/formats/format.js';
+import { escapeHtml, html } from '../../../src/http/pages/html.js';
+import { PageWriter } from '../../../src/http/pages/writer.js';
+import { shownText } from '../../support/html.js';
+
+test('any text shows as itself, in an element and in an attribute', () => {
+  const text = fc.string({ unit: 'binary' });
+  const hostile = fc.constantFrom(
+    '<',
+    '>',
+    '"',
+    "'",
+    '&',
+    '</b>',
+    '&lt;',
+    '<!--',
+    '\u202e',
+    '`',
+    '=',
+  );
+  const mixed = fc.array(fc.oneof(text, hostile)).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(mixed, (value) => {
+      const made = html`<b title="${value}">${value}</b>`.text;
+      const [, attribute, inside] = /^<b title="([^"<>]*)">([^<>"']*)<\/b>$/s.exec(made)!;
+      assert.is(shownText(attribute!), value);
+      assert.is(shownText(inside!), value);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('markup, lists, numbers and nothing stand in templates as they are', () => {
+  const inner = html`<i>${'<'}</i>`;
+  assert.is(
+    html`${inner}${[1, inner, '&']}${undefined}${false}`.text,
+    '<i>&lt;</i>1<i>&lt;</i>&amp;',
+  );
+  assert.is(escapeHtml('plain'), 'plain');
+});
+
+/** What a writer makes of JSON with a link behind `id`. */
+function linked(json: string): string {
+  const writer = new PageWriter(FRESH_MEMORY);
+  writer.json(Buffer.from(json), [{ key: 'id', href: (value) => `/${value}` }]);
+  return writer.finish().toString().replaceAll(/\s+/g, '');
+}
+
+test('keys, texts and literals are told apart, and values of some keys are linked', () => {
+  assert.is(
+    linked('{"a":"id","b":[null,1.5e3]}'),
+    '{<b>"a"</b>:<i>"id"</i>,<b>"b"</b>:[<u>null</u>,<u>1.5e3</u>]}',
+  );
+  assert.is(linked('{"id":7}'), '{<b>"id"</b>:<ahref="/7"><u>7</u></a>}');
+  assert.match(linked('{"id":"\\"><x\\u0027"}'), '<ahref="/&quot;&gt;&lt;x&#39;"><i>');
+  for (const json of [
+    '{"id":[1]}',
+    '{"id":{}}',
+    '{"id":null}',
+    '{"id":tru',
+    '{"id":"x',
+    '{"id":',
+  ]) {
+    assert.not.match(linked(json), '<a');
+  }
+});
+
+test.run();
