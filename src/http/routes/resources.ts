@@ -31,7 +31,7 @@ import {
 } from './describe.js';
 import { notificationsView } from './notifications.js';
 import { ogcResources } from './ogc-resources.js';
-import { createDocumentOf, openapiView } from './openapi.js';
+import { openapiView } from './openapi.js';
 import { pointView } from './point.js';
 import { pointsView } from './points.js';
 import { rootView } from './root.js';
@@ -95,7 +95,7 @@ export function createResources(context: Context): Resource[] {
     make(`${TILES_PATH}points.json`, tileSetView(context), TILES_DESCRIPTION),
     ...ogcResources(context, queue, make),
   ];
-  const openapi = openapiView(createDocumentOf(resources, context.mediaFolder !== undefined));
+  const openapi = openapiView(resources, context.mediaFolder !== undefined);
   resources.push(make(OPENAPI_PATH, openapi, OPENAPI_DESCRIPTION));
   // where clients of OGC look that know no links
   const api = {
