@@ -25,8 +25,8 @@ const lines = topology.arcs.map((steps) => {
   });
 });
 
-/** A ring without its jumps from one edge of the map to the other: longitudes go on beyond 180. */
-function ringOf(indexes: readonly number[]): Position[] {
+/** The rings that a ring falls into at the edges of the map, where longitudes jump. */
+function ringsOf(indexes: readonly number[]): Position[][] {
   const jumping = indexes.flatMap((index, at) => {
     const line = index < 0 ? lines[~index]!.toReversed() : lines[index]!;
     // lines share their ends
@@ -43,7 +43,28 @@ function ringOf(indexes: readonly number[]): Position[] {
     const pole = first[1] < 0 ? -90 : 90;
     ring.push([last[0], pole], [first[0], pole], first);
   }
-  return ring.map(([lon, lat]) => [rounded(lon), rounded(lat)]);
+  return [-360, 0, 360]
+    .map((shift) => ring.map(([lon, lat]): Position => [lon + shift, lat]))
+    .map((shifted) => cut(cut(shifted, -180, 1), 180, -1))
+    .filter((part) => part.length > 3)
+    .map((part) => part.map(([lon, lat]) => [rounded(lon), rounded(lat)]));
+}
+
+/** The part of a ring on one side of a meridian: east of it for 1, west for -1. */
+function cut(ring: readonly Position[], meridian: number, side: 1 | -1): Position[] {
+  const kept: Position[] = [];
+  for (const [at, to] of ring.entries()) {
+    const from = ring[at - 1] ?? to;
+    const [before, after] = [side * (from[0] - meridian), side * (to[0] - meridian)];
+    if (before * after < 0) {
+      const share = before / (before - after);
+      kept.push([meridian, from[1] + share * (to[1] - from[1])]);
+    }
+    if (after >= 0) kept.push(to);
+  }
+  const [first] = kept;
+  if (first !== undefined && String(first) !== String(kept.at(-1))) kept.push(first);
+  return kept;
 }
 
 function rounded(degrees: number): number {
@@ -51,6 +72,10 @@ function rounded(degrees: number): number {
 }
 
 const [{ arcs }] = topology.objects.land.geometries;
-const coordinates = arcs.map((polygon) => polygon.map(ringOf));
+// holes lie in the largest part of a ring that is cut
+const coordinates = arcs.flatMap(([outer, ...holes]) => {
+  const [largest, ...others] = ringsOf(outer!).toSorted((a, b) => b.length - a.length);
+  return [[largest, ...holes.flatMap(ringsOf)], ...others.map((ring) => [ring])];
+});
 const geometry = { type: 'MultiPolygon', coordinates };
 process.stdout.write(`${JSON.stringify({ type: 'Feature', properties: {}, geometry })}\n`);
