@@ -73,19 +73,11 @@ export function styleOf(shown: Shown, isDark: boolean): Style {
     layers: [
       { id: 'sea', type: 'background', paint: { 'background-color': colours.sea } },
       ...(pictures === undefined ? outlineLayers(colours) : PICTURES),
-      ...matchLayers(colours),
       ...shapeLayers(colours),
-      {
-        id: 'records',
-        type: 'circle',
-        source: 'records',
-        paint: {
-          'circle-radius': 5,
-          'circle-color': colours.record,
-          'circle-stroke-color': colours.edge,
-          'circle-stroke-width': 1.5,
-        },
-      },
+      ...matchLayers(colours),
+      recordLayer(colours),
+      // counts stay readable where a record lies in a cluster
+      countLayer(colours),
     ],
   };
 }
@@ -158,18 +150,6 @@ function matchLayers(colours: typeof LIGHT): Layers {
       },
     },
     {
-      id: 'counts',
-      type: 'symbol',
-      source: 'matches',
-      'source-layer': 'clusters',
-      layout: {
-        'text-field': ['to-string', ['get', 'point_count_abbreviated']],
-        'text-size': 11,
-        'text-allow-overlap': true,
-      },
-      paint: { 'text-color': colours.count },
-    },
-    {
       id: 'points',
       type: 'circle',
       source: 'matches',
@@ -182,6 +162,35 @@ function matchLayers(colours: typeof LIGHT): Layers {
       },
     },
   ];
+}
+
+function countLayer({ count }: typeof LIGHT): Layers[number] {
+  return {
+    id: 'counts',
+    type: 'symbol',
+    source: 'matches',
+    'source-layer': 'clusters',
+    layout: {
+      'text-field': ['to-string', ['get', 'point_count_abbreviated']],
+      'text-size': 11,
+      'text-allow-overlap': true,
+    },
+    paint: { 'text-color': count },
+  };
+}
+
+function recordLayer(colours: typeof LIGHT): Layers[number] {
+  return {
+    id: 'records',
+    type: 'circle',
+    source: 'records',
+    paint: {
+      'circle-radius': 4.5,
+      'circle-color': colours.record,
+      'circle-stroke-color': colours.edge,
+      'circle-stroke-width': 1.5,
+    },
+  };
 }
 
 function shapeLayers({ shape }: typeof LIGHT): Layers {

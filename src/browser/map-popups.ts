@@ -14,8 +14,20 @@ export interface PageRecord {
   readonly created_at: string;
 }
 
+/** What popups need to know of the page. */
+export interface PopupFacts {
+  /** The records of the page by id. */
+  readonly records: ReadonlyMap<number, PageRecord>;
+  /** What stands in front of all paths. */
+  readonly prefix: string;
+  /** Whether the service has the images that records name. */
+  readonly hasImages: boolean;
+}
+
 type Library = typeof import('maplibre-gl');
 
+/** Images of this service: nothing else is loaded, whatever a record says. */
+const IMAGE = /^\/media\/map_data_points\/\d+\/[^/\\]+$/;
 /** Pixels around a pointer in which things are hit. */
 const REACH = 6;
 /** Records of one place that a popup shows. */
@@ -28,8 +40,7 @@ const MAX_ZOOM = 20;
 export function createOpener(
   library: Library,
   map: MapLibre,
-  records: ReadonlyMap<number, PageRecord>,
-  prefix: string,
+  facts: PopupFacts,
 ): (x: number, y: number) => void {
   return (x, y) => {
     const area: [PointLike, PointLike] = [
@@ -41,7 +52,7 @@ export function createOpener(
     if (points.length > 0) {
       const content = document.createElement('div');
       content.className = 'map-popup';
-      for (const point of points.slice(0, MOST)) content.append(entry(point, records, prefix));
+      for (const point of points.slice(0, MOST)) content.append(entry(point, facts));
       if (points.length > MOST) content.append(element('p', `and ${points.length - MOST} more`));
       const popup = new library.Popup({ maxWidth: 'none', focusAfterOpen: true });
       popup
@@ -70,8 +81,7 @@ function distinct(features: readonly MapGeoJSONFeature[]): MapGeoJSONFeature[] {
 /** What is said of a point. Users wrote it: it becomes text, never markup. */
 function entry(
   { properties }: MapGeoJSONFeature,
-  records: ReadonlyMap<number, PageRecord>,
-  prefix: string,
+  { records, prefix, hasImages }: PopupFacts,
 ): HTMLElement {
   const id = Number(properties['id']);
   const record = records.get(id);
@@ -79,26 +89,21 @@ function entry(
   link.href = `${prefix}/rest/map_data_points/${id}/`;
   const heading = element('h3');
   heading.append(link);
-  const parts: HTMLElement[] = [heading];
-  const created = record?.created_at ?? timeOf(properties['created_at']);
-  parts.push(element('p', `${record?.status ?? properties['status']} · ${created}`));
-  if (record !== undefined) {
-    const comment = element('p', record.comment);
-    // what is written from right to left stays in its paragraph
-    comment.dir = 'auto';
-    parts.push(comment);
-    if (record.tags !== undefined) parts.push(tagList(record.tags));
-    // images of this service only, wherever a record says that its image is
-    if (record.image?.startsWith('/media/')) {
-      const image = element('img');
-      image.src = prefix + record.image;
-      image.alt = `Image of point ${id}`;
-      image.loading = 'lazy';
-      parts.push(image);
-    }
-  }
+  const created = record?.created_at.slice(0, 16) ?? timeOf(properties['created_at']);
+  const about = `${record?.status ?? properties['status']} · ${created.replace('T', ' ')}`;
   const article = element('article');
-  article.append(...parts);
+  article.append(heading, element('p', about));
+  if (record === undefined) return article;
+  const comment = element('p', record.comment);
+  // what is written from right to left stays in its paragraph
+  comment.dir = 'auto';
+  article.append(comment, tagList(record.tags ?? []));
+  if (hasImages && IMAGE.test(record.image ?? '')) {
+    const image = element('img');
+    image.src = prefix + encodeURI(record.image!);
+    image.alt = `Image of point ${id}`;
+    article.append(image);
+  }
   return article;
 }
 
@@ -113,7 +118,7 @@ function tagList(tags: readonly string[]): HTMLElement {
 }
 
 function timeOf(seconds: unknown): string {
-  return typeof seconds === 'number' ? new Date(1000 * seconds).toISOString().slice(0, 19) : '';
+  return typeof seconds === 'number' ? new Date(1000 * seconds).toISOString().slice(0, 16) : '';
 }
 
 function placeOf({ geometry }: MapGeoJSONFeature): Place {

@@ -1,6 +1,7 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 import { type Marked, type Shown, showShapes, styleOf } from './map-layers.js';
 import { createOpener, type PageRecord } from './map-popups.js';
+import { summaryOf } from './map-summary.js';
 import { addTools } from './map-tools.js';
 import { type Outline, outlineOf, type Place, type ShapeName } from './shapes.js';
 
@@ -24,7 +25,7 @@ function prepare(place: HTMLElement): void {
   const start = (): void => {
     if (box.open && place.dataset['state'] === undefined) void fill(place);
   };
-  box.open = remembered() ?? box.open;
+  box.open = wasOpen();
   start();
   box.addEventListener('toggle', () => {
     remember(box.open);
@@ -50,7 +51,7 @@ function reasonOf(error: unknown): string {
 }
 
 async function makeMap(place: HTMLElement): Promise<void> {
-  const { library: address, worker, tiles, land, points, tileUrl, prefix = '' } = place.dataset;
+  const { library: address, worker, tiles, land, points, tileUrl } = place.dataset;
   const [library, answer] = await Promise.all([
     import(absolute(address!)) as Promise<Library>,
     fetch(points!).then((response) => response.json()),
@@ -91,19 +92,26 @@ async function makeMap(place: HTMLElement): Promise<void> {
   });
   follow(map, place);
 
-  const open = createOpener(library, map, new Map(records.map((one) => [one.id, one])), prefix);
+  const open = createOpener(library, map, {
+    records: new Map(records.map((one) => [one.id, one])),
+    prefix: place.dataset['prefix'] ?? '',
+    hasImages: place.dataset['images'] !== undefined,
+  });
   addTools({ map, bar, open, fill: (name, text) => fillField(form, name, text) });
   form?.addEventListener('input', () => showShapes(map, shapesOf(form)));
 }
 
-/** Tells in the page whether the map has drawn all there is to draw. */
+/** Tells in the page whether the map has drawn all there is to draw, and what in words. */
 function follow(map: MapLibre, place: HTMLElement): void {
-  const say = (state: string) => (): void => {
-    place.dataset['state'] = state;
+  const change = (): void => {
+    place.dataset['state'] = 'drawing';
   };
-  map.on('idle', say('idle'));
-  map.on('dataloading', say('drawing'));
-  map.on('movestart', say('drawing'));
+  map.on('dataloading', change);
+  map.on('movestart', change);
+  map.on('idle', () => {
+    map.getCanvas().ariaLabel = summaryOf(map);
+    place.dataset['state'] = 'idle';
+  });
 }
 
 /** The part of the world that has all shapes, else all records of the page. */
@@ -112,7 +120,7 @@ function viewOf({ LngLatBounds }: Library, { shapes, records }: Shown): object {
   const places =
     shapes.length > 0 ? shapes.flatMap(([ring]) => ring!) : records.map(({ place }) => place);
   for (const place of places) bounds.extend([...place]);
-  if (bounds.isEmpty()) return { center: [0, 20], zoom: 0.5 };
+  if (bounds.isEmpty()) return { center: [0, 20], zoom: 1 };
   return { bounds, fitBoundsOptions: { padding: 40, maxZoom: NEAR_ZOOM } };
 }
 
@@ -152,13 +160,21 @@ function absolute(address: string): string {
   return address.startsWith('/') ? location.origin + address : address;
 }
 
-function remembered(): boolean | undefined {
-  const kept = localStorage.getItem(MEMORY);
-  return kept === null ? undefined : kept === 'open';
+/** Whether the map was open before; browsers that keep nothing for sites throw. */
+function wasOpen(): boolean {
+  try {
+    return localStorage.getItem(MEMORY) === 'open';
+  } catch {
+    return false;
+  }
 }
 
 function remember(isOpen: boolean): void {
-  localStorage.setItem(MEMORY, isOpen ? 'open' : 'closed');
+  try {
+    localStorage.setItem(MEMORY, isOpen ? 'open' : 'closed');
+  } catch {
+    // the next page begins with a closed map again
+  }
 }
 
 const place = document.querySelector<HTMLElement>('#map');

@@ -1,21 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { browserTest } from './shared.js';
+import { browserTest, LIST } from './shared.js';
 // a browser takes a second to start: the tests of these files share one
 import './example.js';
 
-const LIST = '/rest/map_data_points/';
 
-browserTest('the pages of a list lead forward and back', async (visitor, { site }) => {
-  await visitor.visit([site], async (page) => {
-    await page.goto(`${LIST}?page_size=7`);
-    await page.waitForSelector('text=3,000 matches');
-    await page.click('text=Next');
-    await page.waitForURL('**/?page=2&page_size=7');
-    await page.click('text=Previous');
-    await page.waitForURL('**/?page_size=7');
-  });
-});
+import './list.js';
+import './map.js';
+
 
 browserTest('the viewer shows the interface, and asks it', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
@@ -28,7 +20,10 @@ browserTest('the viewer shows the interface, and asks it', async (visitor, { sit
     // what has a default is filled in, and examples are not
     const names = [...new URL(answer.url()).searchParams.keys()];
     assert.equal(names, ['page', 'page_size']);
-    await page.locator('.live-responses-table').getByText('"count": 3000').waitFor();
+    await page
+      .locator('.live-responses-table')
+      .getByText(/"count": 3/)
+      .waitFor();
   });
 });
 

@@ -6,6 +6,8 @@ import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
 import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 
+export const LIST = '/rest/map_data_points/';
+
 /** The service whose pages all tests of a file open, and which accepts points. */
 export interface Site extends Service {
   /** Its scheme, host and port. */

@@ -28,6 +28,7 @@ export const SOURCES: readonly Source[] = [
   script('map-drawing'),
   script('map-layers'),
   script('map-popups'),
+  script('map-summary'),
   script('map-tools'),
   script('shapes'),
   library('maplibre-gl'),

@@ -14,6 +14,7 @@ export function pageHead(
   title: string,
   crumbs: readonly Crumb[],
   target: string,
+  styles: readonly string[],
   scripts: readonly string[],
 ): Html {
   const url = (name: string): string => assets.named(name).url;
@@ -24,8 +25,10 @@ export function pageHead(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} – Waypost</title>
 <link rel="icon" href="${url('icon.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${url('page.css')}">
-${scripts.map((name) => html`<script type="module" src="${url(name)}"></script>\n`)}</head>
+${styles.map(
+  (name) => html`<link rel="stylesheet" href="${url(name)}">
+`,
+)}${scripts.map((name) => html`<script type="module" src="${url(name)}"></script>\n`)}</head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">

@@ -59,7 +59,8 @@ export function* renderPage(
   const isPost = shown.method === 'POST';
   const hasMap = subject.tiles !== undefined && list !== undefined;
   const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
-  writer.html(pageHead(site, title, subject.crumbs, target, scripts.filter(isMade(site))));
+  const styles = hasMap ? ['page.css', 'map.css'] : ['page.css'];
+  writer.html(pageHead(site, title, subject.crumbs, target, styles, scripts));
   writer.html(introduction(subject, path, shown));
   writer.html(actions(path, pairs, shown, subject));
   if (!isPost && subject.parameters.length > 0) {
@@ -85,11 +86,6 @@ export function* renderPage(
   writer.html(numbers('Pages, again'));
   writer.html(pageFoot(smallPrint));
   return writer.finish();
-}
-
-/** The map's script is loaded where there is one. */
-function isMade({ assets }: Site): (name: string) => boolean {
-  return (name) => assets.has(name);
 }
 
 function introduction(subject: Subject, path: string, shown: Shown): Html {
@@ -119,7 +115,7 @@ function problem(problems: Problems, parameters: readonly Parameter[]): Html {
     }
     return all.map((text) => html`<li><code>${name}</code>: <bdi>${text}</bdi></li>`);
   });
-  return html`<ul class="error" role="alert">${texts}</ul>\n`;
+  return html`<div role="alert"><ul class="error">${texts}</ul></div>\n`;
 }
 
 /** The address in other representations, and what else it can be asked. */
@@ -143,14 +139,13 @@ ${shown.alternatives.map(
 
 /** The place that the map's script fills. */
 function mapPlace(site: Site, tiles: string, path: string, pairs: readonly Pair[]): Html {
-  const { assets, prefix, tileUrl } = site;
-  if (!assets.has('map.js')) return NOTHING;
+  const { assets, prefix, tileUrl, hasImages } = site;
   const filters = queryString(pairs.filter(({ name }) => FILTERS.has(name)));
   const others = pairs.filter(({ name }) => name !== 'format');
   const points = `${path}?${queryString([...others, { name: 'format', value: 'json' }])}`;
-  const file = (name: string): string | false => assets.has(name) && assets.named(name).url;
+  const file = (name: string): string => assets.named(name).url;
   return html`<details class="box" id="map-box"><summary>Map</summary>
-<div id="map" data-tiles="${prefix}${tiles}${filters !== '' && `?${filters}`}" data-points="${points}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}></div>
+<div id="map" data-tiles="${prefix}${tiles}${filters !== '' && `?${filters}`}" data-points="${points}" data-prefix="${prefix}" data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${hasImages && html` data-images`}${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}></div>
 <noscript><p>The map needs JavaScript.</p></noscript>
 </details>
 `;

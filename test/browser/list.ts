@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import type { Envelope } from '../support/client.js';
+import { JPEG } from '../support/images.js';
+import { browserTest, LIST } from './shared.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds in a page that keeps people from using it. */
+async function faults(page: Page): Promise<unknown> {
+  // the page lets no other script in: this one runs as those of a browser's own tools do
+  await page.evaluate(AXE);
+  return page.evaluate(`axe.run().then(({ violations }) => violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))`);
+}
+
+browserTest('the form filters, and pages lead forward and back', async (visitor, service) => {
+  const { count } = (await service.get(`${LIST}?status=OPEN`)).json<Envelope>();
+  await visitor.visit([service.site], async (page) => {
+    await page.goto(LIST);
+    await page.click('text=Filters and order');
+    await page.getByLabel('status', { exact: true }).fill('OPEN');
+    await page.getByLabel('page_size', { exact: true }).fill('7');
+    await page.locator('#filters').getByRole('button', { name: 'Apply' }).click();
+    // fields without a value are left out
+    await page.waitForURL(`**${LIST}?status=OPEN&page_size=7`);
+    const heading = page.getByRole('heading', { name: `${count} matches, page 1` });
+    await heading.waitFor();
+    const first = await page.locator('tbody a').first().textContent();
+    await page.getByRole('link', { name: 'Next' }).first().click();
+    await page.getByRole('heading', { name: 'page 2 of' }).waitFor();
+    assert.is.not(await page.locator('tbody a').first().textContent(), first);
+    await page.getByRole('link', { name: 'Previous' }).first().click();
+    await heading.waitFor();
+    assert.is(await page.locator('tbody a').first().textContent(), first);
+  });
+});
+
+browserTest('what is wrong with a value stands beside its field', async (visitor, { site }) => {
+  await visitor.visit([site], async (page) => {
+    await page.goto(LIST);
+    await page.click('text=Filters and order');
+    await page.locator('#f-bbox').fill('25,60,24');
+    await page.locator('#f-bbox').press('Enter');
+    const field = page.locator('#f-bbox');
+    await page.locator('#f-bbox[aria-invalid=true]').waitFor();
+    assert.is(await field.inputValue(), '25,60,24');
+    const beside = page.locator('.field:has(#f-bbox) .error');
+    const [box, error] = [(await field.boundingBox())!, (await beside.boundingBox())!];
+    assert.ok(Math.abs(error.y - box.y) < 120, `${error.y} beside ${box.y}`);
+    assert.equal(await faults(page), []);
+    await field.fill('24,59,26,61');
+    await field.press('Enter');
+    await page.getByRole('heading', { name: 'matches' }).waitFor();
+  });
+});
+
+browserTest(
+  'a point with an image, posted by the form, is on page and map',
+  async (visitor, { site }) => {
+    await visitor.visit([site], async (page) => {
+      await page.goto(LIST);
+      const form = page.locator('#add');
+      await form.locator('summary').first().click();
+      await form.getByLabel('lat').fill('-54.8');
+      await form.getByLabel('lon').fill('nowhere');
+      await form.getByLabel('comment').fill('<b>lighthouse</b>');
+      await form.getByLabel('tags').fill('Sea, Nature');
+      const post = form.getByRole('button', { name: 'POST' }).first();
+      await post.click();
+      await form.locator('.field:has(#p-lon) .error').waitFor();
+      assert.is(await form.getByLabel('comment').inputValue(), '<b>lighthouse</b>');
+      await form.getByLabel('lon').fill('-68.3');
+      await form.getByLabel('image').setInputFiles({
+        name: 'photo.jpg',
+        mimeType: 'image/jpeg',
+        buffer: JPEG,
+      });
+      await post.click();
+      await page.getByText('The point is stored.').waitFor();
+
+      await page.goto(`${LIST}?bbox=-69,-55,-68,-54&tags=Sea`);
+      const row = page.locator('tbody tr').first();
+      await row.getByText('<b>lighthouse</b>').waitFor();
+      const width = await row.locator('img').evaluate(async (image: HTMLImageElement) => {
+        await image.decode();
+        return image.naturalWidth;
+      });
+      assert.is(width, 64);
+      await page.locator('#map-box > summary').click();
+      await page.waitForSelector('#map[data-state=idle]');
+      await page.locator('#map canvas').focus();
+      await page.getByRole('button', { name: 'Zoom in' }).click();
+      await page.waitForSelector('#map[data-state=idle]');
+      const map = await page.getAttribute('#map canvas', 'aria-label');
+      assert.match(String(map), 'Map of 1 matches');
+      assert.equal(await faults(page), []);
+    });
+  },
+);
+
+browserTest(
+  'pages are good in the dark, on a phone, and for those who do not see them',
+  async (visitor, { site }) => {
+    const dark = { colorScheme: 'dark', viewport: { width: 375, height: 667 } } as const;
+    await visitor.visit(
+      [site],
+      async (page) => {
+        for (const path of [
+          `${LIST}?page_size=20`,
+          `${LIST}1/`,
+          '/rest/',
+          '/rest/notifications/',
+        ]) {
+          await page.goto(path);
+          assert.equal(await faults(page), [], path);
+          // nothing is wider than the screen, but what scrolls by itself
+          assert.is(await page.evaluate('document.documentElement.scrollWidth'), 375, path);
+        }
+        const back = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+        const [red] = String(back).match(/\d+/g)!.map(Number);
+        assert.ok(red! < 60, String(back));
+      },
+      dark,
+    );
+    await visitor.visit([site], async (page) => {
+      for (const path of [`${LIST}?page_size=20`, `${LIST}999999999/`, '/rest/?format=api']) {
+        await page.goto(path);
+        assert.equal(await faults(page), [], path);
+      }
+    });
+  },
+);

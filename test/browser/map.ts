@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import type { Envelope } from '../support/client.js';
+import { browserTest, LIST } from './shared.js';
+
+const CANVAS = '#map canvas';
+
+/** Opens the map of a page and waits until it is drawn. */
+async function openMap(page: Page): Promise<void> {
+  await page.locator('#map-box > summary').click();
+  await drawn(page);
+}
+
+async function drawn(page: Page): Promise<void> {
+  await page.waitForSelector('#map[data-state=idle]');
+}
+
+/** What the map says of itself: matches, clusters, single points, records of the page. */
+async function summary(page: Page): Promise<number[]> {
+  const label = (await page.getAttribute(CANVAS, 'aria-label'))!;
+  return [...label.matchAll(/\d+/g)].map(Number);
+}
+
+function matchesOf(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'match' : 'matches'}`;
+}
+
+/** Moves the pointer from one place of the map to the next, with its button down in between. */
+async function drag(page: Page, from: readonly number[], to: readonly number[]): Promise<void> {
+  const { x, y, width, height } = (await page.locator(CANVAS).boundingBox())!;
+  await page.mouse.move(x + from[0]! * width, y + from[1]! * height);
+  await page.mouse.down();
+  await page.mouse.move(x + to[0]! * width, y + to[1]! * height, { steps: 4 });
+  await page.mouse.up();
+}
+
+browserTest(
+  'a box, a circle and a polygon drawn on the map are filters',
+  async (visitor, service) => {
+    const count = async (query: string): Promise<number> =>
+      (await service.get(`${LIST}?${query}`)).json<Envelope>().count;
+
+    await visitor.visit([service.site], async (page) => {
+      await page.goto(`${LIST}?bbox=20,50,40,70`);
+      await openMap(page);
+      const [matches, clusters, , records] = await summary(page);
+      assert.is(matches, await count('bbox=20,50,40,70'));
+      assert.ok(clusters! > 0 && records === 100, `${clusters} clusters, ${records} records`);
+
+      const bar = page.locator('.map-bar');
+      const field = page.locator('#f-bbox');
+      await bar.getByRole('button', { name: 'Box' }).click();
+      await drag(page, [0.45, 0.4], [0.55, 0.6]);
+      const drawnBox = (await field.inputValue()).split(',').map(Number);
+      const [left, bottom, right, top] = drawnBox as [number, number, number, number];
+      assert.ok(20 < left && left < right && right < 40, drawnBox.join());
+      assert.ok(50 < bottom && bottom < top && top < 70, drawnBox.join());
+      await bar.getByRole('button', { name: 'Apply' }).click();
+      await page.waitForURL(/bbox=(?!20)/);
+      const inBox = await count(`bbox=${drawnBox}`);
+      assert.ok(inBox > 0 && inBox < matches!, String(inBox));
+      await page.getByRole('heading', { name: matchesOf(inBox) }).waitFor();
+      // it is open on the next page, too
+      await drawn(page);
+      assert.is((await summary(page))[0], inBox);
+
+      // with the keyboard alone: centre and rim
+      await bar.getByRole('button', { name: 'Clear' }).click();
+      await bar.getByRole('button', { name: 'Circle' }).press('Enter');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('ArrowRight');
+      await drawn(page);
+      await page.keyboard.press('Enter');
+      const circle = await page.locator('#f-coordinates').inputValue();
+      assert.match(circle, /^[\d.]+,[\d.]+,\d+$/);
+      assert.is(await field.inputValue(), '');
+
+      await bar.getByRole('button', { name: 'Polygon' }).click();
+      for (const place of [
+        [0.3, 0.2],
+        [0.7, 0.3],
+        [0.5, 0.8],
+      ])
+        await drag(page, place, place);
+      await bar.getByRole('button', { name: 'Finish' }).click();
+      const polygon = await page.locator('#f-polygon').inputValue();
+      await page.keyboard.press('Escape');
+      await bar.getByRole('button', { name: 'Apply' }).click();
+      await page.waitForURL(/polygon=\d/);
+      const both = await count(`coordinates=${circle}&polygon=${encodeURIComponent(polygon)}`);
+      await page.getByRole('heading', { name: matchesOf(both) }).waitFor();
+    });
+  },
+);
+
+browserTest('a point opens on the map, and a cluster flies apart', async (visitor, { site }) => {
+  await visitor.visit([site], async (page) => {
+    // the one record in the middle
+    await page.goto(`${LIST}?coordinates=60.17,24.94,20000&page_size=1`);
+    await openMap(page);
+    const [matches] = await summary(page);
+    await page.locator(CANVAS).focus();
+    await page.keyboard.press('Enter');
+    const popup = page.locator('.map-popup article').first();
+    const id = await page.locator('tbody td').first().textContent();
+    await popup.getByRole('link', { name: `Point ${id}` }).click();
+    await page.waitForURL(`**${LIST}${id}/`);
+    assert.ok(matches! > 100);
+  });
+});
