@@ -27,6 +27,7 @@ function matchesOf(count: number): string {
 
 /** Moves the pointer from one place of the map to the next, with its button down in between. */
 async function drag(page: Page, from: readonly number[], to: readonly number[]): Promise<void> {
+  await page.locator(CANVAS).scrollIntoViewIfNeeded();
   const { x, y, width, height } = (await page.locator(CANVAS).boundingBox())!;
   await page.mouse.move(x + from[0]! * width, y + from[1]! * height);
   await page.mouse.down();

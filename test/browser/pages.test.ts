@@ -3,11 +3,8 @@ import * as assert from 'uvu/assert';
 import { browserTest, LIST } from './shared.js';
 // a browser takes a second to start: the tests of these files share one
 import './example.js';
-
-
 import './list.js';
 import './map.js';
-
 
 browserTest('the viewer shows the interface, and asks it', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
