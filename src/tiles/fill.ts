@@ -8,8 +8,8 @@ import type { Cells } from './cells.js';
 import type { Grid } from './grid.js';
 
 // nanoseconds: only their ratios to the planner's costs matter
-const LOOK = 30; // a box against the cells
-const TEST = 10; // a point into its cell
+const LOOK = 45; // a box against the cells
+const TEST = 15; // a point into its cell
 const SUM = 3; // a marked point of a block that lies in one cell
 
 /** A list of up to one row in `LISTED` is added row by row: to mark and to walk would take longer. */

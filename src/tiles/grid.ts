@@ -67,10 +67,9 @@ export class Grid {
   /** The cell of a place in the tile. */
   cellOf(lon: Degrees, lat: Degrees): number {
     const { meridians, parallels } = this;
-    // multiplying rounds: the column may be one too far
+    // just west of a border the product is rounded up to it; on a border it is never rounded down
     let column = ((lon - this.#west) * this.#columnsPerDegree) | 0;
     if (lon < meridians[column]!) column--;
-    else if (lon >= meridians[column + 1]!) column++;
     const slot = ((this.#north - lat) * this.#slotsPerDegree) | 0;
     let row = this.#rowOfSlot[Math.max(0, Math.min(slot, this.#rowOfSlot.length - 1))]!;
     while (lat > parallels[row]!) row--;

@@ -1,15 +1,19 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { cutBlocks } from '../../src/dataset/blocks.js';
+import { buildDataset } from '../../src/dataset/build.js';
+import { assembleDataset } from '../../src/dataset/dataset.js';
 import { hashId } from '../../src/dataset/thinning.js';
 import { Random } from '../../src/generate/random.js';
 import type { Filters } from '../../src/model/query.js';
-import type { Engine, Hints } from '../../src/query/engine.js';
+import { createEngine, type Engine, type Hints } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
+import { KD_NODE_SIZE } from '../../src/snapshot/kd-order.js';
 import type { TileAddress } from '../../src/tiles/grid.js';
 import { filtersWithin, type TileQuery } from '../../src/tiles/query.js';
 import { beginTile, makeTile } from '../../src/tiles/tile.js';
 import { everyHint } from '../support/compare.js';
-import { acceptedMatches, engineOf, tailOf } from '../support/engine.js';
+import { acceptedMatches, engineOf, readerOf, tailOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { randomQuestion } from '../support/queries.js';
@@ -22,6 +26,7 @@ const EXTENT = 4096;
 /** Cost of a piece: small, so that tiles take many. */
 const PIECE = 2_000;
 const ACCEPTED = 40;
+const NO_TAIL = 0;
 
 const notes = [...scatterNotes(SEED, 3_000), ...borderNotes(1_000_000)];
 const oracle = new Oracle(notes);
@@ -112,9 +117,9 @@ function assertTile(layers: Layers, members: Map<number, Note[]>, query: TileQue
   assert.is(left.size, 0, `${label}: ${left.size} cells are missing`);
 }
 
-function tileOf(asked: Engine, query: TileQuery, hints?: Hints): Uint8Array {
+function tileOf(asked: Engine, query: TileQuery, hints?: Hints, length = ACCEPTED): Uint8Array {
   const { filters } = query;
-  const accepted = filters && acceptedMatches(tail, ACCEPTED, filters);
+  const accepted = filters && acceptedMatches(tail, length, filters);
   const whole = makeTile(asked, query, accepted, hints);
   let step = beginTile(asked, query, accepted, hints);
   while (step instanceof Suspended) step = step.resume();
@@ -146,7 +151,7 @@ test(`${TILES} random tiles are what a look at every note makes of them, whateve
     const label = `tile ${index}: ${JSON.stringify({ address, grid, filters })}`;
     const members = membersOf(oracle.find(filters, 'id').notes, address, grid);
     assertTile(decodeTile(tileOf(engine, query)), members, query, label);
-    if (index % 10 > 0 || query.filters === undefined) continue;
+    if (index % 20 > 0 || query.filters === undefined) continue;
     for (const { driver, way } of everyHint(query.filters)) {
       if (way !== 'walk' || driver === undefined) continue;
       const forced = decodeTile(
@@ -156,6 +161,46 @@ test(`${TILES} random tiles are what a look at every note makes of them, whateve
     }
   }
 });
+
+test('tiles of many nodes of the index are, too, in pieces that end anywhere', async () => {
+  const random = new Random(SEED + 2, 'point');
+  const many = scatterNotes(SEED + 2, 22_000);
+  const asked = await manyNodes(many);
+  const every = new Oracle(many);
+  for (let index = 0; index < 50; index++) {
+    const { filters } = index % 2 === 0 ? { filters: {} } : randomQuestion(SEED, index, many);
+    const z = random.int(6);
+    const address = { z, x: random.int(2 ** z), y: random.int(2 ** z) };
+    const query = queryOf(address, filters, random.pick(GRIDS));
+    const label = `tile ${index}: ${JSON.stringify({ ...query, filters })}`;
+    const matches = every.find(filters, 'id').notes;
+    const clusters = decodeTile(tileOf(asked, query, undefined, NO_TAIL));
+    assertTile(clusters, membersOf(matches, address, query.grid), query, label);
+
+    const limit = 1 + random.int(500);
+    const members = membersOf(matches, address, 1).get(0) ?? [];
+    const { points = [] } = decodeTile(tileOf(asked, { ...query, limit }, undefined, NO_TAIL));
+    const kept = leastHashes(members).slice(0, limit);
+    assert.equal(sortedIds(points), sortedIds(kept), `${label}: ${limit}`);
+  }
+});
+
+/** An engine whose blocks are as small as can be, so that few notes make several nodes of them. */
+async function manyNodes(notes: readonly Note[]): Promise<Engine> {
+  const parts = await buildDataset(readerOf(notes));
+  const { coords } = assembleDataset(parts);
+  const dataset = assembleDataset({ ...parts, blocks: cutBlocks(coords, KD_NODE_SIZE + 1) });
+  assert.is(dataset.boxIndex.root.height, 2);
+  return createEngine(dataset, PIECE);
+}
+
+function leastHashes(notes: readonly Note[]): Note[] {
+  return notes.toSorted((a, b) => hashId(a.id) - hashId(b.id) || a.id - b.id);
+}
+
+function sortedIds(all: readonly { readonly id: number | undefined }[]): number[] {
+  return all.map(({ id }) => id!).sort((a, b) => a - b);
+}
 
 test('the tiles of a whole zoom add up to the count of the list', () => {
   for (let index = 0; index < 24; index++) {
@@ -178,7 +223,7 @@ test('the tiles of a whole zoom add up to the count of the list', () => {
 
 test('a point that is shown without clusters is shown in all deeper zooms', () => {
   const random = new Random(SEED + 1, 'point');
-  for (let index = 0; index < 90; index++) {
+  for (let index = 0; index < 60; index++) {
     const { filters } = index % 3 === 0 ? { filters: {} } : randomQuestion(SEED, index, notes);
     const limit = random.pick([1, 7, 60, 400, 10_000]);
     const { lon, lat } = random.pick(notes);
@@ -190,10 +235,9 @@ test('a point that is shown without clusters is shown in all deeper zooms', () =
       const label = `${index}: ${JSON.stringify({ address: query.address, limit, filters })}`;
       const { points = [], meta = [] } = decodeTile(tileOf(engine, query));
       const members = membersOf(oracle.find(filters, 'id').notes, query.address, 1).get(0) ?? [];
-      const expected = members.toSorted((a, b) => hashId(a.id) - hashId(b.id) || a.id - b.id);
       const ids = points.map(({ id }) => id!);
-      const kept = expected.slice(0, limit).map(({ id }) => id);
-      assert.equal(ids.toSorted(), kept.toSorted(), label);
+      const kept = leastHashes(members).slice(0, limit);
+      assert.equal(sortedIds(points), sortedIds(kept), label);
       const [about] = meta;
       const facts = [about?.properties['point_count'], about?.properties['left_out']];
       const left = members.length - kept.length;
