@@ -3,7 +3,13 @@ import { IMAGE, PROCESSED } from '../model/point-flags.js';
 import type { AttributeColumns } from '../snapshot/block.js';
 import { RecordAttributes } from '../snapshot/record-attributes.js';
 import { TextNumbers } from '../snapshot/text-numbers.js';
-import { buildPostings, type Postings, type RowValues } from './postings.js';
+import {
+  buildFlagPostings,
+  buildPostings,
+  type Postings,
+  type RowValues,
+  wordsOf,
+} from './postings.js';
 import type { Records } from './records.js';
 import type { Row } from './row.js';
 import { sortTexts, type Texts } from './texts.js';
@@ -65,16 +71,17 @@ export class AttributeCollector {
   readonly #userNumbers = new Map<number, number>([[NOBODY, 0]]);
   readonly #status: Uint32Array;
   readonly #user: Uint32Array;
-  readonly #isProcessed: Uint8Array;
-  readonly #hasImage: Uint8Array;
+  /** A bit for each row. */
+  readonly #isProcessed: Int32Array;
+  readonly #hasImage: Int32Array;
   readonly #tags = new Tagged();
 
   constructor(count: number) {
     this.#count = count;
     this.#status = new Uint32Array(count);
     this.#user = new Uint32Array(count);
-    this.#isProcessed = new Uint8Array(count);
-    this.#hasImage = new Uint8Array(count);
+    this.#isProcessed = sharedArray(Int32Array, wordsOf(count));
+    this.#hasImage = sharedArray(Int32Array, wordsOf(count));
   }
 
   /** Takes the record in bytes `from` to `to - 1`; rows come in ascending order. */
@@ -89,8 +96,8 @@ export class AttributeCollector {
     );
     this.#user[row] = this.#numberOfUser(isRead ? record.createdBy : NOBODY);
     if (!isRead) return;
-    this.#isProcessed[row] = +record.isProcessed;
-    this.#hasImage[row] = +record.hasImage;
+    this.#isProcessed[row >>> 5]! |= +record.isProcessed << (row & 31);
+    this.#hasImage[row >>> 5]! |= +record.hasImage << (row & 31);
     const { tagCount, tagBounds } = record;
     for (let tag = 0; tag < tagCount; tag++) {
       const text = this.#tagTexts.add(bytes, tagBounds[2 * tag]!, tagBounds[2 * tag + 1]!);
@@ -108,8 +115,9 @@ export class AttributeCollector {
       const row = first + i;
       this.#status[row] = statuses[columns.status[i]!]!;
       this.#user[row] = this.#numberOfUser(createdBy[i]!);
-      this.#isProcessed[row] = flags[i]! & PROCESSED;
-      this.#hasImage[row] = (flags[i]! & IMAGE) >>> 1;
+      const flag = flags[i]!;
+      this.#isProcessed[row >>> 5]! |= +((flag & PROCESSED) > 0) << (row & 31);
+      this.#hasImage[row >>> 5]! |= +((flag & IMAGE) > 0) << (row & 31);
       for (const end = tag + tagCounts[i]!; tag < end; tag++) {
         this.#tags.add(row, tags[columns.tags[tag]!]!);
       }
@@ -129,13 +137,7 @@ export class AttributeCollector {
 
   finish(): Attributes {
     const count = this.#count;
-    const each = new Int32Array(count);
-    for (let row = 0; row < count; row++) each[row] = row;
-    const byRow = (values: Uint32Array | Uint8Array): RowValues => ({
-      rows: each,
-      values,
-      length: count,
-    });
+    const byRow = (values: Uint32Array): RowValues => ({ rows: undefined, values, length: count });
     const status = sortTexts(this.#statusTexts.keys());
     renumber(this.#status, count, status.places);
     const tags = sortTexts(this.#tagTexts.keys());
@@ -156,8 +158,8 @@ export class AttributeCollector {
         postings: buildPostings(count, tags.places.length, this.#tags),
       },
       createdBy: { users, postings: buildPostings(count, users.length, byRow(this.#user)) },
-      isProcessed: buildPostings(count, 2, byRow(this.#isProcessed)),
-      hasImage: buildPostings(count, 2, byRow(this.#hasImage)),
+      isProcessed: buildFlagPostings(count, this.#isProcessed),
+      hasImage: buildFlagPostings(count, this.#hasImage),
     };
   }
 }

@@ -1,5 +1,4 @@
 import { sharedArray } from '../common-array.js';
-import type { Row } from './row.js';
 
 /** Which rows have a value: a list of them, ascending, or a bit for each row where that is smaller. */
 export type RowSet =
@@ -20,8 +19,9 @@ export interface Postings {
 
 /** Values of rows, row by row and, for rows with several, in any order; each once a row. */
 export interface RowValues {
-  readonly rows: ArrayLike<Row>;
-  readonly values: ArrayLike<number>;
+  /** Ascending; undefined where each row has one value. */
+  readonly rows: Int32Array | undefined;
+  readonly values: Uint32Array;
   readonly length: number;
 }
 
@@ -34,9 +34,13 @@ export function wordsOf(count: number): number {
  * Lays out the rows of each of `values` values, of `count` rows in all. A value has a bitmap where
  * more than one row in 32 has it: a list of these rows would be larger.
  */
-export function buildPostings(count: number, values: number, given: RowValues): Postings {
+export function buildPostings(
+  count: number,
+  values: number,
+  { rows: rowOf, values: numbers, length }: RowValues,
+): Postings {
   const counts = sharedArray(Uint32Array, values);
-  for (let i = 0; i < given.length; i++) counts[given.values[i]!]!++;
+  for (let i = 0; i < length; i++) counts[numbers[i]!]!++;
 
   const words = wordsOf(count);
   const starts = sharedArray(Uint32Array, values + 1);
@@ -54,14 +58,38 @@ export function buildPostings(count: number, values: number, given: RowValues): 
 
   const rows = sharedArray(Int32Array, listed);
   const next = starts.slice();
-  for (let i = 0; i < given.length; i++) {
-    const row = given.rows[i]!;
-    const value = given.values[i]!;
+  for (let i = 0; i < length; i++) {
+    const row = rowOf === undefined ? i : rowOf[i]!;
+    const value = numbers[i]!;
     const bitmap = bitmapOf[value]!;
     if (bitmap < 0) rows[next[value]!++] = row;
     else bitmaps[bitmap]![row >>> 5]! |= 1 << (row & 31);
   }
   return { counts, starts, rows, bitmapOf, bitmaps };
+}
+
+/** The same for 0 and 1; `bits` has a bit for each row that has 1, and is kept. */
+export function buildFlagPostings(count: number, bits: Int32Array): Postings {
+  const [counts, starts] = [sharedArray(Uint32Array, 2), sharedArray(Uint32Array, 3)];
+  const others = sharedArray(Int32Array, bits.length);
+  for (let word = 0; word < bits.length; word++) {
+    others[word] = ~bits[word]!;
+    counts[1]! += bitCount(bits[word]!);
+  }
+  // the last word has bits for fewer rows
+  if (count % 32 > 0) others[bits.length - 1]! &= -1 >>> (32 - (count % 32));
+  counts[0] = count - counts[1]!;
+  const bitmapOf = sharedArray(Int32Array, 2);
+  bitmapOf[1] = 1;
+  const rows = sharedArray(Int32Array, 0);
+  return { counts, starts, rows, bitmapOf, bitmaps: [others, bits] };
+}
+
+/** How many bits of a word are set. */
+export function bitCount(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
 /** The rows that have a value. */

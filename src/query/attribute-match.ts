@@ -1,15 +1,8 @@
 import type { Dataset } from '../dataset/dataset.js';
-import type { RowSet } from '../dataset/postings.js';
+import { bitCount, type RowSet } from '../dataset/postings.js';
 import type { Row } from '../dataset/row.js';
 import { hasRow } from './common/attribute-rows.js';
-import {
-  type Bounds,
-  bitCount,
-  bitOf,
-  boundsOf,
-  listMarkedRows,
-  markCommonRows,
-} from './common/marks.js';
+import { type Bounds, bitOf, boundsOf, listMarkedRows, markCommonRows } from './common/marks.js';
 import type { Matches } from './common/matches.js';
 import { type Driver, MARKED, NEIGHBOUR, REGION_TEST, RUN_TEST, SCATTERED } from './common/plan.js';
 import { costInRuns, type Runs, startOfRuns, visitRuns } from './common/runs.js';

@@ -1,11 +1,11 @@
 import { type Attributes, NOBODY, type TextAttribute } from '../../dataset/attributes.js';
 import type { Dataset } from '../../dataset/dataset.js';
 import { lowerBound } from '../../dataset/order.js';
-import { type Postings, type RowSet, rowsWith, wordsOf } from '../../dataset/postings.js';
+import { bitCount, type Postings, type RowSet, rowsWith, wordsOf } from '../../dataset/postings.js';
 import type { Row } from '../../dataset/row.js';
 import { bytesOf, numberOf } from '../../dataset/texts.js';
 import type { Filters } from '../../model/query.js';
-import { bitCount, bitOf, listMarked, markRows } from './marks.js';
+import { bitOf, listMarked, markRows } from './marks.js';
 import { MARKED, RUN_TEST } from './plan.js';
 import { inStretches, isWork, type Meter, type Step, type Work } from './work.js';
 

@@ -1,3 +1,4 @@
+import { bitCount } from '../../dataset/postings.js';
 import type { Rank, Row } from '../../dataset/row.js';
 import type { Window } from './windows.js';
 
@@ -142,11 +143,4 @@ function wordWithin(bits: Int32Array, word: number, from: Row, to: Row): number 
   if (first < from) set &= -1 << (from - first);
   if (first + 32 > to) set &= -1 >>> (first + 32 - to);
   return set;
-}
-
-/** How many bits of a word are set. */
-export function bitCount(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x55555555);
-  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
