@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/generate/random.js';
-import type { Envelope, Reply } from './client.js';
+import type { Reply } from './client.js';
 import { withFolder } from './native.js';
+import { listAll, postKeyed } from './posted.js';
 import { type Service, startService } from './service.js';
 
-const POINTS = '/rest/map_data_points/';
 const CLIENTS = 6;
 const LIMITS = ['--posts-per-address', '0', '--max-shrink', '100', '--settle', '0'];
 const FIRST = '{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00:00+00:00"}\n';
@@ -74,7 +74,7 @@ async function postOn(service: Service, name: string, told: Told): Promise<void>
     told.open.add(key);
     let reply: Reply;
     try {
-      reply = await post(service, key, agent);
+      reply = await postKeyed(service, key, agent);
     } catch {
       agent.destroy();
       return;
@@ -83,12 +83,6 @@ async function postOn(service: Service, name: string, told: Told): Promise<void>
     told.open.delete(key);
     told.acknowledged.set(key, reply.text);
   }
-}
-
-function post(service: Service, key: string, agent?: Agent): Promise<Reply> {
-  const body = JSON.stringify({ lat: '10', lon: '20', comment: key });
-  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
-  return service.get(POINTS, { method: 'POST', body, headers, ...(agent && { agent }) });
 }
 
 /** A snapshot as the upstream makes it: the old one and some of the accepted points. */
@@ -106,7 +100,7 @@ async function keepsPromises(
   about: string,
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true });
-  const records = await all(service, agent);
+  const records = await listAll(service, agent);
   const ids = new Set(records.map(({ id }) => id));
   assert.is(ids.size, records.length, `${about}: an id twice`);
   const byKey = new Map(records.map((record) => [record['comment'] as string, record]));
@@ -118,13 +112,13 @@ async function keepsPromises(
   const known = [...acknowledged];
   for (let i = 0; i < Math.min(known.length, MOST_REPEATED); i++) {
     const [key, record] = known[random.int(known.length)]!;
-    const reply = await post(service, key, agent);
+    const reply = await postKeyed(service, key, agent);
     assert.equal([reply.status, reply.text], [201, record], `${about}: ${key} again`);
     assert.is(reply.headers['idempotency-replayed'], 'true', `${about}: ${key} spent twice`);
   }
   // whoever had no answer asks again
   for (const key of open) {
-    const reply = await post(service, key, agent);
+    const reply = await postKeyed(service, key, agent);
     assert.is(reply.status, 201, reply.text);
     const isThere = byKey.has(key);
     assert.is(
@@ -136,17 +130,6 @@ async function keepsPromises(
   }
   open.clear();
   agent.destroy();
-}
-
-async function all(service: Service, agent: Agent): Promise<Envelope['results'][number][]> {
-  const records: Envelope['results'][number][] = [];
-  for (let page = 1, count = 1; records.length < count; page++) {
-    const path = `${POINTS}?page_size=1000&page=${page}`;
-    const envelope = (await service.get(path, { agent })).json<Envelope>();
-    count = envelope.count;
-    records.push(...envelope.results);
-  }
-  return records;
 }
 
 /** Kills a process and the one that it started, which would end by itself and in good order. */

@@ -1,0 +1,168 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as assert from 'uvu/assert';
+import { readSettled } from '../../src/commands/journal.js';
+import { packSnapshot } from '../../src/commands/pack.js';
+import { Random } from '../../src/generate/random.js';
+import { renderPoint } from '../../src/model/point.js';
+import { withFolder } from './native.js';
+import { type Listed, listAll, postKeyed } from './posted.js';
+import { type Service, startService } from './service.js';
+
+const CLIENTS = 4;
+/** Between two posts of a client: every record is read after each reload. */
+const PAUSE_MS = 10;
+/** Of the first snapshot: posted points get ids above it, and the upstream's own stay below. */
+const LARGEST_ID = 1_000_000;
+const ADMIN = { Authorization: 'Bearer secret' };
+const KINDS = ['contains', 'conflicts', 'predates', 'watermark'] as const;
+
+/** What the upstream has, by id, and what clients were told. */
+interface World {
+  readonly base: Map<number, string>;
+  /** The record that each key was answered with. */
+  readonly acknowledged: Map<string, string>;
+  /** Keys whose points the upstream took in and deleted. */
+  readonly deleted: Set<string>;
+}
+
+/**
+ * Has a service reload snapshots while clients post: ones that contain posted points, that use their
+ * ids for other records, that were made before them, and that carry a watermark. Asserts after each
+ * that every acknowledged point is there once, and after more than one round of these kinds after a
+ * restart again. Returns how many points moved.
+ */
+export async function reloadWhilePosting(seed: number, reloads: number): Promise<number> {
+  const random = new Random(seed, 'point');
+  let moved = 0;
+  await withFolder(async (folder) => {
+    const path = join(folder, 'notes');
+    const journal = join(folder, 'notes.journal');
+    const world: World = { base: new Map(), acknowledged: new Map(), deleted: new Set() };
+    addNote(world, LARGEST_ID);
+    await replace(path, world, undefined);
+    const flags = ['--snapshot', path, '--journal', journal, '--workers', '2', '--settle', '0'];
+    flags.push('--posts-per-address', '0', '--admin-token', 'secret', '--max-shrink', '100');
+    const service = await startService(flags);
+    const end = new AbortController();
+    const clients = Array.from({ length: CLIENTS }, (_, i) =>
+      postOn(service, `${i}`, world, end.signal),
+    );
+    try {
+      for (let reload = 0; reload < reloads; reload++) {
+        const kind = KINDS[reload % KINDS.length]!;
+        const about = `seed ${seed}, reload ${reload}, ${kind}`;
+        await replace(path, world, await change(kind, service, journal, world, random));
+        const reply = await service.get('/admin/reload?wait', { method: 'POST', headers: ADMIN });
+        assert.is(reply.status, 200, `${about}: ${reply.text}`);
+        await keepsAll(service, world, about);
+      }
+    } finally {
+      end.abort();
+      await Promise.all(clients);
+      await service.stop();
+    }
+    moved = service.logs.filter(({ msg }) => /^accepted point moved/.test(String(msg))).length;
+    if (reloads <= KINDS.length) return;
+    const again = await startService(flags);
+    try {
+      await keepsAll(again, world, `seed ${seed}, after a restart`);
+    } finally {
+      await again.stop();
+    }
+  });
+  return moved;
+}
+
+async function postOn(
+  service: Service,
+  name: string,
+  { acknowledged }: World,
+  signal: AbortSignal,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true });
+  for (let count = 0; !signal.aborted; count++) {
+    const key = `${name}-${count}`;
+    const reply = await postKeyed(service, key, agent);
+    assert.is(reply.status, 201, reply.text);
+    acknowledged.set(key, reply.text);
+    await delay(PAUSE_MS);
+  }
+  agent.destroy();
+}
+
+/** Changes what the upstream has; returns the watermark of its next snapshot, if that has one. */
+async function change(
+  kind: (typeof KINDS)[number],
+  service: Service,
+  journal: string,
+  world: World,
+  random: Random,
+): Promise<number | undefined> {
+  const { base, deleted } = world;
+  if (kind === 'predates') {
+    addNote(world, base.size);
+    return undefined;
+  }
+  if (kind === 'watermark') {
+    const { posts, through } = await readSettled(journal);
+    for (const { point } of posts) {
+      if (random.int(4) === 0) deleted.add(point.comment);
+      else base.set(point.id, renderPoint(point));
+    }
+    return through;
+  }
+  const agent = new Agent({ keepAlive: true });
+  const waiting = (await listAll(service, agent)).filter(({ id }) => !base.has(id as number));
+  agent.destroy();
+  for (const record of waiting) {
+    if (random.int(3) !== 0) continue;
+    if (kind === 'contains') base.set(record['id'] as number, JSON.stringify(record));
+    else addNote(world, record['id'] as number);
+  }
+  return undefined;
+}
+
+/** Adds a record of the upstream's own. */
+function addNote({ base }: World, id: number): void {
+  const note = `"lat":1,"lon":2,"comment":"note ${id}","created_at":"2023-05-01T12:00:00Z"`;
+  base.set(id, `{"id":${id},${note}}`);
+}
+
+async function replace(path: string, { base }: World, through: number | undefined): Promise<void> {
+  const draft = `${path}.tmp`;
+  writeFileSync(draft, `${[...base.values()].join('\n')}\n`);
+  if (through === undefined) {
+    renameSync(draft, path);
+  } else {
+    const packed = `${path}.packed.tmp`;
+    await packSnapshot(draft, packed, { print: () => {}, journalThrough: through });
+    renameSync(packed, path);
+  }
+}
+
+async function keepsAll(service: Service, world: World, about: string): Promise<void> {
+  const { base, acknowledged, deleted } = world;
+  // what is acknowledged from here on may be in the answers or not
+  const told = [...acknowledged];
+  const agent = new Agent({ keepAlive: true });
+  const records = await listAll(service, agent);
+  agent.destroy();
+  const byKey = new Map(records.map((record) => [record['comment'] as string, record]));
+  assert.is(byKey.size, records.length, `${about}: a record twice`);
+  assert.is(new Set(records.map(({ id }) => id)).size, records.length, `${about}: an id twice`);
+  const ids = new Set(records.map(({ id }) => id));
+  for (const id of base.keys()) assert.ok(ids.has(id), `${about}: the snapshot's ${id}`);
+  for (const [key, record] of told) {
+    const found = byKey.get(key);
+    if (deleted.has(key)) assert.is(found, undefined, `${about}: ${key} was deleted`);
+    else assert.equal(withoutId(found), withoutId(JSON.parse(record)), `${about}: ${key}`);
+  }
+}
+
+/** A point keeps all but its id, which the snapshot may want for another record. */
+function withoutId(record: Listed | undefined): unknown {
+  return record && { ...record, id: undefined };
+}
