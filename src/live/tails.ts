@@ -28,7 +28,7 @@ export interface Accepted {
 export interface TailsOptions {
   /** Where the generations go. */
   readonly current: Cell;
-  readonly logger: Pick<Logger, 'info' | 'error'>;
+  readonly logger: Pick<Logger, 'debug' | 'error'>;
   /** What a tail takes beside the points that it begins with. */
   readonly capacity?: TailCapacity;
   /** From so many rows on a tail is folded into its generation. */
@@ -181,6 +181,7 @@ export class Tails {
     const { logger } = this.#options;
     const startedAt = performance.now();
     this.#isFolding = true;
+    logger.debug({ rows }, 'folding accepted points in');
     let hasFailed = false;
     try {
       await this.#fold(generation, tail);

@@ -5,9 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/generate/random.js';
 import type { Reply } from './client.js';
+import { type Aim, compactedIsWhole, untilBegun } from './kill-moments.js';
 import { withFolder } from './native.js';
 import { listAll, postKeyed } from './posted.js';
 import { type Service, startService } from './service.js';
+import { until } from './wait.js';
 
 const CLIENTS = 6;
 const LIMITS = ['--posts-per-address', '0', '--max-shrink', '100', '--settle', '0'];
@@ -29,18 +31,24 @@ export interface Kills {
   readonly workers: number;
   /** Milliseconds that a service lives at most after it began to serve. */
   readonly mostMs: number;
+  /** What it is killed at the beginning of; at a random moment without. */
+  readonly aim?: Aim | undefined;
 }
 
 /**
- * Has clients post as fast as they can, kills the service with all its processes at a random moment, and
- * looks after the next start whether it keeps its promises; snapshots with some of the points come meanwhile.
+ * Has clients post as fast as they can, kills the service with all its processes at a random moment, or
+ * where it is aimed at something at the beginning of that, and looks after the next start whether it
+ * keeps its promises; snapshots with some of the points come meanwhile. Returns how many kills met
+ * what they were aimed at.
  */
-export async function killServices({ seed, times, workers, mostMs }: Kills): Promise<void> {
+export async function killServices({ seed, times, workers, mostMs, aim }: Kills): Promise<number> {
+  let met = 0;
   const random = new Random(seed, 'point');
   await withFolder(async (folder) => {
     const snapshot = join(folder, 'notes.ndjson');
     writeFileSync(snapshot, FIRST);
     const flags = ['--snapshot', snapshot, '--workers', String(workers), ...LIMITS];
+    if (aim === 'fold') flags.push('--log-level', 'debug');
     const environment = { WAYPOST_JOURNAL: '' };
     const told: Told = { acknowledged: new Map(), open: new Set() };
     for (let kill = 0; kill <= times; kill++) {
@@ -49,14 +57,23 @@ export async function killServices({ seed, times, workers, mostMs }: Kills): Pro
       try {
         await keepsPromises(service, told, random, about);
         if (kill === times) continue;
-        const life = delay(random.int(mostMs));
+        const life =
+          aim === undefined
+            ? delay(random.int(mostMs), false)
+            : untilBegun(aim, service, snapshot, mostMs, random);
         const clients = Array.from({ length: CLIENTS }, (_, i) =>
           postOn(service, `${kill}-${i}`, told),
         );
-        if (random.int(2) === 0) replaceSnapshot(snapshot, told, random);
-        await life;
+        if (aim === 'rewrite') {
+          // there must be something that the snapshot can retire
+          const { size } = told.acknowledged;
+          await until('posts', () => told.acknowledged.size >= size + CLIENTS);
+        }
+        if (aim === 'rewrite' || random.int(2) === 0) replaceSnapshot(snapshot, told, random);
+        if (await life) met++;
         killAll(service.pid);
         await Promise.all([service.ended, ...clients]);
+        if (aim === 'compact') await compactedIsWhole(snapshot, about);
       } finally {
         killAll(service.pid);
         await service.ended;
@@ -64,6 +81,7 @@ export async function killServices({ seed, times, workers, mostMs }: Kills): Pro
     }
     assert.ok(told.acknowledged.size > times, `${told.acknowledged.size} acknowledged`);
   });
+  return met;
 }
 
 /** Posts one point after the other until the service is gone. */
