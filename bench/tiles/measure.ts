@@ -16,7 +16,7 @@ export interface Timed {
 /** A contender's turn lasts this long at least, all tiles being made again and again. */
 const LEAST_MS = 60;
 /** From this time on no more tiles are begun; all contenders then make those that were. */
-const MOST_MS = 1_500;
+const MOST_MS = 600;
 
 /**
  * Measures the mean time of a tile, in rounds in which all contenders take their turn, the first of
