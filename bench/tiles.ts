@@ -18,7 +18,7 @@ import { measureTiles } from './tiles/measure.js';
 import { openOurs, startOurs } from './tiles/ours.js';
 import { startPostgisTiles } from './tiles/postgis.js';
 import type { Rebuilt, TileResult, TileResults } from './tiles/results.js';
-import { slowestTiles } from './tiles/slowest.js';
+import { hostileTiles, slowestTiles } from './tiles/slowest.js';
 import { openSupercluster } from './tiles/supercluster.js';
 import { tileNotes, tileTable } from './tiles/table.js';
 
@@ -31,6 +31,7 @@ interface Options extends BenchOptions {
 const TILES = 100;
 const SMOKE_POINTS = 5_000;
 const SLOW_TRIES = 500;
+const HOSTILE = 20_000;
 /** From this number of points on supercluster does not fit in the memory that Node takes. */
 const LIGHT_FROM = 4_000_000;
 
@@ -51,6 +52,7 @@ async function main(): Promise<void> {
     queries: Object.fromEntries(FILTER_SETS.map(({ count, query }) => [count, query])),
     rebuilt: parts.flatMap((part) => part.rebuilt),
     slowest: parts.flatMap((part) => part.slowest),
+    hostile: parts.flatMap((part) => part.hostile),
     skipped: Object.assign({}, ...parts.map((part) => part.skipped)) as Record<string, string>,
   };
   console.log(tilesText(results));
@@ -96,6 +98,7 @@ async function benchSize(points: number, rounds: number, isSmoke: boolean): Prom
     queries: {},
     rebuilt,
     slowest: slowest.map((one) => ({ points, ...one })),
+    hostile: [{ points, ...(await hostileTiles(engine, isSmoke ? 500 : HOSTILE)) }],
     skipped,
   };
 }
@@ -106,7 +109,10 @@ function tilesText(results: TileResults): string {
     ({ points, query, millis, piece }) =>
       `slow, ${digits(points)} points: ${digits(millis)} ms, longest piece ${digits(piece)} ms: ${query}`,
   );
-  return [textTable(head, rows), ...tileNotes(results), ...slowest].join('\n');
+  const hostile = results.hostile.map(
+    ({ slowest: one }) => `slow, hostile: ${one?.query.slice(0, 200)}`,
+  );
+  return [textTable(head, rows), ...tileNotes(results), ...slowest, ...hostile].join('\n');
 }
 
 await runMain(import.meta, main);

@@ -1,5 +1,5 @@
 import type { Timed } from './measure.js';
-import type { SlowTile } from './slowest.js';
+import type { HostileTiles, SlowTile } from './slowest.js';
 
 /** Tiles of one zoom with as many filters. */
 export interface TileResult {
@@ -18,6 +18,7 @@ export interface TileResults {
   readonly rebuilt: readonly Rebuilt[];
   /** Tiles of the whole world with one filter: the slowest of those that were tried. */
   readonly slowest: readonly (SlowTile & { readonly points: number })[];
+  readonly hostile: readonly (HostileTiles & { readonly points: number })[];
   /** Why each peer that is missing was left out. */
   readonly skipped: Readonly<Record<string, string>>;
 }

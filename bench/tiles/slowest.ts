@@ -1,5 +1,7 @@
+import { HttpError, NotFound } from '../../src/http/request/errors.js';
 import { parseFilters } from '../../src/http/request/filters.js';
 import { parseQueryString } from '../../src/http/request/query-string.js';
+import { parseTile, parseTileLook } from '../../src/http/request/tile.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Engine } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
@@ -7,6 +9,7 @@ import { filtersWithin } from '../../src/tiles/query.js';
 import { beginTile } from '../../src/tiles/tile.js';
 import { benchRandom } from '../places.js';
 import { GRID } from './cases.js';
+import { createHostileTiles } from './hostile.js';
 
 /** A tile of the whole world with one filter. */
 export interface SlowTile {
@@ -20,6 +23,8 @@ export interface SlowTile {
 const WORLD = { z: 0, x: 0, y: 0 };
 const TAGS = ['Lighting', 'Noise', 'Traffic', 'Safety', 'Nature'];
 const KEPT = 5;
+/** Filters of each kind that are tried before, so that no code is compiled while time is taken. */
+const WARMING = 5;
 
 /**
  * Times the tile of the whole world with one filter, each time another one: what is known of a filter
@@ -43,15 +48,50 @@ export async function slowestTiles(engine: Engine, tries: number): Promise<SlowT
     () => `coordinates=${degrees(90)},${degrees(180)},${random.int(20_000_000)}`,
     () => `polygon=${Array.from({ length: 30 }, () => `${degrees(180)},${degrees(90)}`).join(';')}`,
   ];
-  for (let i = 0; i < tries; i++) {
-    const query = kinds[i % kinds.length]!();
+  for (let i = -WARMING * kinds.length; i < tries; i++) {
+    const query = kinds[Math.abs(i) % kinds.length]!();
     const filters = filtersWithin(WORLD, parseFilters(parseQueryString(query), zone, []));
     const begin = () => beginTile(engine, { address: WORLD, filters, grid: GRID });
-    found.push({ query, ...timed(begin) });
+    const took = timed(begin);
+    if (i < 0) continue;
+    found.push({ query, ...took });
     found.sort((a, b) => b.millis - a.millis);
     found.length = Math.min(found.length, KEPT);
   }
   return found;
+}
+
+/** What came of hostile addresses. */
+export interface HostileTiles {
+  readonly tried: number;
+  /** Those that were refused with 4xx before anything was looked for. */
+  readonly refused: number;
+  /** The slowest of the others; `query` is the whole address. */
+  readonly slowest: SlowTile | undefined;
+}
+
+/** Makes tiles for hostile addresses, and finds the one that takes longest. */
+export async function hostileTiles(engine: Engine, tries: number): Promise<HostileTiles> {
+  const zone = await openTimeZone('UTC');
+  const next = createHostileTiles(1);
+  let refused = 0;
+  let slowest: SlowTile | undefined;
+  for (let tried = 0; tried < tries; tried++) {
+    const query = next();
+    const [path, text = ''] = query.split('?');
+    const [, z, x, y] = /^\/tiles\/([^/]*)\/([^/]*)\/(.*)\.mvt$/.exec(path!) ?? [];
+    try {
+      if (y === undefined) throw new NotFound();
+      const look = parseTileLook(parseQueryString(text), zone);
+      const tile = parseTile({ z: z!, x: x!, y }, look);
+      const took = timed(() => beginTile(engine, tile));
+      if (took.millis > (slowest?.millis ?? 0)) slowest = { query, ...took };
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      refused++;
+    }
+  }
+  return { tried: tries, refused, slowest };
 }
 
 function timed(begin: () => Uint8Array | Suspended<Uint8Array>): Omit<SlowTile, 'query'> {

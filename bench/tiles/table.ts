@@ -33,7 +33,7 @@ function cell({ times }: TileResult, contender: string, what: 'micros' | 'toOurs
 }
 
 /** What a table of tiles leaves open. */
-export function tileNotes({ queries, rebuilt, slowest, skipped }: TileResults): string[] {
+export function tileNotes({ queries, rebuilt, slowest, hostile, skipped }: TileResults): string[] {
   const worst = slowest[0];
   return [
     ...Object.entries(queries)
@@ -48,6 +48,10 @@ export function tileNotes({ queries, rebuilt, slowest, skipped }: TileResults): 
       : [
           `The slowest tile of the world with one filter took ${digits(worst.millis)} ms, its longest piece ${digits(worst.piece)} ms: \`${worst.query}\`.`,
         ]),
+    ...hostile.map(
+      ({ points, tried, refused, slowest: slow }) =>
+        `Of ${digits(tried)} hostile addresses, asked of ${digits(points)} points, ${digits(refused)} were refused; the slowest of the others took ${digits(slow?.millis ?? 0)} ms, its longest piece ${digits(slow?.piece ?? 0)} ms.`,
+    ),
     ...Object.entries(skipped).map(([peer, why]) => `Left out: ${peer}: ${why}.`),
   ];
 }

@@ -18,7 +18,7 @@ export interface Pipeline {
   close(): void;
 }
 
-/** Connects to a service on this machine. Answers must have a Content-Length. */
+/** Connects to a service on this machine. Answers with a body must have a Content-Length. */
 export async function openPipeline(port: number): Promise<Pipeline> {
   const socket = connect(port, '127.0.0.1');
   await new Promise<void>((resolve, reject) => {
@@ -68,11 +68,11 @@ function parseAnswer(bytes: Buffer): { answer: RawAnswer; end: number } | undefi
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
   const head = bytes.toString('latin1', 0, headEnd);
-  const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
+  const status = Number(head.slice(9, 12));
+  const length = status === 204 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
   if (Number.isNaN(length)) throw new Error(`no Content-Length: ${head}`);
   const start = headEnd + HEAD_END.length;
   const end = start + length;
   if (bytes.length < end) return undefined;
-  const status = Number(head.slice(9, 12));
   return { answer: { status, head, body: bytes.subarray(start, end) }, end };
 }
