@@ -5,7 +5,23 @@ import { benchRandom } from '../places.js';
 const MAX_LENGTH = 12_000;
 
 const ODD = [
-  ...['', '-1', '-0', '+1', '01', '1.5', '1e1', '0x1', '٣', '%31', '%00', '%20', '..', 'z', 'NaN'],
+  ...[
+    '',
+    '-1',
+    '-0',
+    '+1',
+    '01',
+    '1.5',
+    '1e1',
+    '0x1',
+    '%D9%A3',
+    '%31',
+    '%00',
+    '%20',
+    '..',
+    'z',
+    'NaN',
+  ],
   ...['23', '99', '4194304', '9007199254740993', '9'.repeat(40), '1,1', '{z}', '__proto__', '%ff'],
 ];
 
@@ -22,59 +38,64 @@ const ENDINGS = [
   '.mvt%00',
 ];
 
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  grid: ['4', '8', '16', '32', '64', '128', '128', '0', '-4', '5', '256', '1e2', 'x'],
-  cluster: ['true', 'false', 'false', 'FALSE', '0', 'no'],
-  limit: ['1', '10000', '10001', '9'.repeat(30), '0', '-1', 'all'],
-  fields: ['comment,tags,image', 'id', 'id,id', 'Id', ',', 'constructor', 'comment'],
-  status: ['NEW', 'OPEN', 'NEW,OPEN', 'x'.repeat(999), ','],
-  is_processed: ['true', 'false', '1'],
-  tags: ['Lighting', 'Lighting,Noise', 'toString', '%F0%9F%98%80'],
-  tags_all: ['Lighting', 'Lighting,Traffic'],
-  created_by: ['none', 'none,7', '1,2,3', '-1', '9'.repeat(20)],
-  has_image: ['true', 'false', ''],
-  bbox: ['24,60,25,61', '-180,-90,180,90', '170,-90,-170,90', '1,2,3', 'nan,0,0,0', '0,0,0,0'],
-  coordinates: ['60.17,24.94,5000', '0,0,20015000', '-90,0,9000000', '91,0,1', '0,0,-1'],
-  created_at_after: ['2022-01-01T00:00:00Z', '1969-12-31T23:59:59.9Z', '2022-02-30T00:00Z'],
-  modified_at_before: ['2023-06-01T00:00:00%2B03:00', 'now'],
-  polygon: [
-    '24,60;25,60;25,61',
-    '0,0;0,0;0,0',
-    '1,1;2,2',
-    '-180,-90;180,-90;180,90;-180,90',
-    ';;;',
+/** Parameters that are taken, at least by some tiles. */
+const GOOD = [
+  ...['grid=4', 'grid=128', 'grid=128&grid=', 'cluster=false', 'cluster=false&limit=1', 'limit=50'],
+  ...[`limit=${'9'.repeat(30)}`, 'fields=comment,tags,image', 'fields=id,id', 'v=x', 'format='],
+  ...['status=NEW', 'status=OPEN,NEW', `status=${'x'.repeat(999)}`, 'is_processed=false'],
+  ...['tags=Lighting', 'tags=toString,%F0%9F%98%80', 'tags_all=Lighting,Traffic', 'has_image=true'],
+  ...['created_by=none,7', 'created_by=1,2,3', 'bbox=24,60,25,61', 'bbox=170,-90,-170,90'],
+  ...['bbox=-180,-90,180,90', 'coordinates=60.17,24.94,5000', 'coordinates=0,0,20015000'],
+  ...['created_at_after=2022-01-01T00:00:00Z', 'modified_at_before=2023-06-01T00:00:00%2B03:00'],
+  ...[
+    'polygon=24,60;25,60;25,61',
+    'polygon=-180,-90;180,-90;180,90;-180,90',
+    'polygon=0,0;0,0;0,0',
   ],
-  v: ['', 'x', '0123456789abcdef'],
-  format: ['mvt', 'json', 'api'],
-  constructor: ['x'],
-  __proto__: ['x'],
-};
-const NAMES = Object.keys(VALUES);
+  ...['__proto__=x', 'constructor=x', 'toString', '=', '%', ''],
+];
+
+/** Parameters that are not. */
+const BAD = [
+  ...['grid=0', 'grid=256', 'grid=1e2', 'cluster=FALSE', 'limit=0', 'limit=all', 'fields=Id'],
+  ...['fields=,', 'status=,', 'is_processed=1', 'created_by=-1', 'has_image=maybe', 'bbox=1,2,3'],
+  ...[
+    'bbox=nan,0,0,0',
+    'coordinates=91,0,1',
+    'coordinates=0,0,-1',
+    'polygon=1,1;2,2',
+    'polygon=;;',
+  ],
+  ...['created_at_after=2022-02-30T00:00Z', 'modified_at_before=now', 'format=json', 'tags=,,'],
+];
+
+const SOME = 0.1;
 
 /** Makes addresses of tiles that somebody means no good with; some are of tiles that there are. */
 export function createHostileTiles(seed: number): () => string {
   const random = benchRandom(seed, 520);
   return () => {
     const query = Array.from({ length: random.int(5) }, () => parameter(random)).join('&');
-    const address = `/tiles/${place(random)}${random.pick(ENDINGS)}`;
+    const ending = random.chance(SOME) ? random.pick(ENDINGS) : '.mvt';
+    const address = `/tiles/${place(random)}${ending}`;
     return query === '' ? address : `${address}?${query.slice(0, MAX_LENGTH)}`;
   };
 }
 
 function place(random: Random): string {
-  const z = random.int(23);
+  // there is more to look at in tiles of small zooms
+  const z = Math.floor(23 * random.next() ** 2);
   const parts = [z, random.int(2 ** z), random.int(2 ** z)].map(String);
   // the edges of the pyramid, and what is just beyond them
-  if (random.chance(0.3)) parts[1 + random.int(2)] = String(2 ** z - random.int(2));
-  if (random.chance(0.2)) parts[random.int(3)] = random.pick(ODD);
+  if (random.chance(0.3)) parts[1 + random.int(2)] = String(2 ** z - (random.chance(SOME) ? 0 : 1));
+  if (random.chance(SOME)) parts[random.int(3)] = random.pick(ODD);
   return parts.join('/');
 }
 
 function parameter(random: Random): string {
   if (random.chance(0.05)) return `polygon=${star(random)}`;
-  if (random.chance(0.02)) return `tags=${'a,'.repeat(random.int(3_000))}`;
-  const name = random.pick(NAMES);
-  return `${name}=${random.pick(VALUES[name]!)}`;
+  if (random.chance(0.02)) return `tags=${'a,'.repeat(random.int(3_000))}b`;
+  return random.pick(random.chance(SOME) ? BAD : GOOD);
 }
 
 /** A polygon whose many edges cross each other all over the world. */
