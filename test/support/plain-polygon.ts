@@ -10,6 +10,8 @@ interface Ring {
   readonly places: readonly Place[];
   readonly west: number;
   readonly east: number;
+  readonly south: number;
+  readonly north: number;
 }
 
 /** The value of a polygon parameter. */
@@ -35,10 +37,23 @@ export class PlainPolygon {
   }
 
   holds(x: number, y: number): boolean {
-    const [outer, ...holes] = this.#rings;
-    const most = (ring: Ring): number =>
-      Math.max(...this.#turns.map((turns) => sideOf(ring, x + turns * TURN, y)));
-    return most(outer!) >= 0 && !holes.some((hole) => most(hole) > 0);
+    for (const [index, ring] of this.#rings.entries()) {
+      const side = this.#mostOf(ring, x, y);
+      if (index === 0 ? side < 0 : side > 0) return false;
+    }
+    return true;
+  }
+
+  /** The side that a place lies on by the name that lies deepest. */
+  #mostOf(ring: Ring, x: number, y: number): number {
+    let most = -1;
+    for (const turns of this.#turns) {
+      const named = x + turns * TURN;
+      if (named < ring.west || named > ring.east) continue;
+      if (y < ring.south || y > ring.north) continue;
+      most = Math.max(most, sideOf(ring.places, named, y));
+    }
+    return most;
   }
 }
 
@@ -53,12 +68,18 @@ function unroll(ring: WrittenRing): Ring {
     places.push([x + moved, y]);
   }
   const lons = places.map(([x]) => x);
-  return { places, west: Math.min(...lons), east: Math.max(...lons) };
+  const lats = places.map(([, y]) => y);
+  return {
+    places,
+    west: Math.min(...lons),
+    east: Math.max(...lons),
+    south: Math.min(...lats),
+    north: Math.max(...lats),
+  };
 }
 
 /** Above 0 where a place lies in a ring, 0 on its edge, below 0 outside. */
-function sideOf({ places, west, east }: Ring, x: number, y: number): number {
-  if (x < west || x > east) return -1;
+function sideOf(places: readonly Place[], x: number, y: number): number {
   let side = -1;
   let [ax, ay] = places.at(-1)!;
   for (const [bx, by] of places) {

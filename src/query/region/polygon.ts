@@ -60,6 +60,7 @@ class Shape {
   readonly #cellCount: number;
   readonly #cellWidth: number;
   readonly #cellHeight: number;
+  #part: NearEdges | undefined;
   readonly #strips: (Part | undefined)[] = [];
   readonly #cells: (Part | undefined)[] = [];
 
@@ -132,9 +133,9 @@ class Shape {
   }
 
   #partOf(whole: NearEdges, box: Corners): Part {
-    const part = this.#all.empty();
-    const overlap = whole.narrow(box, part);
-    return overlap === ACROSS ? part : overlap;
+    this.#part ??= this.#all.empty();
+    const overlap = whole.narrow(box, this.#part);
+    return overlap === ACROSS ? this.#part.copy() : overlap;
   }
 }
 
