@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { browserTest, LIST } from './shared.js';
 // a browser takes a second to start: the tests of these files share one
+import './clients.js';
 import './example.js';
 import './list.js';
 import './map.js';
