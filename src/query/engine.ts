@@ -4,7 +4,7 @@ import type { RowSet } from '../dataset/postings.js';
 import type { Tail, TailMatches } from '../dataset/tail.js';
 import type { Filters, Ordering, Query } from '../model/query.js';
 import type { Matches } from './common/matches.js';
-import type { Driver, Way } from './common/plan.js';
+import type { Driver, Form, Way } from './common/plan.js';
 import { createScratch, type Scratch } from './common/scratch.js';
 import { andThen, drain, isWork, PIECE, type Step, type Work } from './common/work.js';
 import { findMatches } from './match.js';
@@ -36,6 +36,18 @@ export interface Page {
   readonly length: number;
   /** Has the rows that are not the dataset's; undefined where there are none. */
   readonly tail: Tail | undefined;
+  /** What the page took. */
+  readonly effort: Effort;
+}
+
+/** How a page was come by. */
+export interface Effort {
+  /** Rows that were looked at one by one. */
+  readonly looks: number;
+  /** The form that the matches had. */
+  readonly form: Form;
+  /** As {@link Scratch} names it. */
+  readonly way: string;
 }
 
 /** A page; undefined when the page asked for lies past the end. */
@@ -152,6 +164,8 @@ function answerOf(
   hints: Hints,
   accepted: TailMatches | undefined,
 ): Step<Answer> {
+  scratch.meter.looks = 0;
+  scratch.way = 'nothing';
   return andThen(findMatches(dataset, scratch, query.filters, hints.driver), (matches) =>
     pageOf(dataset, scratch, query, matches, hints, accepted),
   );
@@ -171,19 +185,24 @@ function pageOf(
   if (place === undefined) return undefined;
   const { page, pageCount, from, to } = place;
   const tail = accepted?.tail;
-  const answer = { count, page, pageCount, rows: scratch.page, length: to - from, tail };
-  if (from === to) return answer;
+  const length = to - from;
+  const { form } = matches;
+  const done = (): Page => {
+    const effort = { looks: scratch.meter.looks, form, way: scratch.way };
+    return { count, page, pageCount, rows: scratch.page, length, tail, effort };
+  };
+  if (from === to) return done();
   if (accepted !== undefined) {
     const taking = mergeIn(dataset, scratch, query, matches, hints, accepted, place);
-    return andThen(taking, () => answer);
+    return andThen(taking, done);
   }
   if (ordering === 'distance') {
     const taking = takeNearest(dataset, scratch, matches, filters, place, hints.way);
-    return andThen(taking, () => answer);
+    return andThen(taking, done);
   }
   const [order, descending] = orderOf(dataset, ordering);
   const taking = takeOrdered(dataset, scratch, matches, order, descending, place, hints.way);
-  return andThen(taking, () => answer);
+  return andThen(taking, done);
 }
 
 /** Takes a page of the matches and of accepted points. */

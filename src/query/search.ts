@@ -82,6 +82,7 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Me
       runs.add(from, to);
       return 0;
     }
+    meter.looks += to - from;
     runs.addWithin(region, coords, from, to, boxes, at);
     return (to - from) * REGION_TEST + workSince();
   }

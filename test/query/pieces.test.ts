@@ -25,9 +25,10 @@ const heavy: Query = {
   pageSize: 100,
 };
 
-/** The answer without its rows' memory, which the next query uses again. */
+/** The answer without its rows' memory, which the next query uses again, and without what it took. */
 function plain(answer: Answer): unknown {
-  return answer && { ...answer, rows: [...answer.rows.subarray(0, answer.length)] };
+  const rows = answer && [...answer.rows.subarray(0, answer.length)];
+  return answer && { ...answer, rows, effort: undefined };
 }
 
 /** Begins a query and works on it to its end; returns the answer and the number of pieces. */

@@ -15,6 +15,8 @@ export function timingLine(
 ): string {
   const parts = [`total;dur=${(performance.now() - startedAt).toFixed(3)}`];
   if (isKept) parts.push('cache;desc="hit"');
-  if (work !== undefined) parts.push(`query;desc="${work.way}, ${work.rows} rows"`);
+  if (work !== undefined) {
+    parts.push(`query;desc="${work.form}, ${work.way}, ${work.looks} rows"`);
+  }
   return `Server-Timing: ${parts.join(', ')}\r\n`;
 }

@@ -35,7 +35,7 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   'Referrer-Policy': text('What browsers tell of a page that a link was in.', 'same-origin'),
   'Server-Timing': text(
     'How long the service took, in milliseconds; for a page, and for who asks by Waypost-Timing.',
-    'total;dur=0.214, query;desc="walk, 118 rows"',
+    'total;dur=0.214, query;desc="runs, walk, 118 rows"',
   ),
   'X-Content-Type-Options': text('Keeps browsers from guessing types.', 'nosniff'),
   'X-Request-Id': text('Names the request in the log of the service.', 'q2Vx81-2654435769'),

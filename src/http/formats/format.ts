@@ -19,9 +19,10 @@ export interface Page {
 
 /** What a query took. */
 export interface QueryWork {
-  /** Rows that were looked at. */
-  readonly rows: number;
-  /** How they were come by, in words. */
+  /** Rows that were looked at one by one. */
+  readonly looks: number;
+  /** The form that the matches had, and the way in which the page was taken from them. */
+  readonly form: string;
   readonly way: string;
 }
 

@@ -7,6 +7,8 @@ import { type Html, html } from './html.js';
  */
 export function smallPrint(work: QueryWork | undefined): Html {
   const found =
-    work === undefined ? '' : `${work.rows.toLocaleString('en')} rows touched, ${work.way}.`;
+    work === undefined
+      ? ''
+      : `${work.looks.toLocaleString('en')} rows touched; matches: ${work.form}, page: ${work.way}.`;
   return html`<p>${found} <span id="timing"></span></p>`;
 }

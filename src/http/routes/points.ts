@@ -33,7 +33,7 @@ export function pointsView(
 
       function pageOf(answer: Answer): Page {
         if (answer === undefined) throw invalidPage();
-        const { count, page, pageCount, rows, length, tail } = answer;
+        const { count, page, pageCount, rows, length, tail, effort } = answer;
         const base = origin + POINTS_PATH;
         const links = pageLinks(base, pairs, page, pageCount);
         const fetched =
@@ -45,6 +45,7 @@ export function pointsView(
           list: { count, links, page, pageCount, base, pairs },
           records: new PointRecords(fetched, copier),
           keys: query.keys,
+          work: effort,
         };
       }
     },

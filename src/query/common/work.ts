@@ -14,6 +14,8 @@ export type Step<T> = T | Work<T>;
  */
 export interface Meter {
   left: number;
+  /** Rows that the query has looked at one by one so far. */
+  looks: number;
   /** Cost of a piece. */
   readonly piece: number;
   /** Cost of the stretch of work that a loop does between two looks at the meter, at most. */
@@ -24,7 +26,7 @@ export interface Meter {
 export const PIECE = 500_000;
 
 export function createMeter(piece: number): Meter {
-  return { left: piece, piece, stretch: piece / 5 };
+  return { left: piece, looks: 0, piece, stretch: piece / 5 };
 }
 
 export function refill(meter: Meter): void {
@@ -58,6 +60,7 @@ export function inStretches(
   work: (from: number, to: number) => void,
   most: number = Infinity,
 ): Step<void> {
+  meter.looks += to - from;
   const whole = (to - from) * cost;
   if (whole > meter.stretch || to - from > most) {
     return stretches(meter, from, to, cost, work, most);

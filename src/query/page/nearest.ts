@@ -57,12 +57,14 @@ export function takeNearest(
 ): Step<void> {
   const { lon, lat } = filters.circle!;
   const centre = new Centre(lon, lat);
+  scratch.way = 'distances';
   if (matches.form === 'runs') {
     // with a box as well, all that is near may lie outside it: no telling how far a search would go
     const choice =
       filters.boxes === undefined ? chooseNearestWay(places.to, matches.count) : 'select';
     if ((forced ?? choice) === 'walk') {
       const found = searchOutwards(dataset, scratch, centre, matches.region, places, matches.count);
+      scratch.way = found === undefined ? 'distances' : 'outwards';
       if (found !== undefined) return pick(dataset, scratch, found, places);
     }
     if (areInOnePlace(dataset, matches.runs)) {
@@ -152,11 +154,12 @@ function searchOutwards(
 /** Distances of few rows are written to the scratch memory, from which {@link pick} sorts them: they are its own then. */
 function measureFew(
   { coords }: Dataset,
-  { selection }: Scratch,
+  { selection, meter }: Scratch,
   centre: Centre,
   rows: Int32Array,
 ): Measured {
   const { length } = rows;
+  meter.looks += length;
   const distances = length <= FEW ? selection.keys.subarray(0, length) : new Float64Array(length);
   for (let i = 0; i < length; i++) distances[i] = centre.to(coords, rows[i]!);
   return { rows, distances };

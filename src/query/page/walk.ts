@@ -36,7 +36,7 @@ export class Walk {
    */
   run(test: RowTest, cost: number, meter: Meter, budget: number): Step<boolean> {
     const most = Math.ceil(meter.stretch / cost);
-    if (this.#test(test, Math.min(most, budget))) return true;
+    if (this.#test(test, Math.min(most, budget), meter)) return true;
     return budget <= most ? false : this.#goOn(test, cost, meter, budget - most, most);
   }
 
@@ -44,13 +44,13 @@ export class Walk {
     for (let left = budget; left > 0; left -= most) {
       meter.left -= most * cost;
       if (meter.left < 0) yield;
-      if (this.#test(test, Math.min(most, left))) return true;
+      if (this.#test(test, Math.min(most, left), meter)) return true;
     }
     return false;
   }
 
   /** Tests `most` rows at most; returns whether the page is full. */
-  #test(test: RowTest, most: number): boolean {
+  #test(test: RowTest, most: number, meter: Meter): boolean {
     const rows = this.#rows;
     const page = this.#page;
     const step = this.#step;
@@ -63,6 +63,7 @@ export class Walk {
       if (toPass > 0) toPass--;
       else page[step > 0 ? taken++ : page.length - ++taken] = row;
     }
+    meter.looks += Math.abs(rank - this.#rank);
     this.#rank = rank;
     this.#toPass = toPass;
     this.#taken = taken;
@@ -75,18 +76,18 @@ export class Walk {
    */
   pass(bits: Int32Array, meter: Meter): Step<void> {
     const most = Math.ceil(meter.stretch / MARKED);
-    return this.#pass(bits, most) ? undefined : this.#passOn(bits, meter, most);
+    return this.#pass(bits, most, meter) ? undefined : this.#passOn(bits, meter, most);
   }
 
   *#passOn(bits: Int32Array, meter: Meter, most: number): Work<void> {
     do {
       meter.left -= meter.stretch;
       if (meter.left < 0) yield;
-    } while (!this.#pass(bits, most));
+    } while (!this.#pass(bits, most, meter));
   }
 
   /** Passes some `most` rows at most; returns whether the page is near. */
-  #pass(bits: Int32Array, most: number): boolean {
+  #pass(bits: Int32Array, most: number, meter: Meter): boolean {
     const rows = this.#rows;
     const step = this.#step;
     let rank = this.#rank;
@@ -96,6 +97,7 @@ export class Walk {
         toPass -= bitOf(bits, rows[rank]!);
       }
     }
+    meter.looks += Math.abs(rank - this.#rank);
     this.#rank = rank;
     this.#toPass = toPass;
     return toPass < STRIDE;
