@@ -64,8 +64,8 @@ export function styleOf(shown: Shown, isDark: boolean): Style {
       land: { type: 'geojson', data: land, maxzoom: 8, tolerance: 0.2 },
       matches: { type: 'vector', tiles: [tiles], maxzoom: 22 },
       records: { type: 'geojson', data: recordsJson(records) },
-      shapes: { type: 'geojson', data: shapesJson(shapes) },
-      draft: { type: 'geojson', data: draftJson(draft) },
+      shapes: { type: 'geojson', data: shapesJson(shapes), tolerance: 0 },
+      draft: { type: 'geojson', data: draftJson(draft), tolerance: 0 },
       ...(pictures !== undefined && {
         pictures: { type: 'raster', tiles: [pictures], tileSize: 256, maxzoom: 19 } as const,
       }),
@@ -164,7 +164,7 @@ function matchLayers(colours: typeof LIGHT): Layers {
   ];
 }
 
-function countLayer({ count }: typeof LIGHT): Layers[number] {
+function countLayer({ count, many: cluster }: typeof LIGHT): Layers[number] {
   return {
     id: 'counts',
     type: 'symbol',
@@ -175,7 +175,7 @@ function countLayer({ count }: typeof LIGHT): Layers[number] {
       'text-size': 11,
       'text-allow-overlap': true,
     },
-    paint: { 'text-color': count },
+    paint: { 'text-color': count, 'text-halo-color': cluster, 'text-halo-width': 1 },
   };
 }
 

@@ -38,7 +38,7 @@ browserTest(
       await visitor.visit([site, service.site], async (page) => {
         const all = await drawn(page, () => page.goto(`/map.html?service=${service.site}`));
         assert.ok(all.clusters > 10 && all.singles > 0, JSON.stringify(all));
-        await page.getByText('3,000 points').waitFor();
+        await page.getByText(/^3,0\d\d points/).waitFor();
 
         const open = await drawn(page, () => page.selectOption('select', 'OPEN'));
         const list = await service.get('/rest/map_data_points/?status=OPEN');

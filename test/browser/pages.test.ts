@@ -4,6 +4,7 @@ import { browserTest, LIST } from './shared.js';
 // a browser takes a second to start: the tests of these files share one
 import './clients.js';
 import './example.js';
+import './hostile.js';
 import './list.js';
 import './map.js';
 

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
 import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
+import { HOSTILE_RECORDS } from './hostile-records.js';
 
 export const LIST = '/rest/map_data_points/';
 
@@ -29,8 +30,11 @@ let site: Site;
 test.before(async () => {
   if (NO_BROWSER !== undefined) return;
   const media = join(home, 'media');
+  const snapshot = join(home, 'points.ndjson');
   mkdirSync(media);
-  const flags = ['--snapshot', FIXTURE_POINTS, '--media', media, '--posts-per-address', '0'];
+  const hostile = HOSTILE_RECORDS.map((record) => `${JSON.stringify(record)}\n`);
+  writeFileSync(snapshot, readFileSync(FIXTURE_POINTS, 'utf8') + hostile.join(''));
+  const flags = ['--snapshot', snapshot, '--media', media, '--posts-per-address', '0'];
   const [service, browser] = await Promise.all([startService(flags), openBrowser()]);
   site = { ...service, site: `http://127.0.0.1:${service.port}` };
   visitor = browser;
