@@ -174,6 +174,7 @@ export function restrictMatches(
     case 'windows':
       return restrictWindows(dataset, scratch, matches.windows, frequent);
     case 'runs':
+      if (matches.count === dataset.count) return matchesOf(frequent);
       return restrictRuns(scratch, matches.runs, bits);
     case 'rows': {
       const { ascending, windows } = matches;

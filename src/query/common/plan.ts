@@ -43,6 +43,7 @@ export const REGION_TEST = 12; // coordinates against a box or a circle
 export const RUN_TEST = 50; // a binary search among runs
 const SORTED = 40; // a rank sorted, where there are at most FEW
 export const MARKED = 2; // a bit of a scattered row, set or tested
+export const BIT_TEST = 3; // the same, tested by a function
 const OUTWARDS = 25_000; // a search outwards from a centre, until its first result
 const NEAREST = 300; // each result of that search
 const MEASURED = 20; // a distance sorted into its bucket, where there are at most FEW
@@ -123,7 +124,7 @@ export function chooseWay(
   }: Partial<WayFacts> = {},
 ): Choice {
   const passed = hasWalked ? span : (end * span) / count;
-  const test = form === 'runs' ? RUN_TEST : SCATTERED * tests;
+  const test = form === 'runs' ? RUN_TEST : form === 'bits' ? BIT_TEST : SCATTERED * tests;
   const lookup = form === 'windows' ? SCATTERED : NEIGHBOUR;
   const select = listing + count * lookup + Math.min(count * SORTED, count * MARKED + span / 32);
   const isRisky = marking + span * MARKED > select * MOST_RISKED;
@@ -134,8 +135,8 @@ export function chooseWay(
     ['cells', (cellRows * 2 + Math.min((length * span) / count, length * cellRows)) * SCATTERED],
     ['select', select],
   ]);
-  // a list of rows, or bits, can be tested by bits only
-  const canWalk = form === 'runs' || form === 'windows';
+  // a list of rows can be tested by bits only, which have to be set first
+  const canWalk = form === 'runs' || form === 'windows' || form === 'bits';
   if (!canWalk || hasWalked || passed * test >= cost) return { way, budget: 0 };
   return { way: 'walk', budget: Math.min(walkBudget(passed), Math.ceil(cost / test)) };
 }

@@ -9,7 +9,15 @@ import {
   type Matches,
   markMatches,
 } from '../common/matches.js';
-import { type Choice, chooseWay, MARKED, RUN_TEST, SCATTERED, type Way } from '../common/plan.js';
+import {
+  BIT_TEST,
+  type Choice,
+  chooseWay,
+  MARKED,
+  RUN_TEST,
+  SCATTERED,
+  type Way,
+} from '../common/plan.js';
 import { FEW, type Scratch } from '../common/scratch.js';
 import type { Window } from '../common/windows.js';
 import { andThen, type Step } from '../common/work.js';
@@ -90,8 +98,7 @@ function takeAscending(
       return new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.meter);
     }
     const walk = new Walk(count, from, range, order, page);
-    if (way === 'mark' || form === 'rows' || form === 'bits')
-      return takeMarked(dataset, scratch, matches, walk);
+    if (way === 'mark' || form === 'rows') return takeMarked(dataset, scratch, matches, walk);
     const [test, cost] = rowTest(matches, others);
     return andThen(walk.run(test, cost, scratch.meter, budget), (isDone) =>
       isDone ? undefined : take(choose(true)),
@@ -125,6 +132,10 @@ function rowTest(matches: Matches, windows: readonly Window[]): [RowTest, cost: 
   if (matches.form === 'runs') {
     const { runs } = matches;
     return [(row) => runs.has(row), RUN_TEST];
+  }
+  if (matches.form === 'bits') {
+    const { bits } = matches;
+    return [(row) => bitOf(bits, row) === 1, BIT_TEST];
   }
   const tests = windows.map(({ order: { ranks }, range: { from, to } }): RowTest => {
     return (row) => ranks[row]! >= from && ranks[row]! < to;

@@ -107,6 +107,16 @@ test('after a walk that was given up, the way is chosen as if all matches were a
   assert.is(chooseWay(100, 500_000, MILLION, 'windows', cells).way, 'cells');
 });
 
+test('the first page of many bits is walked to, on trial where they may lie at the far end', () => {
+  assert.equal(chooseWay(100, 90_000, MILLION, 'bits', { marking: 0, listing: 200_000 }), {
+    way: 'walk',
+    budget: 9_896,
+  });
+  const walked = { marking: 0, listing: 200_000, hasWalked: true };
+  assert.is(chooseWay(100, 90_000, MILLION, 'bits', walked).way, 'select');
+  assert.is(chooseWay(100, 800_000, MILLION, 'bits', { marking: 0 }).way, 'mark');
+});
+
 test('deep pages of a window are found by cells', () => {
   const cells = { cellRows: 2_048, length: 100 };
   assert.is(chooseWay(250_000, 500_000, MILLION, 'windows', cells).way, 'cells');
