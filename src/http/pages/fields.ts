@@ -23,7 +23,10 @@ export function filterForm(
   const shown = parameters.filter(({ name }) => !KEPT.has(name));
   const names = new Set(shown.map(({ name }) => name));
   const others = pairs.filter(({ name }) => !names.has(name) && name !== 'page');
-  const isOpen = pairs.some(({ name, value }) => names.has(name) && value !== '');
+  // links to other pages carry a page size, and on a phone the form would stand before the records
+  const isOpen = pairs.some(
+    ({ name, value }) => names.has(name) && name !== 'page_size' && value !== '',
+  );
   const hasProblem = Object.keys(problems).some((name) => names.has(name));
   return html`<details class="box"${isOpen || hasProblem ? html` open` : ''}>
 <summary>Filters and order</summary>

@@ -6,6 +6,7 @@ import type { Crumb } from './subject.js';
 const PLACES: readonly Crumb[] = [
   { label: 'Points', path: '/rest/map_data_points/' },
   { label: 'Notifications', path: '/rest/notifications/' },
+  { label: 'Interface', path: '/docs/' },
 ];
 
 /** A page up to its content. */
