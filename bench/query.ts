@@ -36,6 +36,8 @@ export interface QueryResults {
   readonly cases: readonly QueryResult[];
   /** The slowest queries that a search found, the slowest first. */
   readonly slowest: readonly Slow[];
+  /** Those with a polygon, which are not among the others. */
+  readonly polygons?: readonly Slow[];
   /** Queries that the search tried. */
   readonly searched: number;
 }
@@ -53,6 +55,7 @@ interface Options extends BenchOptions {
 const LIGHT_FROM = 4_000_000;
 const LEAST_MS = 20;
 const SMOKE_POINTS = 5_000;
+const SHOWN_POLYGONS = 3;
 /** Points in which slow queries are searched for. */
 const SEARCHED_POINTS = 1_000_000;
 
@@ -75,9 +78,12 @@ async function main(): Promise<void> {
   const searched = options.smoke ? 200 : options.queries;
   say(`searching ${searched} queries of ${points} points for slow ones`);
   const generated = await loadEngine(await nativeFile(points, options.seed));
-  const slowest = await searchEverything(generated, { queries: searched, seed: options.seed });
-  console.log(slowestText(slowest));
-  writePart<QueryResults>(options.json, typedCommand('query'), { cases, slowest, searched });
+  const effort = { queries: searched, seed: options.seed };
+  const { slowest, polygons } = await searchEverything(generated, effort);
+  console.log(slowestText(`the ${SLOWEST} slowest queries`, slowest));
+  console.log(slowestText('the slowest with a polygon', polygons.slice(0, SHOWN_POLYGONS)));
+  const results = { cases, slowest, polygons, searched };
+  writePart<QueryResults>(options.json, typedCommand('query'), results);
 }
 
 async function measureSizes(options: Options): Promise<QueryResult[]> {
@@ -162,12 +168,12 @@ function queryTable(cases: readonly QueryResult[]): string {
 }
 
 /** One line for each query: its parameters are too long for a table. */
-function slowestText(slowest: readonly Slow[]): string {
+function slowestText(title: string, slowest: readonly Slow[]): string {
   const lines = slowest.map(
     ({ data, query, matches, millis, piece }) =>
       `${digits(millis)} ms, longest piece ${digits(piece)} ms, ${digits(matches)} matches, ${data}: ${query}`,
   );
-  return `\nthe ${SLOWEST} slowest queries\n${lines.join('\n')}`;
+  return `\n${title}\n${lines.join('\n')}`;
 }
 
 await runMain(import.meta, main);

@@ -15,6 +15,15 @@ export interface Candidate {
   readonly depth: number;
 }
 
+/** What queries are asked of. */
+export interface Searched {
+  readonly dataset: Dataset;
+  /** Tried as they are, too. */
+  readonly circles: readonly Circle[];
+  /** Whether each query has a polygon; else none has. */
+  readonly hasPolygons: boolean;
+}
+
 const ORDERINGS: readonly Ordering[] = [
   'id',
   'distance',
@@ -26,14 +35,13 @@ const ORDERINGS: readonly Ordering[] = [
 
 /** Any query of the interface: filters, radii and shares of all sizes, any page. */
 export function randomCandidate(
-  dataset: Dataset,
-  circles: readonly Circle[],
+  { dataset, circles, hasPolygons }: Searched,
   random: Random,
 ): Candidate {
   const filters: Filters = {
     ...(random.chance(0.35) ? { boxes: randomBoxes(dataset, random) } : {}),
     ...(random.chance(0.6) ? { circle: randomCircle(dataset, circles, random) } : {}),
-    ...(random.chance(0.3) ? { polygon: randomPolygon(dataset, random) } : {}),
+    ...(hasPolygons ? { polygon: randomPolygon(dataset, random) } : {}),
     ...(random.chance(0.5) ? { createdAt: randomWindow(dataset.byCreatedAt, random) } : {}),
     ...(random.chance(0.5) ? { modifiedAt: randomWindow(dataset.byModifiedAt, random) } : {}),
     ...(random.chance(0.5) ? randomAttributes(dataset, random) : {}),
@@ -47,14 +55,9 @@ export function randomCandidate(
 }
 
 /** A copy of the query in which one part is replaced or slightly changed. */
-export function mutate(
-  dataset: Dataset,
-  circles: readonly Circle[],
-  candidate: Candidate,
-  random: Random,
-): Candidate {
+export function mutate(searched: Searched, candidate: Candidate, random: Random): Candidate {
   const { filters, ordering } = candidate;
-  const other = randomCandidate(dataset, circles, random);
+  const other = randomCandidate(searched, random);
   switch (random.int(9)) {
     case 0:
       return { ...candidate, ordering: orderingFor(filters, other.ordering) };
@@ -74,7 +77,7 @@ export function mutate(
       return { ...candidate, filters: rest, ordering: orderingFor(rest, ordering) };
     }
     default: {
-      const changed = changeALittle(dataset, filters, random);
+      const changed = changeALittle(searched.dataset, filters, random);
       return { ...candidate, filters: changed };
     }
   }

@@ -4,7 +4,7 @@ import { createEngine, type Engine } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { benchRandom } from '../places.js';
 import { say } from '../support/run.js';
-import { type Candidate, mutate, randomCandidate, textOf } from './candidates.js';
+import { type Candidate, mutate, randomCandidate, type Searched, textOf } from './candidates.js';
 import { HOSTILE_DATA, hostileDataset } from './hostile-data.js';
 
 /** One of the slowest queries that were found. */
@@ -24,6 +24,8 @@ export interface Slow {
 export interface Effort {
   readonly queries: number;
   readonly seed: number;
+  /** Whether the queries have polygons; else none has. */
+  readonly hasPolygons?: boolean;
 }
 
 /** A candidate and what it cost. */
@@ -46,12 +48,27 @@ const FINAL = 7;
 export const SLOWEST = 10;
 
 /**
+ * One query of so many has a polygon: the slowest ones, whose edges lie across all points, take a
+ * hundred times as long as any other query, in pieces, and would leave no room for others.
+ */
+const POLYGONS = 40;
+
+/** The slowest queries without a polygon, and those with one. */
+export interface Slowest {
+  readonly slowest: readonly Slow[];
+  readonly polygons: readonly Slow[];
+}
+
+/**
  * Searches the generated points with half of the queries, and hostile data sets of the same size
  * with the rest.
  */
-export async function searchEverything(generated: Engine, effort: Effort): Promise<Slow[]> {
+export async function searchEverything(generated: Engine, effort: Effort): Promise<Slowest> {
   const half = Math.ceil(effort.queries / 2);
   let slowest = searchSlowest('generated', generated, [], { ...effort, queries: half });
+  const few = { ...effort, queries: Math.ceil(effort.queries / POLYGONS), hasPolygons: true };
+  const polygons = searchSlowest('generated', generated, [], few);
+  say(`polygons: the slowest takes ${polygons[0]!.millis.toFixed(1)} ms`);
   const queries = Math.ceil(half / HOSTILE_DATA.length);
   for (const { name, circles, times, make } of HOSTILE_DATA) {
     const engine = createEngine(await hostileDataset(make(generated.dataset.count), times));
@@ -59,7 +76,7 @@ export async function searchEverything(generated: Engine, effort: Effort): Promi
     slowest = slowest.sort((a, b) => b.millis - a.millis).slice(0, SLOWEST);
     say(`${name}: the slowest so far takes ${slowest[0]!.millis.toFixed(1)} ms`);
   }
-  return slowest;
+  return { slowest, polygons };
 }
 
 /**
@@ -70,12 +87,13 @@ export function searchSlowest(
   data: string,
   engine: Engine,
   circles: readonly Circle[],
-  { queries, seed }: Effort,
+  { queries, seed, hasPolygons = false }: Effort,
 ): Slow[] {
+  const searched = { dataset: engine.dataset, circles, hasPolygons };
   const random = benchRandom(seed, 400);
   let slowest: Tried[] = [];
   for (let i = 0; i < queries; i++) {
-    const tried = measure(engine, next(engine, circles, slowest, random), slowest.at(-1)?.millis);
+    const tried = measure(engine, next(searched, slowest, random), slowest.at(-1)?.millis);
     if (tried === undefined) continue;
     slowest.push(tried);
     slowest = slowest.sort((a, b) => b.millis - a.millis).slice(0, PARENTS);
@@ -91,16 +109,11 @@ export function searchSlowest(
     .slice(0, SLOWEST);
 }
 
-function next(
-  engine: Engine,
-  circles: readonly Circle[],
-  slowest: readonly Tried[],
-  random: Random,
-): Candidate {
+function next(searched: Searched, slowest: readonly Tried[], random: Random): Candidate {
   if (slowest.length < PARENTS || !random.chance(CHANGED)) {
-    return randomCandidate(engine.dataset, circles, random);
+    return randomCandidate(searched, random);
   }
-  return mutate(engine.dataset, circles, random.pick(slowest).candidate, random);
+  return mutate(searched, random.pick(slowest).candidate, random);
 }
 
 /** Measures a candidate; undefined when it is quicker than `beat`. */
