@@ -23,7 +23,10 @@ import { regionOf } from './region/region.js';
 import { findRuns } from './search.js';
 import { keepWithin, listMarkedWindow, listWindow } from './tested-rows.js';
 
-/** Below this many rows in a time window, testing them beats looking for a region's runs. */
+/**
+ * Below this many rows in a time window, testing them beats looking for a region's runs, where the
+ * region does not know better.
+ */
 const NARROW_WINDOW = 256;
 
 /**
@@ -90,7 +93,8 @@ function matchPlaceAndTime(
   }
 
   // with several filters the rows of one are tested against the others
-  const narrow = windows.some((window) => window.count < NARROW_WINDOW);
+  const few = region?.fewRows ?? NARROW_WINDOW;
+  const narrow = windows.some((window) => window.count < few);
   const needsRuns = region !== undefined && (forced === undefined ? !narrow : forced === 'region');
   const finding = needsRuns ? findRuns(dataset, region, scratch.runs, scratch.meter) : undefined;
   return andThen(finding, (runs) => {

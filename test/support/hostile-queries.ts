@@ -25,12 +25,15 @@ const VALID = [
   'format=api&ordering=created_at',
   'status=NEW,OPEN&is_processed=false&has_image=true&bbox=24.9,60.1,25,60.2',
   'tags=Lighting,Muu%202&tags_all=a&tags_all=b&created_by=148,none,7',
+  'polygon=24,60;25,60;25,61;24,61|24.4,60.4;24.6,60.4;24.5,60.6',
+  'polygon=170,-20;-170,-20;-170,-10;170,-10&coordinates=-16.8,179.99,50000',
   '',
 ];
 
 const NAMES = [
   'bbox',
   'coordinates',
+  'polygon',
   'ordering',
   'page',
   'page_size',
@@ -139,7 +142,15 @@ function list(random: Random): string {
     if (random.chance(0.5)) return String(random.between(-200, 200));
     return encodeURIComponent(random.pick(NUMBERS));
   });
+  if (random.chance(0.2)) return places(random, numbers);
   return numbers.join(random.chance(0.95) ? ',' : ',,');
+}
+
+/** The numbers as places of a polygon, mostly two a place, or with what stands wrong between. */
+function places(random: Random, numbers: readonly string[]): string {
+  const between = (i: number): string =>
+    random.chance(0.95) ? (i % 2 === 0 ? ',' : ';') : random.pick(['|', ';;', '||', ',', '%7C']);
+  return numbers.map((number, i) => number + between(i)).join('');
 }
 
 function garbage(random: Random): string {

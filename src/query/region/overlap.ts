@@ -19,6 +19,8 @@ export interface Region {
    * antimeridian.
    */
   readonly frame: Box;
+  /** So many rows are tested one by one in less time than a search in the region takes. */
+  readonly fewRows?: number;
   /**
    * How a box lies to the region; its west, south, east and north are at `at` and the places after.
    * May say ACROSS where INSIDE or OUTSIDE is true, never the other way round.
