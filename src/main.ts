@@ -4,7 +4,8 @@ import { argument, demand, endWithReader, interruption, whole } from './command-
 import { addJournalCommands } from './command-line/journal.js';
 import { InputError } from './errors.js';
 import { MAX_POINTS, MAX_SEED } from './generate/limits.js';
-import { readEnvironment, SERVE_SETTINGS, type ServeSettings, type Setting } from './settings.js';
+import type { ServeSettings, Setting } from './settings/setting.js';
+import { readEnvironment, SERVE_SETTINGS } from './settings/table.js';
 import { version } from './version.js';
 
 const FORMATS =

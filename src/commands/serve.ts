@@ -3,7 +3,7 @@ import { connectionLimit } from '../serving/descriptors.js';
 import { createLog } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
 import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
-import type { ServeSettings } from '../settings.js';
+import type { ServeSettings } from '../settings/setting.js';
 import { version } from '../version.js';
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { InputError } from '../errors.js';
 import { MAX_OPEN_UPLOADS } from '../media/upload.js';
-import type { ServeSettings } from '../settings.js';
+import type { ServeSettings } from '../settings/setting.js';
 
 /**
  * What Node, the first thread, a build and its modules, files and events, and operators'

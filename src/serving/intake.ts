@@ -14,7 +14,7 @@ import type { Serve } from '../live/reload/commit.js';
 import { Tails } from '../live/tails.js';
 import type { Media } from '../media/media.js';
 import type { TimeZone } from '../model/time-zone.js';
-import type { ServeSettings } from '../settings.js';
+import type { ServeSettings } from '../settings/setting.js';
 import { openConfiguredJournal } from './journal.js';
 import type { Throttles } from './messages.js';
 

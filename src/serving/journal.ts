@@ -6,7 +6,7 @@ import type { JournalOptions } from '../live/journal/file-journal.js';
 import { type Journal, JournalLocked, JournalUnwritable } from '../live/journal/journal.js';
 import { openJournal } from '../live/journal/open.js';
 import { isPattern } from '../live/source/names.js';
-import type { ServeSettings } from '../settings.js';
+import type { ServeSettings } from '../settings/setting.js';
 
 /** Between two looks whether another process has ended. */
 const LOOK_MS = 100;

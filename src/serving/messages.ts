@@ -3,7 +3,7 @@ import type { ThrottleMemory } from '../http/request/throttle.js';
 import type { Standing } from '../live/current.js';
 import type { GenerationParts } from '../live/generation.js';
 import type { Waiting } from '../live/reload/reload.js';
-import type { ServeSettings } from '../settings.js';
+import type { ServeSettings } from '../settings/setting.js';
 import type { TokenTable } from '../tokens/table.js';
 import type { ConnectionCounts } from './connections.js';
 import type { Answer, RelayedPost, RelayedReply } from './post-relay.js';

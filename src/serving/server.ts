@@ -10,7 +10,7 @@ import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
 import { openLocalSource } from '../live/source/local.js';
 import { checkMediaFolder } from '../media/folder.js';
 import { startProgress } from '../progress.js';
-import type { ServeSettings } from '../settings.js';
+import type { ServeSettings } from '../settings/setting.js';
 import { openIntake } from './intake.js';
 import { openSockets } from './listen.js';
 import type { Log } from './log.js';

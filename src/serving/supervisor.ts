@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { ServeSettings } from '../settings.js';
+import type { ServeSettings } from '../settings/setting.js';
 import { openSockets, portOf } from './listen.js';
 
 /**

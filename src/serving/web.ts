@@ -13,7 +13,7 @@ import { createSite, type Site } from '../http/pages/site.js';
 import { createThrottle } from '../http/request/throttle.js';
 import { createRequestMetrics } from '../http/thread-metrics.js';
 import { createUploads } from '../media/upload.js';
-import type { ServeSettings } from '../settings.js';
+import type { ServeSettings } from '../settings/setting.js';
 import { holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Log } from './log.js';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readEnvironment, SERVE_SETTINGS } from '../../src/settings.js';
+import { readEnvironment, SERVE_SETTINGS } from '../../src/settings/table.js';
 import type { Envelope } from '../support/client.js';
 import { FIXTURE_POINTS, type Outcome, runCommand, startService } from '../support/service.js';
 

@@ -13,7 +13,7 @@ import { createRequestMetrics } from '../../src/http/thread-metrics.js';
 import { Cell } from '../../src/live/current.js';
 import { createPostStats } from '../../src/live/posts/stats.js';
 import { createReloadStats } from '../../src/live/reload/stats.js';
-import { SERVE_SETTINGS } from '../../src/settings.js';
+import { SERVE_SETTINGS } from '../../src/settings/table.js';
 import type { Envelope } from '../support/client.js';
 import {
   code,

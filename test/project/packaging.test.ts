@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { duration } from '../../src/setting-values.js';
-import { SERVE_SETTINGS } from '../../src/settings.js';
+import { SERVE_SETTINGS } from '../../src/settings/table.js';
 import { ask } from '../support/client.js';
 import { read, sourceFiles } from '../support/documents.js';
 import { MAIN, ROOT, startService } from '../support/service.js';

@@ -9,7 +9,7 @@ import { sharedArray } from '../../src/common-array.js';
 import { Cell } from '../../src/live/current.js';
 import { createBuilder } from '../../src/live/reload/build.js';
 import { startThreads } from '../../src/serving/threads.js';
-import type { ServeSettings } from '../../src/settings.js';
+import type { ServeSettings } from '../../src/settings/setting.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
 import { putTogether, takeApart } from '../support/forge.js';
 import { startLoad } from '../support/load.js';

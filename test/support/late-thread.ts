@@ -2,7 +2,7 @@ import { sharedArray } from '../../src/common-array.js';
 import { Cell } from '../../src/live/current.js';
 import { createBuilder } from '../../src/live/reload/build.js';
 import { startThreads } from '../../src/serving/threads.js';
-import type { ServeSettings } from '../../src/settings.js';
+import type { ServeSettings } from '../../src/settings/setting.js';
 import { FIXTURE_POINTS } from './service.js';
 
 // a process with one thread that serves beside the main one; it tells its parent what becomes of it

@@ -1,0 +1,132 @@
+import {
+  atLeast,
+  byteSize,
+  duration,
+  hostList,
+  list,
+  oneOf,
+  pageBytes,
+  tileUrl,
+  wholeNumber,
+} from '../setting-values.js';
+import type { Setting } from './setting.js';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+/** What clients may ask for and how long they may take, and what is said of it. */
+export const CLIENT_SETTINGS: readonly Setting[] = [
+  {
+    flag: '--trust-proxy',
+    environment: 'WAYPOST_TRUST_PROXY',
+    help: 'take scheme and host of the links from X-Forwarded-Proto and X-Forwarded-Host',
+  },
+  {
+    flag: '--allowed-hosts <names>',
+    environment: 'WAYPOST_ALLOWED_HOSTS',
+    fallback: '*',
+    help: 'hosts that requests may name, with commas between; .example.org stands for sub-domains too',
+    parse: hostList,
+  },
+  {
+    flag: '--cors-origin <origins>',
+    environment: 'WAYPOST_CORS_ORIGIN',
+    fallback: '*',
+    help: 'origins whose pages may read answers, with commas between; * for any, none for none',
+    parse: (text) => (text === 'none' ? [] : list(text)),
+  },
+  {
+    flag: '--answer-cache <size>',
+    environment: 'WAYPOST_ANSWER_CACHE',
+    fallback: '64MiB',
+    help: 'memory for answers that are asked for again, such as 64MiB; 0 for none',
+    parse: byteSize,
+  },
+  {
+    flag: '--max-page-bytes <size>',
+    environment: 'WAYPOST_MAX_PAGE_BYTES',
+    fallback: '8MiB',
+    help: 'most that the records of a page may have as JSON; a page of more gets 400',
+    parse: pageBytes,
+  },
+  {
+    flag: '--compress',
+    environment: 'WAYPOST_COMPRESS',
+    help: 'compress answers, by br or gzip, for clients that accept it',
+  },
+  {
+    flag: '--tile-url <template>',
+    environment: 'WAYPOST_TILE_URL',
+    help: 'raster tiles below the points of the map, such as https://tiles.example/{z}/{x}/{y}.png; an outline of land without',
+    parse: tileUrl,
+  },
+  {
+    flag: '--max-header-size <size>',
+    environment: 'WAYPOST_MAX_HEADER_SIZE',
+    fallback: '32KiB',
+    help: 'largest request line and headers together; what is larger gets 431',
+    parse: byteSize,
+  },
+  {
+    flag: '--max-connections <number>',
+    environment: 'WAYPOST_MAX_CONNECTIONS',
+    fallback: '20000',
+    help: 'connections that are held at once; a further one takes the place of an idle one, or is closed',
+    parse: (text) => wholeNumber(text, 1, 1_000_000),
+  },
+  {
+    flag: '--request-timeout <time>',
+    environment: 'WAYPOST_REQUEST_TIMEOUT',
+    fallback: '10s',
+    help: 'how long a client may take to send a request',
+    parse: duration,
+  },
+  {
+    flag: '--upload-timeout <time>',
+    environment: 'WAYPOST_UPLOAD_TIMEOUT',
+    fallback: '60s',
+    help: 'how long a client may take to send a multipart form, which may hold an image',
+    parse: duration,
+  },
+  {
+    flag: '--answer-timeout <time>',
+    environment: 'WAYPOST_ANSWER_TIMEOUT',
+    fallback: '30s',
+    help: 'how long a client may take nothing of its answer before it is cut off',
+    parse: (text) => atLeast(duration(text), 1, 'expected a time above 0, such as 30s'),
+  },
+  {
+    flag: '--max-unsent <size>',
+    environment: 'WAYPOST_MAX_UNSENT',
+    fallback: '256MiB',
+    help: 'memory for answers that clients have not taken yet; beyond it the slowest are cut off',
+    parse: (text) => atLeast(byteSize(text), 1, 'expected a size above 0, such as 256MiB'),
+  },
+  {
+    flag: '--max-loop-delay <time>',
+    environment: 'WAYPOST_MAX_LOOP_DELAY',
+    fallback: '1s',
+    help: 'turn requests away with 503 while the event loop is behind by more; 0 never does',
+    parse: duration,
+  },
+  {
+    flag: '--shutdown-timeout <time>',
+    environment: 'WAYPOST_SHUTDOWN_TIMEOUT',
+    fallback: '10s',
+    help: 'how long requests under way may take after a SIGTERM',
+    parse: duration,
+  },
+  {
+    flag: '--access-log <percent>',
+    environment: 'WAYPOST_ACCESS_LOG',
+    fallback: '0',
+    help: 'share of the requests that are logged, a random sample; errors of the service always are',
+    parse: (text) => wholeNumber(text, 0, 100) / 100,
+  },
+  {
+    flag: '--log-level <level>',
+    environment: 'WAYPOST_LOG_LEVEL',
+    fallback: 'info',
+    help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
+    parse: (text) => oneOf(text, LOG_LEVELS),
+  },
+];
