@@ -7,7 +7,7 @@ import { abbreviate } from './abbreviate.js';
 import { Cells } from './cells.js';
 import { fillCells } from './fill.js';
 import { Grid } from './grid.js';
-import { LayerWriter } from './layer.js';
+import { LayerWriter, type Place } from './layer.js';
 import { writePoints } from './points.js';
 import { ProtobufWriter } from './protobuf.js';
 import type { TileQuery } from './query.js';
@@ -57,13 +57,21 @@ function writeClusters(
   const layer = new LayerWriter(writer, 'clusters');
   const pointCount = layer.key('point_count');
   const abbreviated = layer.key('point_count_abbreviated');
+  /** Where the layer has each count; behind it comes its abbreviation. */
+  const places = new Map<number, Place>();
   const write = (from: number, to: number): void => {
     for (let cell = from; cell < to; cell++) {
       const count = counts[cell]!;
       if (count < 2) continue;
+      let place = places.get(count);
+      if (place === undefined) {
+        place = layer.own(count);
+        layer.own(abbreviate(count));
+        places.set(count, place);
+      }
       layer.begin();
-      layer.property(pointCount, layer.shared(count));
-      layer.property(abbreviated, layer.shared(abbreviate(count)));
+      layer.property(pointCount, place);
+      layer.property(abbreviated, place + 1);
       const east = grid.unitsEast(sums[2 * cell]! / count, cell);
       layer.end(east, grid.unitsSouth(sums[2 * cell + 1]! / count, cell));
     }

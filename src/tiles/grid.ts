@@ -71,7 +71,8 @@ export class Grid {
     let column = ((lon - this.#west) * this.#columnsPerDegree) | 0;
     if (lon < meridians[column]!) column--;
     const slot = ((this.#north - lat) * this.#slotsPerDegree) | 0;
-    let row = this.#rowOfSlot[Math.max(0, Math.min(slot, this.#rowOfSlot.length - 1))]!;
+    const rows = this.#rowOfSlot;
+    let row = rows[slot < 0 ? 0 : slot < rows.length ? slot : rows.length - 1]!;
     while (lat > parallels[row]!) row--;
     while (lat <= parallels[row + 1]!) row++;
     return row * this.size + column;
