@@ -64,7 +64,7 @@ program
 program
   .command('verify')
   .description('read all of a snapshot, check every rule, and tell what is in it')
-  .argument('<file>', 'snapshot to check')
+  .argument('<file>', 'snapshot to check; - for standard input')
   .addOption(maxInvalid())
   .option('--accept-page', 'a page of a longer list is good, too')
   .option('--allow-empty', 'a snapshot without points is good, too')

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { InputError } from '../errors.js';
 import { type Entry, readTokenFile, writeTokenFile } from '../tokens/file.js';
+import { alone } from '../tokens/lock.js';
 import { tokenKey } from '../tokens/table.js';
 
 /** What a new token is for. */
@@ -22,10 +23,13 @@ const SHOWN_DIGITS = 12;
  * valid.
  */
 export async function addToken(path: string, { user, name, isAdmin }: NewToken): Promise<string> {
-  const entries = existsSync(path) ? readTokenFile(path).entries : [];
   const token = randomBytes(RANDOM_BYTES).toString('base64url');
   const created = new Date().toISOString();
-  await writeTokenFile(path, [...entries, { key: tokenKey(token), user, name, isAdmin, created }]);
+  const entry = { key: tokenKey(token), user, name, isAdmin, created };
+  await alone(path, async () => {
+    const entries = existsSync(path) ? readTokenFile(path).entries : [];
+    await writeTokenFile(path, [...entries, entry]);
+  });
   return token;
 }
 
@@ -49,7 +53,11 @@ export function listTokens(path: string): string[] {
  * Takes the tokens out of a file that an id of the list names, or all that have a name, and returns
  * their ids. Throws an InputError where there is none.
  */
-export async function revokeToken(path: string, idOrName: string): Promise<string[]> {
+export function revokeToken(path: string, idOrName: string): Promise<string[]> {
+  return alone(path, () => revoke(path, idOrName));
+}
+
+async function revoke(path: string, idOrName: string): Promise<string[]> {
   const { entries } = readTokenFile(path);
   const isMeant = ({ key, name }: Entry): boolean => idOf(key) === idOrName || name === idOrName;
   const revoked = idOrName === '' ? [] : entries.filter(isMeant);

@@ -1,23 +1,37 @@
+import type { Readable } from 'node:stream';
 import { formatUtc } from '../model/timestamp.js';
 import { counted, startProgress, whole } from '../progress.js';
 import { type Span, type VerifyReport, verifySnapshot } from '../snapshot/files/verify.js';
 import type { Leniency } from '../snapshot/whole.js';
 import { leftOutLines, pageLines, unknownKeyLines } from './report-lines.js';
+import { STANDARD, withInput } from './standard-streams.js';
 
 export interface VerifyOptions extends Leniency {
   /** How many invalid records a good file may have; 0 where absent. */
   readonly maxInvalid?: number;
   /** Takes each line of what was found; standard output where absent. */
   readonly print?: (line: string) => void;
+  /** What `-` stands for; standard input where absent. */
+  readonly stdin?: Readable;
   /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
   readonly progressTo?: NodeJS.WriteStream;
 }
 
 /**
- * Verifies a snapshot file and prints what was found. Returns the exit code: 0, or 1 for a bad
+ * Verifies a snapshot file, or `-` for standard input, and prints what was found. Returns the exit code: 0, or 1 for a bad
  * file.
  */
 export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
+  if (path === STANDARD) {
+    return withInput(options.stdin ?? process.stdin, STANDARD, undefined, (copy) => {
+      return verifyFile(copy, 'standard input', options);
+    });
+  }
+  return verifyFile(path, path, options);
+}
+
+/** Verifies a file that people know by another name. */
+async function verifyFile(path: string, name: string, options: VerifyOptions): Promise<0 | 1> {
   const print = options.print ?? ((line) => process.stdout.write(`${line}\n`));
   const bar = startProgress('Verifying', options.progressTo);
   let report: VerifyReport;
@@ -29,7 +43,7 @@ export async function verify(path: string, options: VerifyOptions = {}): Promise
   } finally {
     bar.stop();
   }
-  for (const line of reportLines(path, report)) print(line);
+  for (const line of reportLines(name, report)) print(line);
   return report.reasonCount === 0 ? 0 : 1;
 }
 

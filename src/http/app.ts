@@ -5,7 +5,7 @@ import { corsHeaders, EXPOSED } from './answer/cors.js';
 import { varyOf } from './answer/head.js';
 import { createErrorAnswer } from './error-answer.js';
 import type { CutCounts, Limits } from './limits.js';
-import { limitBodyTime, refuseBrokenRequest } from './limits.js';
+import { limitBodyTime, readOn, refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { watchLoop } from './pressure.js';
 import { HttpError, NotFound, RETRY_AFTER, wrongMethod } from './request/errors.js';
@@ -131,6 +131,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (resource !== undefined) reply.header('Allow', resource.allow);
     // Fastify wants a content type of QUERY before it asks whether there is such a route
     const isWrong = request.method === 'QUERY' && resource !== undefined;
+    if (isTooLarge(error) && !request.raw.complete) readOn(request.raw, reply);
     const told = isWrong ? wrongMethod(request.method, resource.allow) : error;
     answerError(told, reply, resource?.subject);
   });
@@ -175,6 +176,11 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin, isFile });
   if (vary !== '' && !reply.hasHeader('Vary')) reply.header('Vary', vary);
   if (context.closing()) reply.header('Connection', 'close');
+}
+
+/** Whether Fastify refused a body for its length. */
+function isTooLarge({ statusCode }: Error & { readonly statusCode?: number }): boolean {
+  return statusCode === 413;
 }
 
 function overloaded(): HttpError {

@@ -6,6 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type PackOptions, packSnapshot } from '../../src/commands/pack.js';
+import { verify } from '../../src/commands/verify.js';
 import { openNative } from '../../src/snapshot/native/read.js';
 import { readOnePass, withFolder } from '../support/native.js';
 import { refusal } from '../support/rows.js';
@@ -52,6 +53,25 @@ test('standard input that cannot be packed is named, and leaves nothing', () =>
     const nowhere = packFrom(Buffer.from('[]'), join(folder, 'none', 'out.waypost'));
     assert.match(await refusal(nowhere), /cannot be written: there is no folder .*none$/);
     assert.equal(readdirSync(folder), []);
+  }));
+
+test('standard input is verified as a file is', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'a.waypost');
+    await packSnapshot(FIXTURE_POINTS, path, quiet);
+    const said = async (file: string, bytes?: Uint8Array): Promise<[number, string[]]> => {
+      const lines: string[] = [];
+      const stdin = Readable.from(bytes === undefined ? [] : [bytes]);
+      const code = await verify(file, { stdin, print: (line) => void lines.push(line) });
+      // a file is as old as it is, and what comes is new
+      return [code, lines.filter((line) => !line.includes('exported'))];
+    };
+    for (const bytes of [readFileSync(path), Buffer.from('{"id":1}\n')]) {
+      writeFileSync(path, bytes);
+      const [code, lines] = await said(path);
+      const expected = lines.map((line) => line.replaceAll(path, 'standard input'));
+      assert.equal(await said('-', bytes), [code, expected]);
+    }
   }));
 
 test('interrupted while standard input is silent, it leaves nothing', () =>

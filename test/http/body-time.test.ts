@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bodyOf, exchange } from '../support/client.js';
@@ -18,6 +20,32 @@ async function stall(head: string): Promise<[last: string, took: number]> {
   const last = answer.slice(answer.lastIndexOf('HTTP/1.1'));
   return [last, performance.now() - began];
 }
+
+/** Sends a body of so many bytes, all of it, and only then reads; what comes back. */
+async function sendThenRead(bytes: number): Promise<string> {
+  const socket = connect(service.port, '127.0.0.1').pause();
+  const head = 'POST /rest/map_data_points/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json';
+  socket.write(`${head}\r\nContent-Length: ${bytes}\r\n\r\n`);
+  const piece = Buffer.alloc(64 * 1024, ' ');
+  let isBroken = false;
+  socket.on('error', () => {
+    isBroken = true;
+  });
+  for (let sent = 0; sent < bytes && !isBroken; sent += piece.length) {
+    await new Promise((resolve) => socket.write(piece, resolve));
+  }
+  if (isBroken) return 'broken';
+  const answered = once(socket, 'data');
+  socket.resume();
+  const [answer] = (await answered) as [Buffer];
+  socket.destroy();
+  return answer.toString();
+}
+
+test('whoever sends a body that is too large, and then reads, finds the answer', async () => {
+  assert.match(await sendThenRead(12 * 1024 * 1024), /^HTTP\/1\.1 413 .*too large/s);
+  assert.is(await sendThenRead(64 * 1024 * 1024), 'broken', 'not of any length');
+});
 
 test('a body has the time of a request, and a form that may hold an image has its own', async () => {
   const post = 'POST /rest/map_data_points/ HTTP/1.1\r\nContent-Length: 10\r\nContent-Type:';

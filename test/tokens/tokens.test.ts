@@ -1,4 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -45,6 +54,27 @@ test('plain tokens become hashes with the first one that is added, and stay vali
   assert.not.ok(readFileSync(path, 'utf8').includes('old-token'));
   assert.match(checkToken(path, 'old-token')!, /: user 5$/);
   assert.match(checkToken(path, 'tokens')!, /: user 6$/);
+});
+
+test('tokens that are added and revoked at the same time are all kept or gone', async () => {
+  const path = join(folder, 'busy.json');
+  await addToken(path, { user: 9, name: 'old', isAdmin: false });
+  const users = Array.from({ length: 8 }, (_, i) => i);
+  await Promise.all([
+    ...users.map((user) => addToken(path, { user, name: '', isAdmin: false })),
+    revokeToken(path, 'old'),
+  ]);
+  const { entries } = readTokenFile(path);
+  assert.equal(entries.map(({ user }) => user).sort(), users);
+  assert.not.ok(existsSync(`${path}.lock`));
+});
+
+test('a lock that a process left behind is in nobody’s way', async () => {
+  const path = join(folder, 'left.json');
+  mkdirSync(`${path}.lock`);
+  utimesSync(`${path}.lock`, 1, 1);
+  await addToken(path, { user: 1, name: '', isAdmin: false });
+  assert.is(readTokenFile(path).entries.length, 1);
 });
 
 test('a token is revoked by its id, and all of a name together', async () => {
