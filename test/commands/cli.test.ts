@@ -104,6 +104,10 @@ test('the rules have no holes', () => {
     '--answer-cache': ['64MB', '-1', '1.5MiB', '', 'MiB'],
     '--settle': ['5', '-5s', '1h', ''],
     '--public-url': ['ftp://x.example', 'https://u@x.example', 'https://x.example/?a', 'x.example'],
+    '--tile-url': [
+      ...['ftp://x.example/{z}/{x}/{y}', 'https://x.example/{z}/{x}', 'https://{z}.{x}.{y}/'],
+      ...["https://x.example/{z}/{x}/{y}; script-src 'unsafe-inline'", '/{z}/{x}/{y}.png'],
+    ],
     '--allowed-hosts': ['a b', 'a.example,', 'https://a.example'],
     '--log-level': ['loud', 'INFO', ''],
     '--watch': ['on', ''],

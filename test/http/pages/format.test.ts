@@ -2,9 +2,15 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createPageCopier, fetchPage } from '../../../src/dataset/record-page.js';
 import { allocateRecords, putRecords } from '../../../src/dataset/records.js';
-import { FRESH_MEMORY, type Page, type Pieces } from '../../../src/http/formats/format.js';
+import {
+  type Format,
+  FRESH_MEMORY,
+  type Page,
+  type Pieces,
+} from '../../../src/http/formats/format.js';
 import { PointRecords, SingleRecords } from '../../../src/http/formats/records.js';
 import { pageFormat } from '../../../src/http/pages/format.js';
+import type { PostingBy } from '../../../src/http/pages/site.js';
 import { PLAIN_SITE, PLAIN_SUBJECT } from '../../support/pages.js';
 
 const exchange = {
@@ -23,8 +29,12 @@ const list = {
 const HTML = pageFormat(PLAIN_SITE, PLAIN_SUBJECT, []);
 
 /** The pieces of work that a page takes, and what came of them. */
-function render(page: Page, between: () => void = () => {}): [pieces: number, html: string] {
-  const work = HTML.encode(page, exchange) as Pieces<Buffer<ArrayBuffer>>;
+function render(
+  page: Page,
+  between: () => void = () => {},
+  format: Format = HTML,
+): [pieces: number, html: string] {
+  const work = format.encode(page, exchange) as Pieces<Buffer<ArrayBuffer>>;
   for (let pieces = 1; ; pieces++) {
     between();
     const { done, value } = work.next();
@@ -77,6 +87,20 @@ test('the headers are those that are known', () => {
   const [, html] = render(page([]));
   assert.match(html, '<b>HTTP 200 OK</b>\n<b>ETag:</b> &quot;tag&quot;\n\n{');
   assert.not.match(html, 'Content-Length');
+});
+
+test('the form for a point is offered where anybody may post, and nowhere else', () => {
+  const subject = { ...PLAIN_SUBJECT, posts: '/points/' };
+  const pageOf = (posting: PostingBy): string => {
+    const format = pageFormat({ ...PLAIN_SITE, posting, prefix: '/x' }, subject, []);
+    return render(page([]), undefined, format)[1];
+  };
+  assert.match(pageOf('anybody'), '<form method="post" action="/x/points/"');
+  assert.match(pageOf('holders'), 'Authorization: Token');
+  assert.match(pageOf('nobody'), 'only reads');
+  for (const posting of ['holders', 'nobody'] as const) {
+    assert.not.match(pageOf(posting), '<form method="post"');
+  }
 });
 
 test.run();
