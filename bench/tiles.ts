@@ -1,3 +1,4 @@
+import type { Engine } from '../src/query/engine.js';
 import { Skipped } from './peers/types.js';
 import { loadEngine } from './query.js';
 import { nativeFile, ndjsonFile } from './support/data.js';
@@ -26,26 +27,29 @@ interface Options extends BenchOptions {
   readonly points: number;
   readonly rounds: number;
   readonly large: boolean;
+  readonly searchOnly: boolean;
 }
 
 const TILES = 100;
 const SMOKE_POINTS = 5_000;
 const SLOW_TRIES = 500;
-const HOSTILE = 20_000;
+const HOSTILE = 100_000;
 /** From this number of points on supercluster does not fit in the memory that Node takes. */
 const LIGHT_FROM = 4_000_000;
 
 const command = benchCommand('tiles', 'Makes vector tiles, by zoom and by filters.', {
   points: 1_000_000,
   rounds: 5,
-}).option('--large', LARGE_HELP, false);
+})
+  .option('--large', LARGE_HELP, false)
+  .option('--search-only', 'the search for slow tiles alone', false);
 
 /** Entry: each size in turn. */
 async function main(): Promise<void> {
-  const { smoke, large, points, rounds, json } = command.parse().opts<Options>();
+  const { smoke, large, points, rounds, json, searchOnly } = command.parse().opts<Options>();
   const parts: TileResults[] = [];
   for (const size of smoke ? [SMOKE_POINTS] : large ? [points, 10_000_000] : [points]) {
-    parts.push(await benchSize(size, smoke ? 1 : rounds, smoke));
+    parts.push(await benchSize(size, smoke ? 1 : rounds, smoke, searchOnly));
   }
   const results: TileResults = {
     results: parts.flatMap((part) => part.results),
@@ -59,10 +63,35 @@ async function main(): Promise<void> {
   writePart(json, typedCommand('tiles'), results);
 }
 
-async function benchSize(points: number, rounds: number, isSmoke: boolean): Promise<TileResults> {
+async function benchSize(
+  points: number,
+  rounds: number,
+  isSmoke: boolean,
+  isSearch: boolean,
+): Promise<TileResults> {
   const native = await nativeFile(points);
-  const ndjson = await ndjsonFile(points);
   const engine = await loadEngine(native);
+  const measured = isSearch
+    ? { results: [], rebuilt: [], skipped: {} }
+    : await measureSize(engine, native, rounds, isSmoke);
+  const slowest = await slowestTiles(engine, isSmoke ? 20 : SLOW_TRIES);
+  return {
+    ...measured,
+    queries: {},
+    slowest: slowest.map((one) => ({ points, ...one })),
+    hostile: [{ points, ...(await hostileTiles(engine, isSmoke ? 500 : HOSTILE)) }],
+  };
+}
+
+/** All contenders by turns, zoom by zoom and filter set by filter set. */
+async function measureSize(
+  engine: Engine,
+  native: string,
+  rounds: number,
+  isSmoke: boolean,
+): Promise<Pick<TileResults, 'results' | 'rebuilt' | 'skipped'>> {
+  const points = engine.dataset.count;
+  const ndjson = await ndjsonFile(points);
   const tiles = ZOOMS.map((z) => tilesOf(engine.dataset, z, isSmoke ? 5 : TILES));
   const contenders: Contender[] = [openOurs(engine), await startOurs(native)];
   const skipped: Record<string, string> = {};
@@ -92,15 +121,7 @@ async function benchSize(points: number, rounds: number, isSmoke: boolean): Prom
   } finally {
     for (const contender of contenders) await contender.stop();
   }
-  const slowest = await slowestTiles(engine, isSmoke ? 20 : SLOW_TRIES);
-  return {
-    results,
-    queries: {},
-    rebuilt,
-    slowest: slowest.map((one) => ({ points, ...one })),
-    hostile: [{ points, ...(await hostileTiles(engine, isSmoke ? 500 : HOSTILE)) }],
-    skipped,
-  };
+  return { results, rebuilt, skipped };
 }
 
 function tilesText(results: TileResults): string {

@@ -23,6 +23,10 @@ export interface SlowTile {
 const WORLD = { z: 0, x: 0, y: 0 };
 const TAGS = ['Lighting', 'Noise', 'Traffic', 'Safety', 'Nature'];
 const KEPT = 5;
+/** Filters by what a bitmap tells. */
+const ATTRIBUTE = /^(?:status|tags|created_by|is_processed|has_image)=/;
+/** Times that a slow tile is made again: one hiccup of the machine must not make a finding. */
+const AGAIN = 5;
 /** Filters of each kind that are tried before, so that no code is compiled while time is taken. */
 const WARMING = 5;
 
@@ -53,8 +57,9 @@ export async function slowestTiles(engine: Engine, tries: number): Promise<SlowT
     const filters = filtersWithin(WORLD, parseFilters(parseQueryString(query), zone, []));
     const begin = () => beginTile(engine, { address: WORLD, filters, grid: GRID });
     const took = timed(begin);
-    if (i < 0) continue;
-    found.push({ query, ...took });
+    if (i < 0 || took.millis <= (found[KEPT - 1]?.millis ?? 0)) continue;
+    // bitmaps of attributes are kept, so that only what needs none may be measured again
+    found.push({ query, ...(ATTRIBUTE.test(query) ? took : leastOf(took, begin)) });
     found.sort((a, b) => b.millis - a.millis);
     found.length = Math.min(found.length, KEPT);
   }
@@ -85,7 +90,9 @@ export async function hostileTiles(engine: Engine, tries: number): Promise<Hosti
       const look = parseTileLook(parseQueryString(text), zone);
       const tile = parseTile({ z: z!, x: x!, y }, look);
       const took = timed(() => beginTile(engine, tile));
-      if (took.millis > (slowest?.millis ?? 0)) slowest = { query, ...took };
+      if (took.millis <= (slowest?.millis ?? 0)) continue;
+      const least = leastOf(took, () => beginTile(engine, tile));
+      if (least.millis > (slowest?.millis ?? 0)) slowest = { query, ...least };
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
       refused++;
@@ -94,7 +101,20 @@ export async function hostileTiles(engine: Engine, tries: number): Promise<Hosti
   return { tried: tries, refused, slowest };
 }
 
-function timed(begin: () => Uint8Array | Suspended<Uint8Array>): Omit<SlowTile, 'query'> {
+type Took = Omit<SlowTile, 'query'>;
+
+/** What a tile takes at least. */
+function leastOf(first: Took, begin: () => Uint8Array | Suspended<Uint8Array>): Took {
+  let { millis, piece } = first;
+  for (let i = 0; i < AGAIN; i++) {
+    const took = timed(begin);
+    millis = Math.min(millis, took.millis);
+    piece = Math.min(piece, took.piece);
+  }
+  return { millis, piece };
+}
+
+function timed(begin: () => Uint8Array | Suspended<Uint8Array>): Took {
   let millis = 0;
   let piece = 0;
   const time = <T>(work: () => T): T => {
