@@ -54,7 +54,7 @@ export const NOTIFICATIONS_DESCRIPTION: Description = {
 /** Of an instance that takes no posts. */
 export const READ_POINTS_DESCRIPTION: Description = {
   name: 'Map Data Points List',
-  description: 'Geolocated notes, filtered by time, box and radius.',
+  description: 'Geolocated notes, filtered by place, time and what they say.',
   parses: PARSES,
   parameters: POINTS_PARAMETERS,
   pathParameters: [],
