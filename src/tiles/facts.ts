@@ -1,6 +1,13 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
 import { rowsWith } from '../dataset/postings.js';
+import {
+  createMemberPlaces,
+  findMembers,
+  type MemberPlaces,
+  memberOf,
+  valueStart,
+} from '../dataset/record-members.js';
 import { recordBytes } from '../dataset/records.js';
 import type { Row } from '../dataset/row.js';
 import { type Tail, type TailMatches, tailRecord } from '../dataset/tail.js';
@@ -18,6 +25,8 @@ export class Facts {
   readonly #frequent: readonly Int32Array[];
   /** The statuses of these, as far as a row was seen. */
   readonly #statuses: string[] = [];
+  #record: Buffer = Buffer.alloc(0);
+  readonly #places: MemberPlaces = createMemberPlaces();
 
   constructor(dataset: Dataset, accepted: TailMatches | undefined) {
     this.#dataset = dataset;
@@ -81,11 +90,32 @@ export class Facts {
   }
 
   /** The point's record. */
-  record(row: Row): Readonly<Partial<Record<RecordKey, Value | readonly string[]>>> {
+  record(row: Row): Readonly<Partial<Record<RecordKey, Value>>> {
+    return JSON.parse(this.#bytes(row).toString());
+  }
+
+  /** Looks for the members of a point's record, for {@link member}. */
+  look(row: Row): void {
+    this.#record = this.#bytes(row);
+    findMembers(this.#record, this.#places);
+  }
+
+  /** The value of a key in the record that was looked at: a list as its JSON. */
+  member(key: RecordKey): Value | undefined {
+    const member = memberOf(key);
+    const end = this.#places[2 * member + 1]!;
+    if (end === 0) return undefined;
+    const json = this.#record.toString('utf8', valueStart(this.#places, member), end);
+    if (key === 'tags') return json;
+    const isPlain = json.startsWith('"') && !json.includes('\\');
+    return isPlain ? json.slice(1, -1) : (JSON.parse(json) as Value);
+  }
+
+  #bytes(row: Row): Buffer {
     const { records } = this.#dataset;
     const { buffer, byteOffset, length } =
       row < this.#count ? recordBytes(records, row) : tailRecord(this.#tail!, row - this.#count);
-    return JSON.parse(Buffer.from(buffer, byteOffset, length).toString());
+    return Buffer.from(buffer, byteOffset, length);
   }
 }
 

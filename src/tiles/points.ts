@@ -60,16 +60,15 @@ export function writePoints(
   };
 
   function writeOthers(row: number): void {
-    const record = facts.record(row);
+    facts.look(row);
     for (const { key, place } of others) {
-      const value = record[key];
+      const value = facts.member(key);
       if (value === undefined) continue;
       if (key === 'modified_at') {
-        layer.property(place, layer.shared(Math.floor(facts.modifiedAt(row) / SECOND)));
+        layer.property(place, layer.own(Math.floor(facts.modifiedAt(row) / SECOND)));
       } else {
-        // a property is no list
-        const text = typeof value === 'object' ? JSON.stringify(value) : value;
-        layer.property(place, layer.shared(text));
+        const isRepeated = key === 'tags' || key === 'created_by';
+        layer.property(place, isRepeated ? layer.shared(value) : layer.own(value));
       }
     }
   }

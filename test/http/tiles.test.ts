@@ -120,7 +120,7 @@ test('HEAD, OPTIONS, other methods and preconditions are those of every address'
 
 test('points have the fields that are asked for, and no clusters where none are wanted', async () => {
   const tile = await service.ask(
-    `${WORLD}?cluster=false&limit=20&fields=comment,lat,modified_at,created_by,id`,
+    `${WORLD}?cluster=false&limit=20&fields=comment,lat,modified_at,created_by,tags,id`,
   );
   const { points = [], meta = [], clusters } = decodeTile(tile.body);
   assert.is(clusters, undefined);
@@ -128,7 +128,7 @@ test('points have the fields that are asked for, and no clusters where none are 
   assert.equal(meta[0]!.properties, { point_count: 500, shown: 20, left_out: 480 });
   for (const { id, properties } of points) {
     const record = (await service.ask(`${LIST}${id}/`)).json<Record<string, string>>();
-    const { created_by } = record;
+    const { created_by, tags } = record;
     const seconds = (key: string): number => Math.floor(Date.parse(record[key]!) / 1000);
     assert.equal(
       { ...properties },
@@ -141,6 +141,7 @@ test('points have the fields that are asked for, and no clusters where none are 
         lat: record['lat'],
         modified_at: seconds('modified_at'),
         ...(created_by === undefined ? {} : { created_by }),
+        ...(tags === undefined ? {} : { tags: JSON.stringify(tags) }),
       },
     );
   }

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildDataset } from '../../src/dataset/build.js';
+import { assembleDataset } from '../../src/dataset/dataset.js';
+import { recordBytes } from '../../src/dataset/records.js';
+import { RECORD_KEYS } from '../../src/model/point.js';
+import { createEngine } from '../../src/query/engine.js';
+import { openSnapshot } from '../../src/snapshot/files/open.js';
+import { makeTile } from '../../src/tiles/tile.js';
+import { ROOT } from '../support/service.js';
+import { decodeTile } from '../support/tiles.js';
+
+test('points have the fields of their records, texts with escapes included', async () => {
+  const reader = await openSnapshot(join(ROOT, 'data/sample.waypost'), {});
+  const dataset = assembleDataset(await buildDataset(reader));
+  reader.close();
+  const address = { z: 0, x: 0, y: 0 };
+  const query = { address, filters: {}, grid: 16, limit: 10_000, fields: RECORD_KEYS };
+  const { points = [] } = decodeTile(makeTile(createEngine(dataset), query));
+  assert.is(points.length, dataset.count);
+  let escaped = 0;
+  // without clusters points come in the order of their rows
+  for (const [row, { properties }] of points.entries()) {
+    const text = Buffer.from(recordBytes(dataset.records, row)).toString();
+    const { tags, created_at, modified_at, ...record } = JSON.parse(text) as Record<string, string>;
+    const seconds = (time: string): number => Math.floor(Date.parse(time) / 1000);
+    const expected: Record<string, unknown> = {
+      ...record,
+      created_at: seconds(created_at!),
+      modified_at: seconds(modified_at!),
+    };
+    if (tags !== undefined) expected['tags'] = JSON.stringify(tags);
+    assert.equal(properties, expected, `row ${row}`);
+    if (/[\n"\\]/.test(record['comment']!)) escaped++;
+  }
+  assert.ok(escaped > 50, `${escaped} comments with escapes`);
+});
+
+test.run();
