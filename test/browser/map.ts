@@ -109,3 +109,13 @@ browserTest('a point opens on the map, and a cluster flies apart', async (visito
     assert.ok(matches! > 100);
   });
 });
+
+browserTest('a browser without WebGL is told so, and has the table', async (visitor, { site }) => {
+  await visitor.visit([site], async (page) => {
+    await page.addInitScript('HTMLCanvasElement.prototype.getContext = () => null');
+    await page.goto(`${LIST}?page_size=5`);
+    await page.locator('#map-box > summary').click();
+    await page.getByText('There is no map: this browser offers no WebGL 2.').waitFor();
+    assert.is(await page.locator('tbody tr').count(), 5);
+  });
+});
