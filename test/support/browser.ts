@@ -56,13 +56,9 @@ async function visit(
 ): Promise<void> {
   const context = await browser.newContext({
     baseURL: sites[0]!,
-      const context = await browser.newContext({
-    baseURL: sites[0]!,
     reducedMotion: 'reduce',
     // the processor draws every pixel of a map
     viewport: { width: 800, height: 600 },
-    ...options,
-  });
     ...options,
   });
   context.setDefaultTimeout(30_000);
