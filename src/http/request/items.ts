@@ -96,7 +96,7 @@ export function parseItemQuery(pairs: readonly Pair[]): readonly RecordKey[] | u
   return keys;
 }
 
-/** Throws ParameterErrors where a request has a parameter that is not one of those, as OGC wants. */
+/** Throws ParameterErrors where a request has a parameter that is not one of those. */
 export function refuseOthers(pairs: readonly Pair[], parameters: readonly Parameter[]): void {
   const problems = unknownParameters(pairs, parameters);
   if (problems.length > 0) throw new ParameterErrors(problems);

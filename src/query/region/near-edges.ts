@@ -88,8 +88,8 @@ export class NearEdges {
   }
 
   /**
-   * Finds out which of these edges touch a box within this one, and writes them to `target`. Returns
-   * how the box lies to the polygon; `target` is of use only where that is ACROSS.
+   * Finds out which of these edges touch a box within this one, and writes them to `target`.
+   * Returns how the box lies to the polygon; `target` is of use only where that is ACROSS.
    */
   narrow(corners: Corners, target: NearEdges): Overlap {
     const [west, south, east, north] = corners;

@@ -7,7 +7,7 @@ import { ACROSS, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js
 
 /** Nanoseconds that a look at an edge takes, most of them for branches that are mispredicted. */
 const LOOK = 8;
-/** Rows for each edge that are tested in less time than a search takes, whose edges lie anywhere. */
+/** So many rows for each edge are tested in less time than a search takes where edges are long. */
 const ROWS_PER_EDGE = 4;
 const LEAST_ROWS = 256;
 /** Most strips of a frame, and most cells of a strip, that single points are tested in. */
