@@ -44,6 +44,7 @@ export function createServiceMetrics(
   registerSnapshotMetrics(registry, current);
   registerReloadMetrics(registry, stats);
   registerPostMetrics(registry, posts);
+  registerImageMetrics(registry, posts);
   gauge(
     registry,
     'waypost_threads_behind',
@@ -185,6 +186,38 @@ function registerPostMetrics(registry: Registry, stats: PostStats): void {
       this.reset();
       this.inc({ outcome: 'folded' }, folds);
       this.inc({ outcome: 'failed' }, foldsFailed);
+    },
+  });
+}
+
+function registerImageMetrics(registry: Registry, { images }: PostStats): void {
+  new Counter({
+    name: 'waypost_images_total',
+    help: 'Images that came with posts, by what came of them.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(images.outcomes)) this.inc({ outcome }, count);
+    },
+  });
+  counter(registry, 'waypost_image_bytes_total', 'Bytes of the images that were made.', () => {
+    return images.bytes;
+  });
+  counter(registry, 'waypost_image_seconds_total', 'Time from upload to image.', () => {
+    return images.seconds;
+  });
+}
+
+/** Registers a counter that is read whenever it is asked for. */
+function counter(registry: Registry, name: string, help: string, read: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(read());
     },
   });
 }

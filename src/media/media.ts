@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rmdir } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { InputError } from '../errors.js';
@@ -14,6 +14,7 @@ import {
   removeFile,
 } from './folder.js';
 import { safeName } from './names.js';
+import { createImageStats, type ImageStats } from './stats.js';
 import type { Upload } from './upload.js';
 
 /** An image that was decoded and made anew, on stable storage, and not yet that of a point. */
@@ -55,6 +56,7 @@ export interface MediaOptions {
   readonly folder: string;
   readonly maxPixels: number;
   readonly logger: Logger;
+  readonly stats?: ImageStats;
   readonly decoder?: Decoder;
 }
 
@@ -66,6 +68,7 @@ export function openMedia({
   folder,
   maxPixels,
   logger,
+  stats = createImageStats(),
   decoder = createDecoder(),
 }: MediaOptions): Media {
   const incoming = incomingIn(folder);
@@ -96,21 +99,11 @@ export function openMedia({
 
   return {
     async accept(upload) {
-      const input = join(incoming, upload.file);
-      const file = `${randomUUID()}.image`;
-      const output = join(incoming, file);
       try {
-        const decoded = await decoder.decode({ input, output, maxPixels });
-        if (decoded.kind === 'image') {
-          return { file, name: safeName(upload.name, decoded.sha256, decoded.ending) };
-        }
-        await removeFile(output);
-        return decoded.text;
+        return await makeImage(upload, { incoming, maxPixels, decoder, stats });
       } catch (error) {
-        await removeFile(output).catch(() => {});
+        stats.outcomes.failed++;
         throw unavailable(error);
-      } finally {
-        await removeFile(input).catch(() => {});
       }
     },
 
@@ -170,6 +163,40 @@ export function openMedia({
 
     close: () => decoder.close(),
   };
+}
+
+interface Making extends Pick<MediaOptions, 'maxPixels'> {
+  readonly incoming: string;
+  readonly decoder: Decoder;
+  readonly stats: ImageStats;
+}
+
+/** Makes an image of an upload, or the text of the error where it is none that can be taken. */
+async function makeImage(
+  upload: Upload,
+  { incoming, maxPixels, decoder, stats }: Making,
+): Promise<CheckedImage | string> {
+  const input = join(incoming, upload.file);
+  const file = `${randomUUID()}.image`;
+  const output = join(incoming, file);
+  const began = performance.now();
+  try {
+    const decoded = await decoder.decode({ input, output, maxPixels });
+    if (decoded.kind === 'image') {
+      stats.bytes += (await stat(output)).size;
+      stats.outcomes.taken++;
+      return { file, name: safeName(upload.name, decoded.sha256, decoded.ending) };
+    }
+    await removeFile(output);
+    stats.outcomes.refused++;
+    return decoded.text;
+  } catch (error) {
+    await removeFile(output).catch(() => {});
+    throw error;
+  } finally {
+    stats.seconds += (performance.now() - began) / 1000;
+    await removeFile(input).catch(() => {});
+  }
 }
 
 /** Id and name of an address that `store` returned. */

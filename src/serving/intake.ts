@@ -56,7 +56,7 @@ export async function openIntake(
     const nothing = async (): Promise<void> => {};
     return { posts: undefined, throttles: undefined, serve, tidy: nothing, close: nothing };
   }
-  const media = await openImages(settings, logger);
+  const media = await openImages(settings, stats, logger);
   const tails = new Tails({ current, logger });
   const clock = createPostClock(journal.state.lastTime, zone);
   const writer = new PostWriter({ journal, visible: tails, media, clock, stats });
@@ -88,11 +88,12 @@ function hasImage({ generation }: Cell, address: string): boolean {
 
 async function openImages(
   { media: folder, maxImagePixels: maxPixels }: ServeSettings,
+  { images }: PostStats,
   logger: Logger,
 ): Promise<Media | undefined> {
   if (folder === undefined) return undefined;
   const { openMedia } = await import('../media/media.js');
-  return openMedia({ folder, maxPixels, logger });
+  return openMedia({ folder, maxPixels, logger, stats: images });
 }
 
 function throttleMemory(): ThrottleMemory {

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
+import { JPEG } from '../support/images.js';
 import { withFolder } from '../support/native.js';
 import { readyOf } from '../support/operating.js';
 import { FIXTURE_POINTS, startService } from '../support/service.js';
@@ -58,6 +59,49 @@ testUnless(
         assert.is((JSON.parse(text) as Envelope).count, 2);
       } finally {
         await again.stop();
+      }
+    }),
+);
+
+testUnless(
+  hasPrlimit ? undefined : 'prlimit is needed to take the room of a running process away',
+  'without room for an image a post gets 503 and leaves nothing',
+  () =>
+    withFolder(async (folder) => {
+      const media = join(folder, 'media');
+      mkdirSync(media);
+      const flags = ['--snapshot', FIXTURE_POINTS, '--journal', join(folder, 'points.journal')];
+      const service = await startService([...flags, '--media', media]);
+      const post = async (): Promise<number> => {
+        const field = '--X\r\nContent-Disposition: form-data; name=';
+        const place = `${field}"lat"\r\n\r\n10.5\r\n${field}"lon"\r\n\r\n-20.25\r\n`;
+        const head = `${place}${field}"image"; filename="a.jpg"\r\n\r\n`;
+        const body = Buffer.concat([Buffer.from(head), JPEG, Buffer.from('\r\n--X--\r\n')]);
+        const headers = { 'Content-Type': 'multipart/form-data; boundary=X' };
+        return (await service.get(POINTS, { method: 'POST', body, headers })).status;
+      };
+      const allow = (bytes: string): void => {
+        spawnSync('prlimit', ['--pid', `${service.pid}`, `--fsize=${bytes}:`]);
+      };
+      const files = (): string[] =>
+        readdirSync(media, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map(({ name }) => name);
+      try {
+        allow('100');
+        assert.is(await post(), 503);
+        assert.equal(files(), []);
+        const path = `${POINTS}?bbox=-20.3,10.4,-20.2,10.6`;
+        assert.is((await service.get(path)).json<Envelope>().count, 0);
+        allow('unlimited');
+        assert.is(await post(), 201);
+        const metrics = (await service.get('/metrics')).text;
+        assert.match(metrics, /^waypost_images_total{outcome="taken"} 1$/m);
+        assert.match(metrics, /^waypost_image_bytes_total [1-9]\d*$/m);
+        assert.match(metrics, /^waypost_image_seconds_total \d+\.\d+$/m);
+        await until('one image', () => files().length === 1);
+      } finally {
+        await service.stop();
       }
     }),
 );

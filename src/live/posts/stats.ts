@@ -1,3 +1,4 @@
+import { createImageStats, type ImageStats } from '../../media/stats.js';
 import type { JournalState } from '../journal/journal.js';
 import type { TailsState } from '../tails.js';
 import type { PostReply } from './posts.js';
@@ -14,6 +15,7 @@ export interface PostStats {
   readonly buckets: number[];
   /** Of all flushes. */
   flushSeconds: number;
+  readonly images: ImageStats;
   /** Of the journal, once there is one. */
   journal: { readonly state: JournalState } | undefined;
   /** Of the points that are not part of a generation yet, once any are taken. */
@@ -26,6 +28,7 @@ export function createPostStats(): PostStats {
     outcomes: { accepted: 0, replayed: 0, refused: 0, key_reused: 0, unavailable: 0 },
     buckets: Array<number>(FLUSH_BOUNDS.length + 1).fill(0),
     flushSeconds: 0,
+    images: createImageStats(),
     journal: undefined,
     tails: undefined,
   };
