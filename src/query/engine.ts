@@ -64,15 +64,20 @@ export interface Engine {
   /** Works for one {@link PIECE} at most, which suffices for nearly every query. */
   begin(query: Query, hints?: Hints, accepted?: TailMatches): Answer | Suspended<Answer>;
   /**
-   * Hands all matches to a visitor, rows ascending, and returns their number. Works to the end
-   * without a pause.
+   * Hands all matches to a visitor, rows ascending and `accepted` last, and returns their number.
+   * Works to the end without a pause.
    */
-  scan(filters: Filters, visit: Visitor, hints?: Hints): number;
+  scan(filters: Filters, visit: Visitor, hints?: Hints, accepted?: TailMatches): number;
   /**
    * The same in pieces, of which none is done yet: a visitor is called while the scan is resumed,
    * only.
    */
-  beginScan(filters: Filters, visit: Visitor, hints?: Hints): Suspended<number>;
+  beginScan(
+    filters: Filters,
+    visit: Visitor,
+    hints?: Hints,
+    accepted?: TailMatches,
+  ): Suspended<number>;
   /**
    * Hands all matches to `use`, in the form that was cheapest to find, and returns what it makes of
    * them. Works to the end without a pause.
@@ -109,14 +114,17 @@ export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
       }
       return goOn(memory, scratch, step, (own) => answerOf(dataset, own, query, hints, accepted));
     },
-    scan(filters, visit, { driver } = {}) {
+    scan(filters, visit, { driver } = {}, accepted = undefined) {
       const scratch = memory.take();
-      const count = drain(scanMatches(dataset, scratch, filters, visit, driver), scratch.meter);
+      const scan = scanMatches(dataset, scratch, filters, visit, driver, accepted);
+      const count = drain(scan, scratch.meter);
       memory.giveBack(scratch);
       return count;
     },
-    beginScan: (filters, visit, { driver } = {}) =>
-      new Suspended(memory, (scratch) => scanMatches(dataset, scratch, filters, visit, driver)),
+    beginScan: (filters, visit, { driver } = {}, accepted = undefined) =>
+      new Suspended(memory, (scratch) =>
+        scanMatches(dataset, scratch, filters, visit, driver, accepted),
+      ),
     collect(filters, use, { driver } = {}) {
       const scratch = memory.take();
       const result = drain(useOf(scratch, filters, use, driver), scratch.meter);

@@ -1,7 +1,7 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
 import type { Filters } from '../model/query.js';
-import { matchesOf, matchListed, restrictMatches } from './attribute-match.js';
+import { matchesOf, restrictMatches } from './attribute-match.js';
 import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
 import { CellWalk, cellRows } from './common/cells.js';
 import { type Bounds, boundsOf, markWithin } from './common/marks.js';
@@ -18,6 +18,7 @@ import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/run
 import { type Scratch, unmark } from './common/scratch.js';
 import { type Window, windowOf } from './common/windows.js';
 import { andThen, inStretches, type Step } from './common/work.js';
+import { matchListed } from './listed-match.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 import { findRuns } from './search.js';

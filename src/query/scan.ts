@@ -1,5 +1,6 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
+import type { TailMatches } from '../dataset/tail.js';
 import type { Filters } from '../model/query.js';
 import { type Matches, markMatches } from './common/matches.js';
 import { type Driver, NEIGHBOUR } from './common/plan.js';
@@ -8,12 +9,16 @@ import type { Scratch } from './common/scratch.js';
 import { andThen, inStretches, type Step } from './common/work.js';
 import { findMatches } from './match.js';
 
-/** Takes matches as they are found: the rows `from` to `to - 1` all match. */
+/**
+ * Takes matches as they are found: the rows `from` to `to - 1` all match. Those from the dataset's
+ * `count` on are rows of the tail, from 0.
+ */
 export type Visitor = (from: Row, to: Row) => void;
 
 /**
- * Hands the matches to a visitor, rows ascending, each once. Where whole stretches match they come
- * as one run; a run that is long comes in parts. Returns the number of matches.
+ * Hands the matches to a visitor, rows ascending, each once; `accepted` come last. Where whole
+ * stretches match they come as one run; a run that is long comes in parts. Returns the number of
+ * matches.
  */
 export function scanMatches(
   dataset: Dataset,
@@ -21,10 +26,25 @@ export function scanMatches(
   filters: Filters,
   visit: Visitor,
   forced?: Driver,
+  accepted?: TailMatches,
 ): Step<number> {
   return andThen(findMatches(dataset, scratch, filters, forced), (matches) =>
-    andThen(visitMatches(dataset, scratch, matches, visit), () => matches.count),
+    andThen(visitMatches(dataset, scratch, matches, visit), () => {
+      if (accepted === undefined) return matches.count;
+      visitAccepted(accepted.rows, dataset.count, visit);
+      return matches.count + accepted.rows.length;
+    }),
   );
+}
+
+/** Visits ascending rows of a tail, which follow `count` rows of a dataset. */
+function visitAccepted(rows: Int32Array, count: number, visit: Visitor): void {
+  let start = 0;
+  for (let i = 1; i <= rows.length; i++) {
+    if (i < rows.length && rows[i] === rows[i - 1]! + 1) continue;
+    visit(count + rows[start]!, count + rows[i - 1]! + 1);
+    start = i;
+  }
 }
 
 function visitMatches(

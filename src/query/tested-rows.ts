@@ -1,4 +1,5 @@
 import type { Dataset } from '../dataset/dataset.js';
+import type { Row } from '../dataset/row.js';
 import { bitOf, boundsOf } from './common/marks.js';
 import { MARKED, REGION_TEST, SCATTERED } from './common/plan.js';
 import type { Scratch } from './common/scratch.js';
@@ -85,6 +86,23 @@ export function keepWithin(
   };
   const charge = chargeOf(meter, region);
   return andThen(inStretches(meter, 0, candidates, REGION_TEST, test, MEASURED_ROWS), () => count);
+}
+
+/** Keeps those of the first `candidates` of the list that pass; returns how many do. */
+export function keepRows(
+  { rows, meter }: Scratch,
+  candidates: number,
+  cost: number,
+  test: (row: Row) => boolean,
+): Step<number> {
+  let count = 0;
+  const keeping = inStretches(meter, 0, candidates, cost, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const row = rows[i]!;
+      if (test(row)) rows[count++] = row;
+    }
+  });
+  return andThen(keeping, () => count);
 }
 
 /** Rows that are tested by a region between two looks at the meter: each may cost microseconds. */

@@ -4,7 +4,7 @@ import type { Filters } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { everyHint } from '../support/compare.js';
-import { engineOf, idsOf } from '../support/engine.js';
+import { acceptedMatches, engineOf, idsOf, tailOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -57,6 +57,24 @@ test('a scan visits each match once, whatever is gone through, whole or in piece
       assert.is(count, expected.length, label);
       assert.equal(inPieces.rows, whole.rows, label);
     }
+  }
+});
+
+test('accepted points come last, each once, neighbours as one run', () => {
+  const tail = tailOf(notes.slice(0, 300));
+  const { count } = engine.dataset;
+  for (const filters of [{}, { isProcessed: true }, { createdAt: { after: 0, before: 1.6e15 } }]) {
+    const own = visitor();
+    engine.scan(filters, own.visit);
+    const accepted = acceptedMatches(tail, 300, filters)!;
+    const both = visitor();
+    const found = engine.scan(filters, both.visit, {}, accepted);
+    assert.is(found, own.rows.length + accepted.rows.length);
+    assert.equal(both.rows, [...own.rows, ...Array.from(accepted.rows, (row) => count + row)]);
+    if (accepted.rows.length === 300) assert.is(both.visits, own.visits + 1);
+    const inPieces = visitor();
+    assert.is(finish(engine.beginScan(filters, inPieces.visit, {}, accepted))[0], found);
+    assert.equal(inPieces.rows, both.rows);
   }
 });
 
