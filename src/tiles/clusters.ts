@@ -12,7 +12,7 @@ import { writePoints } from './points.js';
 import { ProtobufWriter } from './protobuf.js';
 import type { TileQuery } from './query.js';
 
-/** A tile of clusters and of the points that are alone in their cells; empty where there are none. */
+/** A tile of clusters and of points that are alone in their cells; empty where there are none. */
 export function clusterTile(
   dataset: Dataset,
   scratch: Scratch,

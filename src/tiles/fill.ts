@@ -12,7 +12,10 @@ const LOOK = 45; // a box against the cells
 const TEST = 15; // a point into its cell
 const SUM = 3; // a marked point of a block that lies in one cell
 
-/** A list of up to one row in `LISTED` is added row by row: to mark and to walk would take longer. */
+/**
+ * Where at most one row in `LISTED` matches, matches are added row by row: to mark them and to walk
+ * would take longer.
+ */
 const LISTED = 64;
 
 /** Adds all matches that lie in the tile to its cells. */

@@ -15,8 +15,8 @@ const SLOTS_PER_ROW = 4;
 /**
  * The cells of a tile, `size` times `size`, numbered row by row from the north-west. Cells are cut
  * from the world: borders are numbers of degrees that neighbouring tiles and other zooms share. The
- * western and the northern border belong to a cell, the other two to its neighbours. At the edges of
- * the world cells reach as far as points do: to longitude 180 and to the poles.
+ * western and the northern border belong to a cell, the other two to its neighbours. At the edges
+ * of the world cells reach as far as points do: to longitude 180 and to the poles.
  */
 export class Grid {
   readonly size: number;

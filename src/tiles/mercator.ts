@@ -8,14 +8,14 @@ export const EXTENT = 4096;
 export const MAX_LATITUDE: Degrees = latitudeOf(0, 1);
 
 /**
- * Longitude of line `index` where `count` lines, a power of two up to 2^29, part the world from west
- * to east. No digit is rounded, so that a line of one zoom is the same number in all deeper zooms.
+ * Longitude of line `index` where `count` lines, a power of two up to 2^29, part the world from
+ * west to east. No digit is rounded, so that a line of one zoom is the same number in all deeper zooms.
  */
 export function longitudeOf(index: number, count: number): Degrees {
   return (index / count) * 360 - 180;
 }
 
-/** Latitude of line `index` where `count` lines part the square of Web Mercator from north to south. */
+/** Latitude of line `index` where `count` lines part Web Mercator's square from north to south. */
 export function latitudeOf(index: number, count: number): Degrees {
   return (Math.atan(Math.sinh(Math.PI * (1 - (2 * index) / count))) * 180) / Math.PI;
 }

@@ -17,9 +17,9 @@ import { Facts } from './facts.js';
 const NONE = new Int32Array(0);
 
 /**
- * The `limit` rows with the least hashes of their ids, or all where there are no more; ascending. Row
- * `i` of the tail is row `dataset.count + i`. A part of the matches, such as those of a deeper tile,
- * keeps every row of it that all of them keep.
+ * The `limit` rows with the least hashes of their ids, or all where there are no more; ascending.
+ * Row `i` of the tail is row `dataset.count + i`. A part of the matches, such as those of a deeper
+ * tile, keeps every row of it that all of them keep.
  */
 export function thinOut(
   dataset: Dataset,

@@ -46,8 +46,8 @@ function use(
 }
 
 /**
- * The filters that are searched for. A tile of clusters without any filter walks through its own part
- * of all points, which takes less than a search for its box.
+ * The filters that are searched for. A tile of clusters without any filter walks through its own
+ * part of all points, which takes less than a search for its box.
  */
 function searched({ address, limit }: TileQuery, filters: Filters): Filters {
   const { boxes, ...others } = filters;
