@@ -8,8 +8,8 @@ import { ALLOW_READ } from './addresses.js';
 import type { Readable } from './openapi-document.js';
 
 /**
- * `GET /openapi.json`: the interface described, for programs. What makes the document is loaded when
- * it is asked for first: it costs each thread 4 ms of its start.
+ * `GET /openapi.json`: the interface described, for programs. What makes the document is loaded
+ * when it is asked for first: it costs each thread 4 ms of its start.
  */
 export function openapiView(addresses: readonly Readable[], hasImages: boolean): View<undefined> {
   let document: Document | undefined;
