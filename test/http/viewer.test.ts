@@ -12,7 +12,7 @@ test.after(() => app.close());
 test('nothing of the viewer is loaded before it is asked for', () => {
   // another test of this process may have asked for it
   const app = new URL('../../src/http/app.js', import.meta.url).href;
-  const code = `import { spawnSync } from 'node:child_process';
+  const code = `import { createRequire } from 'node:module';
     await import('${app}');
     console.log(Object.keys(createRequire('${app}').cache).join('\\n'));`;
   const args = ['--input-type=module', '--eval', code];
