@@ -88,8 +88,9 @@ export function allPages(engine: Engine, query: Omit<Query, 'page'>, hints: Hint
   }
 }
 
+/** The page without what it took, which differs by the way. */
 function pageOf(page: Page | undefined): unknown {
-  return page && { ...page, rows: [...page.rows.subarray(0, page.length)] };
+  return page && { ...page, rows: [...page.rows.subarray(0, page.length)], effort: undefined };
 }
 
 /** Every choice that a planner could make. */
