@@ -92,7 +92,9 @@ function outline({ z, x, y }: Address, land: readonly Ring[]): string {
   return land.map((ring) => `M${ring.map(place).join('L')}Z`).join('');
 }
 
-/** The outlines of land, those that go on beyond the antimeridian once more where they come from. */
+/**
+ * The outlines of land, those that go on beyond the antimeridian once more where they come from.
+ */
 function readLand(): Ring[] {
   const { geometry } = JSON.parse(readFileSync(join(ROOT, 'assets/land.json'), 'utf8')) as {
     geometry: { coordinates: Ring[][] };

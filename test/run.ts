@@ -15,9 +15,9 @@ const FOLDER: string = import.meta.dirname;
 const SECONDS_FILE = join(FOLDER, 'seconds.json');
 
 /**
- * Runs every compiled `*.test.js`, or those whose path contains one of the arguments; with `--soak` every
- * `*.soak.js`, one after the other. A file that ran no test has failed: uvu passes it when `test.run()` is
- * missing.
+ * Runs every compiled `*.test.js`, or those whose path contains one of the arguments; with `--soak`
+ * every `*.soak.js`, one after the other. A file that ran no test has failed: uvu passes it when
+ * `test.run()` is missing.
  */
 async function main(args: readonly string[]): Promise<void> {
   // services of several tests serve the same file, and one process owns the journal beside it

@@ -27,8 +27,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts a PostgreSQL of our own on a free port, which `fill` puts points into. Throws Skipped where
- * there is none.
+ * Starts a PostgreSQL of our own on a free port, which `fill` puts points into. Throws Skipped
+ * where there is none.
  */
 export async function startPostgres(fill: (client: pg.Client) => Promise<void>): Promise<Backend> {
   const bin = findBinaries();

@@ -8,7 +8,9 @@ type Place = readonly [lon: Degrees, lat: Degrees];
 /** Places of a polygon, at most. */
 const MOST_PLACES = 1_000;
 
-/** A polygon of any size and number of places around a point, made to have many edges near points. */
+/**
+ * A polygon of any size and number of places around a point, made to have many edges near points.
+ */
 export function randomPolygon(dataset: Dataset, random: Random): Polygon {
   const [lon, lat] = pointOf(dataset, random.int(dataset.count));
   const size = random.chance(0.5) ? random.between(0.1, 60) : 10 ** random.between(-3, 2);

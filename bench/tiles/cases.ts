@@ -97,7 +97,9 @@ export function allTiles(z: number): Address[] {
 /** The largest number below 1: what is at the eastern or southern edge belongs to the last tile. */
 const LAST = 1 - Number.EPSILON / 2;
 
-/** Where a place lies on the square of Web Mercator, from 0 up to but not 1, from the north-west. */
+/**
+ * Where a place lies on the square of Web Mercator, from 0 up to but not 1, from the north-west.
+ */
 export function onSquare(lon: number, lat: number): readonly [x: number, y: number] {
   const y = 0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI);
   return [Math.min((lon + 180) / 360, LAST), Math.max(0, Math.min(y, LAST))];

@@ -36,8 +36,8 @@ VACUUM ANALYZE points`;
 
 /**
  * The same clusters as ours: a grid that is cut from the world. A node of the snapping grid stands
- * in the middle of a cell; the operator `&&` compares boxes of 32 bits, so places are compared, too.
- * Parameters: the tile's corner, then the width of the tile and of a cell.
+ * in the middle of a cell; the operator `&&` compares boxes of 32 bits, so places are compared,
+ * too. Parameters: the tile's corner, then the width of the tile and of a cell.
  */
 const tileSql = (where: string): string => `
 WITH cells AS MATERIALIZED (
@@ -61,7 +61,9 @@ SELECT coalesce((SELECT ST_AsMVT(clusters, 'clusters') FROM (
   FROM cells JOIN points ON points.id = cells.id WHERE n = 1
 ) AS singles), '') AS tile`;
 
-/** Tiles from PostGIS, over one connection and by prepared statements. Throws Skipped without it. */
+/**
+ * Tiles from PostGIS, over one connection and by prepared statements. Throws Skipped without it.
+ */
 export async function startPostgisTiles(ndjson: string): Promise<Contender> {
   const backend = await startPostgres((client) => fill(client, ndjson));
   const client = new pg.Client(address(backend.port));

@@ -31,8 +31,8 @@ const AGAIN = 5;
 const WARMING = 5;
 
 /**
- * Times the tile of the whole world with one filter, each time another one: what is known of a filter
- * from an earlier tile does not help. Returns the slowest.
+ * Times the tile of the whole world with one filter, each time another one: what is known of a
+ * filter from an earlier tile does not help. Returns the slowest.
  */
 export async function slowestTiles(engine: Engine, tries: number): Promise<SlowTile[]> {
   const random = benchRandom(1, 510);

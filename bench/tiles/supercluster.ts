@@ -26,8 +26,8 @@ export interface Superclusters extends Contender {
 
 /**
  * Tiles from supercluster, whose clusters reach as far as ours do: it merges what is nearer than a
- * cell's width, instead of what shares a cell. Its index is of one set of points, so that each filter
- * set needs another one.
+ * cell's width, instead of what shares a cell. Its index is of one set of points, so that each
+ * filter set needs another one.
  */
 export async function openSupercluster(ndjson: string): Promise<Superclusters> {
   const records: TileRecord[] = [];

@@ -23,8 +23,9 @@ const DRAG = 5;
 const LEAST_CORNERS = 3;
 
 /**
- * A shape that comes about on a map, by dragging, by clicks, or by the Enter key, which sets a place in the middle
- * of the map. Boxes and circles are complete with two places, polygons when they are finished.
+ * A shape that comes about on a map, by dragging, by clicks, or by the Enter key, which sets a
+ * place in the middle of the map. Boxes and circles are complete with two places, polygons when
+ * they are finished.
  */
 export class Drawing {
   readonly #map: MapLibre;

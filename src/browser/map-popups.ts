@@ -36,7 +36,10 @@ const MOST = 10;
 const CLOSER = 2;
 const MAX_ZOOM = 20;
 
-/** Makes the function that opens what lies at a pixel of the map: points in a popup, clusters by going closer. */
+/**
+ * Makes the function that opens what lies at a pixel of the map: points in a popup, clusters by
+ * going closer.
+ */
 export function createOpener(
   library: Library,
   map: MapLibre,

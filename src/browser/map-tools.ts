@@ -25,7 +25,10 @@ export interface Workplace {
   open(x: number, y: number): void;
 }
 
-/** Adds the buttons and keys of a map: zoom, shapes to draw, what is shown as a box, and clearing all of them. */
+/**
+ * Adds the buttons and keys of a map: zoom, shapes to draw, what is shown as a box, and clearing
+ * all of them.
+ */
 export function addTools({ map, bar, fill, open }: Workplace): void {
   const status = document.createElement('output');
   const say = (text: string): void => {

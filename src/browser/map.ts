@@ -15,7 +15,9 @@ const NEAR_ZOOM = 13;
 /** What keeps for the next page whether the map is open. */
 const MEMORY = 'waypost-map';
 
-/** Fills the place of the map as soon as it is open, and not before: the library is half a megabyte. */
+/**
+ * Fills the place of the map as soon as it is open, and not before: the library is half a megabyte.
+ */
 function prepare(place: HTMLElement): void {
   const box = place.closest('details');
   if (box === null) {

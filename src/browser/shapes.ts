@@ -24,8 +24,8 @@ export function outlineOf(name: ShapeName, text: string): Outline | undefined {
 }
 
 /**
- * The parameter's text for what was drawn: a box by two corners, a circle by its centre and a place on it, a
- * polygon by its corners.
+ * The parameter's text for what was drawn: a box by two corners, a circle by its centre and a place
+ * on it, a polygon by its corners.
  */
 export function textOf(name: ShapeName, places: readonly Place[]): string {
   const [first, second] = places as readonly [Place, Place];
@@ -121,8 +121,8 @@ function closed(ring: readonly Place[]): Place[] {
 }
 
 /**
- * The longitude on the world where it is nearest to the one before. An edge as long as the world stays: it is the
- * edge of the map.
+ * The longitude on the world where it is nearest to the one before. An edge as long as the world
+ * stays: it is the edge of the map.
  */
 function near(lon: number, before: number | undefined): number {
   if (before === undefined || Math.abs(before - lon) === 360) return lon;

@@ -18,8 +18,8 @@ export interface VerifyOptions extends Leniency {
 }
 
 /**
- * Verifies a snapshot file, or `-` for standard input, and prints what was found. Returns the exit code: 0, or 1 for a bad
- * file.
+ * Verifies a snapshot file, or `-` for standard input, and prints what was found. Returns the exit
+ * code: 0, or 1 for a bad file.
  */
 export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
   if (path === STANDARD) {

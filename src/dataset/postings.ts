@@ -1,6 +1,8 @@
 import { sharedArray } from '../common-array.js';
 
-/** Which rows have a value: a list of them, ascending, or a bit for each row where that is smaller. */
+/**
+ * Which rows have a value: a list of them, ascending, or a bit for each row where that is smaller.
+ */
 export type RowSet =
   | { readonly count: number; readonly rows: Int32Array; readonly bits?: undefined }
   | { readonly count: number; readonly bits: Int32Array; readonly rows?: undefined };

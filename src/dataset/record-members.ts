@@ -51,9 +51,9 @@ export function valueStart(places: MemberPlaces, member: number): number {
 }
 
 /**
- * Finds the members of a record that is written as the API renders it, without parsing it: texts are
- * looked through for their last quote, everything else is skipped. Of other bytes the places are
- * anything within the record.
+ * Finds the members of a record that is written as the API renders it, without parsing it: texts
+ * are looked through for their last quote, everything else is skipped. Of other bytes the places
+ * are anything within the record.
  */
 export function findMembers(record: Uint8Array, places: MemberPlaces): void {
   const { length } = record;
@@ -71,7 +71,9 @@ export function findMembers(record: Uint8Array, places: MemberPlaces): void {
   }
 }
 
-/** Whether the member that begins at `at` is this one: it is, or a later one, or there are no more. */
+/**
+ * Whether the member that begins at `at` is this one: it is, or a later one, or there are no more.
+ */
 function isPresent(record: Uint8Array, at: number, member: number): boolean {
   switch (member) {
     case IMAGE:

@@ -6,12 +6,18 @@ import { InputError } from '../errors.js';
 /** What the addresses of images begin with, as records carry them. */
 export const IMAGES_PATH = '/media/map_data_points/';
 
-/** The folder of media could not be written, or no image be decoded, for want of room, files or processes. */
+/**
+ * The folder of media could not be written, or no image be decoded, for want of room, files or
+ * processes.
+ */
 export class MediaUnavailable extends Error {
   override readonly name = 'MediaUnavailable';
 }
 
-/** The error for one of the system's, which may name files that are nobody's business; others stay as they are. */
+/**
+ * The error for one of the system's, which may name files that are nobody's business; others stay
+ * as they are.
+ */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof MediaUnavailable || !(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;

@@ -28,13 +28,14 @@ export interface CheckedImage {
 /** The images of accepted points, from upload to record. For the main thread. */
 export interface Media {
   /**
-   * Makes an image of an upload, which is gone afterwards either way. Returns the text of the error where it
-   * is none that can be taken. Rejects with a MediaUnavailable when the system fails.
+   * Makes an image of an upload, which is gone afterwards either way. Returns the text of the error
+   * where it is none that can be taken. Rejects with a MediaUnavailable when the system fails.
    */
   accept(upload: Upload): Promise<CheckedImage | string>;
   /**
    * Makes an image that of a point and returns the address for its record. It is on stable storage
-   * then, and marked as one whose record is not. Rejects with a MediaUnavailable, and the image is gone.
+   * then, and marked as one whose record is not. Rejects with a MediaUnavailable, and the image is
+   * gone.
    */
   store(id: number, image: CheckedImage): Promise<string>;
   /** Takes the mark away, once the record is on stable storage as well. */
@@ -44,8 +45,8 @@ export interface Media {
   /** Removes an upload or an image that becomes that of no point. */
   discard(unused: Pick<Upload, 'file'> | CheckedImage): Promise<void>;
   /**
-   * Removes what a process that was killed has left: whatever had come in, and the marked images that no
-   * record names. Nothing else in the folder is touched.
+   * Removes what a process that was killed has left: whatever had come in, and the marked images
+   * that no record names. Nothing else in the folder is touched.
    */
   sweep(isKnown: (address: string) => boolean): Promise<void>;
   /** Ends the process that decodes. */

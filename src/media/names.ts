@@ -6,9 +6,9 @@ const MOST_CHARACTERS = 40;
 const DIGEST_CHARACTERS = 8;
 
 /**
- * A file name made of what a client called its file: letters and digits without accents, `_` and `-`, the
- * beginning of the image's digest, and the ending of what it really is. The digest tells two images of
- * one name apart.
+ * A file name made of what a client called its file: letters and digits without accents, `_` and
+ * `-`, the beginning of the image's digest, and the ending of what it really is. The digest tells
+ * two images of one name apart.
  */
 export function safeName(suggested: string, digest: string, ending: Ending): string {
   // a path of the client's own machine, and its idea of an ending, tell nothing

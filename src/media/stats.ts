@@ -1,6 +1,8 @@
 /** What is counted of uploads, in plain numbers. */
 export interface ImageStats {
-  /** Uploads by what came of them: an image, no image that can be taken, or a fault of the system. */
+  /**
+   * Uploads by what came of them: an image, no image that can be taken, or a fault of the system.
+   */
   readonly outcomes: Record<'taken' | 'refused' | 'failed', number>;
   /** Of the images that were made. */
   bytes: number;

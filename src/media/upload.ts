@@ -22,9 +22,9 @@ export interface Uploads {
   /** Bytes that an image may have as it comes. */
   readonly maxBytes: number;
   /**
-   * Writes what a client sends into the folder of what comes in, so that memory holds none of it. When it
-   * throws, no file is left: a MediaUnavailable when the disk is to blame or too much comes in already,
-   * else what the stream threw.
+   * Writes what a client sends into the folder of what comes in, so that memory holds none of it.
+   * When it throws, no file is left: a MediaUnavailable when the disk is to blame or too much comes
+   * in already, else what the stream threw.
    */
   receive(stream: Readable, name: string): Promise<Upload>;
   /** Removes an upload that nobody wants. */

@@ -75,7 +75,9 @@ function listInRegion(
   return region === undefined ? list.length : keepWithin(dataset, scratch, list.length, region);
 }
 
-/** Lists the rows that an ascending list and the runs have in common; returns how many there are. */
+/**
+ * Lists the rows that an ascending list and the runs have in common; returns how many there are.
+ */
 function listCommon({ runs, rows, meter }: Scratch, list: Int32Array): Step<number> {
   const { bounds, length } = runs;
   let at = 0;

@@ -2,8 +2,8 @@ import { type Scratch, unmark, wipe } from './common/scratch.js';
 import { isWork, refill, type Step, type Work } from './common/work.js';
 
 /**
- * Share of a piece that a query may begin with while another one is half-way: a hundred that arrive in
- * one turn of the event loop would hold it for a piece each. Beyond it they wait in the queue.
+ * Share of a piece that a query may begin with while another one is half-way: a hundred that arrive
+ * in one turn of the event loop would hold it for a piece each. Beyond it they wait in the queue.
  */
 const BESIDE_ANOTHER = 1 / 4;
 

@@ -12,8 +12,8 @@ const FEW_TEXTS = 8;
 type TextTest = (texts: Buffer, from: number, to: number) => boolean;
 
 /**
- * Makes a test of whether a row of a tail has the attributes that filters ask for; some 20 to 200 ns
- * a row.
+ * Makes a test of whether a row of a tail has the attributes that filters ask for; some 20 to 200
+ * ns a row.
  */
 export function attributeTest(
   { flags, createdBy, texts, textEnds }: TailAttributes,

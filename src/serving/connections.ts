@@ -6,7 +6,9 @@ import type { CutCounts } from '../http/limits.js';
 /** Open connections of each thread that serves, by its number, in memory that all share. */
 export type ConnectionCounts = Int32Array;
 
-/** A thread that has so many more than another, or so many times as many, leaves new ones to that. */
+/**
+ * A thread that has so many more than another, or so many times as many, leaves new ones to that.
+ */
 const MORE = 8;
 const TIMES = 1.25;
 /** Milliseconds that the others are given to take a new connection. */
@@ -18,13 +20,15 @@ const LOOKS = 16;
 const CROWDED = 3 / 4;
 
 /**
- * Keeps count of a server's open connections, which it returns. Node's own `maxConnections` would not count those of
- * other threads. Beyond `limit` for all threads together, the connection whose last request is longest ago, `idleMs`
- * at least, gives way to the new one: whoever opens connections and leaves them must not keep the others out. Where
- * all are in use, the new one is closed.
+ * Keeps count of a server's open connections, which it returns. Node's own `maxConnections` would
+ * not count those of other threads. Beyond `limit` for all threads together, the connection whose
+ * last request is longest ago, `idleMs` at least, gives way to the new one: whoever opens
+ * connections and leaves them must not keep the others out. Where all are in use, the new one is
+ * closed.
  *
- * Whichever thread wakes up first takes all connections that wait, so that one may get nearly all of a burst, and keep
- * them for hours while others idle. So a thread that has enough pauses before it takes the next one.
+ * Whichever thread wakes up first takes all connections that wait, so that one may get nearly all
+ * of a burst, and keep them for hours while others idle. So a thread that has enough pauses before
+ * it takes the next one.
  */
 export function holdConnections(
   server: Server,
@@ -84,7 +88,9 @@ export function holdConnections(
     }
   }
 
-  /** The connection whose last request is longest ago, `idleMs` at least, and is not being answered. */
+  /**
+   * The connection whose last request is longest ago, `idleMs` at least, and is not being answered.
+   */
   function findIdle(): Socket | undefined {
     const latest = performance.now() - idleMs;
     let left = LOOKS;

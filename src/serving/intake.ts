@@ -18,7 +18,9 @@ import type { ServeSettings } from '../settings/setting.js';
 import { openConfiguredJournal } from './journal.js';
 import type { Throttles } from './messages.js';
 
-/** What accepts points, on the main thread; where points are only read it only serves generations. */
+/**
+ * What accepts points, on the main thread; where points are only read it only serves generations.
+ */
 export interface Intake {
   readonly posts: Posts | undefined;
   readonly throttles: Throttles | undefined;

@@ -12,9 +12,9 @@ import type { ServeSettings } from '../settings/setting.js';
 const LOOK_MS = 100;
 
 /**
- * Opens the journal of the settings, or the one beside the snapshot; undefined where points are only read,
- * which is logged where nobody asked for it. Waits for a process that is still ending. Throws an
- * InputError when a journal cannot be used.
+ * Opens the journal of the settings, or the one beside the snapshot; undefined where points are
+ * only read, which is logged where nobody asked for it. Waits for a process that is still ending.
+ * Throws an InputError when a journal cannot be used.
  */
 export async function openConfiguredJournal(
   settings: Pick<ServeSettings, 'journal' | 'snapshot' | 'listenTimeout'>,
@@ -48,7 +48,10 @@ export async function openConfiguredJournal(
   }
 }
 
-/** The journal of a snapshot file, or of the folder of several; undefined where there is nothing at the path. */
+/**
+ * The journal of a snapshot file, or of the folder of several; undefined where there is nothing at
+ * the path.
+ */
 function besideSnapshot(snapshot: string): string | undefined {
   if (isPattern(basename(snapshot))) return join(dirname(snapshot), FOLDER_JOURNAL);
   const stat = statSync(snapshot, { throwIfNoEntry: false });

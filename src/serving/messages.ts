@@ -22,7 +22,9 @@ export interface ThreadStart {
   readonly counts: ConnectionCounts;
   /** As the main thread read them; each thread replaces the table when that reads another one. */
   readonly tokens: { table: TokenTable };
-  /** Where all threads count posts, by address and by user; undefined where points are only read. */
+  /**
+   * Where all threads count posts, by address and by user; undefined where points are only read.
+   */
   readonly throttles?: Throttles | undefined;
   /** Where log lines go. */
   readonly logDescriptor: number;

@@ -3,8 +3,8 @@ import type { TokenTable } from '../tokens/table.js';
 import { watchTokens } from '../tokens/watch.js';
 
 /**
- * Reads the tokens of the settings, and again whenever their file changes: `known` is told of the new
- * ones. Throws an InputError when the file cannot be used at first.
+ * Reads the tokens of the settings, and again whenever their file changes: `known` is told of the
+ * new ones. Throws an InputError when the file cannot be used at first.
  */
 export function followTokens(
   path: string | undefined,

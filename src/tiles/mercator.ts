@@ -9,7 +9,8 @@ export const MAX_LATITUDE: Degrees = latitudeOf(0, 1);
 
 /**
  * Longitude of line `index` where `count` lines, a power of two up to 2^29, part the world from
- * west to east. No digit is rounded, so that a line of one zoom is the same number in all deeper zooms.
+ * west to east. No digit is rounded, so that a line of one zoom is the same number in all deeper
+ * zooms.
  */
 export function longitudeOf(index: number, count: number): Degrees {
   return (index / count) * 360 - 180;

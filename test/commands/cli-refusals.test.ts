@@ -33,7 +33,9 @@ function serve(...flags: string[]): Promise<Outcome> {
   return runCommand(['serve', '--port', '0', '--max-connections', '100', ...flags]);
 }
 
-/** The one line that says why the path cannot be loaded, by what serve loads with, in this process. */
+/**
+ * The one line that says why the path cannot be loaded, by what serve loads with, in this process.
+ */
 async function unloadable(path: string): Promise<string> {
   return refusalLine(startReloading(path).then(({ end }) => end()));
 }
@@ -185,7 +187,8 @@ test('a notifications file that is none is refused', async () => {
   for (const path of [file('n.txt', 'hello'), file('n.json', '[{"id":'), join(folder, 'no.json')]) {
     const builder = createBuilder({ maxInvalid: 0, notifications: path });
     const task = { path: FIXTURE_POINTS, unless: undefined };
-    // a file that is not there is no fault of one's content: the builder throws another Error for it
+    // a file that is not there is no fault of one's content: the builder throws another Error for
+    // it
     const { message: line } = await builder.build(task).then(
       () => assert.unreachable(path) as never,
       (error: Error) => error,

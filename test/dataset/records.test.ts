@@ -41,7 +41,10 @@ function recordsOf(all: readonly string[]): Records {
   return made;
 }
 
-/** Copies to the middle of a larger target and returns what was written; asserts the rest is untouched. */
+/**
+ * Copies to the middle of a larger target and returns what was written; asserts the rest is
+ * untouched.
+ */
 function copy(rows: ArrayLike<number>, count: number, at: number): string {
   const page = fetchPage(records, rows, count);
   const { size } = page;
@@ -136,7 +139,8 @@ test('records are bytes, not characters, and none are none', () => {
 
 test('records of any size are copied, whatever bytes they have', () => {
   const sizes = [1, 7, 8, 9, 31, 32, 33, 300, 65_536, 70_000, MAX_RECORD_BYTES];
-  // DEL and the longest characters among them: of all there is, they come closest to bytes that are no number
+  // DEL and the longest characters among them: of all there is, they come closest to bytes that are
+  // no number
   const letters = ['\x7f', '\u{10ffff}', '\u{3ffff}\x7f', 'ÿ', 'a\x7f\x7f\u{10ffff}'];
   const large = sizes.map((size, i) => {
     const letter = letters[i % letters.length]!;

@@ -13,7 +13,9 @@ const TIMEOUT_MS = 1_000;
 
 const open: { close(): unknown }[] = [];
 
-/** A server that answers each request with as many bytes as its path says; returns how to connect. */
+/**
+ * A server that answers each request with as many bytes as its path says; returns how to connect.
+ */
 async function start(backlog: Backlog): Promise<() => Socket> {
   const server = createServer((request, response) => {
     response.end(Buffer.alloc(Number(request.url!.slice(1))));

@@ -29,7 +29,9 @@ function statuses(answer: string): number[] {
   );
 }
 
-/** Sends a request, then an ordinary one over the same connection; returns the status of the first. */
+/**
+ * Sends a request, then an ordinary one over the same connection; returns the status of the first.
+ */
 async function askAndGoOn(what: string, bytes: string): Promise<number> {
   const found = statuses(await exchange(service.port, bytes + LAST));
   assert.equal(found.slice(1), [200], `${what}: the connection serves the next request`);
@@ -106,7 +108,8 @@ test('a request for another protocol is answered in this one, and nothing behind
     'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n',
   ]) {
     const answer = await exchange(service.port, head(ONE, headers) + LAST);
-    // the parser drops what follows in the same packet: whoever sent it must learn that it was not taken
+    // the parser drops what follows in the same packet: whoever sent it must learn that it was not
+    // taken
     assert.equal(statuses(answer), [200]);
     assert.match(answer, /\r\nConnection: close\r\n/i);
   }
@@ -179,7 +182,9 @@ test('bodies that never end are cut off, also while bytes arrive', async () => {
   await Promise.all(cut);
 });
 
-/** Sends bytes and then more of them again and again; returns what came until the service hung up. */
+/**
+ * Sends bytes and then more of them again and again; returns what came until the service hung up.
+ */
 function drip(bytes: string, more: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(service.port, '127.0.0.1');

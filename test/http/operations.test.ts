@@ -9,7 +9,9 @@ import { until } from '../support/wait.js';
 const LIST = '/rest/map_data_points/?page_size=1';
 const running: Service[] = [];
 let plain: Service;
-/** Open to more than a service is without settings, and strict, where neither disturbs the other. */
+/**
+ * Open to more than a service is without settings, and strict, where neither disturbs the other.
+ */
 let open: Service;
 let strict: Service;
 

@@ -13,7 +13,10 @@ const HEAD = `import { test } from 'uvu';`;
 const GOOD = `${HEAD} test('a', () => {}); test.skip('b'); test.run();`;
 const LIMIT_MS = 20_000;
 
-/** Runs files of these texts in turn, all in one process as far as they let it; the outcomes in order. */
+/**
+ * Runs files of these texts in turn, all in one process as far as they let it; the outcomes in
+ * order.
+ */
 async function outcomesOf(texts: readonly string[], limitMs = LIMIT_MS): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const tasks = texts.map((text, index) => {

@@ -25,7 +25,9 @@ const heavy: Query = {
   pageSize: 100,
 };
 
-/** The answer without its rows' memory, which the next query uses again, and without what it took. */
+/**
+ * The answer without its rows' memory, which the next query uses again, and without what it took.
+ */
 function plain(answer: Answer): unknown {
   const rows = answer && [...answer.rows.subarray(0, answer.length)];
   return answer && { ...answer, rows, effort: undefined };

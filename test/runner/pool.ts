@@ -31,8 +31,9 @@ export interface Task {
 }
 
 /**
- * Runs files from the front of the queue, `width` at once. Files share processes, so that the start of Node and
- * what they import is paid once. A process is replaced after a file that failed, and when it has grown.
+ * Runs files from the front of the queue, `width` at once. Files share processes, so that the start
+ * of Node and what they import is paid once. A process is replaced after a file that failed, and
+ * when it has grown.
  */
 export async function runAll(
   tasks: readonly Task[],

@@ -122,7 +122,8 @@ const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
   };
   const points = 100_000;
-  // native, which load in a tenth of the time; two in turn, the same but for what their headers tell
+  // native, which load in a tenth of the time; two in turn, the same but for what their headers
+  // tell
   const one = markedNative(++mark, points);
   const pieces = takeApart(one);
   Object.assign(pieces[0]!, { origin: 'another' });

@@ -45,7 +45,10 @@ function cost(ids: readonly number[]): number {
   return user + system;
 }
 
-/** Ids that a hash without a secret maps to one number: the low half makes up for what the high half adds. */
+/**
+ * Ids that a hash without a secret maps to one number: the low half makes up for what the high half
+ * adds.
+ */
 function collisions(count: number): number[] {
   return Array.from({ length: count }, (_, high) => {
     const low = (Math.imul(high, 0x9e3779b1) ^ 1) >>> 0;

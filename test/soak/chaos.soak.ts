@@ -38,7 +38,9 @@ async function begin(
   return [service, path];
 }
 
-/** Waits until the service refuses what was done to its file, and checks that it says so everywhere. */
+/**
+ * Waits until the service refuses what was done to its file, and checks that it says so everywhere.
+ */
 async function refuses(service: Service, what: string, reason: RegExp): Promise<void> {
   const wanted = async (): Promise<boolean> =>
     reason.test((await readyOf(service, ADMIN)).reason ?? '');
@@ -165,7 +167,8 @@ function tmpfs(folder: string): string[] {
 
 test('a build that runs out of memory leaves the old data', async () => {
   const notifications = join(makeFolder(), 'notifications');
-  // long texts fill the heap with few objects, which V8 looks through again and again before it gives up
+  // long texts fill the heap with few objects, which V8 looks through again and again before it
+  // gives up
   const line = JSON.stringify(notification(1, 'x'.repeat(20_000)));
   writeFileSync(notifications, `${line}\n`);
   const heap = { NODE_OPTIONS: '--max-old-space-size=40' };

@@ -25,9 +25,9 @@ const FLAGS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swi
 /** A browser that is told of its sites' mistakes. */
 export interface Visitor {
   /**
-   * Opens pages of the first site and lets `look` use them. Throws when something came to the console, a
-   * script failed, the Content-Security-Policy refused something, or a request left for another site
-   * than these.
+   * Opens pages of the first site and lets `look` use them. Throws when something came to the
+   * console, a script failed, the Content-Security-Policy refused something, or a request left for
+   * another site than these.
    */
   visit(
     sites: readonly string[],

@@ -8,8 +8,8 @@ import type { Note } from './notes.js';
 import type { Expected } from './oracle.js';
 
 /**
- * Asserts that the engine's page is the oracle's. `label` says how to get the query again, `accepted` are the points that
- * belong to the answer besides.
+ * Asserts that the engine's page is the oracle's. `label` says how to get the query again,
+ * `accepted` are the points that belong to the answer besides.
  */
 export function assertPage(
   engine: Engine,
@@ -36,7 +36,9 @@ export function assertPage(
   assertNotes(idsOf(engine.dataset, rows, length, tail), notes, expected, label);
 }
 
-/** Asserts that these are the ids of `notes`, in order; places at one distance may stand either way. */
+/**
+ * Asserts that these are the ids of `notes`, in order; places at one distance may stand either way.
+ */
 export function assertNotes(
   ids: readonly number[],
   notes: readonly Note[],

@@ -10,7 +10,9 @@ import { fixtureRecords, readAll, type WRITERS } from './rows.js';
 const SEED = 20;
 const RECORDS = fixtureRecords(12);
 
-/** Reads `files` damaged files of a kind: each is survived or refused, by an error that names it. */
+/**
+ * Reads `files` damaged files of a kind: each is survived or refused, by an error that names it.
+ */
 export async function readDamaged(write: (typeof WRITERS)[string], files: number): Promise<void> {
   await withFolder(async (folder) => {
     const path = join(folder, 'points');

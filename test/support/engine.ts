@@ -75,7 +75,10 @@ export function tailOf(notes: readonly Note[]): Tail {
   return tail;
 }
 
-/** The matches beside the generation among the rows below `length` of a tail; undefined where there are none. */
+/**
+ * The matches beside the generation among the rows below `length` of a tail; undefined where there
+ * are none.
+ */
 export function acceptedMatches(
   tail: Tail,
   length: number,

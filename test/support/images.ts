@@ -47,8 +47,8 @@ export const PNG: Buffer = await sharp(PICTURE).png().toBuffer();
 export const SECRET = 'HOME-OF-SOMEBODY';
 
 /**
- * A JPEG as a phone writes it: an Exif segment with an orientation, a position and a text, a comment, an
- * XMP packet, and a preview behind its end.
+ * A JPEG as a phone writes it: an Exif segment with an orientation, a position and a text, a
+ * comment, an XMP packet, and a preview behind its end.
  */
 export function phoneJpeg(orientation: number): Buffer {
   const exif = exifOf(orientation);

@@ -3,9 +3,9 @@ import { openJournal } from '../../src/live/journal/open.js';
 import { newPost, soonAfter } from './journals.js';
 
 /**
- * Appends posts to the journal that is named as fast as it can, a few at once, retires and moves some
- * all the while, and prints each promise as soon as it is given: `a sequence id key` for a post,
- * `r sequence` before it may be retired, `m sequence id` before it may be moved.
+ * Appends posts to the journal that is named as fast as it can, a few at once, retires and moves
+ * some all the while, and prints each promise as soon as it is given: `a sequence id key` for a
+ * post, `r sequence` before it may be retired, `m sequence id` before it may be moved.
  */
 const journal = await openJournal(process.argv[2]!, { now: soonAfter });
 let nextId = journal.state.nextId;

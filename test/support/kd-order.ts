@@ -6,7 +6,10 @@ export interface Place {
 
 const AXES = ['lon', 'lat'] as const;
 
-/** The places in the order of the specification, by sorting every range in full: as another writer may. */
+/**
+ * The places in the order of the specification, by sorting every range in full: as another writer
+ * may.
+ */
 export function kdSorted<T extends Place>(places: readonly T[], level = 0): T[] {
   if (places.length <= 17) return [...places];
   const axis = AXES[level % 2]!;
@@ -19,7 +22,10 @@ export function kdSorted<T extends Place>(places: readonly T[], level = 0): T[] 
   ];
 }
 
-/** Whether places have that order, by comparing each range with its median: the oracle of the quick check. */
+/**
+ * Whether places have that order, by comparing each range with its median: the oracle of the quick
+ * check.
+ */
 export function isKdSorted(places: readonly Place[], level = 0): boolean {
   if (places.length <= 17) return true;
   const axis = AXES[level % 2]!;

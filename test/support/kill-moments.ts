@@ -17,8 +17,8 @@ export type Aim = 'rewrite' | 'fold' | 'compact';
 const MOST_STEPS_MS = 8;
 
 /**
- * Waits until what is aimed at has begun, and a moment longer, or for `mostMs`. Returns whether it had
- * begun. What was started for it is gone then.
+ * Waits until what is aimed at has begun, and a moment longer, or for `mostMs`. Returns whether it
+ * had begun. What was started for it is gone then.
  */
 export async function untilBegun(
   aim: Aim,

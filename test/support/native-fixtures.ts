@@ -5,11 +5,11 @@ import { type Piece, putTogether, takeApart } from './forge.js';
 import { blockOf, notification, point, writeNative } from './native.js';
 
 /**
- * Writes the files of test/fixtures/native into an empty folder. `node dist/test/support/native-fixtures.js
- * FOLDER` does it by hand, when the format changes.
+ * Writes the files of test/fixtures/native into an empty folder.
+ * `node dist/test/support/native-fixtures.js FOLDER` does it by hand, when the format changes.
  *
- * one, sample and watermark are good; the invalid ones can be read, but do not verify; the others are broken. Those of version 1
- * are what an earlier writer made of one and sample.
+ * one, sample and watermark are good; the invalid ones can be read, but do not verify; the others
+ * are broken. Those of version 1 are what an earlier writer made of one and sample.
  */
 export function writeNativeFixtures(folder: string): void {
   mkdirSync(folder, { recursive: true });

@@ -44,8 +44,8 @@ export const TAGS: readonly string[] = [
 export const USERS: readonly number[] = [148, 0, 7, 12, 2 ** 53 - 1, 99, 2 ** 40, 1, 2, 3, 4, 5, 6];
 
 /**
- * Seeded notes that gather where mistakes would: clusters, shared places and instants, whole degrees,
- * ±180, ±90, longitude 0, the poles' surroundings, times before 1970.
+ * Seeded notes that gather where mistakes would: clusters, shared places and instants, whole
+ * degrees, ±180, ±90, longitude 0, the poles' surroundings, times before 1970.
  */
 export function scatterNotes(seed: number, count: number): Note[] {
   const random = new Random(seed, 'point');

@@ -5,7 +5,10 @@ import type { Reply } from './client.js';
 /** A piece of an OpenAPI document. */
 export type Piece = Readonly<Record<string, unknown>>;
 
-/** Headers that belong to the connection, not to the answer, and the type, which OpenAPI says otherwise. */
+/**
+ * Headers that belong to the connection, not to the answer, and the type, which OpenAPI says
+ * otherwise.
+ */
 const OTHERS = new Set(['connection', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
 
 /** Compares what a service does with what its document says. */

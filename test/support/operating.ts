@@ -30,7 +30,9 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What /metrics says, read by the rules of Prometheus's text format; throws where it breaks one. */
+/**
+ * What /metrics says, read by the rules of Prometheus's text format; throws where it breaks one.
+ */
 export interface Metrics {
   readonly text: string;
   /** Type of each metric that is announced. */

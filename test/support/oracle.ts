@@ -14,9 +14,9 @@ export interface Expected {
 }
 
 /**
- * Answers queries by looking at every note, with no index and no code of the service but the geodesic:
- * filter, then sort. Columns and sorted lists are made once; picking from a sorted list is sorting what
- * was picked.
+ * Answers queries by looking at every note, with no index and no code of the service but the
+ * geodesic: filter, then sort. Columns and sorted lists are made once; picking from a sorted list
+ * is sorting what was picked.
  */
 export class Oracle {
   /** By id; columns are in this order. */
@@ -134,9 +134,10 @@ export class Oracle {
   }
 
   /**
-   * The geodesic decides. It is computed only where the sphere leaves a doubt: a path on the ellipsoid
-   * is 0.99441 to 1.00449 times as long as the same path on the sphere of mean radius, the extremes of
-   * the ratio of their radii of curvature, so the band here is wider than it need be.
+   * The geodesic decides. It is computed only where the sphere leaves a doubt: a path on the
+   * ellipsoid is 0.99441 to 1.00449 times as long as the same path on the sphere of mean radius,
+   * the extremes of the ratio of their radii of curvature, so the band here is wider than it need
+   * be.
    */
   #dropOutside({ lon, lat, radius }: Circle, matches: Uint8Array): void {
     const centre = vectorOf(lon, lat);

@@ -25,8 +25,9 @@ interface Note {
 }
 
 /**
- * Asserts that a service answers `count` hostile posts, none with 5xx, that each answer 201 stands for
- * one point, that its folders hold nothing else than the images of these, and that memory does not grow.
+ * Asserts that a service answers `count` hostile posts, none with 5xx, that each answer 201 stands
+ * for one point, that its folders hold nothing else than the images of these, and that memory does
+ * not grow.
  */
 export async function fuzzPosts(count: number): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'waypost-posts-'));

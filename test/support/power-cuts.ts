@@ -21,8 +21,8 @@ interface Promised {
 }
 
 /**
- * Works on a journal by chance, then has the power cut at each of its operations in `variants` ways:
- * every promise that was given holds afterwards, and the journal goes on.
+ * Works on a journal by chance, then has the power cut at each of its operations in `variants`
+ * ways: every promise that was given holds afterwards, and the journal goes on.
  */
 export async function cutPower(seed: number, steps: number, variants: number): Promise<number> {
   let cuts = 0;

@@ -34,8 +34,8 @@ export function recordedPoints(): Map<number, Fields> {
 }
 
 /**
- * How our answer differs from the recorded one, as `what was → is` with semicolons between; empty when it
- * does not. A different status says it all, so that what follows from it is left out.
+ * How our answer differs from the recorded one, as `what was → is` with semicolons between; empty
+ * when it does not. A different status says it all, so that what follows from it is left out.
  */
 export function differencesOf(
   { method, target, response: recorded }: RecordedCase,

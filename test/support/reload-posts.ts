@@ -29,10 +29,10 @@ interface World {
 }
 
 /**
- * Has a service reload snapshots while clients post: ones that contain posted points, that use their
- * ids for other records, that were made before them, and that carry a watermark. Asserts after each
- * that every acknowledged point is there once, and after more than one round of these kinds after a
- * restart again. Returns how many points moved.
+ * Has a service reload snapshots while clients post: ones that contain posted points, that use
+ * their ids for other records, that were made before them, and that carry a watermark. Asserts
+ * after each that every acknowledged point is there once, and after more than one round of these
+ * kinds after a restart again. Returns how many points moved.
  */
 export async function reloadWhilePosting(seed: number, reloads: number): Promise<number> {
   const random = new Random(seed, 'point');

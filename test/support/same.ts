@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert';
 
 /**
- * Asserts that two lists of numbers are the same, and shows the first difference: a diff of thousands of
- * lines would take minutes.
+ * Asserts that two lists of numbers are the same, and shows the first difference: a diff of
+ * thousands of lines would take minutes.
  */
 export function assertSame(
   actual: ArrayLike<number>,

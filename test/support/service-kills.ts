@@ -36,10 +36,10 @@ export interface Kills {
 }
 
 /**
- * Has clients post as fast as they can, kills the service with all its processes at a random moment, or
- * where it is aimed at something at the beginning of that, and looks after the next start whether it
- * keeps its promises; snapshots with some of the points come meanwhile. Returns how many kills met
- * what they were aimed at.
+ * Has clients post as fast as they can, kills the service with all its processes at a random
+ * moment, or where it is aimed at something at the beginning of that, and looks after the next
+ * start whether it keeps its promises; snapshots with some of the points come meanwhile. Returns
+ * how many kills met what they were aimed at.
  */
 export async function killServices({ seed, times, workers, mostMs, aim }: Kills): Promise<number> {
   let met = 0;

@@ -42,8 +42,9 @@ export interface Outcome {
 }
 
 /**
- * Starts the service and waits until it listens. Rejects with what it wrote to standard error when it
- * ends before. The child dies with this process at the latest. `launcher` is a command that starts it.
+ * Starts the service and waits until it listens. Rejects with what it wrote to standard error when
+ * it ends before. The child dies with this process at the latest. `launcher` is a command that
+ * starts it.
  */
 export async function startService(
   flags: readonly string[],

@@ -17,9 +17,10 @@ function snapshot(mark: number): Buffer {
 }
 
 /**
- * Asserts that a service under load changes to each new snapshot, in whatever way it is put in place,
- * and that no client notices. Each round puts one snapshot in place in every way. Then come `bursts`
- * of snapshots, faster than they can be loaded. Clients wait `pauseMs` between two requests.
+ * Asserts that a service under load changes to each new snapshot, in whatever way it is put in
+ * place, and that no client notices. Each round puts one snapshot in place in every way. Then come
+ * `bursts` of snapshots, faster than they can be loaded. Clients wait `pauseMs` between two
+ * requests.
  */
 export async function swapUnderLoad(rounds: number, bursts: number, pauseMs = 0): Promise<void> {
   const path = join(makeFolder(), 'points');

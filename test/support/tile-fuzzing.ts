@@ -11,8 +11,8 @@ const SEED = 20_260_415;
 const GROWTH = 60e6;
 
 /**
- * Asserts that a service answers `count` hostile addresses of tiles, each with a tile or an error of
- * the client, and that its memory does not grow.
+ * Asserts that a service answers `count` hostile addresses of tiles, each with a tile or an error
+ * of the client, and that its memory does not grow.
  */
 export async function fuzzTiles(count: number): Promise<void> {
   const flags = ['--answer-cache', '4MiB', '--max-loop-delay', '0'];

@@ -2,8 +2,8 @@ import KDBush from 'kdbush';
 import { Random } from '../../src/generate/random.js';
 
 /**
- * Longitudes and latitudes in the order of their kd-tree: scattered where the seed is even, else on a coarse grid
- * where many coincide.
+ * Longitudes and latitudes in the order of their kd-tree: scattered where the seed is even, else on
+ * a coarse grid where many coincide.
  */
 export function treeCoords(count: number, nodeSize: number, seed: number): Float64Array {
   const random = new Random(seed, 'point');

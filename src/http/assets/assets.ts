@@ -18,7 +18,10 @@ export interface Asset {
 
 /** The static files of the pages, by name and by address. */
 export interface Assets {
-  /** The file called `name`, such as `page.css`; read when first asked for. Throws where there is none. */
+  /**
+   * The file called `name`, such as `page.css`; read when first asked for. Throws where there is
+   * none.
+   */
   named(name: string): Asset;
   /** Whether there is a file called `name`. */
   has(name: string): boolean;
@@ -28,7 +31,9 @@ export interface Assets {
 
 export const STATIC_PATH = '/static/';
 
-/** Hexadecimal digits of the digest in an address: two files of one name never share them by chance. */
+/**
+ * Hexadecimal digits of the digest in an address: two files of one name never share them by chance.
+ */
 const HASH_DIGITS = 12;
 /** An import of a module from its neighbour, as the compiler writes it. */
 const IMPORT = /(\bfrom |\bimport\(|\bimport )(['"])\.\/([\w-]+\.m?js)\2/g;
@@ -38,7 +43,9 @@ const SOURCE_MAP = /\n\/\/# sourceMappingURL=.*\s*$/;
 // half the time of the best quality, and 5 % more bytes
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-/** Makes the static files, whose addresses begin with `prefix`: a path without a slash at its end. */
+/**
+ * Makes the static files, whose addresses begin with `prefix`: a path without a slash at its end.
+ */
 export function createAssets(prefix: string, sources: readonly Source[] = SOURCES): Assets {
   const read = new Map<string, Asset>();
 

@@ -46,7 +46,9 @@ function image(name: string): Source {
   return { name, extension: 'svg', paths: [beside(`../../../../assets/${name}.svg`)] };
 }
 
-/** A script of `src/browser`, compiled. Its imports of the form `./name.js` must have a row, too. */
+/**
+ * A script of `src/browser`, compiled. Its imports of the form `./name.js` must have a row, too.
+ */
 function script(name: string): Source {
   return { name, extension: 'js', paths: [beside(`../../browser/${name}.js`)] };
 }

@@ -106,8 +106,8 @@ export interface Format {
   /** The parameter that says how many records a page has; `page_size` where absent. */
   readonly sizeParameter?: string;
   /**
-   * The body: at once, or in pieces where that may take more than a millisecond. Its memory is taken
-   * from that of the exchange, and given back by the caller.
+   * The body: at once, or in pieces where that may take more than a millisecond. Its memory is
+   * taken from that of the exchange, and given back by the caller.
    */
   encode(page: Page, exchange: Exchange): Buffer<ArrayBuffer> | Pieces<Buffer<ArrayBuffer>>;
 }

@@ -11,8 +11,8 @@ const KEPT: ReadonlySet<string> = new Set(['page', 'format']);
 const ADDED_UP: ReadonlySet<string> = new Set(['status', 'tags', 'tags_all', 'created_by']);
 
 /**
- * The form of an address's parameters. Each field has its rule and an example that can be followed, and
- * beside it what was wrong with its value. Parameters that the form does not have are kept.
+ * The form of an address's parameters. Each field has its rule and an example that can be followed,
+ * and beside it what was wrong with its value. Parameters that the form does not have are kept.
  */
 export function filterForm(
   path: string,

@@ -10,7 +10,8 @@ export function setPageHeaders(reply: FastifyReply, { headers }: Site): void {
 
 /** Headers of an answer as far as they are known, names and values in turn. */
 export function headerList(reply: FastifyReply): string[] {
-  // the id of a request is not shown: its length is another each time, and answers to HEAD tell the length
+  // the id of a request is not shown: its length is another each time, and answers to HEAD tell the
+  // length
   return Object.entries(reply.getHeaders())
     .filter(([name]) => name !== 'x-request-id')
     .flatMap(([name, value]) => [name, String(value)]);

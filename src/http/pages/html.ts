@@ -21,8 +21,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes markup of a template. Every text in it is escaped, so that it shows as text in an element and
- * in an attribute with quotes. Texts must not stand elsewhere: in a tag, a script or a style.
+ * Makes markup of a template. Every text in it is escaped, so that it shows as text in an element
+ * and in an attribute with quotes. Texts must not stand elsewhere: in a tag, a script or a style.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   let text = strings[0]!;

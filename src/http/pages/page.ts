@@ -157,7 +157,9 @@ function listHead({ count, page, pageCount }: ListFacts): Html {
   return html`<h2 id="results">${matches}${pageCount > 1 && `, ${place}`}</h2>\n`;
 }
 
-/** The choice between table and JSON, which needs no script: the style sheet hides the other one. */
+/**
+ * The choice between table and JSON, which needs no script: the style sheet hides the other one.
+ */
 const VIEWS = html`<fieldset class="views"><legend>Show</legend>
 <input type="radio" name="view" id="view-table" checked><label for="view-table">Table</label>
 <input type="radio" name="view" id="view-json"><label for="view-json">JSON</label>

@@ -6,7 +6,9 @@ import { type Html, html, NOTHING } from './html.js';
 /** Pages that are linked on each side of the one that is shown. */
 const NEIGHBOURS = 2;
 
-/** Links to the neighbours of a page, to some pages by their number, to the first and to the last. */
+/**
+ * Links to the neighbours of a page, to some pages by their number, to the first and to the last.
+ */
 export function paging(path: string, pairs: readonly Pair[], list: ListFacts, label: string): Html {
   const { page, pageCount, links } = list;
   if (pageCount <= 1) return NOTHING;

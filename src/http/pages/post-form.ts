@@ -12,8 +12,8 @@ export const JSON_FIELD = '_content';
 const EXAMPLE = '{\n  "lat": "60.16986",\n  "lon": "24.93837",\n  "comment": ""\n}';
 
 /**
- * The forms for a new point: one of fields and one of raw JSON, with what was posted before and what was
- * wrong with it.
+ * The forms for a new point: one of fields and one of raw JSON, with what was posted before and
+ * what was wrong with it.
  */
 export function postForm(
   path: string,

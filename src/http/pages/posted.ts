@@ -7,8 +7,8 @@ type Fields = ReadonlyMap<string, readonly string[]>;
 const SHOWN = ['lat', 'lon', 'comment', TAGS_FIELD, JSON_FIELD];
 
 /**
- * What a form of a page says, as another client would say it: raw JSON is the body itself, and tags are
- * what stands between commas. Throws a 400 HttpError for what is no JSON.
+ * What a form of a page says, as another client would say it: raw JSON is the body itself, and tags
+ * are what stands between commas. Throws a 400 HttpError for what is no JSON.
  */
 export function bodyOfForm(fields: Fields): Body {
   const json = fields.get(JSON_FIELD)?.at(-1);

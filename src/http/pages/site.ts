@@ -25,8 +25,8 @@ export function createSite(parts: SiteParts): Site {
 }
 
 /**
- * Headers by which a browser loads nothing from elsewhere but map tiles, runs no script and takes no
- * style that stands in the page, and shows the page in no frame.
+ * Headers by which a browser loads nothing from elsewhere but map tiles, runs no script and takes
+ * no style that stands in the page, and shows the page in no frame.
  */
 function headersOf(tileUrl: string | undefined): readonly string[] {
   const tiles = tileUrl === undefined ? '' : ` ${originOf(tileUrl)}`;

@@ -42,7 +42,9 @@ export interface Subject {
   /** The columns of its records; none where there is no table. */
   readonly columns: readonly Column[];
   readonly links: readonly KeyLink[];
-  /** Path of the tiles of all matches, behind which their filters stand; undefined without a map. */
+  /**
+   * Path of the tiles of all matches, behind which their filters stand; undefined without a map.
+   */
   readonly tiles: string | undefined;
   /** Path that the form for a new record posts to; undefined where there is none. */
   readonly posts: string | undefined;

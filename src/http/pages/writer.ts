@@ -1,7 +1,9 @@
 import type { BodyMemory } from '../formats/format.js';
 import { escapeHtml, type Html } from './html.js';
 
-/** Where the values of a key lead: the address for a value, undefined for one that leads nowhere. */
+/**
+ * Where the values of a key lead: the address for a value, undefined for one that leads nowhere.
+ */
 export interface KeyLink {
   readonly key: string;
   readonly href: (value: string | number) => string | undefined;
@@ -43,8 +45,9 @@ const LITERAL = 0x75;
 const TAG_BYTES = 3;
 
 /**
- * Writes a page: markup, and JSON for people, which is indented by two spaces a level, escaped, coloured and
- * linked. JSON is taken byte by byte and never parsed, so that the text shows what programs get.
+ * Writes a page: markup, and JSON for people, which is indented by two spaces a level, escaped,
+ * coloured and linked. JSON is taken byte by byte and never parsed, so that the text shows what
+ * programs get.
  */
 export class PageWriter {
   readonly #memory: BodyMemory;
@@ -97,7 +100,9 @@ export class PageWriter {
     return this.#buffer.subarray(0, this.#end);
   }
 
-  /** Appends a key, a text or a literal, which is between `from` and `to`, in a tag for its kind. */
+  /**
+   * Appends a key, a text or a literal, which is between `from` and `to`, in a tag for its kind.
+   */
   #value(bytes: Uint8Array, from: number, to: number, tag: number, href: string | undefined): void {
     this.#reserve(2 * TAG_BYTES + 1);
     if (this.#isOpened) this.#breakLine();

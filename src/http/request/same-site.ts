@@ -3,9 +3,9 @@ import { quote } from '../../model/quote.js';
 import { HttpError } from './errors.js';
 
 /**
- * Refuses a post that a page of another site makes a browser send. `origin` is what the links of this service
- * begin with. Browsers say by themselves where a form comes from; other clients say nothing, and are
- * nobody's tools. Throws a 403 HttpError.
+ * Refuses a post that a page of another site makes a browser send. `origin` is what the links of
+ * this service begin with. Browsers say by themselves where a form comes from; other clients say
+ * nothing, and are nobody's tools. Throws a 403 HttpError.
  */
 export function checkSameSite({ headers }: IncomingMessage, origin: string): void {
   const site = headers['sec-fetch-site'];

@@ -6,8 +6,8 @@ import { tooManyQueries } from '../request/errors.js';
 
 /**
  * The page of a query's result: at once where there is one, else when its turn in the queue has
- * come. All views of a thread share a queue, since an engine works on one suspended query at a time.
- * Throws a 503 HttpError when too many wait already.
+ * come. All views of a thread share a queue, since an engine works on one suspended query at a
+ * time. Throws a 503 HttpError when too many wait already.
  */
 export function soonOrLater<Result>(
   begun: Result | Suspended<Result>,

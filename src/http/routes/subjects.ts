@@ -43,7 +43,9 @@ const EXAMPLES: readonly Example[] = [
   },
 ];
 
-/** The formats for programs of an address and its page, in the service's own order of preference. */
+/**
+ * The formats for programs of an address and its page, in the service's own order of preference.
+ */
 export function withPage(
   site: Site,
   subject: Subject,

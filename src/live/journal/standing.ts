@@ -12,9 +12,9 @@ export type Standing =
 
 /**
  * Compares a post with a snapshot: `createdAt` says when the snapshot's record with an id was
- * created, undefined where there is none; `watermark` is the sequence up to which the snapshot knows
- * of all posts, 0 where it does not say. A post that has moved is also found under the id with which
- * it was acknowledged.
+ * created, undefined where there is none; `watermark` is the sequence up to which the snapshot
+ * knows of all posts, 0 where it does not say. A post that has moved is also found under the id
+ * with which it was acknowledged.
  */
 export function standingOf(
   { sequence, point, movedFrom }: Post,

@@ -20,9 +20,9 @@ export interface Adopter {
 
 /**
  * Serves a new generation of the snapshot and all accepted points that wait for one which contains
- * them. Those that it contains are retired. One whose id the snapshot uses for something else moves to
- * a fresh id, on stable storage before anybody sees it. Rejects with JournalUnavailable where that
- * cannot be written; what was served then stays.
+ * them. Those that it contains are retired. One whose id the snapshot uses for something else moves
+ * to a fresh id, on stable storage before anybody sees it. Rejects with JournalUnavailable where
+ * that cannot be written; what was served then stays.
  */
 export async function adopt(generation: Generation, adopter: Adopter): Promise<void> {
   const { journal, writer, tails } = adopter;

@@ -2,7 +2,9 @@ import type { TimeZone } from '../../model/time-zone.js';
 import { formatLocal, type Timestamp } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 
-/** Tells times of creation: each later than all before, also when the system's clock is put back. */
+/**
+ * Tells times of creation: each later than all before, also when the system's clock is put back.
+ */
 export interface PostClock {
   next(): Timestamp;
 }

@@ -8,7 +8,9 @@ export const FLUSH_BOUNDS: readonly number[] = [
   0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 ];
 
-/** What is counted of accepted points, in plain numbers; all at nought where points are only read. */
+/**
+ * What is counted of accepted points, in plain numbers; all at nought where points are only read.
+ */
 export interface PostStats {
   readonly outcomes: Record<PostReply['kind'], number>;
   /** Flushes of the journal by the first of {@link FLUSH_BOUNDS} that they kept to. */

@@ -33,8 +33,8 @@ export function visitRuns(
 const VISIT = 12;
 
 /**
- * The mean nanoseconds of a row when runs are visited and each row takes `cost`: of a ring of points
- * every second row is a run of its own, whose visit takes longer than the row.
+ * The mean nanoseconds of a row when runs are visited and each row takes `cost`: of a ring of
+ * points every second row is a run of its own, whose visit takes longer than the row.
  */
 export function costInRuns({ length, rows }: Runs, cost: number): number {
   return cost + (VISIT * length) / rows;

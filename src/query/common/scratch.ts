@@ -20,8 +20,8 @@ export interface Scratch {
   /** The rows of the page; valid until the next query starts. */
   readonly page: Uint32Array;
   /**
-   * How the page was taken: by a way of the planner, as a slice of its order, by a search outwards from the
-   * centre, or by the distances of all matches.
+   * How the page was taken: by a way of the planner, as a slice of its order, by a search outwards
+   * from the centre, or by the distances of all matches.
    */
   way: string;
 }

@@ -22,7 +22,10 @@ export interface Meter {
   readonly stretch: number;
 }
 
-/** Cost of a piece: half a millisecond by the costs of the planner; hostile data take up to twice that. */
+/**
+ * Cost of a piece: half a millisecond by the costs of the planner; hostile data take up to twice
+ * that.
+ */
 export const PIECE = 500_000;
 
 export function createMeter(piece: number): Meter {

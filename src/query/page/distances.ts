@@ -90,9 +90,9 @@ function* countDistances(meter: Meter, distances: Float64Array): Work<Counts | u
 }
 
 /**
- * Leaves out the rows whose distances lie before or behind the places asked for, by counting how many there are in
- * stretches of equal length: a pass or two where sorting them all would take twenty. Returns the others, and the places
- * among them.
+ * Leaves out the rows whose distances lie before or behind the places asked for, by counting how
+ * many there are in stretches of equal length: a pass or two where sorting them all would take
+ * twenty. Returns the others, and the places among them.
  */
 export function* leaveOutDistances(
   meter: Meter,
@@ -124,8 +124,8 @@ export function* leaveOutDistances(
 }
 
 /**
- * The distances at two places when sorted. Where there are many, the stretch that has such a place is
- * counted again, more finely each time.
+ * The distances at two places when sorted. Where there are many, the stretch that has such a place
+ * is counted again, more finely each time.
  */
 export function* distancesAt(
   meter: Meter,

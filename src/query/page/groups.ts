@@ -5,11 +5,17 @@ import type { Centre } from '../region/centre.js';
 import { each } from './distances.js';
 import type { Places } from './ordered.js';
 
-/** Blocks of a group, from the first look to the last: each group that is left is cut into those of the next size. */
+/**
+ * Blocks of a group, from the first look to the last: each group that is left is cut into those of
+ * the next size.
+ */
 const GROUP_BLOCKS: readonly number[] = [64, 16, 4, 1];
 /** Stretches that the distances which are still in question are cut into. */
 const BUCKETS = 1_024;
-/** Looks at the groups of one size: each makes the buckets finer where the page is, as far as the groups allow. */
+/**
+ * Looks at the groups of one size: each makes the buckets finer where the page is, as far as the
+ * groups allow.
+ */
 const LOOKS = 4;
 /** A look that leaves more than this share of the last one's span is the last of its size. */
 const WORTH_IT = 0.5;
@@ -40,7 +46,10 @@ interface Groups {
   length: number;
 }
 
-/** Haversines that the page's own lie between, and its places among the matches of the groups that are left. */
+/**
+ * Haversines that the page's own lie between, and its places among the matches of the groups that
+ * are left.
+ */
 interface Band {
   least: number;
   most: number;
@@ -49,9 +58,9 @@ interface Band {
 }
 
 /**
- * Leaves out the matches, given as bits, whose groups of blocks surely lie before or behind the places asked for when
- * sorted by distance: they are counted and never measured. Writes the others to the list, ascending, and returns them, with
- * the places among them.
+ * Leaves out the matches, given as bits, whose groups of blocks surely lie before or behind the
+ * places asked for when sorted by distance: they are counted and never measured. Writes the others
+ * to the list, ascending, and returns them, with the places among them.
  */
 export function* leaveOutGroups(
   meter: Meter,
@@ -110,7 +119,10 @@ function* countBefore(meter: Meter, { starts }: Blocks, bits: Int32Array): Work<
   return before;
 }
 
-/** Cuts groups of `size` blocks into groups of `part`, drops those without a match, and bounds the others. */
+/**
+ * Cuts groups of `size` blocks into groups of `part`, drops those without a match, and bounds the
+ * others.
+ */
 function* cutGroups(
   meter: Meter,
   { starts, boxes }: Blocks,
@@ -169,7 +181,8 @@ function* lookOnce(meter: Meter, groups: Groups, band: Band): Work<void> {
       end[bucketOf(farthest[group]!)]! += sizes[group]!;
     }
   });
-  // up to a bucket before `low` there are no more than `from` matches, up to `high` there are surely `to`
+  // up to a bucket before `low` there are no more than `from` matches, up to `high` there are
+  // surely `to`
   let low = 0;
   for (let count = begin[0]!; count <= from; count += begin[low]!) low++;
   let high = 0;

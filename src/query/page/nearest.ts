@@ -19,21 +19,21 @@ import { selectFew, selectRanked } from './select.js';
 const NOT_MANY = 2_048;
 
 /**
- * How many more than the page needs are asked for, to see whether the last distance is shared; when even
- * these all share it, the search outwards is given up.
+ * How many more than the page needs are asked for, to see whether the last distance is shared; when
+ * even these all share it, the search outwards is given up.
  */
 const SPARES = [8, 256];
 
 /**
- * Rows that a search outwards may look at, besides these for each one wanted. Where neighbours on the map are as good as
- * equally far away it would queue all of them.
+ * Rows that a search outwards may look at, besides these for each one wanted. Where neighbours on
+ * the map are as good as equally far away it would queue all of them.
  */
 const FEWEST_LOOKS = 2_048;
 const LOOKS_PER_ROW = 8;
 
 /**
- * Two haversines of one distance, taken in different ways, differ by less than this share; the search
- * outwards computes its own.
+ * Two haversines of one distance, taken in different ways, differ by less than this share; the
+ * search outwards computes its own.
  */
 const AGREEMENT = 1e-6;
 /** And by less than this, where both are as good as nought. */
@@ -44,8 +44,9 @@ const COMPARE = 2;
 const LOOK_UP = 4;
 
 /**
- * Writes the rows of a page to the front of `scratch.page`: the matches at the given places when sorted by
- * great-circle distance from the centre of the circle among the filters, ties by id. `forced` overrides the planner.
+ * Writes the rows of a page to the front of `scratch.page`: the matches at the given places when
+ * sorted by great-circle distance from the centre of the circle among the filters, ties by id.
+ * `forced` overrides the planner.
  */
 export function takeNearest(
   dataset: Dataset,
@@ -95,7 +96,10 @@ function areInOnePlace({ blocks, coords }: Dataset, { bounds, length }: Runs): b
   return true;
 }
 
-/** Picks the page out of many matches, in pieces. As bits they ascend: whole blocks of neighbours are counted unseen. */
+/**
+ * Picks the page out of many matches, in pieces. As bits they ascend: whole blocks of neighbours
+ * are counted unseen.
+ */
 function* select(
   dataset: Dataset,
   scratch: Scratch,
@@ -118,8 +122,8 @@ function* select(
 class GivenUp extends Error {}
 
 /**
- * The nearest matches, a few more than the page needs, so that none at the page's last distance is missing;
- * undefined when too many share it, or are nearly as far away.
+ * The nearest matches, a few more than the page needs, so that none at the page's last distance is
+ * missing; undefined when too many share it, or are nearly as far away.
  */
 function searchOutwards(
   dataset: Dataset,
@@ -151,7 +155,10 @@ function searchOutwards(
   return undefined;
 }
 
-/** Distances of few rows are written to the scratch memory, from which {@link pick} sorts them: they are its own then. */
+/**
+ * Distances of few rows are written to the scratch memory, from which {@link pick} sorts them: they
+ * are its own then.
+ */
 function measureFew(
   { coords }: Dataset,
   { selection, meter }: Scratch,
@@ -186,8 +193,8 @@ function pick(
 }
 
 /**
- * The same where many may be equally far away. All between the first and the last distance of the page is on it; of what
- * is at these two, which may be a great deal, ids decide.
+ * The same where many may be equally far away. All between the first and the last distance of the
+ * page is on it; of what is at these two, which may be a great deal, ids decide.
  */
 function* pickTied(
   { byId }: Dataset,

@@ -34,8 +34,8 @@ export interface Places {
 }
 
 /**
- * Writes the rows of a page to the front of `scratch.page`: the matches at the given places of an order,
- * or of its reverse. `forced` overrides the planner where there is a choice.
+ * Writes the rows of a page to the front of `scratch.page`: the matches at the given places of an
+ * order, or of its reverse. `forced` overrides the planner where there is a choice.
  */
 export function takeOrdered(
   dataset: Dataset,

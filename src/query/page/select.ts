@@ -9,13 +9,16 @@ import {
 } from '../common/scratch.js';
 import { andThen, inStretches, type Step } from '../common/work.js';
 
-/** More than this in one bucket of a few: they are so close together that insertion would be slow. */
+/**
+ * More than this in one bucket of a few: they are so close together that insertion would be slow.
+ */
 const MOST_IN_BUCKET = 64;
 
 /**
- * Picks a window of a few matches sorted by key, ties by id: of the rows, at most {@link FEW}, whose keys are the first of
- * `keys`, those at places `from` to `to - 1`, written to the front of `out`. Keys lie from 0 to `most`. Returns
- * false, and does nothing, when they lie too close together for it.
+ * Picks a window of a few matches sorted by key, ties by id: of the rows, at most {@link FEW},
+ * whose keys are the first of `keys`, those at places `from` to `to - 1`, written to the front of
+ * `out`. Keys lie from 0 to `most`. Returns false, and does nothing, when they lie too close
+ * together for it.
  */
 export function selectFew(
   { keys, sortedKeys, sortedRows, buckets }: Selection,
@@ -27,8 +30,8 @@ export function selectFew(
   out: Uint32Array,
 ): boolean {
   const count = rows.length;
-  // ranks and squared distances of neighbours on the map are spread evenly, more or less; the scale of what is
-  // smaller than this would be infinite
+  // ranks and squared distances of neighbours on the map are spread evenly, more or less; the scale
+  // of what is smaller than this would be infinite
   const scale = most > 1e-300 ? (BUCKETS - 1) / most : 0;
   buckets.fill(0);
   for (let i = 0; i < count; i++) buckets[Math.trunc(keys[i]! * scale)]!++;
@@ -45,7 +48,8 @@ export function selectFew(
     sortedKeys[place] = key;
     sortedRows[place] = rows[i]!;
   }
-  // each bucket ends by now where the next began: what comes behind that of the last place need not be sorted
+  // each bucket ends by now where the next began: what comes behind that of the last place need not
+  // be sorted
   const end = buckets[Math.trunc(sortedKeys[to - 1]! * scale)]!;
   sortByInsertion(sortedKeys, sortedRows, end, idRanks);
   for (let place = from; place < to; place++) out[place - from] = sortedRows[place]!;
@@ -76,7 +80,8 @@ function sortByInsertion(
 }
 
 /**
- * Picks a window of rows sorted by their ranks: those at places `from` to `to - 1`, written to the front of `out`.
+ * Picks a window of rows sorted by their ranks: those at places `from` to `to - 1`, written to the
+ * front of `out`.
  */
 export function selectRanked(
   { selection, meter }: Scratch,

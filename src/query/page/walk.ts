@@ -71,8 +71,8 @@ export class Walk {
   }
 
   /**
-   * Goes on by bits to a stride before the page at most: matches are counted, every other branch would be
-   * mispredicted.
+   * Goes on by bits to a stride before the page at most: matches are counted, every other branch
+   * would be mispredicted.
    */
   pass(bits: Int32Array, meter: Meter): Step<void> {
     const most = Math.ceil(meter.stretch / MARKED);

@@ -3,7 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createOutbox, type Outbox } from '../../../src/http/answer/outbox.js';
 
-/** An outbox that notes the numbers it sends, fails to send negative ones, and notes these apart. */
+/**
+ * An outbox that notes the numbers it sends, fails to send negative ones, and notes these apart.
+ */
 function start(longestMs = Infinity): {
   put: Outbox<number>;
   sent: number[];

@@ -5,7 +5,10 @@ import { judge, type Look, type Refusal, type Verdict } from '../../../src/live/
 const SETTLE_MS = 100;
 const NOW = 10_000;
 
-/** What a file is called, and since how many milliseconds it has held still; none for one that is new. */
+/**
+ * What a file is called, and since how many milliseconds it has held still; none for one that is
+ * new.
+ */
 type File = readonly [name: string, stillFor?: number];
 
 /** A look at these files, the newest first. */

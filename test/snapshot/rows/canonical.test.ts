@@ -7,7 +7,10 @@ import { fixtureRecords } from '../../support/rows.js';
 
 const reader = new CanonicalReader();
 
-/** The columns and record of a line that the validator takes and renders as it stands; undefined of others. */
+/**
+ * The columns and record of a line that the validator takes and renders as it stands; undefined of
+ * others.
+ */
 function expected(line: Buffer): object | undefined {
   const text = line.toString();
   if (!Buffer.from(text).equals(line)) return undefined;

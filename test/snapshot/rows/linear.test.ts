@@ -9,10 +9,16 @@ import { readNdjson } from '../../../src/snapshot/rows/ndjson.js';
 import type { RowParser } from '../../../src/snapshot/rows/row.js';
 import { chunked } from '../../support/rows.js';
 
-/** Inputs of one size and of so many times that size; linear work grows as much, quadratic work by its square. */
+/**
+ * Inputs of one size and of so many times that size; linear work grows as much, quadratic work by
+ * its square.
+ */
 const TIMES = 8;
 const MOST = 3 * TIMES;
-/** Below that processor time, in microseconds, the clock and the garbage collector say more than the parser. */
+/**
+ * Below that processor time, in microseconds, the clock and the garbage collector say more than the
+ * parser.
+ */
 const LEAST_MICROS = 2000;
 
 const CSV = 'id,lat,lon,created_at,tags\n';
