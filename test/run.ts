@@ -31,8 +31,8 @@ async function main(args: readonly string[]): Promise<void> {
     .sort((a, b) => lengthOf(b, seconds) - lengthOf(a, seconds));
   const started = performance.now();
   const outcomes: Outcome[] = [];
-  // a file waits a third of its time for processes, disks and clocks: one more than there are cores
-  const width = kind === 'soak' ? 1 : availableParallelism() + 1;
+  // a file waits a third of its time for processes, disks and clocks: three more than there are cores
+  const width = kind === 'soak' ? 1 : availableParallelism() + 3;
   const ownProcess = (name: string): boolean => kind === 'soak' || OWN_PROCESS.test(textOf(name));
   await runAll(
     files.map((name) => ({
@@ -73,7 +73,7 @@ function readSeconds(): Record<string, number> {
 
 /** Where nothing is known, files that start processes of their own count as long. */
 function lengthOf(name: string, seconds: Readonly<Record<string, number>>): number {
-  return seconds[name] ?? (textOf(name).includes('support/service.js') ? 5 : 1);
+  return seconds[name] ?? (/support\/(?:browser|notes|service)\.js/.test(textOf(name)) ? 5 : 1);
 }
 
 function report(name: string, outcome: Outcome): void {

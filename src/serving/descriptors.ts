@@ -4,10 +4,10 @@ import { MAX_OPEN_UPLOADS } from '../media/upload.js';
 import type { ServeSettings } from '../settings/setting.js';
 
 /**
- * What Node, the first thread, a build and its modules, files and events, and operators'
- * connections take.
+ * What Node, the first thread, a build, files and events, and operators' connections take, and the
+ * modules that a thread reads at one time when it starts: with 64 descriptors some starts failed.
  */
-const RESERVE = 48;
+const RESERVE = 80;
 /** What each thread takes: its event loop and its listening sockets. */
 const RESERVE_OF_THREAD = 8;
 

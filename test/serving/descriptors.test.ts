@@ -26,7 +26,7 @@ function serveWith(files: number, flags: readonly string[]): ReturnType<typeof s
 }
 
 (isLinux ? test : test.skip)('more connections than files may be open end nothing', async () => {
-  const child = serveWith(64, ['--workers', '1']);
+  const child = serveWith(96, ['--workers', '1']);
   const logs: Record<string, unknown>[] = [];
   createInterface({ input: child.stdout! }).on('line', (line) => logs.push(JSON.parse(line)));
   const sockets: Socket[] = [];
@@ -60,13 +60,13 @@ function serveWith(files: number, flags: readonly string[]): ReturnType<typeof s
 });
 
 (isLinux ? test : test.skip)('a limit that leaves no room for connections is refused', async () => {
-  const child = serveWith(56, ['--workers', '1']);
+  const child = serveWith(88, ['--workers', '1']);
   let stderr = '';
   child.stderr!.on('data', (chunk) => {
     stderr += chunk;
   });
   assert.equal(await once(child, 'close'), [1, null]);
-  assert.match(stderr, /^waypost: The limit of 56 open files is too low.*ulimit -n/);
+  assert.match(stderr, /^waypost: The limit of 88 open files is too low.*ulimit -n/);
 });
 
 test.run();

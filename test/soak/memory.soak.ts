@@ -5,9 +5,9 @@ import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_BLOCK_POINTS } from '../../../src/snapshot/block.js';
-import { openSnapshot } from '../../../src/snapshot/files/open.js';
-import { withFolder } from '../../support/native.js';
+import { MAX_BLOCK_POINTS } from '../../src/snapshot/block.js';
+import { openSnapshot } from '../../src/snapshot/files/open.js';
+import { withFolder } from '../support/native.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
@@ -37,7 +37,7 @@ test('blocks are full by bytes', async () => {
 /** What drain-worker.ts finds; a worker whose heap is full ends with an error. */
 function drain(name: string): Promise<{ count: number; largestBatch: number }> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('../../support/drain-worker.js', import.meta.url), {
+    const worker = new Worker(new URL('../support/drain-worker.js', import.meta.url), {
       workerData: name,
       resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 4 },
     });
