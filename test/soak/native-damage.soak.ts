@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { pack } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { InputError } from '../../../src/errors.js';
-import { openNative } from '../../../src/snapshot/native/read.js';
-import { frame, framesOf, uint32 } from '../../support/forge.js';
-import { readTwoPass, refused, withFolder, withSample } from '../../support/native.js';
+import { InputError } from '../../src/errors.js';
+import { openNative } from '../../src/snapshot/native/read.js';
+import { frame, framesOf, uint32 } from '../support/forge.js';
+import { readTwoPass, refused, withFolder, withSample } from '../support/native.js';
 
 test('a file cut anywhere is refused, from its two ends alone', () =>
   withSample(async (bytes, path) => {
