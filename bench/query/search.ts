@@ -1,8 +1,8 @@
 import type { Random } from '../../src/generate/random.js';
 import type { Circle, Query } from '../../src/model/query.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
-import { Suspended } from '../../src/query/suspended.js';
 import { benchRandom } from '../places.js';
+import { leastOf, timePieces } from '../support/pieces.js';
 import { say } from '../support/run.js';
 import { type Candidate, mutate, randomCandidate, type Searched, textOf } from './candidates.js';
 import { HOSTILE_DATA, hostileDataset } from './hostile-data.js';
@@ -103,7 +103,7 @@ export function searchSlowest(
       data,
       query: textOf(candidate, query),
       matches,
-      ...leastOf(engine, query, FINAL),
+      ...leastOf(() => engine.begin(query), FINAL),
     }))
     .sort((a, b) => b.millis - a.millis)
     .slice(0, SLOWEST);
@@ -122,42 +122,9 @@ function measure(engine: Engine, candidate: Candidate, beat = 0): Tried | undefi
   const first = { filters, ordering, page: 1, pageSize };
   const { count: matches, pageCount } = engine.run(first)!;
   const query = { ...first, page: 1 + Math.round((pageCount - 1) * depth) };
-  if (millisOf(engine, query).millis <= beat) return undefined;
-  const { millis } = leastOf(engine, query, AGAIN);
+  if (timePieces(() => engine.begin(query)).millis <= beat) return undefined;
+  const { millis } = leastOf(() => engine.begin(query), AGAIN);
   return millis > beat ? { candidate, query, matches, millis } : undefined;
-}
-
-function leastOf(engine: Engine, query: Query, times: number): { millis: number; piece: number } {
-  let [millis, piece] = [Infinity, Infinity];
-  for (let i = 0; i < times; i++) {
-    const one = millisOf(engine, query);
-    millis = Math.min(millis, one.millis);
-    piece = Math.min(piece, one.piece);
-  }
-  return { millis, piece };
-}
-
-function millisOf(engine: Engine, query: Query): { millis: number; piece: number } {
-  let millis = 0;
-  let piece = 0;
-  const timed = <T>(work: () => T): T => {
-    // other processes take time of the clock, the engine's other threads that of the processor
-    const began = performance.now();
-    const before = process.cpuUsage();
-    const result = work();
-    const { user, system } = process.cpuUsage(before);
-    const took = Math.min(performance.now() - began, (user + system) / 1000);
-    millis += took;
-    piece = Math.max(piece, took);
-    return result;
-  };
-  let answer = timed(() => engine.begin(query));
-  while (answer instanceof Suspended) {
-    const { resume } = answer;
-    const suspended = answer;
-    answer = timed(() => resume.call(suspended));
-  }
-  return { millis, piece };
 }
 
 /** Keeps one query of each family: versions of one query differ by little. */

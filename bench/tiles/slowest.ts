@@ -4,20 +4,16 @@ import { parseQueryString } from '../../src/http/request/query-string.js';
 import { parseTile, parseTileLook } from '../../src/http/request/tile.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Engine } from '../../src/query/engine.js';
-import { Suspended } from '../../src/query/suspended.js';
 import { filtersWithin } from '../../src/tiles/query.js';
 import { beginTile } from '../../src/tiles/tile.js';
 import { benchRandom } from '../places.js';
+import { leastOf, type Took, timePieces } from '../support/pieces.js';
 import { GRID } from './cases.js';
 import { createHostileTiles } from './hostile.js';
 
 /** A tile of the whole world with one filter. */
-export interface SlowTile {
+export interface SlowTile extends Took {
   readonly query: string;
-  /** Milliseconds in all, from the first to the last piece of work. */
-  readonly millis: number;
-  /** The longest piece. */
-  readonly piece: number;
 }
 
 const WORLD = { z: 0, x: 0, y: 0 };
@@ -56,10 +52,10 @@ export async function slowestTiles(engine: Engine, tries: number): Promise<SlowT
     const query = kinds[Math.abs(i) % kinds.length]!();
     const filters = filtersWithin(WORLD, parseFilters(parseQueryString(query), zone, []));
     const begin = () => beginTile(engine, { address: WORLD, filters, grid: GRID });
-    const took = timed(begin);
+    const took = timePieces(begin);
     if (i < 0 || took.millis <= (found[KEPT - 1]?.millis ?? 0)) continue;
     // bitmaps of attributes are kept, so that only what needs none may be measured again
-    found.push({ query, ...(ATTRIBUTE.test(query) ? took : leastOf(took, begin)) });
+    found.push({ query, ...(ATTRIBUTE.test(query) ? took : leastOf(begin, AGAIN, took)) });
     found.sort((a, b) => b.millis - a.millis);
     found.length = Math.min(found.length, KEPT);
   }
@@ -89,9 +85,9 @@ export async function hostileTiles(engine: Engine, tries: number): Promise<Hosti
       if (y === undefined) throw new NotFound();
       const look = parseTileLook(parseQueryString(text), zone);
       const tile = parseTile({ z: z!, x: x!, y }, look);
-      const took = timed(() => beginTile(engine, tile));
+      const took = timePieces(() => beginTile(engine, tile));
       if (took.millis <= (slowest?.millis ?? 0)) continue;
-      const least = leastOf(took, () => beginTile(engine, tile));
+      const least = leastOf(() => beginTile(engine, tile), AGAIN, took);
       if (least.millis > (slowest?.millis ?? 0)) slowest = { query, ...least };
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
@@ -99,39 +95,4 @@ export async function hostileTiles(engine: Engine, tries: number): Promise<Hosti
     }
   }
   return { tried: tries, refused, slowest };
-}
-
-type Took = Omit<SlowTile, 'query'>;
-
-/** What a tile takes at least. */
-function leastOf(first: Took, begin: () => Uint8Array | Suspended<Uint8Array>): Took {
-  let { millis, piece } = first;
-  for (let i = 0; i < AGAIN; i++) {
-    const took = timed(begin);
-    millis = Math.min(millis, took.millis);
-    piece = Math.min(piece, took.piece);
-  }
-  return { millis, piece };
-}
-
-function timed(begin: () => Uint8Array | Suspended<Uint8Array>): Took {
-  let millis = 0;
-  let piece = 0;
-  const time = <T>(work: () => T): T => {
-    // other processes take time of the clock, this one's other threads that of the processor
-    const began = performance.now();
-    const before = process.cpuUsage();
-    const result = work();
-    const { user, system } = process.cpuUsage(before);
-    const took = Math.min(performance.now() - began, (user + system) / 1000);
-    millis += took;
-    piece = Math.max(piece, took);
-    return result;
-  };
-  let tile = time(begin);
-  while (tile instanceof Suspended) {
-    const suspended: Suspended<Uint8Array> = tile;
-    tile = time(() => suspended.resume());
-  }
-  return { millis, piece };
 }
