@@ -1,8 +1,9 @@
 import * as assert from 'uvu/assert';
 import type { Envelope } from './client.js';
+import { staysSmall } from './growth.js';
 import { createHostileQueries, type HostileQuery } from './hostile-queries.js';
 import { openPipeline, type Pipeline, type RawAnswer } from './pipeline.js';
-import { FIXTURE_POINTS, type Service, startService } from './service.js';
+import { FIXTURE_POINTS, startService } from './service.js';
 
 const CONNECTIONS = 8;
 const BATCH = 50;
@@ -40,11 +41,7 @@ export async function fuzzQueries(queries: number): Promise<void> {
       const work = (): Promise<void> => sendBatches(service.port, () => nextBatch(limit), statuses);
       await Promise.all(Array.from({ length: CONNECTIONS }, work));
     };
-    await sendUpTo(Math.floor(queries / 3));
-    const settled = await residentBytes(service);
-    await sendUpTo(queries);
-    const growth = (await residentBytes(service)) - settled;
-    assert.ok(growth < GROWTH, `grew by ${growth} bytes`);
+    await staysSmall(service, queries, GROWTH, sendUpTo);
     assert.is(
       [...statuses.values()].reduce((sum, one) => sum + one),
       queries,
@@ -130,9 +127,4 @@ function check({ target, isTarget }: Sent, { status, head, body }: RawAnswer): v
   for (const link of [next, previous]) {
     if (link !== null) assert.match(link, /^http:\/\/x\/rest\/\w+\/(?:\?[\w.~%+&=-]+)?$/);
   }
-}
-
-async function residentBytes(service: Service): Promise<number> {
-  const { text } = await service.get('/metrics');
-  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)![1]);
 }

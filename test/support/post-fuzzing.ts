@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { ask, type Envelope, type Reply } from './client.js';
+import { staysSmall } from './growth.js';
 import { createHostilePosts, type HostilePost } from './hostile-posts.js';
 import { SECRET } from './images.js';
 import { FIXTURE_POINTS, type Service, startService } from './service.js';
@@ -62,11 +63,7 @@ export async function fuzzPosts(count: number): Promise<void> {
       await Promise.all(Array.from({ length: CLIENTS }, work));
       agent.destroy();
     };
-    await sendUpTo(Math.floor(count / 3));
-    const settled = await residentBytes(service);
-    await sendUpTo(count);
-    const growth = (await residentBytes(service)) - settled;
-    assert.ok(growth < GROWTH, `grew by ${growth} bytes`);
+    await staysSmall(service, count, GROWTH, sendUpTo);
     // the posts are neither all good nor all bad
     for (const status of [201, 400]) assert.ok(statuses.get(status)! > count / 20, `${status}`);
 
@@ -145,9 +142,4 @@ async function checkFiles(
 
 async function countOf(service: Service): Promise<number> {
   return (await service.get(`${POINTS}?page_size=1`)).json<Envelope>().count;
-}
-
-async function residentBytes(service: Service): Promise<number> {
-  const { text } = await service.get('/metrics');
-  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)![1]);
 }

@@ -1,7 +1,8 @@
 import * as assert from 'uvu/assert';
 import { createHostileTiles } from '../../bench/tiles/hostile.js';
+import { staysSmall } from './growth.js';
 import { openPipeline, type RawAnswer } from './pipeline.js';
-import { FIXTURE_POINTS, type Service, startService } from './service.js';
+import { FIXTURE_POINTS, startService } from './service.js';
 import { decodeTile } from './tiles.js';
 
 const CONNECTIONS = 4;
@@ -45,11 +46,7 @@ export async function fuzzTiles(count: number): Promise<void> {
   }
 
   try {
-    await sendUpTo(Math.floor(count / 3));
-    const settled = await residentBytes(service);
-    await sendUpTo(count);
-    const growth = (await residentBytes(service)) - settled;
-    assert.ok(growth < GROWTH, `grew by ${growth} bytes`);
+    await staysSmall(service, count, GROWTH, sendUpTo);
     // the addresses are neither all good nor all bad
     for (const status of [200, 204, 400, 404]) {
       assert.ok((statuses.get(status) ?? 0) > count / 50, `${status}: ${statuses.get(status)}`);
@@ -67,9 +64,4 @@ function check(target: string, { status, body }: RawAnswer): void {
     const texts = Object.values(JSON.parse(body.toString()) as object).flat();
     assert.ok(texts.length > 0 && texts.every((text) => typeof text === 'string'), target);
   }
-}
-
-async function residentBytes(service: Service): Promise<number> {
-  const { text } = await service.get('/metrics');
-  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)![1]);
 }
