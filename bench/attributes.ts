@@ -3,7 +3,7 @@ import { makeCases } from './query/cases.js';
 import { measure, queryOf } from './query/measure.js';
 import { loadEngine } from './query.js';
 import { nativeFile, SEED } from './support/data.js';
-import { isMain, plainCommand, positive, runMain } from './support/run.js';
+import { plainCommand, positive, runMain } from './support/run.js';
 
 const command = plainCommand(
   'attributes',
@@ -49,4 +49,4 @@ async function main(): Promise<void> {
   }
 }
 
-if (isMain(import.meta)) await runMain(import.meta, main);
+await runMain(import.meta, main);

@@ -92,17 +92,12 @@ function outline({ z, x, y }: Address, land: readonly Ring[]): string {
   return land.map((ring) => `M${ring.map(place).join('L')}Z`).join('');
 }
 
-/**
- * The outlines of land, those that go on beyond the antimeridian once more where they come from.
- */
+/** The outlines of land. */
 function readLand(): Ring[] {
   const { geometry } = JSON.parse(readFileSync(join(ROOT, 'assets/land.json'), 'utf8')) as {
     geometry: { coordinates: Ring[][] };
   };
-  return geometry.coordinates.flat().flatMap((ring) => {
-    const goesOn = ring.some(([lon]) => lon < -180);
-    return goesOn ? [ring, ring.map(([lon, lat]): Ring[number] => [lon + 360, lat])] : [ring];
-  });
+  return geometry.coordinates.flat();
 }
 
 await runMain(import.meta, main);

@@ -70,7 +70,7 @@ export const SMOKE_HELP = 'a few thousand points and short rounds: checks answer
 export const LARGE_HELP = '10,000,000 points as well: needs 8 GB of memory';
 
 /** Whether a module is the script that was started. */
-export function isMain(meta: ImportMeta): boolean {
+function isMain(meta: ImportMeta): boolean {
   return process.argv[1] === meta.filename;
 }
 

@@ -58,7 +58,7 @@ async function totalOf(contender: Contender, z: number): Promise<number> {
 }
 
 /** How many points each cell of a tile has, where it has any. */
-export function cellsOf(bytes: Uint8Array): Map<number, number> {
+function cellsOf(bytes: Uint8Array): Map<number, number> {
   const cells = new Map<number, number>();
   const { layers } = new VectorTile(new PbfReader(bytes));
   for (const layer of Object.values(layers)) {

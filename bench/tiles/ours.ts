@@ -7,8 +7,8 @@ import { startService } from '../support/service.js';
 import { type Address, filtersOf, GRID } from './cases.js';
 import type { Contender } from './contender.js';
 
-export const OURS = 'Waypost';
-export const OURS_BY_HTTP = 'Waypost, by HTTP';
+const OURS = 'Waypost';
+const OURS_BY_HTTP = 'Waypost, by HTTP';
 
 /** Tiles made in this process, without pauses. */
 export function openOurs(engine: Engine): Contender {

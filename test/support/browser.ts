@@ -37,11 +37,11 @@ export interface Visitor {
   close(): Promise<void>;
 }
 
-/** Starts a browser without a window; `flags` come on top of its usual ones. */
-export async function openBrowser(flags: readonly string[] = FLAGS): Promise<Visitor> {
+/** Starts a browser without a window. */
+export async function openBrowser(): Promise<Visitor> {
   // a third of a second, which nobody pays who has no browser
   const { chromium } = await import('playwright-core');
-  const browser = await chromium.launch({ executablePath: CHROMIUM!, args: [...flags] });
+  const browser = await chromium.launch({ executablePath: CHROMIUM!, args: [...FLAGS] });
   return {
     visit: (sites, look, options) => visit(browser, sites, look, options),
     close: () => browser.close(),

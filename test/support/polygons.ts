@@ -2,7 +2,7 @@ import { Random } from '../../src/generate/random.js';
 import type { Place, WrittenRing } from './plain-polygon.js';
 
 /** Most places lie on this grid, in hundredths of a degree, so that many lie on edges of others. */
-export const STEP = 900;
+const STEP = 900;
 const TURN = 36_000;
 
 /**
