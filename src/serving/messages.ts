@@ -6,7 +6,13 @@ import type { Waiting } from '../live/reload/reload.js';
 import type { ServeSettings } from '../settings/setting.js';
 import type { TokenTable } from '../tokens/table.js';
 import type { ConnectionCounts } from './connections.js';
-import type { Answer, RelayedPost, RelayedReply } from './post-relay.js';
+import {
+  type Answer,
+  answerOf,
+  type RelayedPost,
+  type RelayedReply,
+  settleBy,
+} from './post-relay.js';
 
 /** What all threads share to count posts. */
 export interface Throttles {
@@ -77,8 +83,7 @@ export function ask<Message, Value>(
   return new Promise((resolve, reject) => {
     port1.once('message', (answer: Answer<Value>) => {
       port1.close();
-      if ('error' in answer) reject(answer.error);
-      else resolve(answer.value);
+      settleBy(answer, { resolve, reject });
     });
     receiver.postMessage(question(port2), [port2]);
   });
@@ -86,11 +91,5 @@ export function ask<Message, Value>(
 
 /** Answers a question with what `work` resolves to, or its error. */
 export async function answer(reply: MessagePort, work: () => unknown): Promise<void> {
-  let found: Answer<unknown>;
-  try {
-    found = { value: await work() };
-  } catch (error) {
-    found = { error };
-  }
-  reply.postMessage(found);
+  reply.postMessage(await answerOf(work));
 }
