@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import sharp, { type Metadata } from 'sharp';
 import type { Decoded, DecodeJob, DecodeReply } from './decoder.js';
 import type { Ending } from './names.js';
@@ -25,6 +26,7 @@ try {
 } catch {
   // there is no such file, or it may not be written
 }
+stepBack();
 // images come one at a time, and none twice
 sharp.cache(false);
 sharp.concurrency(1);
@@ -41,6 +43,21 @@ process.on('message', async (job: DecodeJob) => {
   reply(decoded);
 });
 process.send!('ready');
+
+/**
+ * Answers come first. Linux lowers one thread at a time, and some are older than this code; those
+ * that begin later are as the thread that begins them.
+ */
+function stepBack(): void {
+  const folder = '/proc/self/task';
+  for (const thread of existsSync(folder) ? readdirSync(folder) : ['0']) {
+    try {
+      setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
+    } catch {
+      // it has ended, or may not be lowered: images are decoded all the same
+    }
+  }
+}
 
 function reply(message: DecodeReply): void {
   process.send!(message);

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { MediaUnavailable } from './folder.js';
 import type { Ending } from './names.js';
@@ -141,7 +140,6 @@ async function startProcess(): Promise<ChildProcess> {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   child.on('error', () => {});
-  lowerPriority(child.pid);
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
   try {
     await Promise.race([once(child, 'message'), failed(child)]);
@@ -154,16 +152,6 @@ async function startProcess(): Promise<ChildProcess> {
 async function failed(child: ChildProcess): Promise<never> {
   const [code, signal] = await once(child, 'exit');
   throw new MediaUnavailable(`the process that decodes images ended with ${signal ?? code}`);
-}
-
-/** Answers come first. Threads that begin later have the priority of the one that begins them. */
-function lowerPriority(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // it has ended already, which is noticed elsewhere
-  }
 }
 
 function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
