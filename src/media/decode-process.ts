@@ -91,7 +91,8 @@ async function decode({ input, output, maxPixels }: DecodeJob): Promise<Decoded>
   } finally {
     await file.close();
   }
-  return { kind: 'image', ending, sha256: createHash('sha256').update(made).digest('hex') };
+  const sha256 = createHash('sha256').update(made).digest('hex');
+  return { kind: 'image', ending, bytes: made.length, sha256 };
 }
 
 function remake(

@@ -13,7 +13,12 @@ export interface DecodeJob {
 
 /** What it answers: a new image was written, this one is not taken, or the system failed. */
 export type Decoded =
-  | { readonly kind: 'image'; readonly ending: Ending; readonly sha256: string }
+  | {
+      readonly kind: 'image';
+      readonly ending: Ending;
+      readonly bytes: number;
+      readonly sha256: string;
+    }
   | { readonly kind: 'refused'; readonly text: string }
   | { readonly kind: 'failed'; readonly code: string };
 

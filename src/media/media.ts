@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rmdir, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { InputError } from '../errors.js';
@@ -184,7 +184,7 @@ async function makeImage(
   try {
     const decoded = await decoder.decode({ input, output, maxPixels });
     if (decoded.kind === 'image') {
-      stats.bytes += (await stat(output)).size;
+      stats.bytes += decoded.bytes;
       stats.outcomes.taken++;
       return { file, name: safeName(upload.name, decoded.sha256, decoded.ending) };
     }
