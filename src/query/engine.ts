@@ -6,7 +6,7 @@ import type { Filters, Ordering, Query } from '../model/query.js';
 import type { Matches } from './common/matches.js';
 import type { Driver, Form, Way } from './common/plan.js';
 import { createScratch, type Scratch } from './common/scratch.js';
-import { andThen, drain, isWork, PIECE, type Step, type Work } from './common/work.js';
+import { andThen, drain, isWork, NO_WAY, PIECE, type Step, type Work } from './common/work.js';
 import { findMatches } from './match.js';
 import { takeMerged } from './merge.js';
 import { takeNearest } from './page/nearest.js';
@@ -46,7 +46,7 @@ export interface Effort {
   readonly looks: number;
   /** The form that the matches had. */
   readonly form: Form;
-  /** As {@link Scratch} names it. */
+  /** As `Meter` names it. */
   readonly way: string;
 }
 
@@ -173,7 +173,7 @@ function answerOf(
   accepted: TailMatches | undefined,
 ): Step<Answer> {
   scratch.meter.looks = 0;
-  scratch.way = 'nothing';
+  scratch.meter.way = NO_WAY;
   return andThen(findMatches(dataset, scratch, query.filters, hints.driver), (matches) =>
     pageOf(dataset, scratch, query, matches, hints, accepted),
   );
@@ -196,7 +196,7 @@ function pageOf(
   const length = to - from;
   const { form } = matches;
   const done = (): Page => {
-    const effort = { looks: scratch.meter.looks, form, way: scratch.way };
+    const effort = { looks: scratch.meter.looks, form, way: scratch.meter.way };
     return { count, page, pageCount, rows: scratch.page, length, tail, effort };
   };
   if (from === to) return done();

@@ -101,6 +101,28 @@ test('of points that share their place and times the ids decide, whichever of bo
   }
 });
 
+test('a page of rows of both tells by which way it was taken', async () => {
+  const engine = await engineOf(notes.slice(0, 2_500));
+  const tail = tailOf(notes.slice(2_500));
+  const circle = { lon: 24.9, lat: 60.1, radius: 19_000_000 };
+  const modifiedAt = { after: 0, before: 1.7e15 };
+  const asked = [
+    { filters: {}, ordering: 'id', ways: ['slice'] },
+    { filters: { modifiedAt }, ordering: 'created_at', ways: ['walk', 'mark', 'cells', 'select'] },
+    { filters: { circle }, ordering: 'distance', ways: ['distances', 'outwards'] },
+  ] as const;
+  for (const { filters, ordering, ways } of asked) {
+    const accepted = acceptedMatches(tail, 500, filters);
+    const query = { filters, ordering, page: 1, pageSize: 10 };
+    const told = (['walk', 'mark', 'cells', 'select'] as const).map((way) => {
+      const { effort } = engine.run(query, { way }, accepted)!;
+      assert.is(effort.way, engine.run(query, { way })!.effort.way, `${ordering}, ${way}`);
+      return effort.way;
+    });
+    assert.equal([...new Set(told)].sort(), ways.toSorted());
+  }
+});
+
 test('a page of rows of both is copied record by record', async () => {
   const engine = await engineOf(notes.slice(0, 2_000));
   const tail = tailOf(notes.slice(2_000));

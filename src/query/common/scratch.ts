@@ -19,11 +19,6 @@ export interface Scratch {
   readonly selection: Selection;
   /** The rows of the page; valid until the next query starts. */
   readonly page: Uint32Array;
-  /**
-   * How the page was taken: by a way of the planner, as a slice of its order, by a search outwards
-   * from the centre, or by the distances of all matches.
-   */
-  way: string;
 }
 
 /** Matches as a bit for each row. */
@@ -83,7 +78,6 @@ export function createScratch(
       buckets: new Int32Array(BUCKETS),
     },
     page: new Uint32Array(MAX_PAGE_ROWS),
-    way: 'nothing',
   };
 }
 

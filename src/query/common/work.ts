@@ -16,6 +16,11 @@ export interface Meter {
   left: number;
   /** Rows that the query has looked at one by one so far. */
   looks: number;
+  /**
+   * How the page was taken: by a way of the planner, as a slice of its order, by a search outwards
+   * from the centre, or by the distances of all matches.
+   */
+  way: string;
   /** Cost of a piece. */
   readonly piece: number;
   /** Cost of the stretch of work that a loop does between two looks at the meter, at most. */
@@ -28,8 +33,11 @@ export interface Meter {
  */
 export const PIECE = 500_000;
 
+/** The way to a page for which nothing had to be taken. */
+export const NO_WAY = 'nothing';
+
 export function createMeter(piece: number): Meter {
-  return { left: piece, looks: 0, piece, stretch: piece / 5 };
+  return { left: piece, looks: 0, way: NO_WAY, piece, stretch: piece / 5 };
 }
 
 export function refill(meter: Meter): void {

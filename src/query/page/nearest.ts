@@ -58,15 +58,18 @@ export function takeNearest(
 ): Step<void> {
   const { lon, lat } = filters.circle!;
   const centre = new Centre(lon, lat);
-  scratch.way = 'distances';
+  const { meter } = scratch;
+  meter.way = 'distances';
   if (matches.form === 'runs') {
     // with a box as well, all that is near may lie outside it: no telling how far a search would go
     const choice =
       filters.boxes === undefined ? chooseNearestWay(places.to, matches.count) : 'select';
     if ((forced ?? choice) === 'walk') {
       const found = searchOutwards(dataset, scratch, centre, matches.region, places, matches.count);
-      scratch.way = found === undefined ? 'distances' : 'outwards';
-      if (found !== undefined) return pick(dataset, scratch, found, places);
+      if (found !== undefined) {
+        meter.way = 'outwards';
+        return pick(dataset, scratch, found, places);
+      }
     }
     if (areInOnePlace(dataset, matches.runs)) {
       return takeOrdered(dataset, scratch, matches, dataset.byId, false, places);

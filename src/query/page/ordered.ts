@@ -69,7 +69,7 @@ function takeAscending(
   let range = windows.find((window) => window.order === order)?.range ?? wholeOf(order);
   if (others.length === 0 && (matches.form === 'windows' || matches.form === 'all')) {
     page.set(order.rows.subarray(range.from + from, range.from + from + page.length));
-    scratch.way = 'slice';
+    scratch.meter.way = 'slice';
     return;
   }
   const { count, form } = matches;
@@ -92,7 +92,7 @@ function takeAscending(
   return take(forced === undefined ? choose(false) : { way: forced, budget: Infinity });
 
   function take({ way, budget }: Choice): Step<void> {
-    scratch.way = way;
+    scratch.meter.way = way;
     if (way === 'select') return select(scratch, matches, order, from, page);
     if (way === 'cells' && hasCells) {
       return new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.meter);
