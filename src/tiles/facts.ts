@@ -1,6 +1,6 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
-import { rowsWith } from '../dataset/postings.js';
+import { type RowSet, rowsWith } from '../dataset/postings.js';
 import {
   createMemberPlaces,
   findMembers,
@@ -12,6 +12,7 @@ import { recordBytes } from '../dataset/records.js';
 import type { Row } from '../dataset/row.js';
 import { type Tail, type TailMatches, tailRecord } from '../dataset/tail.js';
 import type { RecordKey } from '../model/point.js';
+import { PROCESSED } from '../model/point-flags.js';
 import type { Degrees, Microseconds } from '../model/units.js';
 import { hasRow } from '../query/common/attribute-rows.js';
 import type { Value } from './layer.js';
@@ -25,6 +26,7 @@ export class Facts {
   readonly #frequent: readonly Int32Array[];
   /** The statuses of these, as far as a row was seen. */
   readonly #statuses: string[] = [];
+  readonly #processed: RowSet;
   #record: Buffer = Buffer.alloc(0);
   readonly #places: MemberPlaces = createMemberPlaces();
 
@@ -33,6 +35,7 @@ export class Facts {
     this.#count = dataset.count;
     this.#tail = accepted?.tail;
     this.#frequent = dataset.attributes.status.postings.bitmaps;
+    this.#processed = rowsWith(dataset.attributes.isProcessed, 1);
   }
 
   /** The ids of rows. */
@@ -72,8 +75,8 @@ export class Facts {
   }
 
   isProcessed(row: Row): boolean {
-    if (row >= this.#count) return this.record(row).is_processed as boolean;
-    return hasRow(rowsWith(this.#dataset.attributes.isProcessed, 1), row);
+    if (row < this.#count) return hasRow(this.#processed, row);
+    return (this.#tail!.attributes.flags[row - this.#count]! & PROCESSED) > 0;
   }
 
   /** Loops of their own wait for memory once for many rows, not once a row. */
