@@ -1,5 +1,5 @@
 import type { Row } from '../dataset/row.js';
-import { bitOf } from '../query/common/marks.js';
+import { bitOf, wordWithin } from '../query/common/marks.js';
 import type { Grid } from './grid.js';
 
 /** The matches in each cell of a tile: how many, the sums of their coordinates, and one of them. */
@@ -84,10 +84,8 @@ export class Cells {
     let row = -1;
     for (let first = from; first < to; ) {
       const word = first >>> 5;
-      let set = bits[word]! & (-1 << (first & 31));
       first = (word + 1) << 5;
-      if (first > to) set &= -1 >>> (first - to);
-      for (; set !== 0; set &= set - 1) {
+      for (let set = wordWithin(bits, word, from, to); set !== 0; set &= set - 1) {
         row = (word << 5) + (31 - Math.clz32(set & -set));
         lon += coords[2 * row]!;
         lat += coords[2 * row + 1]!;

@@ -15,6 +15,7 @@ import type { RecordKey } from '../model/point.js';
 import { PROCESSED } from '../model/point-flags.js';
 import type { Degrees, Microseconds } from '../model/units.js';
 import { hasRow } from '../query/common/attribute-rows.js';
+import { bitOf } from '../query/common/marks.js';
 import type { Value } from './layer.js';
 
 /** What a tile says of points, by their rows. Row `i` of the tail is row `dataset.count + i`. */
@@ -66,7 +67,8 @@ export class Facts {
 
   /** Read from the record where few rows have it, which takes some 2 µs, else known by a bit. */
   status(row: Row): string {
-    const place = row < this.#count ? this.#frequent.findIndex((bits) => isSet(bits, row)) : -1;
+    const place =
+      row < this.#count ? this.#frequent.findIndex((bits) => bitOf(bits, row) === 1) : -1;
     const known = this.#statuses[place];
     if (known !== undefined) return known;
     const status = this.record(row).status as string;
@@ -120,8 +122,4 @@ export class Facts {
       row < this.#count ? recordBytes(records, row) : tailRecord(this.#tail!, row - this.#count);
     return Buffer.from(buffer, byteOffset, length);
   }
-}
-
-function isSet(bits: Int32Array, row: Row): boolean {
-  return ((bits[row >>> 5]! >>> (row & 31)) & 1) === 1;
 }

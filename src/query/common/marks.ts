@@ -137,7 +137,7 @@ export function countMarked(bits: Int32Array, from: Row, to: Row): number {
 }
 
 /** A word of the bits in which only rows `from` to `to - 1` may be set. */
-function wordWithin(bits: Int32Array, word: number, from: Row, to: Row): number {
+export function wordWithin(bits: Int32Array, word: number, from: Row, to: Row): number {
   let set = bits[word]!;
   const first = word << 5;
   if (first < from) set &= -1 << (from - first);
