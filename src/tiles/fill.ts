@@ -75,8 +75,9 @@ function walk(
       if (child.lastBlock <= next) continue;
       const cell = cellOfBox(boxIndex.boxes, child.box);
       meter.left -= LOOK;
-      if (cell >= 0 && (bits === undefined || node.leaf)) addWhole(cell, child);
-      else if (cell !== OUTSIDE) {
+      if (cell >= 0 && (bits === undefined || node.leaf)) {
+        addWhole(cell, child.firstBlock, child.lastBlock);
+      } else if (cell !== OUTSIDE) {
         if (!(node.leaf ? visitBlocks(child) : visit(child as BoxNode))) return false;
       }
       next = child.lastBlock;
@@ -85,7 +86,9 @@ function walk(
     return true;
   }
 
-  function addWhole(cell: number, { from, to, firstBlock, lastBlock }: BlockGroup): void {
+  /** Adds blocks `firstBlock` to `lastBlock - 1`, which lie in one cell. */
+  function addWhole(cell: number, firstBlock: number, lastBlock: number): void {
+    const [from, to] = [starts[firstBlock]!, starts[lastBlock]!];
     if (bits === undefined) cells.addWhole(cell, from, to, sums, firstBlock, lastBlock);
     else {
       cells.addMarked(cell, coords, from, to, bits);
@@ -98,15 +101,11 @@ function walk(
       const cell = cellOfBox(boxes, 4 * block);
       meter.left -= LOOK;
       if (cell !== OUTSIDE) {
-        const [from, to] = [starts[block]!, starts[block + 1]!];
-        if (cell < 0) {
+        if (cell >= 0) addWhole(cell, block, block + 1);
+        else {
+          const [from, to] = [starts[block]!, starts[block + 1]!];
           cells.addInside(coords, from, to, bits);
           meter.left -= (to - from) * cost;
-        } else if (bits === undefined) {
-          cells.addWhole(cell, from, to, sums, block, block + 1);
-        } else {
-          cells.addMarked(cell, coords, from, to, bits);
-          meter.left -= (to - from) * SUM;
         }
       }
       next = block + 1;
