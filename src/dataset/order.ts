@@ -110,7 +110,7 @@ function bucketStarts(digits: Uint16Array, starts: Uint32Array): boolean {
 /**
  * The first place of ascending keys whose key is not less than `value`; past the end when all are.
  */
-export function lowerBound(keys: Float64Array, value: number): number {
+export function lowerBound(keys: Float64Array | Int32Array, value: number): number {
   let from = 0;
   let to = keys.length;
   while (from < to) {

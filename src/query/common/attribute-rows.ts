@@ -174,14 +174,7 @@ function* keepCommon(
 /** Whether rows have a row, by its bit or by binary search. */
 export function hasRow({ bits, rows }: Pick<RowSet, 'bits' | 'rows'>, row: Row): boolean {
   if (bits !== undefined) return bitOf(bits, row) === 1;
-  let from = 0;
-  let to = rows!.length;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (rows![middle]! < row) from = middle + 1;
-    else to = middle;
-  }
-  return rows![from] === row;
+  return rows![lowerBound(rows!, row)] === row;
 }
 
 /** The rows that satisfy all clauses: as bits, or as a list where that is smaller. */
