@@ -26,7 +26,7 @@ export function takeAfter(
   if (matches.form === 'all') return Uint32Array.from(rows.subarray(from, from + most));
   if (matches.count <= MOST_SORTED) {
     return andThen(listRows(scratch, matches), (found) => {
-      const behind = found.filter((row) => ranks[row]! >= from).map((row) => ranks[row]!);
+      const behind = found.map((row) => ranks[row]!).filter((rank) => rank >= from);
       scratch.meter.left -= 4 * found.length * SCATTERED;
       return Uint32Array.from(behind.sort().subarray(0, most), (rank) => rows[rank]!);
     });
