@@ -3,15 +3,12 @@ import { bitCount, type RowSet } from '../dataset/postings.js';
 import type { Row } from '../dataset/row.js';
 import { type Bounds, bitOf, boundsOf, listMarkedRows, markCommonRows } from './common/marks.js';
 import type { Matches } from './common/matches.js';
-import { MARKED, NEIGHBOUR, SCATTERED } from './common/plan.js';
+import { MARKED, MOST_LISTED, NEIGHBOUR, SCATTERED } from './common/plan.js';
 import { costInRuns, type Runs, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { narrowest, type Window } from './common/windows.js';
 import { andThen, inStretches, type Step } from './common/work.js';
 import { keepRows, listMarkedWindow } from './tested-rows.js';
-
-/** Up to `MANY` rows in a region the matches are listed, above they are marked in a bitmap. */
-const MANY = 16_384;
 
 const NO_WINDOWS: readonly Window[] = [];
 
@@ -65,7 +62,7 @@ function restrictRuns(scratch: Scratch, runs: Runs, bits: Int32Array): Step<Matc
   const { rows, marks, meter } = scratch;
   const cursor = startOfRuns(runs);
   let count = 0;
-  const isListed = runs.rows <= MANY;
+  const isListed = runs.rows <= MOST_LISTED;
   const visit = isListed
     ? (from: Row, to: Row): void => {
         count = listMarkedRows(bits, rows, count, from, to);

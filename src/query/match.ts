@@ -10,6 +10,7 @@ import {
   COUNTED_CELLS,
   chooseDriver,
   type Driver,
+  MOST_LISTED,
   NEIGHBOUR,
   REGION_TEST,
   SCATTERED,
@@ -29,12 +30,6 @@ import { keepWithin, listMarkedWindow, listWindow } from './tested-rows.js';
  * region does not know better.
  */
 const NARROW_WINDOW = 256;
-
-/**
- * Above `MANY` rows in a region the matches are marked in a bitmap, below they are listed: reading
- * a bitmap takes 20 µs.
- */
-const MANY = 16_384;
 
 /** Finds and counts the rows that satisfy the filters. `forced` overrides the planner's choice. */
 export function findMatches(
@@ -156,7 +151,7 @@ function testRows(
   region: Region | undefined,
   windows: readonly Window[],
 ): Step<Matches> {
-  if (driver === 'region' && scratch.runs.rows > MANY) {
+  if (driver === 'region' && scratch.runs.rows > MOST_LISTED) {
     return markRuns(scratch, windows);
   }
   if (driver === 'region') {

@@ -53,6 +53,12 @@ const COUNTED = 600_000; // the same where most matches are counted by block, fi
 const COUNTED_EACH = 0.4; // and for each match
 
 /**
+ * Up to `MOST_LISTED` rows in a region the matches are listed, above they are marked in a bitmap:
+ * reading a bitmap of a million rows takes 20 µs.
+ */
+export const MOST_LISTED = 16_384;
+
+/**
  * The longest walk by bits may cost `MOST_RISKED` times what the selection costs. Matches are not
  * spread evenly: ids follow times, so all of them may lie at the far end of an order.
  */
