@@ -35,13 +35,7 @@ export function polygonRegion(rings: readonly Float64Array[], shift: number): Re
 
 /** A rectangle around a ring. */
 function frameOf(ring: Float64Array, shift: number): Box {
-  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < ring.length; i += 2) {
-    west = Math.min(west, ring[i]!);
-    south = Math.min(south, ring[i + 1]!);
-    east = Math.max(east, ring[i]!);
-    north = Math.max(north, ring[i + 1]!);
-  }
+  const [west, south, east, north] = cornersOf(ring);
   return {
     west: (west + shift) / UNITS_PER_DEGREE,
     south: south / UNITS_PER_DEGREE,
@@ -144,13 +138,14 @@ class Shape {
   }
 }
 
-function cornersOf(ends: Float64Array): Corners {
-  const corners: Corners = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < ends.length; i += 2) {
-    corners[0] = Math.min(corners[0], ends[i]!);
-    corners[1] = Math.min(corners[1], ends[i + 1]!);
-    corners[2] = Math.max(corners[2], ends[i]!);
-    corners[3] = Math.max(corners[3], ends[i + 1]!);
+/** The corners around places, whose coordinates come in turn. */
+function cornersOf(places: Float64Array): Corners {
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < places.length; i += 2) {
+    west = Math.min(west, places[i]!);
+    south = Math.min(south, places[i + 1]!);
+    east = Math.max(east, places[i]!);
+    north = Math.max(north, places[i + 1]!);
   }
-  return corners;
+  return [west, south, east, north];
 }
