@@ -43,15 +43,14 @@ export interface Mark {
 }
 
 /**
- * Makes what an answer of a generation begins with; `address` tells it from those of other
- * addresses. `mark` is undefined where no points have been accepted. `lasts` says that the address
+ * Makes what an answer of a generation begins with, as its body is; `address` tells it from those
+ * of other addresses. `mark` is undefined where no points have been accepted. `lasts` says that the address
  * will never have another answer.
  */
 export type HeadOf = (
   generation: Generation,
   format: Format,
   address: string,
-  coding: Coding | undefined,
   mark: Mark | undefined,
   lasts?: boolean,
 ) => AnswerHead;
@@ -99,9 +98,7 @@ export function createHeadOf(
     return lines;
   }
 
-  return (generation, format, address, coding, mark, lasts = false) => {
-    const ending = `-${format.name}-${address}${coding === undefined ? '"' : `-${coding}"`}`;
-    const bodyLines = bodyLinesOf(format, coding);
+  return (generation, format, address, mark, lasts = false) => {
     const name = mark === undefined ? `"${generation.tag}` : `"${generation.tag}${mark.text}`;
     const snapshot = `${name}"`;
     let lines: string;
@@ -112,14 +109,23 @@ export function createHeadOf(
       const modified = new Date(Math.max(mark?.at ?? exportedAt, exportedAt)).toUTCString();
       lines = linesFor(format, modified, snapshot, lasts);
     }
-    const etag = (format.isWeak === true ? `W/${name}` : name) + ending;
-    return { format, etag, snapshot, coding, lines, bodyLines };
+    const etag = `${format.isWeak === true ? 'W/' : ''}${name}-${format.name}-${address}"`;
+    const bodyLines = `Content-Type: ${format.contentType}\r\n`;
+    return { format, etag, snapshot, coding: undefined, lines, bodyLines };
   };
 }
 
-function bodyLinesOf({ contentType }: Format, coding: Coding | undefined): string {
-  const type = `Content-Type: ${contentType}\r\n`;
-  return coding === undefined ? type : `Content-Encoding: ${coding}\r\n${type}`;
+/** What the same answer begins with when its body is compressed. */
+export function codedHead(plain: AnswerHead, coding: Coding): AnswerHead {
+  const { format, etag, snapshot, lines, bodyLines } = plain;
+  return {
+    format,
+    etag: `${etag.slice(0, -1)}-${coding}"`,
+    snapshot,
+    coding,
+    lines,
+    bodyLines: `Content-Encoding: ${coding}\r\n${bodyLines}`,
+  };
 }
 
 /** The header lines of an answer without a body, such as 304. */

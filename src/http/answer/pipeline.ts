@@ -23,7 +23,7 @@ import { createCodingOf } from './compression.js';
 import type { Context } from './context.js';
 import { createDelivery, waiterOf } from './delivery.js';
 import { type Hash, hashSettings, hashText, spellHash } from './etag.js';
-import type { AnswerHead, Facts } from './head.js';
+import { type AnswerHead, codedHead, type Facts } from './head.js';
 import { Later } from './pieces.js';
 import { createSender, type Renew } from './sender.js';
 
@@ -132,10 +132,8 @@ export function createPipeline(context: Context): Pipeline {
       const additions = accepted && additionsTo(accepted, state!);
       const mark = accepted && markOf(state!, additions);
       const lasts = view.lasts?.(wanted, nameOfState(generation, state?.length ?? 0));
-      const heads = [sender.head(generation, format, name, undefined, mark, lasts)];
-      if (coding !== undefined) {
-        heads.unshift(sender.head(generation, format, name, coding, mark, lasts));
-      }
+      const plain = sender.head(generation, format, name, mark, lasts);
+      const heads = coding === undefined ? [plain] : [codedHead(plain, coding), plain];
       const renew = accepted && renewerOf(heads[0]!, accepted, state!);
       if (sender.sendByConditions(request, reply, heads, false, renew)) return;
 
