@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
 import type { Logger } from 'pino';
 import type { Posting } from '../http/answer/context.js';
+import { createWriteHead } from '../http/answer/head-lines.js';
 import { createRequestStats } from '../http/answer/request-stats.js';
 import { type Audience, createApp } from '../http/app.js';
 import { createAssets } from '../http/assets/assets.js';
@@ -69,6 +70,7 @@ export async function createWeb(
       mediaFolder: settings.media,
       posting,
       accessLog,
+      writeHead: createWriteHead(),
       note: backlog.note,
       closing: () => isClosing,
     },

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import type { Context } from '../../src/http/answer/context.js';
+import { createWriteHead } from '../../src/http/answer/head-lines.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { createApp } from '../../src/http/app.js';
 import { createCutCounts } from '../../src/http/limits.js';
@@ -36,6 +37,7 @@ export async function startApp(
     mediaFolder: undefined,
     posting: undefined,
     accessLog: 0,
+    writeHead: createWriteHead(),
     note: () => {},
     closing: () => false,
   };

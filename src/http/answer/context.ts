@@ -8,6 +8,7 @@ import type { Tokens } from '../../tokens/table.js';
 import type { Site } from '../pages/site.js';
 import type { OriginSettings } from '../request/origin.js';
 import type { Throttle } from '../request/throttle.js';
+import type { WriteHead } from './head-lines.js';
 import type { RequestStats } from './request-stats.js';
 
 /** What accepts points, and how many of them. */
@@ -49,6 +50,8 @@ export interface Context {
   readonly posting: Posting | undefined;
   /** Share of the requests that are logged. */
   readonly accessLog: number;
+  /** Writes the heads of a thread's answers: what changes by the second is made for all at once. */
+  readonly writeHead: WriteHead;
   /** Is told of each response that has been ended, to count what the system has not taken yet. */
   readonly note: (response: ServerResponse) => void;
   /** True once no new connections are taken: answers then ask clients to close theirs. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from './context.js';
 import { corsHeaders } from './cors.js';
-import { createWriteHead, linesOf, type PlainStatus } from './head-lines.js';
+import { linesOf, type PlainStatus } from './head-lines.js';
 import type { Observe } from './request-stats.js';
 
 /**
@@ -24,8 +24,7 @@ export type Write = (
  * costs more than a query.
  */
 export function createWrite(context: Context, observe: Observe): Write {
-  const { corsOrigin, logger, accessLog, note, closing } = context;
-  const writeHead = createWriteHead();
+  const { corsOrigin, logger, accessLog, writeHead, note, closing } = context;
   return (request, reply, status, representation, lines, body, onSent) => {
     reply.hijack();
     const { raw: response } = reply;
