@@ -70,7 +70,7 @@ export function addOperations(
   });
   app.route({
     ...read,
-    url: '/health/ready',
+    url: READY_PATH,
     handler: (request, reply) => sendReadiness(reply, readiness(service.current, seesAll(request))),
   });
   app.route({

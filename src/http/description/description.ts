@@ -29,5 +29,8 @@ export function reference(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+/** What the addresses in examples begin with. */
+export const EXAMPLE_ORIGIN = 'http://127.0.0.1:8080';
+
 /** What a page for people is. */
 export const PAGE: Answer = { schema: { type: 'string' }, example: '<!doctype html>…' };

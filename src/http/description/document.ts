@@ -1,3 +1,4 @@
+import { templateOf } from '../request/addresses.js';
 import type { Offer } from '../request/negotiation.js';
 import type { Parameter, Schema } from '../request/parameter.js';
 import { type Description, PAGE } from './description.js';
@@ -52,7 +53,7 @@ export function createDocument({ version, addresses, hasImages }: Interface): Do
   const responses = createShared('responses');
   const paths: Record<string, Schema> = {};
   for (const address of addresses) {
-    paths[address.path.replaceAll(/:(\w+)/g, '{$1}')] = pathItem(address, {
+    paths[templateOf(address.path)] = pathItem(address, {
       parameters,
       responses,
     });

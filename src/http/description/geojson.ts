@@ -1,5 +1,6 @@
+import { POINTS_PATH } from '../request/addresses.js';
 import type { Schema } from '../request/parameter.js';
-import { type Answer, reference } from './description.js';
+import { type Answer, EXAMPLE_ORIGIN, reference } from './description.js';
 import { recordExample, recordSchema } from './fields.js';
 
 /** What is the Feature's own, and so no property of it. */
@@ -81,7 +82,7 @@ export const FEATURES_ANSWER: Answer = {
       {
         rel: 'self',
         type: 'application/geo+json',
-        href: 'http://127.0.0.1:8080/rest/map_data_points/?format=geojson',
+        href: `${EXAMPLE_ORIGIN}${POINTS_PATH}?format=geojson`,
       },
     ],
     features: [featureExample()],

@@ -1,4 +1,6 @@
+import { POINTS_PATH } from '../request/addresses.js';
 import type { Schema } from '../request/parameter.js';
+import { EXAMPLE_ORIGIN } from './description.js';
 
 /** A header as OpenAPI describes it. */
 interface Header {
@@ -46,7 +48,7 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   'Access-Control-Max-Age': text('Seconds for which a browser need not ask again.', '86400'),
   Location: text(
     'Address of the accepted point, or of what was asked for.',
-    'http://127.0.0.1:8080/rest/map_data_points/5001/',
+    `${EXAMPLE_ORIGIN}${POINTS_PATH}5001/`,
   ),
   'Idempotency-Replayed': text('Says that the point was accepted by an earlier post.', 'true'),
   'Retry-After': text('Seconds after which to try again.', '1'),

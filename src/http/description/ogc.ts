@@ -1,8 +1,7 @@
+import { COLLECTIONS_PATH, ITEMS_PATH } from '../request/addresses.js';
 import type { Schema } from '../request/parameter.js';
-import { type Answer, reference } from './description.js';
+import { type Answer, EXAMPLE_ORIGIN, reference } from './description.js';
 import { FEATURE_ANSWER, featureSchema } from './geojson.js';
-
-const BASE = 'http://127.0.0.1:8080/ogc/';
 
 const LINKS: Schema = {
   type: 'array',
@@ -58,15 +57,11 @@ const COLLECTION_EXAMPLE = {
     },
   },
   crs: ['http://www.opengis.net/def/crs/OGC/1.3/CRS84'],
-  links: [link('items', 'application/geo+json', 'collections/points/items')],
+  links: [link('items', 'application/geo+json', ITEMS_PATH)],
 };
 
 const FEATURE_EXAMPLE = FEATURE_ANSWER.example as { readonly id: number };
-const ITEM_LINK = link(
-  'self',
-  'application/geo+json',
-  `collections/points/items/${FEATURE_EXAMPLE.id}`,
-);
+const ITEM_LINK = link('self', 'application/geo+json', `${ITEMS_PATH}/${FEATURE_EXAMPLE.id}`);
 
 /** What the addresses of OGC API - Features are answered with. */
 export const OGC_ANSWERS: Readonly<
@@ -77,7 +72,7 @@ export const OGC_ANSWERS: Readonly<
     example: {
       title: 'Waypost',
       description: 'Geolocated notes, by OGC API - Features.',
-      links: [link('data', 'application/json', 'collections')],
+      links: [link('data', 'application/json', COLLECTIONS_PATH)],
     },
   },
   conformance: {
@@ -87,7 +82,7 @@ export const OGC_ANSWERS: Readonly<
   collections: {
     schema: object({ links: LINKS, collections: { type: 'array', items: COLLECTION } }),
     example: {
-      links: [link('self', 'application/json', 'collections')],
+      links: [link('self', 'application/json', COLLECTIONS_PATH)],
       collections: [COLLECTION_EXAMPLE],
     },
   },
@@ -106,7 +101,7 @@ export const OGC_ANSWERS: Readonly<
       timeStamp: '2024-01-01T00:00:00.000Z',
       numberMatched: 1,
       numberReturned: 1,
-      links: [link('self', 'application/geo+json', 'collections/points/items')],
+      links: [link('self', 'application/geo+json', ITEMS_PATH)],
       features: [FEATURE_ANSWER.example],
     },
   },
@@ -127,5 +122,5 @@ function object(properties: Readonly<Record<string, Schema>>): Schema {
 }
 
 function link(rel: string, type: string, path: string): object {
-  return { rel, type, href: BASE + path };
+  return { rel, type, href: EXAMPLE_ORIGIN + path };
 }

@@ -1,3 +1,4 @@
+import { IMAGES_PATH } from '../../media/folder.js';
 import type { Offer } from '../request/negotiation.js';
 import type { Schema } from '../request/parameter.js';
 import { reference } from './description.js';
@@ -73,7 +74,7 @@ export function mediaPath(): Readonly<Record<string, Schema>> {
     content: { 'image/jpeg': { schema: {} }, 'image/png': { schema: {} } },
   };
   return {
-    '/media/map_data_points/{id}/{name}': {
+    [`${IMAGES_PATH}{id}/{name}`]: {
       parameters: [
         part('id', 4634, { type: 'integer', minimum: 1 }),
         part('name', 'photo_6912.jpg', text),

@@ -1,5 +1,6 @@
+import { POINTS_PATH, TILE_PATH, templateOf } from '../request/addresses.js';
 import type { Schema } from '../request/parameter.js';
-import { type Answer, reference } from './description.js';
+import { type Answer, EXAMPLE_ORIGIN, reference } from './description.js';
 import { postSchema, recordExample, recordSchema } from './fields.js';
 import { featureCollectionSchema, featureSchema } from './geojson.js';
 
@@ -68,7 +69,7 @@ export const POINTS_ANSWER: Answer = {
   schema: reference('MapDataPointList'),
   example: {
     count: 231,
-    next: 'http://127.0.0.1:8080/rest/map_data_points/?page=2',
+    next: `${EXAMPLE_ORIGIN}${POINTS_PATH}?page=2`,
     previous: null,
     results: [recordExample()],
   },
@@ -83,7 +84,7 @@ export const NOTIFICATIONS_ANSWER: Answer = {
 };
 export const ROOT_ANSWER: Answer = {
   schema: reference('Resources'),
-  example: { map_data_points: 'http://127.0.0.1:8080/rest/map_data_points/' },
+  example: { map_data_points: EXAMPLE_ORIGIN + POINTS_PATH },
 };
 
 /** What `/tiles/points.json` is answered with. */
@@ -118,7 +119,7 @@ export const TILE_SET_ANSWER: Answer = {
   },
   example: {
     tilejson: '3.0.0',
-    tiles: ['http://127.0.0.1:8080/tiles/{z}/{x}/{y}.mvt?v=72f5812cdf281718'],
+    tiles: [`${EXAMPLE_ORIGIN}${templateOf(TILE_PATH)}?v=72f5812cdf281718`],
     vector_layers: [{ id: 'clusters', fields: { point_count: 'Number' } }],
   },
 };

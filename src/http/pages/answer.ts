@@ -5,7 +5,7 @@ import { pathOf } from '../request/target.js';
 import type { Problems } from './fields.js';
 import { renderPage, type Shown } from './page.js';
 import type { Site } from './site.js';
-import { plainSubject, type Subject } from './subject.js';
+import { HOME, plainSubject, type Subject } from './subject.js';
 
 /** The request of a page that is made at once. */
 export interface PageRequest {
@@ -15,8 +15,8 @@ export interface PageRequest {
 
 /** Of an address that is none. */
 const NOWHERE: Subject = {
-  ...plainSubject('Waypost', ''),
-  crumbs: [{ label: 'Waypost', path: '/rest/' }],
+  ...plainSubject(HOME.label, ''),
+  crumbs: [HOME],
 };
 
 /** The page of an error; `headers` are those of the answer as far as they are known. */

@@ -1,3 +1,4 @@
+import { POINTS_PATH } from '../request/addresses.js';
 import { type Html, html, NOTHING } from './html.js';
 import type { Site } from './site.js';
 import type { Column } from './subject.js';
@@ -9,8 +10,6 @@ type Fields = Readonly<Record<string, unknown>>;
 const IMAGE = /^\/media\/map_data_points\/\d+\/(?!\.)[\p{L}\p{M}\p{N}_.-]+$/u;
 /** Characters of a text that a table shows; the JSON has all of it. */
 const MOST_SHOWN = 280;
-
-const POINTS = '/rest/map_data_points/';
 
 /** The columns of points. */
 export const POINT_COLUMNS: readonly Column[] = [
@@ -57,7 +56,7 @@ export function notificationLinks({ prefix }: Site): readonly KeyLink[] {
 }
 
 function pointPath(id: unknown, prefix: string): string | undefined {
-  return Number.isSafeInteger(id) ? `${prefix}${POINTS}${id}/` : undefined;
+  return Number.isSafeInteger(id) ? `${prefix}${POINTS_PATH}${id}/` : undefined;
 }
 
 function imagePath(path: unknown, prefix: string): string | undefined {

@@ -1,12 +1,13 @@
+import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import { type Html, html } from './html.js';
 import type { Site } from './site.js';
 import type { Crumb } from './subject.js';
 
 /** Addresses that every page leads to. */
 const PLACES: readonly Crumb[] = [
-  { label: 'Points', path: '/rest/map_data_points/' },
-  { label: 'Notifications', path: '/rest/notifications/' },
-  { label: 'Interface', path: '/docs/' },
+  { label: 'Points', path: POINTS_PATH },
+  { label: 'Notifications', path: NOTIFICATIONS_PATH },
+  { label: 'Interface', path: VIEWER_PATH },
 ];
 
 /** A page up to its content. */
@@ -33,7 +34,7 @@ ${styles.map(
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
-<a class="brand" href="${prefix}/rest/">Waypost</a>
+<a class="brand" href="${prefix}${ROOT_PATH}">Waypost</a>
 <nav aria-label="Main"><ul>${PLACES.map(({ label, path }) => {
     const isHere = target.startsWith(path);
     return html`<li><a href="${prefix}${path}"${isHere && html` aria-current="true"`}>${label}</a></li>`;

@@ -1,3 +1,4 @@
+import { ROOT_PATH } from '../request/addresses.js';
 import type { Parameter } from '../request/parameter.js';
 import type { Html } from './html.js';
 import type { Site } from './site.js';
@@ -9,6 +10,8 @@ export interface Crumb {
   /** Without the prefix of the site. */
   readonly path: string;
 }
+
+export const HOME: Crumb = { label: 'Waypost', path: ROOT_PATH };
 
 /** A query that shows what an address can do. */
 export interface Example {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import { ALLOW_READ } from '../request/addresses.js';
 import { wrongMethod } from '../request/errors.js';
-import { ALLOW_READ } from './addresses.js';
 
 /**
  * Adds the routes of files: GET and HEAD by `handler`, what OPTIONS says, and 405 for every other

@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import send from '@fastify/send';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { IMAGES_PATH } from '../../media/folder.js';
+import { ALLOW_READ } from '../request/addresses.js';
 import { HttpError, NotFound } from '../request/errors.js';
-import { ALLOW_READ } from './addresses.js';
 import { addFiles } from './files.js';
 
 const ID = /^[1-9]\d{0,15}$/;

@@ -2,9 +2,9 @@ import type { View } from '../answer/pipeline.js';
 import type { Format } from '../formats/format.js';
 import { pageLinks } from '../formats/links.js';
 import { SingleRecords } from '../formats/records.js';
+import { ALLOW_READ, NOTIFICATIONS_PATH } from '../request/addresses.js';
 import { invalidPage } from '../request/errors.js';
 import { type PageRequest, parsePageQuery } from '../request/params.js';
-import { ALLOW_READ, NOTIFICATIONS_PATH } from './addresses.js';
 
 /**
  * `GET /rest/notifications/`: what the user of the token has not seen yet; nothing without a token.

@@ -5,18 +5,21 @@ import type { View } from '../answer/pipeline.js';
 import type { Answer, Description } from '../description/description.js';
 import { OGC_ANSWERS } from '../description/ogc.js';
 import { GEOJSON } from '../formats/geojson.js';
-import { ITEM_PARAMETERS, ITEMS_PARAMETERS, OGC_PARAMETERS } from '../request/items.js';
-import type { Parameter } from '../request/parameter.js';
-import { OGC_PATH } from './addresses.js';
-import { POINT_ID } from './describe.js';
 import {
   COLLECTION_PATH,
   COLLECTIONS_PATH,
   CONFORMANCE_PATH,
+  ITEM_PATH,
+  ITEMS_PATH,
+  OGC_PATH,
+} from '../request/addresses.js';
+import { ITEM_PARAMETERS, ITEMS_PARAMETERS, OGC_PARAMETERS } from '../request/items.js';
+import type { Parameter } from '../request/parameter.js';
+import { POINT_ID } from './describe.js';
+import {
   collectionsView,
   collectionView,
   conformanceView,
-  ITEMS_PATH,
   itemsView,
   itemView,
   landingView,
@@ -65,7 +68,7 @@ export function ogcResources<Resource>(
       name: 'Items',
       description: 'Points by ascending ids; the link to the next page begins behind the last one.',
     }),
-    make(`${ITEMS_PATH}/:id`, itemView(), {
+    make(ITEM_PATH, itemView(), {
       ...featuresOf(ITEM_PARAMETERS, OGC_ANSWERS.item),
       name: 'Item',
       description: 'One point.',

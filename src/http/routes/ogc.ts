@@ -15,6 +15,16 @@ import { JSON_FORMAT } from '../formats/json.js';
 import { selfLink } from '../formats/links.js';
 import { PointRecords, SingleRecords } from '../formats/records.js';
 import {
+  ALLOW_READ,
+  COLLECTION_PATH,
+  COLLECTIONS_PATH,
+  CONFORMANCE_PATH,
+  ITEMS_PATH,
+  OGC_PATH,
+  OPENAPI_PATH,
+  VIEWER_PATH,
+} from '../request/addresses.js';
+import {
   AFTER,
   type ItemsQuery,
   OGC_PARAMETERS,
@@ -23,14 +33,8 @@ import {
   refuseOthers,
 } from '../request/items.js';
 import type { Pair } from '../request/query-string.js';
-import { ALLOW_READ, OGC_PATH, OPENAPI_PATH, VIEWER_PATH } from './addresses.js';
 import { soonOrLater } from './long-query.js';
 import { pointView, type WantedPoint } from './point.js';
-
-export const CONFORMANCE_PATH: string = `${OGC_PATH}conformance`;
-export const COLLECTIONS_PATH: string = `${OGC_PATH}collections`;
-export const COLLECTION_PATH: string = `${COLLECTIONS_PATH}/points`;
-export const ITEMS_PATH: string = `${COLLECTION_PATH}/items`;
 
 const point: View<WantedPoint> = pointView(ITEMS_FORMATS);
 

@@ -4,7 +4,7 @@ import type { Document } from '../description/document.js';
 import type { Page } from '../formats/format.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { SingleRecords } from '../formats/records.js';
-import { ALLOW_READ } from './addresses.js';
+import { ALLOW_READ } from '../request/addresses.js';
 import type { Readable } from './openapi-document.js';
 
 /**

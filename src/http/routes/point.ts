@@ -6,9 +6,9 @@ import type { RecordKey } from '../../model/point.js';
 import type { View } from '../answer/pipeline.js';
 import type { Format } from '../formats/format.js';
 import { SingleRecords } from '../formats/records.js';
+import { ALLOW_READ } from '../request/addresses.js';
 import { NotFound } from '../request/errors.js';
 import { parsePointQuery } from '../request/params.js';
-import { ALLOW_READ } from './addresses.js';
 
 /** A point that is asked for, and the keys that it shall have. */
 export interface WantedPoint {

@@ -7,9 +7,9 @@ import type { View } from '../answer/pipeline.js';
 import type { Format, Page } from '../formats/format.js';
 import { pageLinks } from '../formats/links.js';
 import { PointRecords } from '../formats/records.js';
+import { ALLOW_POINTS, ALLOW_READ, POINTS_PATH } from '../request/addresses.js';
 import { invalidPage } from '../request/errors.js';
 import { type PointsQuery, parsePointsQuery } from '../request/params.js';
-import { ALLOW_POINTS, ALLOW_READ, POINTS_PATH } from './addresses.js';
 import { soonOrLater } from './long-query.js';
 
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */

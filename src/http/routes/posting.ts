@@ -18,6 +18,7 @@ import { headerList, setPageHeaders } from '../pages/headers.js';
 import { bodyOfForm, postedOf } from '../pages/posted.js';
 import type { Site } from '../pages/site.js';
 import type { Subject } from '../pages/subject.js';
+import { ALLOW_POINTS, POINTS_PATH } from '../request/addresses.js';
 import { type Body, kindOfBody, parseFormBody, parseJsonBody } from '../request/body.js';
 import {
   credentialsMissing,
@@ -33,7 +34,6 @@ import { createOriginOf, forwardedAddress } from '../request/origin.js';
 import { checkSameSite } from '../request/same-site.js';
 import { clientOf } from '../request/throttle.js';
 import { userOf } from '../request/token.js';
-import { ALLOW_POINTS, POINTS_PATH } from './addresses.js';
 
 const PARSED = ['application/json', 'application/x-www-form-urlencoded'];
 /** Header of the answer to a post that was accepted before. */

@@ -8,17 +8,19 @@ import { optionsOf } from '../description/options.js';
 import type { Format } from '../formats/format.js';
 import { FORMATS, POINT_FORMATS } from '../formats/table.js';
 import type { Subject } from '../pages/subject.js';
+import {
+  NOTIFICATIONS_PATH,
+  OGC_API_PATH,
+  OPENAPI_PATH,
+  POINT_PATH,
+  POINTS_PATH,
+  ROOT_PATH,
+  TILE_PATH,
+  TILE_SET_PATH,
+} from '../request/addresses.js';
 import { NotFound, wrongMethod } from '../request/errors.js';
 import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
-import {
-  NOTIFICATIONS_PATH,
-  OGC_PATH,
-  OPENAPI_PATH,
-  POINTS_PATH,
-  ROOT_PATH,
-  TILES_PATH,
-} from './addresses.js';
 import {
   NOTIFICATIONS_DESCRIPTION,
   OPENAPI_DESCRIPTION,
@@ -74,7 +76,7 @@ export function createResources(context: Context): Resource[] {
       subjects.points,
     ),
     make(
-      `${POINTS_PATH}:id/`,
+      POINT_PATH,
       pointView(withPage(site, subjects.point, POINT_FORMATS)),
       POINT_DESCRIPTION,
       subjects.point,
@@ -91,18 +93,14 @@ export function createResources(context: Context): Resource[] {
       ROOT_DESCRIPTION,
       subjects.root,
     ),
-    make(`${TILES_PATH}:z/:x/:y.mvt`, tileView(context, queue), TILE_DESCRIPTION),
-    make(`${TILES_PATH}points.json`, tileSetView(context), TILES_DESCRIPTION),
+    make(TILE_PATH, tileView(context, queue), TILE_DESCRIPTION),
+    make(TILE_SET_PATH, tileSetView(context), TILES_DESCRIPTION),
     ...ogcResources(context, queue, make),
   ];
   const openapi = openapiView(resources, context.mediaFolder !== undefined);
   resources.push(make(OPENAPI_PATH, openapi, OPENAPI_DESCRIPTION));
-  // where clients of OGC look that know no links
-  const api = {
-    ...openapi,
-    name: 'ogcApi',
-  };
-  resources.push(make(`${OGC_PATH}api`, api, OPENAPI_DESCRIPTION));
+  const api = { ...openapi, name: 'ogcApi' };
+  resources.push(make(OGC_API_PATH, api, OPENAPI_DESCRIPTION));
   return resources;
 }
 

@@ -1,7 +1,7 @@
 import type { View } from '../answer/pipeline.js';
 import type { Format } from '../formats/format.js';
 import { SingleRecords } from '../formats/records.js';
-import { ALLOW_READ, NOTIFICATIONS_PATH, POINTS_PATH } from './addresses.js';
+import { ALLOW_READ, NOTIFICATIONS_PATH, POINTS_PATH } from '../request/addresses.js';
 
 /** `GET /rest/`: the resources by name and URL. */
 export function rootView(formats: readonly Format[]): View<undefined> {

@@ -3,8 +3,8 @@ import { createCodingOf } from '../answer/compression.js';
 import type { Context } from '../answer/context.js';
 import { varyOf } from '../answer/head.js';
 import { STATIC_PATH } from '../assets/assets.js';
+import { ALLOW_READ } from '../request/addresses.js';
 import { NotFound } from '../request/errors.js';
-import { ALLOW_READ } from './addresses.js';
 import { addFiles } from './files.js';
 
 /** A year, the longest that caches heed: another content has another address. */

@@ -11,8 +11,8 @@ import {
 } from '../pages/columns.js';
 import { PAGE_OFFER, pageFormat } from '../pages/format.js';
 import type { Site } from '../pages/site.js';
-import { type Crumb, type Example, plainSubject, type Subject } from '../pages/subject.js';
-import { POINTS_PATH, ROOT_PATH } from './addresses.js';
+import { type Crumb, type Example, HOME, plainSubject, type Subject } from '../pages/subject.js';
+import { POINTS_PATH, TILE_PATH, templateOf } from '../request/addresses.js';
 import {
   NOTIFICATIONS_DESCRIPTION,
   POINT_DESCRIPTION,
@@ -29,7 +29,6 @@ export interface Subjects {
   readonly root: Subject;
 }
 
-const HOME: Crumb = { label: 'Waypost', path: ROOT_PATH };
 const POINTS: Crumb = { label: 'Map data points', path: POINTS_PATH };
 
 const EXAMPLES: readonly Example[] = [
@@ -64,7 +63,7 @@ export function createSubjects({ site, posting }: Context): Subjects {
       examples: EXAMPLES,
       columns: POINT_COLUMNS,
       links: pointLinks(site),
-      tiles: '/tiles/{z}/{x}/{y}.mvt',
+      tiles: templateOf(TILE_PATH),
       posts: POINTS_PATH,
     },
     point: {

@@ -12,9 +12,9 @@ import { JSON_FORMAT } from '../formats/json.js';
 import { selfLink } from '../formats/links.js';
 import { MVT } from '../formats/mvt.js';
 import { SingleRecords } from '../formats/records.js';
+import { ALLOW_READ, TILE_PATH, templateOf } from '../request/addresses.js';
 import { last } from '../request/query-string.js';
 import { parseTile, parseTileLook } from '../request/tile.js';
-import { ALLOW_READ, TILES_PATH } from './addresses.js';
 import { soonOrLater } from './long-query.js';
 
 const NONE = new Int32Array(0);
@@ -68,7 +68,7 @@ export function tileSetView({ zone }: Context): View<undefined> {
       const length: TailRow = (accepted?.rows.at(-1) ?? (tail?.start ?? 0) - 1) + 1;
       const state = { name: STATE, value: nameOfState(generation, length) };
       const query = [...pairs.filter(({ name }) => name !== STATE && name !== 'format'), state];
-      const address = selfLink(`${origin}${TILES_PATH}{z}/{x}/{y}.mvt`, query);
+      const address = selfLink(origin + templateOf(TILE_PATH), query);
       const records = new SingleRecords([Buffer.from(JSON.stringify(tileSet(address)))]);
       return { title: 'Tiles', list: undefined, records };
     },

@@ -8,8 +8,8 @@ import {
   fastify,
 } from 'fastify';
 import { createCodingOf } from '../answer/compression.js';
+import { ALLOW_READ, OPENAPI_PATH, VIEWER_PATH } from '../request/addresses.js';
 import { NotFound } from '../request/errors.js';
-import { ALLOW_READ, OPENAPI_PATH, VIEWER_PATH } from './addresses.js';
 import { addFiles } from './files.js';
 
 const FILE = /^static\/[\w-]+(?:\.[\w-]+)+$/;

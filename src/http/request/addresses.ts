@@ -1,0 +1,29 @@
+/** The addresses of the interface, as the router has them: `:name` stands for what is variable. */
+export const ROOT_PATH = '/rest/';
+export const POINTS_PATH = '/rest/map_data_points/';
+export const POINT_PATH = '/rest/map_data_points/:id/';
+export const NOTIFICATIONS_PATH = '/rest/notifications/';
+export const TILE_PATH = '/tiles/:z/:x/:y.mvt';
+export const TILE_SET_PATH = '/tiles/points.json';
+/** OGC API - Features; its addresses but the first have no slash at their end. */
+export const OGC_PATH = '/ogc/';
+export const CONFORMANCE_PATH = '/ogc/conformance';
+export const COLLECTIONS_PATH = '/ogc/collections';
+export const COLLECTION_PATH = '/ogc/collections/points';
+export const ITEMS_PATH = '/ogc/collections/points/items';
+export const ITEM_PATH = '/ogc/collections/points/items/:id';
+/** Where clients of OGC look for {@link OPENAPI_PATH} that know no links. */
+export const OGC_API_PATH = '/ogc/api';
+export const OPENAPI_PATH = '/openapi.json';
+export const VIEWER_PATH = '/docs/';
+
+/** The methods that an address takes. */
+export const ALLOW_POINTS = 'GET, POST, HEAD, OPTIONS';
+export const ALLOW_READ = 'GET, HEAD, OPTIONS';
+
+const VARIABLE = /:(\w+)/g;
+
+/** An address as OpenAPI and TileJSON write it: `{name}` for what is variable. */
+export function templateOf(path: string): string {
+  return path.replaceAll(VARIABLE, '{$1}');
+}
