@@ -15,6 +15,8 @@ export class Memory {
   readonly #create: () => Scratch;
   readonly #free: Scratch[];
   #isKept = false;
+  /** Suspended queries that wait until they may keep a set. */
+  #waiting = 0;
 
   constructor(create: () => Scratch) {
     this.#create = create;
@@ -25,7 +27,7 @@ export class Memory {
   take(): Scratch {
     const scratch = this.#free.pop() ?? this.#create();
     refill(scratch.meter);
-    if (this.#isKept) scratch.meter.left *= BESIDE_ANOTHER;
+    if (this.#isKept || this.#waiting > 0) scratch.meter.left *= BESIDE_ANOTHER;
     return scratch;
   }
 
@@ -34,11 +36,31 @@ export class Memory {
     this.#free.push(scratch);
   }
 
-  /** Whether a suspended query may keep the set that it has; false when another one keeps one. */
+  /**
+   * Whether a query that has just begun may keep the set that it has; false when another one keeps
+   * one or waits for that, which then comes first.
+   */
   keep(): boolean {
-    if (this.#isKept) return false;
+    if (this.#isKept || this.#waiting > 0) return false;
     this.#isKept = true;
     return true;
+  }
+
+  /** Counts a suspended query that waits, until {@link leave}. */
+  wait(): void {
+    this.#waiting++;
+  }
+
+  leave(): void {
+    this.#waiting--;
+  }
+
+  /** A set for a query whose turn has come. Throws when another one keeps one. */
+  takeAndKeep(): Scratch {
+    if (this.#isKept) throw new Error('Expected no other query to be half-way.');
+    const scratch = this.take();
+    this.#isKept = true;
+    return scratch;
   }
 
   /** Takes back the set that a suspended query kept. */
@@ -56,6 +78,7 @@ export class Suspended<T> {
   readonly #memory: Memory;
   readonly #again: (scratch: Scratch) => Step<T>;
   #own: { readonly scratch: Scratch; readonly work: Work<T> } | undefined;
+  #isWaiting = false;
 
   /** Makes a query whose work has not begun: the first {@link resume} does its first piece. */
   constructor(memory: Memory, again: (scratch: Scratch) => Step<T>) {
@@ -72,6 +95,8 @@ export class Suspended<T> {
     } else {
       wipe(scratch);
       this.#memory.giveBack(scratch);
+      this.#memory.wait();
+      this.#isWaiting = true;
     }
     return this;
   }
@@ -98,6 +123,7 @@ export class Suspended<T> {
 
   /** Ends the query without a result and gives its working memory back. */
   drop(): void {
+    this.#leave();
     if (this.#own === undefined) return;
     const { scratch } = this.#own;
     this.#own = undefined;
@@ -106,10 +132,15 @@ export class Suspended<T> {
   }
 
   #restart(): { readonly scratch: Scratch; readonly work: Work<T> } {
-    if (!this.#memory.keep()) throw new Error('Expected no other query to be half-way.');
-    const scratch = this.#memory.take();
+    const scratch = this.#memory.takeAndKeep();
+    this.#leave();
     this.#own = { scratch, work: workOf(this.#again, scratch) };
     return this.#own;
+  }
+
+  #leave(): void {
+    if (this.#isWaiting) this.#memory.leave();
+    this.#isWaiting = false;
   }
 }
 

@@ -91,6 +91,7 @@ test('while a query is half-way, another one gets a share of a piece before it h
   const beside = engine.begin(some);
   if (!(beside instanceof Suspended)) throw new Error('Expected it to pause.');
   half.drop();
+  beside.drop();
   assert.is.not(engine.begin(some) instanceof Suspended, true);
 });
 

@@ -63,6 +63,32 @@ test('a query is worked on turn by turn, one after the other', async () => {
   assert.equal([first.count, second.count], [count, count]);
 });
 
+test('a query that arrives between two others waits behind them', async () => {
+  const queue = createQueue();
+  const [first, second] = [ask(queue), ask(queue)];
+  await turnsUntil(first);
+  // nobody is half-way: the second has yet to begin again
+  const third = ask(queue);
+  await turnsUntil(second);
+  assert.equal([second.error, second.count, third.count], [undefined, count, undefined]);
+  await turnsUntil(third);
+  assert.is(third.count, count);
+});
+
+test('a query whose client is gone while it waits keeps nobody waiting', async () => {
+  const queue = createQueue();
+  const [first, second] = [ask(queue), ask(queue)];
+  second.isGone = true;
+  await turnsUntil(first);
+  const third = ask(queue);
+  await turnsUntil(third);
+  assert.equal([second.count, third.count], [undefined, count]);
+  // the memory is free for the next that begins
+  const begun = engine.begin(heavy);
+  assert.ok(begun instanceof Suspended && begun.resume() === begun);
+  (begun as Suspended<Answer>).drop();
+});
+
 test('a query whose client is gone is dropped, and the next goes on at once', async () => {
   const queue = createQueue();
   const [first, second] = [ask(queue), ask(queue)];
