@@ -1,9 +1,11 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Outcome, runAll } from '../runner/pool.js';
+import { type Limits, type Outcome, runAll } from '../runner/pool.js';
 import { sourceLines } from '../runner/stack-lines.js';
+import { until } from '../support/wait.js';
 
 // beside the tests, so that they find uvu
 const folder = mkdtempSync(join(import.meta.dirname, 'runner-'));
@@ -11,13 +13,13 @@ test.after(() => rmSync(folder, { recursive: true }));
 
 const HEAD = `import { test } from 'uvu';`;
 const GOOD = `${HEAD} test('a', () => {}); test.skip('b'); test.run();`;
-const LIMIT_MS = 20_000;
+const LIMITS: Limits = { fileMs: 60_000, closingMs: 200 };
 
 /**
  * Runs files of these texts in turn, all in one process as far as they let it; the outcomes in
  * order.
  */
-async function outcomesOf(texts: readonly string[], limitMs = LIMIT_MS): Promise<Outcome[]> {
+async function outcomesOf(texts: readonly string[], limits = LIMITS): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const tasks = texts.map((text, index) => {
     const path = join(folder, `${index}-${Math.random()}.js`);
@@ -25,7 +27,7 @@ async function outcomesOf(texts: readonly string[], limitMs = LIMIT_MS): Promise
     const done = (outcome: Outcome): void => void outcomes.push(outcome);
     return { path, needsOwnProcess: false, done };
   });
-  await runAll(tasks, 1, limitMs);
+  await runAll(tasks, 1, limits);
   return outcomes;
 }
 
@@ -75,11 +77,39 @@ test('files share a process while they pass', async () => {
 
 test('a file that never ends is ended', async () => {
   const hangs = `${HEAD} test('c', () => new Promise(() => setInterval(() => {}, 1e6))); test.run();`;
-  const [hanging, next] = await outcomesOf([hangs, GOOD], 5_000);
+  const [hanging, next] = await outcomesOf([hangs, GOOD], { ...LIMITS, fileMs: 10_000 });
   assert.equal(counts(hanging!), [0, 1, 0]);
-  assert.match(hanging!.output, /ended after 5 s/);
+  assert.match(hanging!.output, /ended after 10 s/);
   assert.equal(counts(next!), [1, 0, 1]);
 });
+
+test('a file that hears nothing ends when its runner is gone', async () => {
+  const [told, path, main] = ['told', 'deaf.js', 'main.js'].map((name) => join(folder, name));
+  const deaf = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
+  const tell = `fs.writeFileSync(${JSON.stringify(told)}, String(process.pid))`;
+  writeFileSync(path!, `import fs from 'node:fs'; ${tell}; ${deaf};`);
+  const task = `{ path: ${JSON.stringify(path)}, needsOwnProcess: false, done() {} }`;
+  const run = `await runAll([${task}], 1, ${JSON.stringify(LIMITS)});`;
+  writeFileSync(main!, `import { runAll } from '../../runner/pool.js'; ${run}`);
+  const runner = spawn(process.execPath, [main!], { stdio: 'inherit' });
+  await until('the file runs', () => existsSync(told!) && readFileSync(told!, 'utf8') !== '');
+  const pid = Number(readFileSync(told!, 'utf8'));
+  assert.ok(isRunning(pid));
+  runner.kill('SIGKILL');
+  await until('its process is gone', () => !isRunning(pid));
+});
+
+/** Whether there is such a process, and not only the number of one whose exit nobody asked for. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return (
+      !existsSync('/proc/self/stat') || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    );
+  } catch {
+    return false;
+  }
+}
 
 test('what a file does when its process exits is done', async () => {
   const made = join(folder, 'made');

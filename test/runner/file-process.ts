@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { END_MARK, EXIT, type FileResult } from './protocol.js';
+import { Worker } from 'node:worker_threads';
+import { END_MARK, EXIT, type FileOrder, type FileResult } from './protocol.js';
 
 /**
  * A test of uvu that waits to run: its errors (true for none), and how many passed, were skipped,
@@ -14,13 +15,23 @@ type Queued = () => Promise<[errors: string | true, passed: number, skipped: num
  */
 const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_QUEUE: (Queued | null)[][] };
 
-/** How long a file's last handles may take to close once its tests are done. */
-const CLOSING_MS = 5_000;
 const LOOK_MS = 5;
 const CLOCK_TICKS = 100;
+/** How long after the end of the runner this process may take to exit by itself. */
+const ORPHANED_MS = 2_000;
+/**
+ * What a thread beside the tests does: a file that spins never hears that the runner is gone, and
+ * would spin for ever. Whoever has lost its parent has another one.
+ */
+const WATCH_RUNNER = `
+  const { workerData: runner } = require('node:worker_threads');
+  setInterval(() => {
+    if (process.ppid === runner) return;
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${ORPHANED_MS});
+  }, 500);`;
 
 /** Runs the tests of a compiled file in this process; what fails goes to standard output. */
-async function runFile(path: string): Promise<FileResult> {
+async function runFile({ path, closingMs }: FileOrder): Promise<FileResult> {
   const resources = activeResources();
   const cpu = cpuSeconds();
   const queue: (Queued | null)[] = [null];
@@ -38,7 +49,7 @@ async function runFile(path: string): Promise<FileResult> {
     }
     failed = all - passed;
     if (all + skipped === 0) throw new Error('no test ran: is test.run() missing?');
-    const left = await leftResources(resources);
+    const left = await leftResources(resources, closingMs);
     if (left.length > 0) throw new Error(`not closed after the last test: ${left.join(', ')}`);
   } catch (error) {
     failed = Math.max(failed, 1);
@@ -58,8 +69,11 @@ function activeResources(): Map<string, number> {
 }
 
 /** Waits until no more handles are open than before; returns the kinds of those that stay open. */
-async function leftResources(before: ReadonlyMap<string, number>): Promise<string[]> {
-  const deadline = performance.now() + CLOSING_MS;
+async function leftResources(
+  before: ReadonlyMap<string, number>,
+  closingMs: number,
+): Promise<string[]> {
+  const deadline = performance.now() + closingMs;
   for (;;) {
     const left = [...activeResources()].filter(([kind, count]) => count > (before.get(kind) ?? 0));
     if (left.length === 0 || performance.now() > deadline) return left.map(([kind]) => kind);
@@ -91,9 +105,10 @@ for (const stream of [process.stdout, process.stderr]) stream.write('');
 process.setMaxListeners(0);
 // the runner is gone
 process.on('disconnect', () => process.exit());
-process.on('message', async (path: string) => {
-  if (path === EXIT) process.exit();
-  const result = await runFile(path);
+new Worker(WATCH_RUNNER, { eval: true, workerData: process.ppid }).unref();
+process.on('message', async (order: FileOrder | typeof EXIT) => {
+  if (order === EXIT) process.exit();
+  const result = await runFile(order);
   process.stdout.write(END_MARK);
   process.stderr.write(END_MARK);
   process.send!(result);

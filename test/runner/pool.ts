@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { END_MARK, EXIT, type FileResult } from './protocol.js';
+import { END_MARK, EXIT, type FileOrder, type FileResult } from './protocol.js';
 
 /** What came of a file, and what it printed. */
 export interface Outcome extends FileResult {
@@ -12,7 +12,7 @@ export interface Outcome extends FileResult {
 
 /** A process that runs test files, one after the other. */
 interface FileProcess {
-  run(path: string, limitMs: number): Promise<Outcome>;
+  run(path: string, limits: Limits): Promise<Outcome>;
   /** Resolves once it is gone. */
   end(): Promise<void>;
 }
@@ -20,7 +20,14 @@ interface FileProcess {
 /** A process with more bytes of memory is replaced: what files leave in memory must not add up. */
 const MAX_MEMORY = 700e6;
 /** How long the exit of a process may take. */
-const EXIT_MS = 5_000;
+const EXIT_MS = 20_000;
+
+/** Milliseconds that a file may take. */
+export interface Limits {
+  readonly fileMs: number;
+  /** After its last test, until all that it opened is closed. */
+  readonly closingMs: number;
+}
 
 /** A file to run. */
 export interface Task {
@@ -35,17 +42,13 @@ export interface Task {
  * of Node and what they import is paid once. A process is replaced after a file that failed, and
  * when it has grown.
  */
-export async function runAll(
-  tasks: readonly Task[],
-  width: number,
-  limitMs: number,
-): Promise<void> {
+export async function runAll(tasks: readonly Task[], width: number, limits: Limits): Promise<void> {
   const queue = [...tasks];
   const work = async (): Promise<void> => {
     let shared: FileProcess | undefined;
     for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
       const used = task.needsOwnProcess ? startProcess() : (shared ?? startProcess());
-      const outcome = await used.run(task.path, limitMs);
+      const outcome = await used.run(task.path, limits);
       const isReusable = outcome.failed === 0 && outcome.memory < MAX_MEMORY;
       if (task.needsOwnProcess) await used.end();
       else if (isReusable) shared = used;
@@ -66,18 +69,25 @@ function startProcess(): FileProcess {
   const child = fork(join(import.meta.dirname, 'file-process.js'), { silent: true });
   const closed = once(child, 'close').then(() => {});
   return {
-    async run(path, limitMs) {
+    async run(path, { fileMs, closingMs }) {
       const started = performance.now();
       const outputs = [child.stdout!, child.stderr!].map((stream) => readOutput(stream, closed));
-      const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
-      const isLate = (): boolean => performance.now() - started >= limitMs;
-      child.send(path);
+      let isLate = false;
+      let killing: NodeJS.Timeout | undefined;
+      const timer = setTimeout(() => {
+        isLate = true;
+        // a process that hears it exits by itself, and takes the services along that it started
+        child.send(EXIT);
+        killing = setTimeout(() => child.kill('SIGKILL'), EXIT_MS);
+      }, fileMs);
+      child.send({ path, closingMs } satisfies FileOrder);
       const result = await Promise.race([resultOf(child), closed]);
       const printed = (await Promise.all(outputs)).join('');
       clearTimeout(timer);
+      clearTimeout(killing);
       const seconds = (performance.now() - started) / 1000;
       if (result !== undefined) return { ...result, seconds, output: printed };
-      const why = isLate() ? `ended after ${limitMs / 1000} s` : describeEnd(child);
+      const why = isLate ? `ended after ${fileMs / 1000} s` : describeEnd(child);
       return { ...NOTHING, seconds, output: `${printed}\n${why}` };
     },
     async end() {
