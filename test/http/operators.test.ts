@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createServiceMetrics } from '../../src/http/metrics.js';
@@ -7,7 +8,6 @@ import { Cell } from '../../src/live/current.js';
 import { createPostStats } from '../../src/live/posts/stats.js';
 import { createReloadStats } from '../../src/live/reload/stats.js';
 import { ask } from '../support/client.js';
-import { type Load, startLoad } from '../support/load.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { makeFolder } from '../support/reloading.js';
@@ -15,6 +15,8 @@ import { FIXTURE_POINTS, ROOT, type Service, startService } from '../support/ser
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
+/** Longer than the second after which a process tells how far it is behind. */
+const STOP_MS = 1_100;
 const running: Service[] = [];
 
 function begin(...flags: string[]): Promise<Service> {
@@ -109,11 +111,14 @@ test('whoever asks for metrics again and again shares what is collected', async 
 });
 
 test('a process that falls behind turns requests away, but not those for its health', async () => {
-  const service = await begin('--max-loop-delay', '1ms', '--answer-cache', '0');
-  const { port } = service;
-  const load: Load = await startLoad({ port, connections: 60, fresh: false, marked: false });
+  const service = await begin('--max-loop-delay', '100ms');
   let turned = await service.get(LIST);
   await until('requests are turned away', async () => {
+    // the delay is told once a second: the first stop makes it be told on waking, and the second one
+    // is all that the next second knows of
+    process.kill(service.pid, 'SIGSTOP');
+    await delay(STOP_MS);
+    process.kill(service.pid, 'SIGCONT');
     turned = await service.get(LIST);
     return turned.status === 503;
   });
@@ -122,7 +127,6 @@ test('a process that falls behind turns requests away, but not those for its hea
   for (const path of ['/health/live', '/health/ready', '/metrics']) {
     assert.is((await service.get(path)).status, 200, path);
   }
-  await load.end();
   await until('it serves again', async () => (await service.get(LIST)).status === 200);
 });
 
