@@ -41,7 +41,7 @@ async function watching(path: string): Promise<Watching> {
     async hears(what, change) {
       heard = 0;
       change();
-      await until(`${what} is heard of`, () => heard > 0, 3_000);
+      await until(`${what} is heard of`, () => heard > 0);
     },
     logs,
     end,
@@ -217,7 +217,7 @@ test('polling looks again and again, ended it does not', () =>
       silent,
       () => looks++,
     );
-    await until('three looks', () => looks >= 3, 5_000);
+    await until('three looks', () => looks >= 3);
     await end();
     const before = looks;
     await delay(100);
