@@ -9,7 +9,7 @@ import { limitBodyTime, readOn, refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { watchLoop } from './pressure.js';
 import { POINTS_PATH } from './request/addresses.js';
-import { HttpError, NotFound, RETRY_AFTER, wrongMethod } from './request/errors.js';
+import { NotFound, overloaded, wrongMethod } from './request/errors.js';
 import { checkHead } from './request/head.js';
 import { originForm, pathOf } from './request/target.js';
 import { userOf } from './request/token.js';
@@ -181,11 +181,6 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
 /** Whether Fastify refused a body for its length. */
 function isTooLarge({ statusCode }: Error & { readonly statusCode?: number }): boolean {
   return statusCode === 413;
-}
-
-function overloaded(): HttpError {
-  const detail = 'The service is overloaded; try again in a moment.';
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
 }
 
 function findResource(resources: readonly Resource[], target: string): Resource | undefined {

@@ -7,7 +7,7 @@ import { errorPage } from './pages/answer.js';
 import { PAGE_OFFER } from './pages/format.js';
 import { headerList, setPageHeaders } from './pages/headers.js';
 import type { Subject } from './pages/subject.js';
-import { HttpError } from './request/errors.js';
+import { HttpError, internalError } from './request/errors.js';
 import { createNegotiation, type Offer } from './request/negotiation.js';
 import { last, parseQueryString } from './request/query-string.js';
 import { queryOf } from './request/target.js';
@@ -61,5 +61,5 @@ function asHttpError(error: Error & { statusCode?: number }): HttpError {
   // Fastify's own, such as a body that is too large
   const { statusCode = 500 } = error;
   if (statusCode < 500) return new HttpError(statusCode, { detail: error.message });
-  return new HttpError(500, { detail: 'Internal server error.' });
+  return internalError();
 }

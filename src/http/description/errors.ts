@@ -3,12 +3,13 @@ import { kindOfBody, parseJsonBody } from '../request/body.js';
 import {
   credentialsMissing,
   HttpError,
+  internalError,
   invalidPage,
   keyReused,
   NotFound,
   otherSnapshot,
+  overloaded,
   pageTooLarge,
-  RETRY_AFTER,
   tooManyQueries,
   unavailable,
   wrongMethod,
@@ -109,16 +110,10 @@ export function postErrors(): ErrorCase[] {
 
 /** Errors that may come instead of any answer. */
 export function otherErrors(): ErrorCase[] {
-  const overloaded = { detail: 'The service is overloaded; try again in a moment.' };
-  const internal = { detail: 'Internal server error.' };
   return [
     one('method', 'the address does not take the method', wrongMethod('PUT', 'GET, HEAD, OPTIONS')),
-    one(
-      'overload',
-      'the service has more to do than it can',
-      new HttpError(503, overloaded, { 'Retry-After': RETRY_AFTER }),
-    ),
-    one('internal', 'the service itself is at fault', new HttpError(500, internal)),
+    one('overload', 'the service has more to do than it can', overloaded()),
+    one('internal', 'the service itself is at fault', internalError()),
   ];
 }
 

@@ -103,6 +103,17 @@ export function tooManyQueries(): HttpError {
   return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
 }
 
+/** The error while a thread is too far behind to take requests on. */
+export function overloaded(): HttpError {
+  const detail = 'The service is overloaded; try again in a moment.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}
+
+/** The error when the service itself is at fault. */
+export function internalError(): HttpError {
+  return new HttpError(500, { detail: 'Internal server error.' });
+}
+
 /** The error for a method that an address does not take. */
 export function wrongMethod(method: string, allow: string): HttpError {
   return new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
