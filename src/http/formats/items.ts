@@ -1,7 +1,7 @@
+import { AFTER_FEATURES, beforeFeatures, linksMember, listLinks } from './collection.js';
 import { createFeatureWriter, FEATURE_ROOM } from './feature.js';
-import type { Format, Link, ListFacts, Page } from './format.js';
+import type { Format } from './format.js';
 import { GEOJSON } from './geojson.js';
-import { selfLink } from './links.js';
 import { writeBody } from './rewritten.js';
 
 /** GeoJSON with the links that OGC API - Features wants. */
@@ -11,10 +11,12 @@ const ITEMS: Format = {
   // the time when an answer was made is in it
   isWeak: true,
   encode({ list, records, keys, related = [] }, exchange) {
-    const links = `"links":[${[...ownLinks(list), ...related].map(linkOf).join(',')}]`;
+    const own = list === undefined ? [] : listLinks(list);
+    const links = linksMember([...own, ...related]);
     const inFeature = list === undefined ? `,${links}` : '';
-    const before = list === undefined ? '' : beforeFeatures(list, records.count, links);
-    const after = list === undefined ? '' : ']}';
+    const before =
+      list === undefined ? '' : beforeFeatures(list, records.count, links, timeStamp());
+    const after = list === undefined ? '' : AFTER_FEATURES;
     const room = FEATURE_ROOM + inFeature.length;
     const write = createFeatureWriter(keys, inFeature);
     return writeBody({ before, after, records, room, write }, exchange);
@@ -27,22 +29,6 @@ export const ITEMS_FORMATS: readonly Format[] = [
   { ...ITEMS, parameter: 'json', mediaType: 'application/json' },
 ];
 
-/** A collection up to its first Feature. */
-function beforeFeatures({ count }: ListFacts, returned: number, links: string): string {
-  const now = new Date().toISOString();
-  const numbers = `"numberMatched":${count},"numberReturned":${returned}`;
-  return `{"type":"FeatureCollection","timeStamp":"${now}",${numbers},${links},"features":[`;
-}
-
-function ownLinks(list: Page['list']): Link[] {
-  if (list === undefined) return [];
-  const { links, base, pairs } = list;
-  const type = GEOJSON.mediaType;
-  const own = [{ rel: 'self', type, href: selfLink(base, pairs) }];
-  if (links.next !== null) own.push({ rel: 'next', type, href: links.next });
-  return own;
-}
-
-function linkOf({ rel, type, href }: Link): string {
-  return JSON.stringify({ rel, type, href });
+function timeStamp(): string {
+  return `,"timeStamp":"${new Date().toISOString()}"`;
 }

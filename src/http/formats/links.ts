@@ -29,9 +29,9 @@ export function pageLinker(base: string, pairs: readonly Pair[]): (page: number)
   // `page` has its place among the others, and all links share what stands around it
   let before = '';
   let after = '';
-  for (const { name, value } of others) {
-    const field = `${encode(name)}=${encode(value)}`;
-    if (after === '' && compareCodePoints(name, 'page') < 0) before += `${field}&`;
+  for (const pair of others) {
+    const field = fieldOf(pair);
+    if (after === '' && compareCodePoints(pair.name, 'page') < 0) before += `${field}&`;
     else after += `&${field}`;
   }
   return (page) => {
@@ -43,15 +43,17 @@ export function pageLinker(base: string, pairs: readonly Pair[]): (page: number)
 
 /** A query string of these parameters, in their order. */
 export function queryString(pairs: readonly Pair[]): string {
-  return pairs.map(({ name, value }) => `${encode(name)}=${encode(value)}`).join('&');
+  return pairs.map(fieldOf).join('&');
 }
 
 /** The link to the very page, with every parameter sorted by name. */
 export function selfLink(base: string, pairs: readonly Pair[]): string {
-  const fields = pairs
-    .toSorted(byName)
-    .map(({ name, value }) => `${encode(name)}=${encode(value)}`);
-  return fields.length === 0 ? base : `${base}?${fields.join('&')}`;
+  const query = queryString(pairs.toSorted(byName));
+  return query === '' ? base : `${base}?${query}`;
+}
+
+function fieldOf({ name, value }: Pair): string {
+  return `${encode(name)}=${encode(value)}`;
 }
 
 function byName(a: Pair, b: Pair): number {
