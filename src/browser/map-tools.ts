@@ -1,6 +1,6 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 import { Drawing } from './map-drawing.js';
-import { type Place, type ShapeName, textOf } from './shapes.js';
+import { type Place, SHAPE_NAMES, type ShapeName, textOf } from './shapes.js';
 
 /** What is said to the person who draws a shape. */
 const SHAPES: Readonly<Record<ShapeName, { label: string; help: string }>> = {
@@ -11,7 +11,6 @@ const SHAPES: Readonly<Record<ShapeName, { label: string; help: string }>> = {
   },
   polygon: { label: 'Polygon', help: 'Set the corners with clicks or Enter, then choose Finish.' },
 };
-const NAMES = Object.keys(SHAPES) as ShapeName[];
 const KEYS = 'Arrow keys move the map, + and − zoom, Enter opens what is in the middle.';
 
 /** What the tools work with. */
@@ -47,7 +46,7 @@ export function addTools({ map, bar, fill, open }: Workplace): void {
       say(`${SHAPES[name].label} set. Apply the filters to see what is in it.`);
     },
   });
-  const shapes = NAMES.map((name) => {
+  const shapes = SHAPE_NAMES.map((name) => {
     const toggle = (): void => {
       drawing.choose(drawing.name === name ? undefined : name);
       if (drawing.name !== undefined) map.getCanvas().focus({ preventScroll: true });
@@ -70,7 +69,7 @@ export function addTools({ map, bar, fill, open }: Workplace): void {
   });
   const clear = button('Clear', () => {
     drawing.choose(undefined);
-    for (const name of NAMES) fill(name, '');
+    for (const name of SHAPE_NAMES) fill(name, '');
     say('No shape is set. Apply the filters to see everything.');
   });
   const apply = button('Apply', () => {});

@@ -3,11 +3,10 @@ import { type Marked, type Shown, showShapes, styleOf } from './map-layers.js';
 import { createOpener, type PageRecord } from './map-popups.js';
 import { summaryOf } from './map-summary.js';
 import { addTools } from './map-tools.js';
-import { type Outline, outlineOf, type Place, type ShapeName } from './shapes.js';
+import { type Outline, outlineOf, type Place, SHAPE_NAMES, type ShapeName } from './shapes.js';
 
 type Library = typeof import('maplibre-gl');
 
-const SHAPE_NAMES: readonly ShapeName[] = ['bbox', 'coordinates', 'polygon'];
 /** Cells along the edge of a tile: clusters of half the density that fits machines. */
 const GRID = 8;
 /** Zoom to which a map goes at most when it shows all that is on it. */

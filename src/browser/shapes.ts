@@ -1,8 +1,10 @@
 /** A place in degrees. A longitude beyond ±180 lies on the next world of a map. */
 export type Place = readonly [lon: number, lat: number];
 
-/** What a filter can be drawn as, by the name of its parameter. */
-export type ShapeName = 'bbox' | 'coordinates' | 'polygon';
+/** What a filter can be drawn as, by the names of parameters. */
+export const SHAPE_NAMES = ['bbox', 'coordinates', 'polygon'] as const;
+
+export type ShapeName = (typeof SHAPE_NAMES)[number];
 
 /** A filled outline on a map: the rings of a polygon, the first one around the others. */
 export type Outline = readonly (readonly Place[])[];
@@ -43,7 +45,7 @@ export function textOf(name: ShapeName, places: readonly Place[]): string {
 }
 
 /** How far apart two places are on a sphere, which is near enough for what a pointer draws. */
-export function metresBetween([lonA, latA]: Place, [lonB, latB]: Place): number {
+function metresBetween([lonA, latA]: Place, [lonB, latB]: Place): number {
   const [a, b] = [latA * RADIANS, latB * RADIANS];
   const [dy, dx] = [Math.sin((b - a) / 2), Math.sin(((lonB - lonA) * RADIANS) / 2)];
   const h = dy * dy + Math.cos(a) * Math.cos(b) * dx * dx;

@@ -6,6 +6,11 @@ import type { Mark } from './head.js';
 /** Finds the rows `from` to `to - 1` of a tail that belong to an answer, ascending. */
 export type Accepted = (tail: Tail, from: TailRow, to: TailRow) => Int32Array;
 
+/** Rows of a tail that all belong to an answer, as {@link Accepted} finds them. */
+export function everyRow(from: TailRow, to: TailRow): Int32Array {
+  return Int32Array.from({ length: to - from }, (_, i) => from + i);
+}
+
 /** A tail at one moment: its rows below `length`. */
 export interface TailState {
   readonly tail: Tail;

@@ -55,8 +55,11 @@ export type HeadOf = (
   lasts?: boolean,
 ) => AnswerHead;
 
-/** Of an answer that caches need not ask about again. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+/**
+ * Cache-Control of an answer that caches need not ask about again; a year is the longest that they
+ * heed.
+ */
+export const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Makes the {@link HeadOf} of an address. */
 export function createHeadOf(

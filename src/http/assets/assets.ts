@@ -23,8 +23,6 @@ export interface Assets {
    * none.
    */
   named(name: string): Asset;
-  /** Whether there is a file called `name`. */
-  has(name: string): boolean;
   /** The file at an address that ends with `file`; undefined where there is none. */
   at(file: string): Asset | undefined;
 }
@@ -75,7 +73,6 @@ export function createAssets(prefix: string, sources: readonly Source[] = SOURCE
 
   return {
     named,
-    has: (name) => sources.some((one) => `${one.name}.${one.extension}` === name),
     at(file) {
       const [name, , extension] = file.split('.');
       const known = sources.some((one) => one.name === name && one.extension === extension);

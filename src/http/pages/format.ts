@@ -4,7 +4,7 @@ import type { Offer } from '../request/negotiation.js';
 import { renderPage } from './page.js';
 import type { Site } from './site.js';
 import { smallPrint } from './small-print.js';
-import type { Alternative, Subject } from './subject.js';
+import type { Subject } from './subject.js';
 
 /** JSON that a page for people may show: 10 ms of work in all. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -14,11 +14,7 @@ export const PAGE_OFFER: Offer = { parameter: 'api', mediaType: 'text/html' };
 export const PAGE_TYPE = 'text/html; charset=utf-8';
 
 /** The page that a person sees in a browser, beside the other representations of the same. */
-export function pageFormat(
-  site: Site,
-  subject: Subject,
-  alternatives: readonly Alternative[],
-): Format {
+export function pageFormat(site: Site, subject: Subject, alternatives: readonly Offer[]): Format {
   return {
     name: 'html',
     ...PAGE_OFFER,

@@ -3,6 +3,7 @@ import { type BodyMemory, FRESH_MEMORY, type ListFacts, type Pieces } from '../f
 import { afterRecords, beforeRecords } from '../formats/json.js';
 import { queryString } from '../formats/links.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';
+import type { Offer } from '../request/negotiation.js';
 import type { Parameter } from '../request/parameter.js';
 import { type Pair, parseQueryString } from '../request/query-string.js';
 import { pathOf, queryOf } from '../request/target.js';
@@ -12,7 +13,7 @@ import { pageFoot, pageHead } from './layout.js';
 import { paging } from './paging.js';
 import { type Posted, postForm } from './post-form.js';
 import type { Site } from './site.js';
-import type { Alternative, Subject } from './subject.js';
+import type { Subject } from './subject.js';
 import { recordTable } from './table.js';
 import { type KeyLink, PageWriter } from './writer.js';
 
@@ -29,7 +30,7 @@ export interface Shown {
   /** The JSON of each record, or of what else the answer says. */
   readonly records: readonly Uint8Array[];
   /** Other representations of the same. */
-  readonly alternatives: readonly Alternative[];
+  readonly alternatives: readonly Offer[];
   /** What was wrong with the request, by parameter or field; of the whole by `detail`. */
   readonly problems?: Problems;
   /** Address of the record that a form has made. */

@@ -19,12 +19,6 @@ export interface Example {
   readonly query: string;
 }
 
-/** A representation beside the page. */
-export interface Alternative {
-  readonly parameter: string;
-  readonly mediaType: string;
-}
-
 /** A column of the table of records. */
 export interface Column {
   readonly label: string;

@@ -62,15 +62,9 @@ export class PageWriter {
     this.#buffer = memory.take(FIRST_BYTES);
   }
 
-  /** How many bytes were written. */
-  get length(): number {
-    return this.#end;
-  }
-
   /** Appends markup. */
   html({ text }: Html): void {
-    this.#reserve(3 * text.length);
-    this.#end += this.#buffer.write(text, this.#end);
+    this.#write(text);
   }
 
   /** Appends a stretch of JSON that ends outside of texts; the next call goes on where it ends. */

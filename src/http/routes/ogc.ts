@@ -1,11 +1,12 @@
 import type { Dataset } from '../../dataset/dataset.js';
 import { fetchMixedPage, fetchPage, type PageCopier } from '../../dataset/record-page.js';
-import type { Tail, TailMatches, TailRow } from '../../dataset/tail.js';
+import type { TailMatches } from '../../dataset/tail.js';
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
 import { beginKeyset, type KeysetPage } from '../../query/keyset.js';
 import type { Queue } from '../../query/queue.js';
 import { matchTail } from '../../query/tail.js';
+import { everyRow } from '../answer/additions.js';
 import type { Context } from '../answer/context.js';
 import type { View } from '../answer/pipeline.js';
 import type { Link, Page } from '../formats/format.js';
@@ -82,7 +83,8 @@ export function collectionsView(): View<undefined> {
       collections: [collectionOf(place)],
     }),
   });
-  return { ...view, accepted: all };
+  // every point may change the extent
+  return { ...view, accepted: (_wanted, _tail, from, to) => everyRow(from, to) };
 }
 
 /** `GET /ogc/collections/points`: what the collection holds. */
@@ -91,12 +93,8 @@ export function collectionView(): View<undefined> {
     name: 'ogcCollection',
     make: collectionOf,
   });
-  return { ...view, accepted: all };
-}
-
-/** Every point may change the extent. */
-function all(_wanted: undefined, _tail: Tail, from: TailRow, to: TailRow): Int32Array {
-  return Int32Array.from({ length: to - from }, (_, i) => from + i);
+  // every point may change the extent
+  return { ...view, accepted: (_wanted, _tail, from, to) => everyRow(from, to) };
 }
 
 /** What documents are made of. */

@@ -1,14 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createCodingOf } from '../answer/compression.js';
 import type { Context } from '../answer/context.js';
-import { varyOf } from '../answer/head.js';
+import { FOR_EVER, varyOf } from '../answer/head.js';
 import { STATIC_PATH } from '../assets/assets.js';
 import { ALLOW_READ } from '../request/addresses.js';
 import { NotFound } from '../request/errors.js';
 import { addFiles } from './files.js';
-
-/** A year, the longest that caches heed: another content has another address. */
-const KEPT = 'public, max-age=31536000, immutable';
 
 /** Adds `GET /static/<name>.<hash>.<extension>`: the styles and scripts of the pages. */
 export function addStatic(app: FastifyInstance, { site, corsOrigin }: Context): void {
@@ -21,7 +18,8 @@ export function addStatic(app: FastifyInstance, { site, corsOrigin }: Context): 
     if (asset === undefined) throw new NotFound();
     const coding = codingOf(raw.headers['accept-encoding']);
     const body = coding === undefined ? asset.body : await asset.compressed(coding);
-    reply.headers({ Allow: ALLOW_READ, Vary: vary, 'Cache-Control': KEPT });
+    // another content has another address
+    reply.headers({ Allow: ALLOW_READ, Vary: vary, 'Cache-Control': FOR_EVER });
     reply.headers({ 'Content-Type': asset.type, 'Content-Length': body.length });
     if (coding !== undefined) reply.header('Content-Encoding', coding);
     return reply.send(raw.method === 'HEAD' ? undefined : body);

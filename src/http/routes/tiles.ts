@@ -4,7 +4,7 @@ import { matchTail } from '../../query/tail.js';
 import { MAX_LATITUDE, MAX_ZOOM } from '../../tiles/mercator.js';
 import type { TileQuery } from '../../tiles/query.js';
 import { beginTile } from '../../tiles/tile.js';
-import { nameOfState } from '../answer/additions.js';
+import { everyRow, nameOfState } from '../answer/additions.js';
 import type { Context } from '../answer/context.js';
 import type { View } from '../answer/pipeline.js';
 import type { Page } from '../formats/format.js';
@@ -61,8 +61,7 @@ export function tileSetView({ zone }: Context): View<undefined> {
       parseTileLook(pairs, zone);
     },
     // every point changes the addresses of tiles
-    accepted: (_wanted, _tail, from, to) =>
-      Int32Array.from({ length: to - from }, (_, i) => from + i),
+    accepted: (_wanted, _tail, from, to) => everyRow(from, to),
     find(_wanted, { origin, pairs }, generation, accepted) {
       const { tail } = generation;
       const length: TailRow = (accepted?.rows.at(-1) ?? (tail?.start ?? 0) - 1) + 1;
