@@ -11,11 +11,11 @@ import { watchLoop } from './pressure.js';
 import { POINTS_PATH } from './request/addresses.js';
 import { NotFound, overloaded, wrongMethod } from './request/errors.js';
 import { checkHead } from './request/head.js';
-import { originForm, pathOf } from './request/target.js';
+import { originForm } from './request/target.js';
 import { userOf } from './request/token.js';
 import { addMedia } from './routes/media.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
-import { addFrontDoor, addResource, createResources, type Resource } from './routes/resources.js';
+import { addFrontDoor, addResource, createFinder, createResources } from './routes/resources.js';
 import { addStatic } from './routes/static.js';
 import { addViewer } from './routes/viewer.js';
 import { createHttpServer } from './server.js';
@@ -65,6 +65,7 @@ export interface AppParts {
 /** Builds the HTTP service, not yet listening; closing it is up to the caller. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { context, service, limits, cut, adminToken, audience } = parts;
+  const { posting, mediaFolder } = context;
   const observeOther = context.stats.route('other');
   const observePosting = context.stats.route('posting');
   const answerError = createErrorAnswer(context);
@@ -126,8 +127,9 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   const resources = audience === 'operators' ? [] : createResources(context);
+  const findResource = createFinder(resources);
   app.setErrorHandler((error: Error, request, reply) => {
-    const resource = findResource(resources, request.raw.url!);
+    const resource = findResource(request.raw.url!);
     if (resource !== undefined) reply.header('Allow', resource.allow);
     // Fastify wants a content type of QUERY before it asks whether there is such a route
     const isWrong = request.method === 'QUERY' && resource !== undefined;
@@ -137,24 +139,21 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   app.setNotFoundHandler(({ method, raw }, reply) => {
     // methods that the router does not know end here whatever the address
-    const resource = findResource(resources, raw.url!);
+    const resource = findResource(raw.url!);
     const error = resource === undefined ? new NotFound() : wrongMethod(method, resource.allow);
     answerError(error, reply, resource?.subject);
   });
   if (audience !== 'clients') {
-    const isPrivate = audience === 'operators';
-    addOperations(app, service, context, { adminToken, isPrivate });
+    addOperations(app, service, context, { adminToken, isPrivate: audience === 'operators' });
   }
   for (const resource of resources) addResource(app, resource, context);
   if (audience !== 'operators') {
     addFrontDoor(app, context);
-    const subject = findResource(resources, POINTS_PATH)?.subject;
-    if (context.posting !== undefined) {
-      addPosting(app, context, context.posting, subject!, observePosting);
-    }
+    const subject = findResource(POINTS_PATH)?.subject;
+    if (posting !== undefined) addPosting(app, context, posting, subject!, observePosting);
     addStatic(app, context);
     addViewer(app, context.origin.publicUrl);
-    if (context.mediaFolder !== undefined) addMedia(app, context.mediaFolder);
+    if (mediaFolder !== undefined) addMedia(app, mediaFolder);
   }
   return app;
 }
@@ -181,16 +180,6 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
 /** Whether Fastify refused a body for its length. */
 function isTooLarge({ statusCode }: Error & { readonly statusCode?: number }): boolean {
   return statusCode === 413;
-}
-
-function findResource(resources: readonly Resource[], target: string): Resource | undefined {
-  const path = pathOf(target);
-  return resources.find((one) => addressOf(one.path).test(path));
-}
-
-/** Matches the addresses of a route, such as `/rest/map_data_points/:id/`. */
-function addressOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
 }
 
 /**

@@ -27,3 +27,8 @@ const VARIABLE = /:(\w+)/g;
 export function templateOf(path: string): string {
   return path.replaceAll(VARIABLE, '{$1}');
 }
+
+/** Matches the paths of an address. */
+export function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(VARIABLE, '[^/]+')}$`);
+}

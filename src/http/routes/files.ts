@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import { ALLOW_READ } from '../request/addresses.js';
-import { wrongMethod } from '../request/errors.js';
+import { refuseOtherMethods } from './refusal.js';
 
 /**
  * Adds the routes of files: GET and HEAD by `handler`, what OPTIONS says, and 405 for every other
@@ -15,12 +15,5 @@ export function addFiles(app: FastifyInstance, url: string, handler: RouteHandle
     config,
     handler: (_request, reply) => reply.code(204).header('Allow', ALLOW_READ).send(),
   });
-  app.route({
-    method: app.supportedMethods.filter((method) => !ALLOW_READ.includes(method)),
-    url,
-    config,
-    handler: ({ method }) => {
-      throw wrongMethod(method, ALLOW_READ);
-    },
-  });
+  refuseOtherMethods(app, url, ALLOW_READ, config);
 }

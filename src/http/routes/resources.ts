@@ -14,11 +14,12 @@ import {
   OPENAPI_PATH,
   POINT_PATH,
   POINTS_PATH,
+  patternOf,
   ROOT_PATH,
   TILE_PATH,
   TILE_SET_PATH,
 } from '../request/addresses.js';
-import { NotFound, wrongMethod } from '../request/errors.js';
+import { NotFound } from '../request/errors.js';
 import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
 import {
@@ -36,6 +37,7 @@ import { ogcResources } from './ogc-resources.js';
 import { openapiView } from './openapi.js';
 import { pointView } from './point.js';
 import { pointsView } from './points.js';
+import { refuseOtherMethods } from './refusal.js';
 import { rootView } from './root.js';
 import { createSubjects, withPage } from './subjects.js';
 import { tileSetView, tileView } from './tiles.js';
@@ -104,6 +106,17 @@ export function createResources(context: Context): Resource[] {
   return resources;
 }
 
+/** Makes what finds the resource of a request's target, as the router does. */
+export function createFinder(
+  resources: readonly Resource[],
+): (target: string) => Resource | undefined {
+  const addresses = resources.map((resource) => ({ resource, pattern: patternOf(resource.path) }));
+  return (target) => {
+    const path = pathOf(target);
+    return addresses.find(({ pattern }) => pattern.test(path))?.resource;
+  };
+}
+
 /**
  * Adds the routes of a resource, one for every method, and the redirect to an address that ends
  * with a slash.
@@ -112,13 +125,7 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
   const { path, allow, get } = resource;
   app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
   app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
-  app.route({
-    method: app.supportedMethods.filter((method) => !allow.includes(method)),
-    url: path,
-    handler: ({ method }) => {
-      throw wrongMethod(method, allow);
-    },
-  });
+  refuseOtherMethods(app, path, allow);
 
   if (!path.endsWith('/')) return;
   // the address without its slash leads there; 308 keeps a body and its method
