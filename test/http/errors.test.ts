@@ -26,6 +26,8 @@ test('an address that is none gets 404', async () => {
     '/rest/map_data_points/../notifications/',
     '/rest/map_data_points.json',
     '/media/map_data_points/9/x.jpg',
+    '/openapixjson',
+    '/tiles/0/0/0xmvt',
     '/admin/reload',
     '/favicon.ico',
     `/${'a'.repeat(5000)}/`,

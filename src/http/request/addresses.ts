@@ -30,5 +30,5 @@ export function templateOf(path: string): string {
 
 /** Matches the paths of an address. */
 export function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(VARIABLE, '[^/]+')}$`);
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(VARIABLE, '[^/]+')}$`);
 }
