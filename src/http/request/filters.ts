@@ -6,9 +6,9 @@ import { ATTRIBUTE_PARAMETERS, type Mutable, readAttributes } from './attributes
 import { parseBbox } from './bbox.js';
 import type { ParameterProblem } from './errors.js';
 import { parseDecimals } from './numbers.js';
-import { type Parameter, refusal, type Schema } from './parameter.js';
+import { type Parameter, readParameter, type Schema } from './parameter.js';
 import { MAX_PLACES, parsePolygon } from './polygon.js';
-import { last, type Pair } from './query-string.js';
+import type { Pair } from './query-string.js';
 
 const TIME =
   "an ISO 8601 date and time, with Z, a UTC offset or none for the service's own time zone";
@@ -82,19 +82,13 @@ export function parseFilters(
   return filters;
 }
 
-/** Reads a parameter by a parser that returns a text for what cannot be used. */
 function read<Value extends number | object>(
   pairs: readonly Pair[],
   name: string,
   parse: (text: string) => Value | string,
   problems: ParameterProblem[],
 ): Value | undefined {
-  const text = last(pairs, name);
-  if (!text) return undefined;
-  const value = parse(text);
-  if (typeof value !== 'string') return value;
-  problems.push(refusal(FILTER_PARAMETERS, name, text, value));
-  return undefined;
+  return readParameter(pairs, FILTER_PARAMETERS, name, parse, problems);
 }
 
 function readWindow(

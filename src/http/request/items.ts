@@ -6,9 +6,8 @@ import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { ParameterErrors, type ParameterProblem } from './errors.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
-import { parseWhole } from './numbers.js';
-import { type Parameter, refusal } from './parameter.js';
-import { last, type Pair } from './query-string.js';
+import { type Parameter, readParameter, refusal, wholeFrom } from './parameter.js';
+import type { Pair } from './query-string.js';
 import { FIELDS_PARAMETER, parseRecordKeys } from './record-keys.js';
 
 /** What is asked of the items of the collection. */
@@ -74,11 +73,16 @@ export const ITEMS_PARAMETERS: readonly Parameter[] = [
  */
 export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQuery {
   const problems = unknownParameters(pairs, ITEMS_PARAMETERS);
+  const read = <Value extends number | object>(
+    name: string,
+    parse: (text: string) => Value | string,
+  ): Value | undefined => readParameter(pairs, ITEMS_PARAMETERS, name, parse, problems);
   const filters = parseFilters(pairs.map(withoutHeights), zone, problems);
-  const createdAt = both(filters.createdAt, readTimes(pairs, zone, problems));
+  const times = (text: string): TimeWindow | string => parseTimes(text, zone);
+  const createdAt = both(filters.createdAt, read('datetime', times));
   const keys = parseRecordKeys(pairs, problems);
-  const limit = readWhole(pairs, 'limit', 1, problems) ?? DEFAULT_LIMIT;
-  const after = readWhole(pairs, AFTER, 0, problems) ?? 0;
+  const limit = read('limit', wholeFrom(1)) ?? DEFAULT_LIMIT;
+  const after = read(AFTER, wholeFrom(0)) ?? 0;
   if (problems.length > 0) throw new ParameterErrors(problems);
   return {
     filters: createdAt === undefined ? filters : { ...filters, createdAt },
@@ -133,19 +137,6 @@ function withoutHeights(pair: Pair): Pair {
   return { name: 'bbox', value: [west, south, east, north].join() };
 }
 
-function readTimes(
-  pairs: readonly Pair[],
-  zone: TimeZone,
-  problems: ParameterProblem[],
-): TimeWindow | undefined {
-  const text = last(pairs, 'datetime');
-  if (!text) return undefined;
-  const window = parseTimes(text, zone);
-  if (typeof window === 'object') return window;
-  problems.push(refusal(ITEMS_PARAMETERS, 'datetime', text, window));
-  return undefined;
-}
-
 /** Reads a moment or a span of time; returns the reason as text when it is none. */
 function parseTimes(text: string, zone: TimeZone): TimeWindow | string {
   const ends = text.split('/', 3);
@@ -168,18 +159,4 @@ function both(one: TimeWindow | undefined, other: TimeWindow | undefined): TimeW
     after: Math.max(one.after, other.after),
     before: Math.min(one.before, other.before),
   };
-}
-
-function readWhole(
-  pairs: readonly Pair[],
-  name: string,
-  least: number,
-  problems: ParameterProblem[],
-): number | undefined {
-  const text = last(pairs, name);
-  if (!text) return undefined;
-  const value = parseWhole(text);
-  if (value !== undefined && value >= least) return value;
-  problems.push(refusal(ITEMS_PARAMETERS, name, text, `not a whole number from ${least}`));
-  return undefined;
 }

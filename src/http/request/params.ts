@@ -4,7 +4,7 @@ import type { TimeZone } from '../../model/time-zone.js';
 import { invalidPage, ParameterErrors, type ParameterProblem } from './errors.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { parseWhole } from './numbers.js';
-import { type Parameter, refusal } from './parameter.js';
+import { type Parameter, readParameter, refusal, wholeFrom } from './parameter.js';
 import { last, type Pair } from './query-string.js';
 import { FIELDS_PARAMETER, parseRecordKeys } from './record-keys.js';
 
@@ -24,6 +24,7 @@ export interface PointsQuery extends Query {
 
 export const DEFAULT_PAGE_SIZE = 100;
 export const MAX_PAGE_SIZE = 1000;
+const parsePageSize = wholeFrom(1);
 
 /** Which representation is asked for. */
 export const FORMAT: Parameter = {
@@ -120,12 +121,8 @@ function readPage(pairs: readonly Pair[]): number | 'last' {
 }
 
 function readPageSize(pairs: readonly Pair[], problems: ParameterProblem[]): number {
-  const text = last(pairs, 'page_size');
-  if (!text) return DEFAULT_PAGE_SIZE;
-  const size = parseWhole(text);
-  if (size !== undefined && size >= 1) return Math.min(size, MAX_PAGE_SIZE);
-  refuse(problems, 'page_size', text, 'not a whole number from 1');
-  return DEFAULT_PAGE_SIZE;
+  const size = readParameter(pairs, POINTS_PARAMETERS, 'page_size', parsePageSize, problems);
+  return Math.min(size ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
 }
 
 function readOrdering(pairs: readonly Pair[], problems: ParameterProblem[]): Ordering | undefined {
@@ -139,11 +136,7 @@ function readOrdering(pairs: readonly Pair[], problems: ParameterProblem[]): Ord
     case '-modified_at':
       return ordering;
     default:
-      refuse(problems, 'ordering', text, 'not one of the four orders');
+      problems.push(refusal(POINTS_PARAMETERS, 'ordering', text, 'not one of the four orders'));
       return undefined;
   }
-}
-
-function refuse(problems: ParameterProblem[], name: string, value: string, reason: string): void {
-  problems.push(refusal(POINTS_PARAMETERS, name, value, reason));
 }

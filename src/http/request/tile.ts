@@ -5,7 +5,7 @@ import { filtersWithin, type TileQuery } from '../../tiles/query.js';
 import { NotFound, ParameterErrors, type ParameterProblem } from './errors.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { parseWhole } from './numbers.js';
-import { type Parameter, refusal } from './parameter.js';
+import { type Parameter, readParameter, refusal, wholeFrom } from './parameter.js';
 import { last, type Pair } from './query-string.js';
 import { FIELDS_PARAMETER, parseRecordKeys } from './record-keys.js';
 
@@ -72,12 +72,12 @@ export interface TileLook extends Omit<TileQuery, 'address' | 'filters'> {
 export function parseTileLook(pairs: readonly Pair[], zone: TimeZone): TileLook {
   const problems: ParameterProblem[] = [];
   const filters = parseFilters(pairs, zone, problems);
-  const grid = readGrid(pairs, problems);
+  const grid = readParameter(pairs, LOOK, 'grid', parseGrid, problems) ?? DEFAULT_GRID;
   const isClustered = readCluster(pairs, problems);
-  const limit = readLimit(pairs, problems);
+  const limit = readParameter(pairs, LOOK, 'limit', wholeFrom(1), problems) ?? MAX_POINTS;
   const fields = parseRecordKeys(pairs, problems);
   if (problems.length > 0) throw new ParameterErrors(problems);
-  return { filters, grid, limit: isClustered ? undefined : limit, fields };
+  return { filters, grid, limit: isClustered ? undefined : Math.min(limit, MAX_POINTS), fields };
 }
 
 /** Reads the address of a tile. Throws NotFound for one outside of the pyramid. */
@@ -94,13 +94,9 @@ function parsePlace(text: string): number {
   return Number(text);
 }
 
-function readGrid(pairs: readonly Pair[], problems: ParameterProblem[]): number {
-  const text = last(pairs, 'grid');
-  if (!text) return DEFAULT_GRID;
+function parseGrid(text: string): number | string {
   const grid = parseWhole(text);
-  if (grid !== undefined && GRIDS.includes(grid)) return grid;
-  problems.push(refusal(LOOK, 'grid', text, 'not a power of two from 4 to 128'));
-  return DEFAULT_GRID;
+  return grid !== undefined && GRIDS.includes(grid) ? grid : 'not a power of two from 4 to 128';
 }
 
 function readCluster(pairs: readonly Pair[], problems: ParameterProblem[]): boolean {
@@ -108,13 +104,4 @@ function readCluster(pairs: readonly Pair[], problems: ParameterProblem[]): bool
   if (!text || text === 'true') return true;
   if (text !== 'false') problems.push(refusal(LOOK, 'cluster', text, 'neither true nor false'));
   return false;
-}
-
-function readLimit(pairs: readonly Pair[], problems: ParameterProblem[]): number {
-  const text = last(pairs, 'limit');
-  if (!text) return MAX_POINTS;
-  const limit = parseWhole(text);
-  if (limit !== undefined && limit >= 1) return Math.min(limit, MAX_POINTS);
-  problems.push(refusal(LOOK, 'limit', text, 'not a whole number from 1'));
-  return MAX_POINTS;
 }
