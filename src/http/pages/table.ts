@@ -10,34 +10,41 @@ type Fields = Readonly<Record<string, unknown>>;
 const PIECE_BYTES = 64 * 1024;
 const PIECE_ROWS = 100;
 
-/** Writes the records as a table, with the columns that any of them has something for. */
+/**
+ * Writes the records as a table, with the columns that any of them has something for. Records are
+ * parsed once for their keys and once more for their row: objects that live until the last row
+ * would be moved by several garbage collections.
+ */
 export function* recordTable(
   writer: PageWriter,
   columns: readonly Column[],
   records: readonly Uint8Array[],
   site: Site,
 ): Pieces<void> {
-  const parsed: Fields[] = [];
   const keys = new Set<string>();
+  const isShown = (column: Column): boolean => column.keys.some((key) => keys.has(key));
   let read = 0;
   for (const record of records) {
-    const fields = parse(record);
-    parsed.push(fields);
-    for (const key in fields) keys.add(key);
+    for (const key in parse(record)) keys.add(key);
+    if (columns.every(isShown)) break;
     read += record.length;
     if (read < PIECE_BYTES) continue;
     read = 0;
     yield;
   }
-  const shown = columns.filter((column) => column.keys.some((key) => keys.has(key)));
+  read = 0;
+  const shown = columns.filter(isShown);
   writer.html(html`<div class="table" tabindex="0" role="region" aria-labelledby="table-label">
 <table><caption id="table-label">Records of this page</caption>
 <thead><tr>${shown.map(({ label }) => html`<th scope="col">${label}</th>`)}</tr></thead>
 <tbody>
 `);
-  for (const [index, fields] of parsed.entries()) {
-    writer.html(rowOf(fields, shown, site));
-    if ((index + 1) % PIECE_ROWS === 0) yield;
+  for (const [index, record] of records.entries()) {
+    writer.html(rowOf(parse(record), shown, site));
+    read += record.length;
+    if ((index + 1) % PIECE_ROWS !== 0 && read < PIECE_BYTES) continue;
+    read = 0;
+    yield;
   }
   writer.html(html`</tbody></table></div>\n`);
 }
