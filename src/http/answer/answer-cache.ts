@@ -12,6 +12,11 @@ export interface Kept extends Answer {
 
 /** What a cached answer costs beside its body: its entry, its key and its headers. */
 const OVERHEAD = 1_024;
+/**
+ * Seconds in which all of a cache can be replaced at most. What is kept takes fresh memory, and
+ * each 64 MB of it make V8 trace the whole heap, 5 ms in which nobody is answered.
+ */
+const REPLACED_IN_SECONDS = 10;
 /** Hashes of keys that were asked for once; a power of two. */
 const SEEN_SLOTS = 8_192;
 
@@ -56,7 +61,7 @@ export interface AnswerCache {
   get(lineage: string, key: AnswerKey): Kept | undefined;
   /**
    * Whether an answer that {@link get} did not have is worth keeping: the first time it is asked
-   * for it is not.
+   * for it is not, nor while answers come so fast that they would push each other out.
    */
   wants(key: AnswerKey): boolean;
   /**
@@ -66,8 +71,11 @@ export interface AnswerCache {
   keep(lineage: string, key: AnswerKey, answer: Kept): void;
 }
 
-/** Makes a cache of at most `maxBytes`; 0 keeps nothing. */
-export function createAnswerCache(maxBytes: number): AnswerCache {
+/** Makes a cache of at most `maxBytes`; 0 keeps nothing. `now` tells milliseconds. */
+export function createAnswerCache(
+  maxBytes: number,
+  now: () => number = () => performance.now(),
+): AnswerCache {
   if (maxBytes === 0) return { get: () => undefined, wants: () => false, keep: () => {} };
   // of two keys with one hash, which chance will hardly bring together, one is kept
   const answers = new LRUCache<number, { readonly key: AnswerKey; readonly answer: Kept }>({
@@ -77,11 +85,24 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
   // hashes instead of keys: what lives for thousands of requests makes garbage collection slow
   const seen = new Float64Array(SEEN_SLOTS);
   let owner: string | undefined;
+  // bytes that may be kept at once; each answer that is kept is subtracted
+  let credit = maxBytes;
+  let creditedAt = now();
+
+  function hasCredit(): boolean {
+    const time = now();
+    credit += ((time - creditedAt) * maxBytes) / (REPLACED_IN_SECONDS * 1_000);
+    credit = Math.min(credit, maxBytes);
+    creditedAt = time;
+    return credit > 0;
+  }
+
   return {
     get(lineage, key) {
       if (owner !== lineage) {
         answers.clear();
         seen.fill(0);
+        credit = maxBytes;
         owner = lineage;
       }
       const kept = answers.get(key.hash);
@@ -89,12 +110,14 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     },
     wants({ hash }) {
       const slot = hash % SEEN_SLOTS;
-      if (seen[slot] === hash) return true;
+      if (seen[slot] === hash) return hasCredit();
       seen[slot] = hash;
       return false;
     },
     keep(lineage, key, answer) {
-      if (lineage === owner) answers.set(key.hash, { key, answer });
+      if (lineage !== owner) return;
+      answers.set(key.hash, { key, answer });
+      credit -= answer.body.length;
     },
   };
 }
