@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { browserTest, LIST, type Site } from '../browser/shared.js';
+import { read, section } from '../support/documents.js';
+import { ROOT } from '../support/service.js';
+import { type FileSite, startFileSite } from '../support/site.js';
+
+const SHOWN = 'http://127.0.0.1:8080';
+/** What stands in the page's code between one filter and the next. */
+const NEXT_FILTER = '// another filter, at once\n';
+const TYPES: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css' };
+
+/** A record of the list. */
+interface Note {
+  readonly id: number;
+  readonly lon: string;
+  readonly lat: string;
+}
+
+/** What a section of the page on maps shows in JavaScript, to be put to this service. */
+function snippets(title: string, { site }: Site): string[] {
+  const found = section(read('docs/maps.md'), title).matchAll(/^```js\n(.*?)^```/gms);
+  return [...found].map(([, text]) => text!.replaceAll(SHOWN, site));
+}
+
+/** Serves a page, and the files of installed packages to it. */
+function startPage(body: string): Promise<FileSite> {
+  return startFileSite((path) => {
+    if (path === '/') return { type: 'text/html', body };
+    const ending = /\w+$/.exec(path)![0];
+    const file = readFileSync(join(ROOT, 'node_modules', path));
+    return { type: TYPES[ending] ?? 'application/octet-stream', body: file };
+  });
+}
+
+/** A note that matches a query and has no neighbour within a kilometre that does. */
+async function loneNote(service: Site, query: string): Promise<Note> {
+  const { results } = (
+    await service.get(`${LIST}?page_size=1000&fields=id,lon,lat&${query}`)
+  ).json<{ results: Note[] }>();
+  for (const note of results) {
+    const near = await service.get(`${LIST}?coordinates=${note.lat},${note.lon},1000&${query}`);
+    if (near.json<{ count: number }>().count === 1) return note;
+  }
+  throw new Error(`no note of ${query} is alone`);
+}
+
+/** The first answer to a page that asks for a tile with a filter. */
+async function tileOf(page: Page, site: string, filter: string): Promise<void> {
+  const answer = await page.waitForResponse(
+    (one) => one.url().startsWith(`${site}/tiles/`) && one.url().endsWith(`?${filter}`),
+  );
+  assert.ok([200, 204].includes(answer.status()), `${answer.status()} ${answer.url()}`);
+}
+
+const OPEN = 'status=OPEN';
+const NEW = 'status=NEW&tags=Lighting';
+
+browserTest('the lines for Leaflet draw tiles, and then others', async (visitor, service) => {
+  const [code] = snippets('Leaflet', service);
+  const [first, next] = code!.split(NEXT_FILTER);
+  const [open, other] = [await loneNote(service, OPEN), await loneNote(service, NEW)];
+  const files = await startPage(LEAFLET);
+  try {
+    await visitor.visit([files.site, service.site], async (page) => {
+      await page.goto('/');
+      for (const [lines, note, filter] of [
+        [first!, open, OPEN],
+        [next!, other, NEW],
+      ] as const) {
+        const { lon, lat } = note;
+        await page.evaluate(`map.setView([${lat}, ${lon}], 14, { animate: false })`);
+        const answered = tileOf(page, service.site, filter);
+        // the code of the page declares what the next lines use
+        await page.addScriptTag({ content: lines });
+        await page.waitForFunction('!layer.isLoading()');
+        assert.equal(await page.evaluate(AT_CENTRE), { ids: [note.id], color: '194,65,12,255' });
+        await answered;
+      }
+    });
+  } finally {
+    await files.stop();
+  }
+});
+
+const LEAFLET = `<!doctype html>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="leaflet/dist/leaflet.css">
+<div id="map" style="width: 300px; height: 300px"></div>
+<script src="leaflet/dist/leaflet.js"></script>
+<script src="protomaps-leaflet/dist/protomaps-leaflet.js"></script>
+<script>const map = L.map('map', { attributionControl: false });</script>`;
+
+/** Ids of the notes in the middle of Leaflet's map, and the colour that is drawn there. */
+const AT_CENTRE = `(() => {
+  const { lat, lng } = map.getCenter();
+  const found = [...layer.queryTileFeaturesDebug(lng, lat).values()].flat();
+  const { x, y } = map.getContainer().getBoundingClientRect();
+  const tiles = document.elementsFromPoint(x + 150, y + 150);
+  const tile = [...document.querySelectorAll('canvas')].find((one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return left <= x + 150 && x + 150 < right && top <= y + 150 && y + 150 < bottom;
+  });
+  const { left, top } = tile.getBoundingClientRect();
+  const pixel = tile.getContext('2d').getImageData(x + 150 - left, y + 150 - top, 1, 1).data;
+  return { ids: found.map(({ feature }) => feature.props.id), color: pixel.join() };
+})()`;
+
+browserTest('the lines for Leaflet draw the list', async (visitor, service) => {
+  const [, code] = snippets('Leaflet', service);
+  const [address] = /\/rest\/[^']+/.exec(code!)!;
+  const { features } = (await service.get(address)).json<{ features: unknown[] }>();
+  const files = await startPage(LEAFLET);
+  try {
+    await visitor.visit([files.site, service.site], async (page) => {
+      await page.goto('/');
+      await page.evaluate('map.setView([60.17, 24.95], 14)');
+      await page.evaluate(`(async () => { ${code}; globalThis.list = list; })()`);
+      assert.is(await page.evaluate('list.getLayers().length'), features.length);
+      await page.evaluate('list.getLayers()[0].openTooltip()');
+      assert.match((await page.textContent('.leaflet-tooltip'))!, /^(?:NEW|OPEN)$/);
+    });
+  } finally {
+    await files.stop();
+  }
+});
+
+browserTest('the lines for OpenLayers draw tiles, and then others', async (visitor, service) => {
+  const [code] = snippets('OpenLayers', service);
+  const [first, next] = code!.split(NEXT_FILTER);
+  const [open, other] = [await loneNote(service, OPEN), await loneNote(service, NEW)];
+  const files = await startPage(OPENLAYERS.replace('// the code of the page', first!));
+  try {
+    await visitor.visit([files.site, service.site], async (page) => {
+      const show = async ({ id, lon, lat }: Note): Promise<void> => {
+        await page.evaluate(`map.getView().setCenter(fromLonLat([${lon}, ${lat}]))`);
+        await page.waitForFunction(`async () => String(await ${UNDER_CENTRE}) === '${id}'`);
+      };
+      const [forOpen, forNew] = [OPEN, NEW].map((one) => tileOf(page, service.site, one));
+      await page.goto('/');
+      await show(open);
+      await forOpen;
+      await page.evaluate(next!);
+      await show(other);
+      await forNew;
+    });
+  } finally {
+    await files.stop();
+  }
+});
+
+const OPENLAYERS = `<!doctype html>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="ol/ol.css">
+<div id="map" style="width: 300px; height: 300px"></div>
+<script type="importmap">{ "imports": {
+  "ol/": "/ol/",
+  "rbush": "/rbush/index.js",
+  "quickselect": "/quickselect/index.js",
+  "earcut": "/earcut/src/earcut.js",
+  "pbf": "/pbf/index.js"
+} }</script>
+<script type="module">
+import Map from 'ol/Map.js';
+import View from 'ol/View.js';
+import { fromLonLat } from 'ol/proj.js';
+const map = new Map({ target: 'map', view: new View({ zoom: 14, center: [0, 0] }) });
+// the code of the page
+Object.assign(globalThis, { map, layer, fromLonLat });
+</script>`;
+
+/** Ids of the notes in the middle of OpenLayers' map. */
+const UNDER_CENTRE = `layer
+  .getFeatures([150, 150])
+  .then((features) => features.map((feature) => feature.getId()))`;
+
+test.run();
