@@ -9,6 +9,9 @@ import {
   textsSize,
 } from './tail-attributes.js';
 
+/** Rows that {@link Tail.looks} counts as one, so that 32 bits last for an hour of looking. */
+const LOOKS_UNIT = 256;
+
 /** A point's place in a tail: from 0, in the sequence in which points were accepted. */
 export type TailRow = number & { readonly brand?: 'tail row' };
 
@@ -19,6 +22,8 @@ export type TailRow = number & { readonly brand?: 'tail row' };
 export interface Tail {
   /** One number: how many rows there are. Read it by {@link tailLength}. */
   readonly published: Int32Array;
+  /** One number: what queries have cost. Add to it by {@link countLooks}, read {@link looksAt}. */
+  readonly looks: Int32Array;
   /**
    * Rows below this one are part of the generation; they tell what has been added since an answer
    * was made.
@@ -112,6 +117,16 @@ export function tailLength({ published }: Tail): TailRow {
   return Atomics.load(published, 0);
 }
 
+/** Counts the rows that a query has looked at, on whichever thread. */
+export function countLooks({ looks }: Tail, rows: number): void {
+  Atomics.add(looks, 0, Math.ceil(rows / LOOKS_UNIT));
+}
+
+/** Rows that all queries together have looked at, within {@link LOOKS_UNIT} a query. */
+export function looksAt({ looks }: Tail): number {
+  return (Atomics.load(looks, 0) >>> 0) * LOOKS_UNIT;
+}
+
 /** Whether a tail has room for so many rows, with so many bytes of records together. */
 export function hasRoom(tail: Tail, { rows, bytes }: TailCapacity): boolean {
   const length = tailLength(tail);
@@ -171,6 +186,7 @@ function allocateTail(
   const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
   return {
     published: sharedArray(Int32Array, 1),
+    looks: sharedArray(Int32Array, 1),
     start,
     offset,
     coords: sharedArray(Float64Array, 2 * rows),

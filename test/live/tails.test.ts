@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/dataset/build.js';
-import { type Tail, tailLength } from '../../src/dataset/tail.js';
+import { countLooks, type Tail, tailLength } from '../../src/dataset/tail.js';
 import { Cell } from '../../src/live/current.js';
 import { foldInThread } from '../../src/live/fold.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
@@ -161,6 +161,37 @@ test('after a rest the next fold begins without another point', async () => {
   assert.is(tails.state.rows, 6);
   await until('another one', () => tails.state.folds === 2);
   assertServed(current.generation, notes.slice(0, 61), 'folded twice');
+});
+
+test('queries that have cost as much as a fold bring it forward, and so do many points', async () => {
+  let begun = 0;
+  const { current, tails } = start({
+    foldRows: 3,
+    fold(task) {
+      begun++;
+      return foldInThread(task);
+    },
+  });
+  await tails.serve(await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_002));
+  countLooks(current.generation.tail!, 600_000);
+  assert.is(begun, 0, 'two rows are not worth a fold');
+  await tails.append(postsOf(1_002, 1_003));
+  assert.is(begun, 1);
+  await until('a fold', () => tails.state.folds === 1);
+
+  await tails.append(postsOf(1_003, 1_018));
+  countLooks(current.generation.tail!, 400_000);
+  await tails.append(postsOf(1_018, 1_018));
+  assert.is(begun, 1, 'a fold takes 500 looks for each of 1,003 points');
+  // no post tells of these
+  countLooks(current.generation.tail!, 200_000);
+  await until('another one', () => tails.state.folds === 2);
+
+  await tails.append(postsOf(1_018, 1_033));
+  assert.is(begun, 2, '15 rows are less than a 64th');
+  await tails.append(postsOf(1_033, 1_034));
+  await until('a third one', () => tails.state.folds === 3);
+  assertServed(current.generation, notes.slice(0, 1_034), 'folded three times');
 });
 
 test('the tag names the points that waited, so that two states never share it', async () => {

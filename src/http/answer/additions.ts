@@ -1,5 +1,5 @@
 import { lowerBound } from '../../dataset/order.js';
-import type { Tail, TailMatches, TailRow } from '../../dataset/tail.js';
+import { countLooks, type Tail, type TailMatches, type TailRow } from '../../dataset/tail.js';
 import type { Generation } from '../../live/generation.js';
 import type { Mark } from './head.js';
 
@@ -41,6 +41,7 @@ export function additionsTo(
   { tail, length }: TailState,
 ): TailMatches | undefined {
   if (length === tail.start) return undefined;
+  countLooks(tail, length - tail.start);
   const rows = accepted(tail, tail.start, length);
   return rows.length === 0 ? undefined : { tail, rows };
 }
