@@ -52,6 +52,8 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
   const entries = new Map<Socket, Entry>();
   let added = 0;
   let timer: NodeJS.Timeout | undefined;
+  let lookedAt = 0;
+  const lookMs = Math.min(LONGEST_LOOK_MS, answerTimeout / 4);
   const cut = { stalled: 0, crowded: 0 };
 
   function add(response: ServerResponse): void {
@@ -75,13 +77,20 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
     socket.once('close', () => {
       if (entries.get(socket) === entry) entries.delete(socket);
     });
-    timer ??= setInterval(lookAtAll, Math.min(LONGEST_LOOK_MS, answerTimeout / 4)).unref();
+    if (timer === undefined) {
+      lookedAt = performance.now();
+      timer = setInterval(lookAtAll, lookMs).unref();
+    }
     return entry;
   }
 
   function lookAtAll(): void {
     const now = performance.now();
+    // while this thread stood still, nobody could take anything
+    const stoodStill = Math.max(0, now - lookedAt - lookMs);
+    lookedAt = now;
     for (const entry of entries.values()) {
+      entry.movedAt = Math.min(now, entry.movedAt + stoodStill);
       look(entry);
       if (now - entry.movedAt > answerTimeout) cutOff(entry, 'stalled');
     }

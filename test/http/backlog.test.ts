@@ -10,6 +10,7 @@ const MIB = 1024 * 1024;
 /** More than the system takes of an answer that nobody reads. */
 const LARGE = 24 * MIB;
 const TIMEOUT_MS = 1_000;
+const STILL_MS = 1_000;
 
 const open: { close(): unknown }[] = [];
 
@@ -54,6 +55,23 @@ test('a client that stands still is cut off, one that reads slowly is not', asyn
   await until('the other has all of it', () => received > LARGE);
   assert.ok(performance.now() - began > 1.5 * TIMEOUT_MS, 'it took its time');
   assert.equal([backlog.stalled, backlog.crowded, backlog.bytes], [1, 0, 0]);
+});
+
+test('a thread that stood still itself cuts nobody off for it', async () => {
+  const backlog = createBacklog({ maxUnsent: 8 * LARGE, answerTimeout: STILL_MS / 2 });
+  const client = (await start(backlog))();
+  let received = 0;
+  client.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  client.write(request(LARGE));
+  await once(client, 'data');
+  client.pause();
+  assert.ok(backlog.bytes > 0);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STILL_MS);
+  client.resume();
+  await until('it has all of it', () => received > LARGE);
+  assert.is(backlog.stalled, 0);
 });
 
 test('beyond the bound those are cut off who took nothing for longest', async () => {
