@@ -104,6 +104,8 @@ export function createDecoder({ patienceMs, idleMs, maxWaiting }: DecoderLimits 
       if (!isGiven) return undefined;
       const decoded = await Promise.race([answered, ended]);
       if (!isLate) return decoded;
+      // it may have answered while it was killed: the next image is none for it
+      await ended;
       const text = `The image took more than ${patienceMs / 1000} seconds to decode.`;
       return { kind: 'refused', text };
     } finally {
