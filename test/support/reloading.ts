@@ -22,6 +22,8 @@ export interface Reloading {
   /** What came of each file looked at, the first load included. */
   readonly outcomes: string[];
   readonly logs: readonly Readonly<Record<string, unknown>>[];
+  /** Events that led to a look. */
+  readonly events: { heard: number };
   /** Builds begun, and the most that ran at once. */
   readonly builds: { begun: number; most: number };
   /** Mark and count of what is served. */
@@ -87,7 +89,11 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
     ...others,
   });
   await reloader.load();
-  const unwatch = source.watch(() => reloader.look());
+  const eventCounts = { heard: 0 };
+  const unwatch = source.watch(() => {
+    eventCounts.heard++;
+    return reloader.look();
+  });
   return {
     reloader,
     async end() {
@@ -98,6 +104,7 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
     current,
     outcomes,
     logs,
+    events: eventCounts,
     builds,
     served() {
       const { dataset } = current.generation.engine;

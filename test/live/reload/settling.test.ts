@@ -7,7 +7,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countOf, markedLines, replaceFile } from '../../support/marked.js';
@@ -16,18 +15,23 @@ import { until } from '../../support/wait.js';
 import { switchLink } from '../../support/writers.js';
 
 const SETTLE_MS = 150;
+/** Longer than this process is ever kept from going on. */
+const LONG_SETTLE_MS = 2_000;
 const LONG_AGO = 1_577_880_000;
 
 /** A folder whose newest file, from 2023, is served. */
-async function begin(events: boolean): Promise<[folder: string, reloading: Reloading]> {
+async function begin(
+  events: boolean,
+  settleMs = SETTLE_MS,
+): Promise<[folder: string, reloading: Reloading]> {
   const folder = makeFolder();
   writeFileSync(join(folder, 'newest'), markedLines(1));
   utimesSync(join(folder, 'newest'), LONG_AGO + 1e8, LONG_AGO + 1e8);
-  return [folder, await startReloading(folder, { settleMs: SETTLE_MS, events })];
+  return [folder, await startReloading(folder, { settleMs, events })];
 }
 
 test('a slow copy of an old file is never served, whole as its beginning looks', async () => {
-  const [folder, { reloader, look, builds, served, end }] = await begin(false);
+  const [folder, { reloader, look, builds, served, end }] = await begin(false, 30 * LONG_SETTLE_MS);
   const path = join(folder, 'copy');
   const lines = markedLines(2);
   const half = lines.indexOf('\n', 1_000) + 1;
@@ -42,11 +46,12 @@ test('a slow copy of an old file is never served, whole as its beginning looks',
 });
 
 test('the same heard of by events, and then a new file', async () => {
-  const [folder, { builds, current, end }] = await begin(true);
+  const [folder, { builds, current, events, end }] = await begin(true, LONG_SETTLE_MS);
   const path = join(folder, 'copy');
   const lines = markedLines(2);
   writeFileSync(path, lines.subarray(0, lines.indexOf('\n', 1_000) + 1));
-  await delay(SETTLE_MS / 3);
+  const { heard } = events;
+  await until('its beginning is heard of', () => events.heard > heard);
   writeFileSync(path, lines);
   utimesSync(path, LONG_AGO, LONG_AGO);
   writeFileSync(join(folder, 'really newer'), markedLines(3));
@@ -83,7 +88,17 @@ test('while the newest is still being written, an older one that is whole is ser
 test('what a look waits for is told at once, and what it led to at the end', async () => {
   const path = join(makeFolder(), 'points');
   writeFileSync(path, markedLines(1));
-  const { reloader, current, served, end } = await startReloading(path, { settleMs: SETTLE_MS });
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { reloader, current, served, end } = await startReloading(path, {
+    settleMs: SETTLE_MS,
+    async build(builder, ...task) {
+      if (task[0].unless !== undefined) await released;
+      return builder.build(...task);
+    },
+  });
   const idle = reloader.look();
   assert.is(await idle.found, undefined);
   await idle.done;
@@ -94,6 +109,7 @@ test('what a look waits for is told at once, and what it led to at the end', asy
   await until('it is built', () => current.building !== undefined);
   assert.ok(Math.abs(Date.now() - current.building!.since) < 60_000);
   assert.equal(await reloader.look().found, { for: 'building', path });
+  release();
   await done;
   assert.is(current.building, undefined);
   assert.equal(served(), [2, countOf(2)]);

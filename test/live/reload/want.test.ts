@@ -34,7 +34,7 @@ for (const [what, want] of Object.entries(WANTS)) {
     replaceFile(path, markedLines(2));
     await look();
     assert.match(current.stale!.reason, want.message);
-    await until('it was tried four times', () => tries.length === 4);
+    await until('it was tried four times', () => tries.length >= 4);
     const [first, second, third] = tries.map((time, i) => (tries[i + 1] ?? 0) - time);
     assert.ok(first! >= 29 && second! >= 59 && third! >= 119, `${tries}`);
     isWanting = false;
