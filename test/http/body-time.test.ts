@@ -7,23 +7,34 @@ import { FIXTURE_POINTS, startService } from '../support/service.js';
 
 const REQUEST_MS = 800;
 const UPLOAD_MS = 3_000;
-const service = await startService([
-  ...['--snapshot', FIXTURE_POINTS, '--max-loop-delay', '0'],
-  ...['--request-timeout', `${REQUEST_MS}ms`, '--upload-timeout', `${UPLOAD_MS}ms`],
+const [patient, service] = await Promise.all([
+  startService(['--snapshot', FIXTURE_POINTS]),
+  startService([
+    ...['--snapshot', FIXTURE_POINTS, '--max-loop-delay', '0'],
+    ...['--request-timeout', `${REQUEST_MS}ms`, '--upload-timeout', `${UPLOAD_MS}ms`],
+  ]),
 ]);
-test.after(() => service.stop());
+test.after(async () => {
+  for (const one of [patient, service]) await one.stop();
+});
 
-/** Sends the head of a request and nothing of its body; what came back, and after how long. */
-async function stall(head: string): Promise<[last: string, took: number]> {
+/**
+ * Sends the head of a request and nothing of its body; what came back, after how long, and as which
+ * of all.
+ */
+async function stall(
+  head: string,
+  ended: string[],
+): Promise<[last: string, took: number, place: number]> {
   const began = performance.now();
   const answer = await exchange(service.port, `${head}\r\nHost: x\r\n\r\n`);
   const last = answer.slice(answer.lastIndexOf('HTTP/1.1'));
-  return [last, performance.now() - began];
+  return [last, performance.now() - began, ended.push(head)];
 }
 
 /** Sends a body of so many bytes, all of it, and only then reads; what comes back. */
 async function sendThenRead(bytes: number): Promise<string> {
-  const socket = connect(service.port, '127.0.0.1').pause();
+  const socket = connect(patient.port, '127.0.0.1').pause();
   const head = 'POST /rest/map_data_points/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json';
   socket.write(`${head}\r\nContent-Length: ${bytes}\r\n\r\n`);
   const piece = Buffer.alloc(64 * 1024, ' ');
@@ -49,10 +60,11 @@ test('whoever sends a body that is too large, and then reads, finds the answer',
 
 test('a body has the time of a request, and a form that may hold an image has its own', async () => {
   const post = 'POST /rest/map_data_points/ HTTP/1.1\r\nContent-Length: 10\r\nContent-Type:';
+  const ended: string[] = [];
   const [plain, chunked, form] = await Promise.all([
-    stall(`${post} application/json`),
-    stall('GET /rest/ HTTP/1.1\r\nTransfer-Encoding: chunked'),
-    stall(`${post} multipart/form-data; boundary=X`),
+    stall(`${post} application/json`, ended),
+    stall('GET /rest/ HTTP/1.1\r\nTransfer-Encoding: chunked', ended),
+    stall(`${post} multipart/form-data; boundary=X`, ended),
   ]);
   for (const [last, took] of [plain, chunked, form]) {
     assert.match(last, /^HTTP\/1\.1 408 /);
@@ -60,7 +72,8 @@ test('a body has the time of a request, and a form that may hold an image has it
     assert.ok(took >= REQUEST_MS, `${took} ms`);
   }
   assert.ok(form[1] >= UPLOAD_MS, `${form[1]} ms`);
-  for (const [, took] of [plain, chunked]) assert.ok(took < UPLOAD_MS, `${took} ms`);
+  // not by the clock: this process may be late itself
+  for (const [, took, place] of [plain, chunked]) assert.ok(place < 3, `${place}, ${took} ms`);
 });
 
 test.run();

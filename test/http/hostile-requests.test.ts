@@ -7,7 +7,7 @@ import { FIXTURE_POINTS, type Service, startService } from '../support/service.j
 const LIST = '/rest/map_data_points/';
 const ONE = `${LIST}?page_size=1`;
 /** What a client may take to send a request. */
-const TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 2_000;
 /** A request that ends a connection, so that all answers are there. */
 const LAST = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 let service: Service;

@@ -20,8 +20,8 @@ const EMPTY = ['.incoming', 'map_data_points'];
 
 const app = fastify({
   clientErrorHandler: refuseBrokenRequest,
-  requestTimeout: 1_000,
-  http: { connectionsCheckingInterval: 100, headersTimeout: 1_000 },
+  requestTimeout: 2_000,
+  http: { connectionsCheckingInterval: 100, headersTimeout: 2_000 },
 });
 app.setErrorHandler((error: Error, _request, reply) => {
   assert.instance(error, HttpError);
