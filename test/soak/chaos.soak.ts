@@ -21,6 +21,8 @@ const isRoot = process.getuid?.() === 0;
 const WITHOUT_PRIVILEGES = ['setpriv', '--bounding-set=-all', '--inh-caps=-all'];
 const running: Service[] = [];
 let mark = 1;
+/** Points of a snapshot whose build takes a second, so that it can be caught at it. */
+const LARGE = 150_000;
 
 /** A service of a first snapshot in a folder of its own. */
 async function begin(
@@ -192,14 +194,13 @@ test('a process killed in the middle of a build is replaced', async () => {
     );
   });
 
-  // large enough for its build to be caught at it
-  const large = markedLines(mark + 1, 40_000);
+  const large = markedLines(mark + 1, LARGE);
   replaceFile(path, large);
   await until('it builds', async () => (await readyOf(service)).building !== undefined);
   process.kill(victim!, 'SIGKILL');
   await until('another serves the new file', async () => {
     const ready = await readyOf(service).catch(() => undefined);
-    return ready?.points === 40_000 && !ready.stale;
+    return ready?.points === LARGE && !ready.stale;
   });
   const [, next] = pids();
   assert.is.not(next, victim);

@@ -40,7 +40,7 @@ test('connections that are silent, idle, or ahead by hundreds of requests do not
     await new Promise((resolve) => idle.once('data', resolve));
     const [code, took] = await end(service, 'SIGTERM');
     assert.is(code, 0);
-    assert.ok(took < 4_000, `${took} ms with ${workers} workers`);
+    assert.ok(took < 9_000, `${took} ms with ${workers} workers`);
     for (const socket of [silent, eager, idle]) socket.destroy();
   }
 });
@@ -61,7 +61,7 @@ test('a client that never reads, and one that never ends its request, are waited
     assert.is((await service.get('/health/live')).status, 200);
     const [code, took] = await end(service, 'SIGTERM');
     assert.is(code, 0);
-    assert.ok(took > 900 && took < 6_000, `${took} ms with ${workers} workers`);
+    assert.ok(took > 900 && took < 9_000, `${took} ms with ${workers} workers`);
     for (const socket of [deaf, slow]) socket.destroy();
   }
 });
@@ -83,7 +83,7 @@ test('a signal while a new file is waited for or built ends it just as well', as
     assert.is((await service.get('/health/live')).status, 200);
     const [code, took] = await end(service, 'SIGTERM');
     assert.is(code, 0, `settle ${settle}`);
-    assert.ok(took < 5_000, `${took} ms`);
+    assert.ok(took < 9_000, `${took} ms`);
     await asked;
     replaceFile(path, markedLines(1));
   }

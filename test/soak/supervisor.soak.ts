@@ -27,9 +27,11 @@ test('a process that dies again and again is tried again, and a signal ends that
     logs.filter(({ msg }) => msg === name);
   replaceFile(fragile, 'garbage\n');
   process.kill(named('serving')[0]!['pid'] as number, 'SIGKILL');
-  await until('it died three times', () => named('process died').length === 3);
+  await until('it died three times', () => named('process died').length >= 3);
   assert.equal(
-    named('process died').map(({ code, signal }) => [code, signal]),
+    named('process died')
+      .slice(0, 3)
+      .map(({ code, signal }) => [code, signal]),
     [
       [null, 'SIGKILL'],
       [1, null],

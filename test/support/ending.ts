@@ -52,7 +52,8 @@ export async function endUnderLoad(
 
     const [code, took] = await end(service, signal);
     assert.is(code, 0);
-    assert.ok(took < 5_000, `${took} ms`);
+    // not for as long as requests may take
+    assert.ok(took < 9_000, `${took} ms`);
     assert.ok(await isRefused(port));
     await until('they notice', () => kept.result.refused > 0 && fresh.result.refused > 0);
     for (const [load, connections] of [
