@@ -1,33 +1,35 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { openLoop } from './generators/open.js';
 import { surveyPlaces } from './places.js';
-import { postEvenly, postFor } from './post/clients.js';
+import { postFor } from './post/clients.js';
+import { POSTS_A_SECOND, READS_A_SECOND, type ReadRound, readBesidePosts } from './post/reads.js';
 import { requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import {
   type BenchOptions,
   benchCommand,
+  positiveNumber,
   runMain,
   say,
   typedCommand,
   writePart,
 } from './support/run.js';
 import { type Server, startServer, startService } from './support/service.js';
-import { ratiosOf, spreadOf } from './support/stats.js';
+import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, textTable } from './support/table.js';
 
 interface Options extends BenchOptions {
   readonly points: number;
   readonly connections: number;
   readonly seconds: number;
+  readonly readSeconds: number;
   readonly rounds: number;
   readonly seed: number;
 }
 
 /** What a round measured. */
-export interface PostRound {
+export interface PostRound extends ReadRound {
   /** Calls of `fdatasync` a second, each after a write as long as a line of the journal. */
   readonly syncs: number;
   /** Posts a second that a bare Fastify route in a process a core sends back. */
@@ -37,9 +39,6 @@ export interface PostRound {
   /** The first and the third where each flush takes {@link SLOW_FLUSH_MS} longer. */
   readonly slowSyncs: number;
   readonly slowPosts: number;
-  /** 99th percentile of reads in milliseconds, without posts and beside them. */
-  readonly quietMs: number;
-  readonly besideMs: number;
 }
 
 /** What bench/post writes. */
@@ -52,11 +51,9 @@ export interface PostResults {
 const LINE_BYTES = 400;
 /** What a flush takes on a disk behind a network, or on one without a cache of its own. */
 const SLOW_FLUSH_MS = 2;
-const READS_A_SECOND = 1_000;
-const POSTS_A_SECOND = 500;
-const READERS = 32;
-const DIFFERENT_READS = 2_000;
-const SMOKE = { points: 5_000, connections: 16, seconds: 0.5, rounds: 1 };
+/** So many that none is asked for twice before the cache has forgotten the first time. */
+const DIFFERENT_READS = 100_000;
+const SMOKE = { points: 5_000, connections: 16, seconds: 0.5, readSeconds: 0.5, rounds: 1 };
 const ECHO = join(import.meta.dirname, 'post/echo.js');
 const SLOW_FLUSH = pathToFileURL(join(import.meta.dirname, 'post/slow-flush.js')).href;
 
@@ -64,12 +61,12 @@ const command = benchCommand(
   'post',
   'Measures posts acknowledged a second beside bare fdatasync calls, and reads beside posts.',
   { points: 1_000_000, connections: 256, seconds: 4, rounds: 3, seed: SEED },
-);
+).option('--read-seconds <number>', 'length of each stretch of reads', positiveNumber, 20);
 
 async function main(): Promise<void> {
   const given = command.parse().opts<Options>();
   const options = given.smoke ? { ...given, ...SMOKE } : given;
-  const { points, connections, seconds, seed } = options;
+  const { points, connections, seconds, readSeconds, seed } = options;
   const snapshot = await nativeFile(points, seed);
   // on the disk of the snapshots, as by default
   const folder = mkdtempSync(join(CACHE, 'journal-'));
@@ -90,16 +87,14 @@ async function main(): Promise<void> {
     const places = await surveyPlaces(url, options.smoke ? 40 : 400, seed);
     const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
     const all = Array.from({ length: options.rounds }, (_, i) => `round ${i + 1}`);
-    const reads: Pick<PostRound, 'quietMs' | 'besideMs'>[] = [];
+    let read = 0;
+    const nextPaths = (count: number): string[] =>
+      Array.from({ length: count }, () => paths[read++ % paths.length]!);
+    const reads: ReadRound[] = [];
     // first, since what is posted at full speed is being folded in for a while
     for (const round of all) {
       say(`${round} of reads`);
-      const quietMs = await readFor(url, paths, seconds);
-      const [besideMs] = await Promise.all([
-        readFor(url, paths, seconds),
-        postEvenly(url, seconds, POSTS_A_SECOND),
-      ]);
-      reads.push({ quietMs, besideMs });
+      reads.push(await readBesidePosts(url, nextPaths, readSeconds));
     }
     const rounds: PostRound[] = [];
     // what is not compiled yet is not measured
@@ -116,7 +111,7 @@ async function main(): Promise<void> {
       });
     }
     const results: PostResults = { points, connections, rounds };
-    console.log(textTable(['', 'least', 'mean', 'most'], postRows(results)));
+    console.log(textTable(['', 'least', 'mean', 'most', 'deviation'], postRows(results)));
     writePart(options.json, typedCommand('post'), results);
   } finally {
     for (const server of servers) await server.stop();
@@ -142,26 +137,14 @@ function syncsASecond(folder: string, seconds: number, extraMs: number): number 
   return count / seconds;
 }
 
-/** Reads evenly at {@link READS_A_SECOND}. Returns the 99th percentile in milliseconds. */
-async function readFor(base: string, paths: readonly string[], seconds: number): Promise<number> {
-  const rate = READS_A_SECOND;
-  const load = { base, paths, connections: READERS, warmupSeconds: 0.5, seconds, rate };
-  const { latencies, errors } = await openLoop(load);
-  const failed = Object.entries(errors);
-  if (failed.length > 0) throw new Error(`Reads failed: ${JSON.stringify(errors)}`);
-  return latencies.percentiles[99]!;
-}
-
-/** The results as lines of text: what, least, mean and most of the rounds. */
+/** The results as lines of text: what, least, mean, most and deviation of the rounds. */
 export function postRows({ connections, rounds }: PostResults): string[][] {
   const of = (key: keyof PostRound): number[] => rounds.map((round) => round[key]);
   const row = (name: string, key: keyof PostRound): string[] => {
-    const { min, mean, max } = spreadOf(of(key));
-    return [name, digits(min), digits(mean), digits(max)];
+    return [name, ...figures(spreadOf(of(key)))];
   };
   const ratio = (name: string, ours: keyof PostRound, theirs: keyof PostRound): string[] => {
-    const { min, mean, max } = ratiosOf(of(ours), of(theirs));
-    return [name, digits(min), digits(mean), digits(max)];
+    return [name, ...figures(ratiosOf(of(ours), of(theirs)))];
   };
   return [
     row('bare fdatasync calls a second', 'syncs'),
@@ -173,9 +156,16 @@ export function postRows({ connections, rounds }: PostResults): string[][] {
     row('points acknowledged a second with such flushes', 'slowPosts'),
     ratio('  beside these calls', 'slowPosts', 'slowSyncs'),
     row(`p99 of ${digits(READS_A_SECOND)} reads a second, ms`, 'quietMs'),
-    row(`the same beside ${POSTS_A_SECOND} posts a second, ms`, 'besideMs'),
-    ratio('  beside posts to without', 'besideMs', 'quietMs'),
+    row(`the same beside ${POSTS_A_SECOND} refused posts a second, ms`, 'refusedMs'),
+    row(`the same beside ${POSTS_A_SECOND} accepted ones, ms`, 'besideMs'),
+    row('  folds meanwhile', 'folds'),
+    ratio('  beside refused posts to without', 'refusedMs', 'quietMs'),
+    ratio('  beside accepted posts to without', 'besideMs', 'quietMs'),
   ];
+}
+
+function figures({ min, mean, max, deviation }: Spread): string[] {
+  return [min, mean, max, deviation].map(digits);
 }
 
 await runMain(import.meta, main);

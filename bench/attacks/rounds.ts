@@ -1,5 +1,5 @@
-import { getPriority, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ahead } from '../support/ahead.js';
 import { memoryOf } from '../support/proc.js';
 import type { Server } from '../support/service.js';
 import { ratiosOf, type Spread, spreadOf } from '../support/stats.js';
@@ -62,8 +62,6 @@ const WARMUP_SECONDS = 1;
 /** What an attack takes beyond its measured seconds, at most. */
 const SPARE_SECONDS = 30;
 const MEMORY_LOOK_MS = 100;
-/** Ordinary clients have machines of their own: here they go before the service where possible. */
-const CLIENT_PRIORITY = 10;
 /** Time for the service to find out that the connections of an attack are gone. */
 const REST_MS = 300;
 
@@ -118,22 +116,6 @@ export async function benchAttack(
 
 function p99({ latencies }: Ordinary): number {
   return latencies.percentiles['99']!;
-}
-
-/** Does something in this process before what others do, where the system allows that. */
-async function ahead<T>(work: () => Promise<T>): Promise<T> {
-  const usual = getPriority();
-  try {
-    setPriority(Math.max(-20, usual - CLIENT_PRIORITY));
-  } catch {
-    return work();
-  }
-  try {
-    return await work();
-  } finally {
-    // the service and the attacker, started by this process, would inherit it
-    setPriority(usual);
-  }
 }
 
 /** Looks at the memory of a service again and again. */

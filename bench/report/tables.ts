@@ -231,7 +231,7 @@ function postTable(results: NonNullable<Parts['post']>['results']): ReportTable 
     note:
       `${digits(results.points)} points, ${results.rounds.length} rounds. The clients send what is made once and take their ` +
       'share of the same cores. Bare Fastify has a process a core, and stores nothing.',
-    head: ['what', 'least', 'mean', 'most'],
+    head: ['what', 'least', 'mean', 'most', 'deviation'],
     rows: postRows(results).map(([what, ...rest]) => [what!.trim(), ...rest]),
   };
 }
