@@ -126,7 +126,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     done();
   });
 
-  const resources = audience === 'operators' ? [] : createResources(context);
+  const resources = audience === 'operators' ? [] : createResources(context, audience === 'all');
   const findResource = createFinder(resources);
   app.setErrorHandler((error: Error, request, reply) => {
     const resource = findResource(request.raw.url!);

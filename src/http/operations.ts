@@ -6,6 +6,7 @@ import type { Waiting } from '../live/reload/reload.js';
 import { holderOf, isSameToken, type Tokens } from '../tokens/table.js';
 import { version } from '../version.js';
 import type { Context } from './answer/context.js';
+import { LIVE_PATH, METRICS_PATH, READY_PATH, RELOAD_PATH } from './request/addresses.js';
 import { NotFound } from './request/errors.js';
 import { parseQueryString } from './request/query-string.js';
 import { queryOf } from './request/target.js';
@@ -33,8 +34,6 @@ export interface Access {
 }
 
 const VERSION = version();
-/** Where one learns what became of a reload. */
-const READY_PATH = '/health/ready';
 
 /** Adds what operators ask for: health, metrics and, with an admin's token, the reload by hand. */
 export function addOperations(
@@ -62,7 +61,7 @@ export function addOperations(
   };
   app.route({
     ...read,
-    url: '/health/live',
+    url: LIVE_PATH,
     handler(request) {
       seesAll(request);
       return { status: 'live' };
@@ -75,14 +74,14 @@ export function addOperations(
   });
   app.route({
     ...read,
-    url: '/metrics',
+    url: METRICS_PATH,
     async handler(request, reply) {
       seesAll(request);
       reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
       return service.metrics();
     },
   });
-  app.post('/admin/reload', { config }, async (request, reply) => {
+  app.post(RELOAD_PATH, { config }, async (request, reply) => {
     // without anybody who may, there is no such address
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
     if (!isAdmin(request.headers.authorization)) throw invalidToken('Bearer');
@@ -91,6 +90,7 @@ export function addOperations(
     const state = readiness(service.current, true);
     if (waiting === undefined) return sendReadiness(reply, state);
     const { for: what, path } = waiting;
+    // where one learns what became of it
     reply.code(202).header('Location', READY_PATH);
     return sendReadiness(reply, { waiting_for: { state: what, path }, ...state });
   });

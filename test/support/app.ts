@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { Context } from '../../src/http/answer/context.js';
 import { createWriteHead } from '../../src/http/answer/head-lines.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
-import { createApp } from '../../src/http/app.js';
+import { type Audience, createApp } from '../../src/http/app.js';
 import { createCutCounts } from '../../src/http/limits.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import { PLAIN_SITE } from './pages.js';
@@ -12,13 +12,18 @@ import { PLAIN_SITE } from './pages.js';
 export interface OwnApp {
   readonly port: number;
   readonly stats: Context['stats'];
+  /** Methods of its routes, by their paths as the router has them. */
+  readonly routes: ReadonlyMap<string, ReadonlySet<string>>;
   close(): Promise<void>;
 }
 
-/** Starts a web server that answers clients from `current`, on a port of its own. */
+/**
+ * Starts a web server that answers from `current`, on a port of its own; operators are not answered.
+ */
 export async function startApp(
   current: Pick<Context['current'], 'generation'>,
   answerCacheBytes = 0,
+  audience: Audience = 'clients',
 ): Promise<OwnApp> {
   const stats = createRequestStats();
   const context: Context = {
@@ -52,9 +57,31 @@ export async function startApp(
     },
     cut: createCutCounts(),
     adminToken: undefined,
-    audience: 'clients',
+    audience,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  return { port, stats, close: () => app.close() };
+  return {
+    port,
+    stats,
+    routes: routesOf(app.printRoutes({ commonPrefix: false })),
+    close: () => app.close(),
+  };
+}
+
+/** Reads the tree of routes that Fastify prints: a line for a piece of a path, with its methods. */
+function routesOf(tree: string): Map<string, Set<string>> {
+  const routes = new Map<string, Set<string>>();
+  const pieces: string[] = [];
+  for (const line of tree.split('\n')) {
+    const found = /^([│ ]*)[├└]── (\S*)(?: \(([A-Z, ]+)\))?/.exec(line);
+    if (found === null) continue;
+    const [, indent, piece, methods] = found;
+    pieces.splice(indent!.length / 4, Infinity, piece!);
+    if (methods === undefined) continue;
+    // Fastify prints no slash before a wildcard
+    const path = pieces.join('').replace(/(?<!\/)\*$/, '/*');
+    routes.set(path, new Set([...(routes.get(path) ?? []), ...methods.split(', ')]));
+  }
+  return routes;
 }

@@ -11,6 +11,7 @@ import {
   pageErrors,
 } from './errors.js';
 import { HEADERS, headerReferences, SENT } from './headers.js';
+import { ADMIN_SCHEME, operationPaths } from './operations.js';
 import { optionsOf } from './options.js';
 import { mediaPath, postOperation } from './others.js';
 import { createSchemas } from './schemas.js';
@@ -34,6 +35,8 @@ export interface Interface {
   readonly addresses: readonly Described[];
   /** Whether images of points are served. */
   readonly hasImages: boolean;
+  /** Whether operators are answered at the same port. */
+  readonly hasOperations: boolean;
 }
 
 /** An OpenAPI document, but for its servers, which are known with the request. */
@@ -48,7 +51,8 @@ parameter or field. Every answer is made from one snapshot of the data, which th
 is 412.`;
 
 /** Makes the OpenAPI document of the interface. */
-export function createDocument({ version, addresses, hasImages }: Interface): Document {
+export function createDocument(parts: Interface): Document {
+  const { version, addresses, hasImages, hasOperations } = parts;
   const parameters = createShared('parameters');
   const responses = createShared('responses');
   const paths: Record<string, Schema> = {};
@@ -59,6 +63,7 @@ export function createDocument({ version, addresses, hasImages }: Interface): Do
     });
   }
   if (hasImages) Object.assign(paths, mediaPath());
+  if (hasOperations) Object.assign(paths, operationPaths());
   return {
     openapi: '3.1.1',
     info: {
@@ -89,6 +94,7 @@ export function createDocument({ version, addresses, hasImages }: Interface): Do
           description: 'The word `Token`, a blank and the token: `Token 9f2c…`.',
         },
         bearer: { type: 'http', scheme: 'bearer' },
+        admin: ADMIN_SCHEME,
       },
     },
   };

@@ -57,7 +57,7 @@ export const HEADERS: Readonly<Record<string, Header>> = {
 
 const CROSS_ORIGIN = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'];
 
-type AnswerKind = 'found' | 'unchanged' | 'described' | 'accepted' | 'refused';
+type AnswerKind = 'found' | 'unchanged' | 'described' | 'accepted' | 'refused' | 'operated';
 
 /** Names of the headers of each kind of answer. */
 export const SENT: Readonly<Record<AnswerKind, readonly string[]>> = {
@@ -82,6 +82,10 @@ export const SENT: Readonly<Record<AnswerKind, readonly string[]>> = {
   refused: [
     ...['Allow', 'Vary', 'Content-Length', 'Content-Security-Policy', 'Referrer-Policy'],
     ...['X-Content-Type-Options', 'X-Request-Id', ...CROSS_ORIGIN],
+  ],
+  operated: [
+    ...['Vary', 'Cache-Control', 'Content-Length', 'X-Content-Type-Options', 'X-Request-Id'],
+    ...CROSS_ORIGIN,
   ],
 };
 

@@ -3,6 +3,7 @@ import type { Schema } from '../request/parameter.js';
 import { type Answer, EXAMPLE_ORIGIN, reference } from './description.js';
 import { postSchema, recordExample, recordSchema } from './fields.js';
 import { featureCollectionSchema, featureSchema } from './geojson.js';
+import { READINESS } from './operations.js';
 
 const LINK: Schema = { type: ['string', 'null'], format: 'uri' };
 
@@ -50,6 +51,7 @@ export function createSchemas(): Readonly<Record<string, Schema>> {
         child: reference('Field'),
       },
     },
+    Readiness: READINESS,
     Detail: {
       type: 'object',
       description: 'An error of the request as a whole.',

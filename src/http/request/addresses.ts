@@ -17,6 +17,12 @@ export const OGC_API_PATH = '/ogc/api';
 export const OPENAPI_PATH = '/openapi.json';
 export const VIEWER_PATH = '/docs/';
 
+/** What operators ask for. */
+export const LIVE_PATH = '/health/live';
+export const READY_PATH = '/health/ready';
+export const METRICS_PATH = '/metrics';
+export const RELOAD_PATH = '/admin/reload';
+
 /** The methods that an address takes. */
 export const ALLOW_POINTS = 'GET, POST, HEAD, OPTIONS';
 export const ALLOW_READ = 'GET, HEAD, OPTIONS';

@@ -1,10 +1,18 @@
 import { version } from '../../version.js';
 import type { Asked } from '../answer/pipeline.js';
-import { createDocument, type Described, type Document } from '../description/document.js';
+import {
+  createDocument,
+  type Described,
+  type Document,
+  type Interface,
+} from '../description/document.js';
 import { type ErrorCase, thrownBy } from '../description/errors.js';
 
 /** A text that no parameter with rules can be. */
 const UNUSABLE = '~';
+
+/** What the service answers besides. */
+export type Others = Pick<Interface, 'hasImages' | 'hasOperations'>;
 
 /** An address that describes itself, and reads what is asked of it. */
 export interface Readable extends Omit<Described, 'refusals'> {
@@ -12,8 +20,8 @@ export interface Readable extends Omit<Described, 'refusals'> {
 }
 
 /** Makes the document of addresses; its servers are known with the request. */
-export function documentOf(addresses: readonly Readable[], hasImages: boolean): Document {
-  return createDocument({ version: version(), addresses: addresses.map(describedOf), hasImages });
+export function documentOf(addresses: readonly Readable[], others: Others): Document {
+  return createDocument({ version: version(), addresses: addresses.map(describedOf), ...others });
 }
 
 function describedOf(resource: Readable): Described {

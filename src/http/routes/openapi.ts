@@ -5,13 +5,13 @@ import type { Page } from '../formats/format.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ } from '../request/addresses.js';
-import type { Readable } from './openapi-document.js';
+import type { Others, Readable } from './openapi-document.js';
 
 /**
  * `GET /openapi.json`: the interface described, for programs. What makes the document is loaded
  * when it is asked for first: it costs each thread 4 ms of its start.
  */
-export function openapiView(addresses: readonly Readable[], hasImages: boolean): View<undefined> {
+export function openapiView(addresses: readonly Readable[], others: Others): View<undefined> {
   let document: Document | undefined;
 
   function pageOf({ openapi, info, ...others }: Document, origin: string): Page {
@@ -21,7 +21,7 @@ export function openapiView(addresses: readonly Readable[], hasImages: boolean):
 
   async function load(): Promise<Document> {
     const { documentOf } = await import('./openapi-document.js');
-    document ??= documentOf(addresses, hasImages);
+    document ??= documentOf(addresses, others);
     return document;
   }
 

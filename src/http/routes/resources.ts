@@ -57,8 +57,8 @@ export interface Resource {
   readonly get: RouteHandlerMethod;
 }
 
-/** The REST interface, address by address. */
-export function createResources(context: Context): Resource[] {
+/** The REST interface, address by address; its description says what operators are answered. */
+export function createResources(context: Context, hasOperations: boolean): Resource[] {
   const serve = createPipeline(context);
   // of all views together: an engine works on one suspended query at a time
   const queue = createQueue();
@@ -99,7 +99,8 @@ export function createResources(context: Context): Resource[] {
     make(TILE_SET_PATH, tileSetView(context), TILES_DESCRIPTION),
     ...ogcResources(context, queue, make),
   ];
-  const openapi = openapiView(resources, context.mediaFolder !== undefined);
+  const hasImages = context.mediaFolder !== undefined;
+  const openapi = openapiView(resources, { hasImages, hasOperations });
   resources.push(make(OPENAPI_PATH, openapi, OPENAPI_DESCRIPTION));
   const api = { ...openapi, name: 'ogcApi' };
   resources.push(make(OGC_API_PATH, api, OPENAPI_DESCRIPTION));
