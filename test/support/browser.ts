@@ -22,6 +22,9 @@ export const NO_BROWSER: string | undefined =
 /** WebGL drawn by the processor: a machine for tests has no graphics card. */
 const FLAGS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 
+/** Milliseconds for what a page is to show: the processor draws its map, and may have other work. */
+const PATIENCE_MS = 90_000;
+
 /** A browser that is told of its sites' mistakes. */
 export interface Visitor {
   /**
@@ -61,7 +64,7 @@ async function visit(
     viewport: { width: 800, height: 600 },
     ...options,
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
   context.on('console', (message) => {
     if (isComplaint(message)) complaints.push(`console: ${message.text()}`);
