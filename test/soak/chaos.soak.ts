@@ -14,7 +14,7 @@ import { MAIN, type Service, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 import { until } from '../support/wait.js';
 
-const SETTLE = ['--settle', '30ms', '--admin-token', 'secret'];
+const SETTLE = ['--settle', '100ms', '--admin-token', 'secret'];
 const ADMIN = { Authorization: 'Bearer secret' };
 const isRoot = process.getuid?.() === 0;
 /** Starts a command of root's that has to mind permissions, as everyone else's. */

@@ -26,7 +26,8 @@ export async function swapUnderLoad(rounds: number, bursts: number, pauseMs = 0)
   const path = join(makeFolder(), 'points');
   let mark = 1;
   writeFileSync(path, snapshot(mark));
-  const flags = ['--snapshot', path, '--settle', '60ms', '--admin-token', 'secret'];
+  // many times as long as any writer pauses
+  const flags = ['--snapshot', path, '--settle', '300ms', '--admin-token', 'secret'];
   const service = await startService(flags, { NODE_ENV: 'production' });
   try {
     const load = await startLoad({
