@@ -1,49 +1,48 @@
-import { mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Claim, Claimed, claim } from '../claim.js';
 import { InputError } from '../errors.js';
 
-/** A change takes milliseconds: a lock that is older was left by a process that died. */
-const MOST_MS = 5_000;
-const LOOK_MS = 20;
+/** A change takes milliseconds: a process that owns a file for longer has been stopped. */
+const MOST_MS = 10_000;
+/** Milliseconds between two tries, at least and on top at random: two that met meet no more. */
+const LOOK_MS = 5;
+const SPREAD_MS = 30;
 
 /**
  * Changes a file while no other process does: each would write what it has read before the other
- * wrote. The lock is a folder beside the file, `<file>.lock`. Throws an InputError where none can
- * be made there.
+ * wrote. Throws an InputError where another process owns the file for `mostMs`, or no lock can be
+ * made beside the file.
  */
-export async function alone<T>(path: string, change: () => Promise<T>): Promise<T> {
-  const lock = `${path}.lock`;
-  while (!tryLock(lock)) {
-    if (isLeft(lock)) release(lock);
-    else await delay(LOOK_MS);
-  }
+export async function alone<T>(
+  path: string,
+  change: () => Promise<T>,
+  mostMs: number = MOST_MS,
+): Promise<T> {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const lock = await waitForClaim(target, performance.now() + mostMs);
   try {
     return await change();
   } finally {
-    release(lock);
+    lock.release();
   }
 }
 
-function tryLock(lock: string): boolean {
-  try {
-    mkdirSync(lock);
-    return true;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
-    throw new InputError(`${lock}: cannot be made: ${message}`, { cause: error });
-  }
-}
-
-function isLeft(lock: string): boolean {
-  const stat = statSync(lock, { throwIfNoEntry: false });
-  return stat !== undefined && Date.now() - stat.mtimeMs > MOST_MS;
-}
-
-function release(lock: string): void {
-  try {
-    rmdirSync(lock);
-  } catch {
-    // another process found it left, and removed it
+async function waitForClaim(path: string, until: number): Promise<Claim> {
+  for (;;) {
+    try {
+      return await claim(path);
+    } catch (error) {
+      if (!(error instanceof Claimed)) {
+        const reason = `no lock can be made beside it: ${(error as Error).message}`;
+        throw new InputError(`${path}: cannot be changed: ${reason}`, { cause: error });
+      }
+      if (performance.now() > until) {
+        throw new InputError(
+          `${path}: process ${error.pid} has been changing it for too long: end that one first`,
+        );
+      }
+    }
+    await delay(LOOK_MS + Math.random() * SPREAD_MS);
   }
 }

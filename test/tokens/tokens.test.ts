@@ -1,19 +1,22 @@
+import { once } from 'node:events';
 import {
-  existsSync,
-  mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
-  utimesSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addToken, checkToken, listTokens, revokeToken } from '../../src/commands/token.js';
 import { readTokenFile } from '../../src/tokens/file.js';
+import { alone } from '../../src/tokens/lock.js';
 import { tokenKey } from '../../src/tokens/table.js';
 import { FIXTURE_POINTS, runCommand, type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
@@ -23,6 +26,11 @@ const NOTIFICATIONS = '/rest/notifications/';
 const HASH = 'a'.repeat(64);
 
 test.after(() => rmSync(folder, { recursive: true }));
+
+/** The locks beside a file of the folder. */
+function locksOf(name: string): string[] {
+  return readdirSync(folder).filter((one) => one.startsWith(`.${name}.owner-`));
+}
 
 function statusWith(service: Service, path: string, token: string, method = 'GET') {
   const headers = { Authorization: `Token ${token}` };
@@ -66,15 +74,41 @@ test('tokens that are added and revoked at the same time are all kept or gone', 
   ]);
   const { entries } = readTokenFile(path);
   assert.equal(entries.map(({ user }) => user).sort(), users);
-  assert.not.ok(existsSync(`${path}.lock`));
+  assert.equal(locksOf('busy.json'), []);
 });
 
-test('a lock that a process left behind is in nobody’s way', async () => {
+test('a lock that a process left behind is in nobody’s way, and goes', async () => {
   const path = join(folder, 'left.json');
-  mkdirSync(`${path}.lock`);
-  utimesSync(`${path}.lock`, 1, 1);
+  const left = createServer().listen(join(folder, '.left.json'));
+  await once(left, 'listening');
+  // under another name the socket stays when its server ends, as after a kill
+  renameSync(join(folder, '.left.json'), join(folder, '.left.json.owner-1-0'));
+  await new Promise((resolve) => left.close(resolve));
+  assert.equal(locksOf('left.json'), ['.left.json.owner-1-0']);
   await addToken(path, { user: 1, name: '', isAdmin: false });
   assert.is(readTokenFile(path).entries.length, 1);
+  assert.equal(locksOf('left.json'), []);
+});
+
+test('a process that holds on to the file is named, whatever name the file has', async () => {
+  const path = join(folder, 'held.json');
+  const link = join(folder, 'link.json');
+  writeFileSync(path, '{}');
+  symlinkSync('held.json', link);
+  await alone(path, async () => {
+    const error = await alone(link, async () => 'changed', 0).catch(String);
+    assert.match(error, `process ${process.pid} has been changing it for too long`);
+  });
+  await addToken(link, { user: 1, name: '', isAdmin: false });
+});
+
+test('a lock that cannot be made is told', async () => {
+  const error = await addToken(join(folder, 'nowhere/x.json'), {
+    user: 1,
+    name: '',
+    isAdmin: false,
+  }).catch(String);
+  assert.match(error, /x\.json: cannot be changed: no lock can be made beside it: ENOENT/);
 });
 
 test('a token is revoked by its id, and all of a name together', async () => {

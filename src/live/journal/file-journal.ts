@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Claim } from '../../claim.js';
 import type { Microseconds } from '../../model/units.js';
 import { type Call, requireReadable, takeBatch } from './batch.js';
 import { type Disk, reasonOf } from './disk.js';
@@ -12,7 +13,6 @@ import {
   type SpentKey,
 } from './journal.js';
 import { postLines } from './line.js';
-import type { Lock } from './lock.js';
 import type { Contents } from './reading.js';
 import { KEY_LIFETIME, keysSince, select } from './selection.js';
 
@@ -34,7 +34,7 @@ export interface JournalOptions {
 /** The parts of an open journal, and what its file holds. */
 export interface Opened {
   readonly file: JournalFile;
-  readonly lock: Lock;
+  readonly lock: Claim;
   readonly disk: Disk;
   readonly contents: Contents;
   readonly opened: Journal['opened'];
@@ -44,7 +44,7 @@ export interface Opened {
 export class FileJournal implements Journal {
   readonly opened: Journal['opened'];
   readonly #file: JournalFile;
-  readonly #lock: Lock;
+  readonly #lock: Claim;
   readonly #disk: Disk;
   readonly #options: JournalOptions;
   #posts: Post[];

@@ -1,117 +1,24 @@
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
+import { type Claim, Claimed, claim } from '../../claim.js';
 import { reasonOf } from './disk.js';
 import { JournalLocked, JournalUnwritable } from './journal.js';
 
-/** A socket that has no listener yet keeps its provisional name for less. */
-const PROVISIONAL_MS = 60_000;
-const PROVISIONAL = '.new';
-
-/** The ownership of a journal, until it is released or the process ends, however it ends. */
-export interface Lock {
-  release(): void;
-}
-
 /**
- * Makes this process the one owner of a journal. The claim is a socket beside it that the process
- * listens on: whoever can connect to one knows that its owner lives, in whatever container of this
- * machine, and the system stops listening when the process ends. Two that claim at the same moment
- * may both be turned away, and never get it both: each listens before it looks for others.
- *
- * Throws a {@link JournalLocked}, or a {@link JournalUnwritable} where the folder takes no sockets.
+ * Makes this process the one owner of a journal. Throws a {@link JournalLocked}, or a
+ * {@link JournalUnwritable} where the folder takes no sockets.
  */
-export async function claim(path: string): Promise<Lock> {
-  const folder = dirname(path);
-  const prefix = `.${basename(path)}.owner-`;
-  const own = `${prefix}${process.pid}-${randomBytes(4).toString('hex')}`;
-  const server = await listen(path, folder, own);
-  const release = (): void => {
-    rmSync(join(folder, own), { force: true });
-    server.close();
-  };
+export async function lockJournal(path: string): Promise<Claim> {
   try {
-    for (const name of readdirSync(folder)) {
-      if (!name.startsWith(prefix) || name === own) continue;
-      const other = join(folder, name);
-      if (await isListening(folder, name)) {
-        const [pid] = name.slice(prefix.length).split('-');
-        throw new JournalLocked(
-          `${path}: process ${pid} owns this journal: give each instance its own, or end that one first`,
-        );
-      }
-      if (!name.endsWith(PROVISIONAL) || isOld(other)) remove(other);
+    return await claim(path);
+  } catch (error) {
+    if (error instanceof Claimed) {
+      throw new JournalLocked(
+        `${path}: process ${error.pid} owns this journal: give each instance its own, or end that one first`,
+      );
     }
-  } catch (error) {
-    release();
-    throw error;
-  }
-  return { release };
-}
-
-/** Gets its name once it listens, so that nobody takes it for one whose process has ended. */
-async function listen(path: string, folder: string, name: string): Promise<Server> {
-  const server = createServer((socket) => socket.destroy());
-  // the lock keeps no process running that has nothing else to do
-  server.unref();
-  try {
-    await within(folder, name + PROVISIONAL, async (socketPath) => {
-      server.listen({ path: socketPath, writableAll: true });
-      await once(server, 'listening');
-    });
-    renameSync(join(folder, name + PROVISIONAL), join(folder, name));
-    return server;
-  } catch (error) {
-    server.close();
     throw new JournalUnwritable(
-      `${path}: no lock can be made in the folder ${folder}: ${reasonOf(error)}`,
+      `${path}: no lock can be made in the folder ${dirname(path)}: ${reasonOf(error)}`,
       { cause: error },
     );
-  }
-}
-
-async function isListening(folder: string, name: string): Promise<boolean> {
-  return within(folder, name, async (path) => {
-    const socket = connect(path);
-    try {
-      await once(socket, 'connect');
-      return true;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      // one that cannot be asked may be alive
-      return code !== 'ECONNREFUSED' && code !== 'ENOENT';
-    } finally {
-      socket.destroy();
-    }
-  });
-}
-
-/** Gives a path of a socket that fits the 108 bytes that Linux has for it, however long it is. */
-async function within<T>(
-  folder: string,
-  name: string,
-  run: (path: string) => Promise<T>,
-): Promise<T> {
-  if (process.platform !== 'linux') return run(join(folder, name));
-  const fd = openSync(folder, 'r');
-  try {
-    return await run(`/proc/self/fd/${fd}/${name}`);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function isOld(path: string): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && Date.now() - stat.mtimeMs > PROVISIONAL_MS;
-}
-
-function remove(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // somebody else's to remove
   }
 }

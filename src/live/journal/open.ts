@@ -4,7 +4,7 @@ import { DISK, type Disk, reasonOf } from './disk.js';
 import { Draft, JournalFile } from './file.js';
 import { FileJournal, type JournalOptions } from './file-journal.js';
 import { type Journal, JournalUnwritable } from './journal.js';
-import { claim } from './lock.js';
+import { lockJournal } from './lock.js';
 import { type Contents, readJournal, requireUndamaged } from './reading.js';
 
 const EMPTY: Contents = {
@@ -24,7 +24,7 @@ const EMPTY: Contents = {
 export async function openJournal(path: string, options: JournalOptions = {}): Promise<Journal> {
   const disk = options.disk ?? DISK;
   const target = existsSync(path) ? realpathSync(path) : path;
-  const lock = await claim(target);
+  const lock = await lockJournal(target);
   try {
     const opened = await openFile(disk, target);
     return new FileJournal({ ...opened, lock, disk }, options);

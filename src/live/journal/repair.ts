@@ -3,7 +3,7 @@ import { InputError } from '../../errors.js';
 import { DISK } from './disk.js';
 import type { Post, SpentKey } from './journal.js';
 import { type Entry, readLine } from './line.js';
-import { claim } from './lock.js';
+import { lockJournal } from './lock.js';
 import { writeJournal } from './open.js';
 import { type Contents, linesOf, readJournal } from './reading.js';
 
@@ -42,7 +42,7 @@ export async function repairJournal(
 ): Promise<Repair | undefined> {
   if (!existsSync(path)) throw new InputError(`${path}: there is no such file`);
   const target = realpathSync(path);
-  const lock = await claim(target);
+  const lock = await lockJournal(target);
   try {
     const fd = openSync(target, 'r');
     const salvage = new Salvage();
