@@ -48,7 +48,7 @@ export async function startPostgres(fill: (client: pg.Client) => Promise<void>):
       args,
       port,
       async () => {
-        await withClient(port, (client) => client.query('SELECT 1'));
+        await withClient(address(port), (client) => client.query('SELECT 1'));
       },
       user,
     );
@@ -57,7 +57,7 @@ export async function startPostgres(fill: (client: pg.Client) => Promise<void>):
       remove();
     };
     try {
-      await withClient(port, fill);
+      await withClient(address(port), fill);
     } catch (error) {
       await stop();
       throw error;
@@ -78,8 +78,12 @@ export async function addPostgis(client: pg.Client): Promise<void> {
   }
 }
 
-async function withClient<T>(port: number, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(address(port));
+/** Does some work over a connection of its own. */
+export async function withClient<T>(
+  config: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client(config);
   // a PostgreSQL that is still starting drops connections
   client.on('error', () => {});
   await client.connect();

@@ -1,6 +1,7 @@
+import { basename } from 'node:path';
 import pg from 'pg';
 import { rowBatches } from '../peers/backend.js';
-import { addPostgis, address, startPostgres } from '../peers/postgres.js';
+import { addPostgis, address, startPostgres, withClient } from '../peers/postgres.js';
 import { say } from '../support/run.js';
 import { type Address, type FilterSet, GRID, onSquare, type TileRecord } from './cases.js';
 import type { Contender } from './contender.js';
@@ -61,12 +62,20 @@ SELECT coalesce((SELECT ST_AsMVT(clusters, 'clusters') FROM (
   FROM cells JOIN points ON points.id = cells.id WHERE n = 1
 ) AS singles), '') AS tile`;
 
+/** A PostgreSQL server with a database of tiles. */
+interface Server {
+  readonly config: pg.ClientConfig;
+  stop(): Promise<void>;
+}
+
 /**
- * Tiles from PostGIS, over one connection and by prepared statements. Throws Skipped without it.
+ * Tiles from PostGIS, over one connection and by prepared statements: from a server of its own, or
+ * from the one on `port`, which keeps the points for the next time. Throws Skipped without it.
  */
-export async function startPostgisTiles(ndjson: string): Promise<Contender> {
-  const backend = await startPostgres((client) => fill(client, ndjson));
-  const client = new pg.Client(address(backend.port));
+export async function startPostgisTiles(ndjson: string, port?: number): Promise<PostgisTiles> {
+  const { config, stop } =
+    port === undefined ? await ownServer(ndjson) : await runningServer(ndjson, port);
+  const client = new pg.Client(config);
   await client.connect();
   let set: FilterSet | undefined;
   return {
@@ -83,11 +92,39 @@ export async function startPostgisTiles(ndjson: string): Promise<Contender> {
       });
       return rows[0]!.tile;
     },
+    async nothing() {
+      await client.query({ name: 'nothing', text: 'SELECT 1' });
+    },
     async stop() {
       await client.end();
-      await backend.stop();
+      await stop();
     },
   };
+}
+
+/** PostGIS, and what a question takes that it need not think about. */
+export interface PostgisTiles extends Contender {
+  /** Asks for a constant. */
+  nothing(): Promise<void>;
+}
+
+async function ownServer(ndjson: string): Promise<Server> {
+  const { port, stop } = await startPostgres((client) => fill(client, ndjson));
+  return { config: address(port), stop };
+}
+
+/** Makes a database for the points, if there is none yet. */
+async function runningServer(ndjson: string, port: number): Promise<Server> {
+  const database = `tiles_${basename(ndjson, '.ndjson').replace('-', '_')}`;
+  const config = { ...address(port), database };
+  const isThere = await withClient(address(port), async (client) => {
+    const found = 'SELECT FROM pg_database WHERE datname = $1';
+    if ((await client.query(found, [database])).rowCount === 1) return true;
+    await client.query(`CREATE DATABASE ${database}`);
+    return false;
+  });
+  if (!isThere) await withClient(config, (client) => fill(client, ndjson));
+  return { config, stop: async () => {} };
 }
 
 async function fill(client: pg.Client, ndjson: string): Promise<void> {
