@@ -34,6 +34,7 @@ export function memberOf(key: RecordKey): number {
   return RECORD_KEYS.indexOf(key);
 }
 
+const ID = memberOf('id');
 const STATUS = memberOf('status');
 const COMMENT = memberOf('comment');
 const IMAGE = memberOf('image');
@@ -44,6 +45,25 @@ const CREATED_BY = memberOf('created_by');
 const TAGS = memberOf('tags');
 const CREATED_AT = memberOf('created_at');
 const MODIFIED_AT = memberOf('modified_at');
+const LAST_MEMBER = MODIFIED_AT;
+
+// bytes of what members begin with: numbers that the compiler knows
+const ID_NAME = nameBytes(ID);
+const STATUS_NAME = nameBytes(STATUS);
+const COMMENT_NAME = nameBytes(COMMENT);
+const IMAGE_NAME = nameBytes(IMAGE);
+const DEGREES_NAME = nameBytes(LAT);
+const FLAG_NAME = nameBytes(IS_PROCESSED);
+const USER_NAME = nameBytes(CREATED_BY);
+const TAGS_NAME = nameBytes(TAGS);
+const CREATED_NAME = nameBytes(CREATED_AT);
+const MODIFIED_NAME = nameBytes(MODIFIED_AT);
+/** Of a time with its quotes. */
+const TIME_BYTES = CANONICAL_BYTES + 2;
+
+function nameBytes(member: number): number {
+  return NAMES[member]!.length;
+}
 
 /** Where the value of a member begins, counted from the record's start. */
 export function valueStart(places: MemberPlaces, member: number): number {
@@ -53,92 +73,84 @@ export function valueStart(places: MemberPlaces, member: number): number {
 /**
  * Finds the members of a record that is written as the API renders it, without parsing it: texts
  * are looked through for their last quote, everything else is skipped. Of other bytes the places
- * are anything within the record.
+ * are anything within the record. The places of members behind `last` are left as they are: to find
+ * what stands before a long text costs no look at the text. A record in larger memory, to make a
+ * view of which takes 80 ns, is in bytes `from` to `to - 1`; places are then counted from byte 0.
  */
-export function findMembers(record: Uint8Array, places: MemberPlaces): void {
-  const { length } = record;
-  let at = 1;
-  for (let member = 0; member < NAMES.length; member++) {
-    let end = 0;
-    if (isPresent(record, at, member)) {
-      const value = at + NAMES[member]!.length;
-      end = Math.min(endOfValue(record, value, member), length);
-    }
-    places[2 * member] = end === 0 ? 0 : Math.min(at, end);
-    places[2 * member + 1] = end;
-    // a comma stands between two members
-    if (end !== 0) at = end + 1;
-  }
+export function findMembers(
+  record: Uint8Array,
+  places: MemberPlaces,
+  last: number = LAST_MEMBER,
+  from: number = 0,
+  to: number = record.length,
+): void {
+  let at = from + 1;
+  at = put(places, ID, at, endOfDigits(record, at + ID_NAME, to), to);
+  if (last < STATUS) return;
+  at = put(places, STATUS, at, endOfText(record, at + STATUS_NAME + 1, to), to);
+  if (last < COMMENT) return;
+  at = put(places, COMMENT, at, endOfText(record, at + COMMENT_NAME + 1, to), to);
+  if (last < IMAGE) return;
+  // or `lat`
+  const hasImage = record[at + 1] === LETTER_I;
+  at = put(places, IMAGE, at, hasImage ? endOfText(record, at + IMAGE_NAME + 1, to) : 0, to);
+  if (last < LAT) return;
+  at = put(places, LAT, at, endOfDegrees(record, at + DEGREES_NAME + 1, to), to);
+  at = put(places, LON, at, endOfDegrees(record, at + DEGREES_NAME + 1, to), to);
+  if (last < IS_PROCESSED) return;
+  const isTrue = record[at + FLAG_NAME] === LETTER_T;
+  at = put(places, IS_PROCESSED, at, at + FLAG_NAME + (isTrue ? 4 : 5), to);
+  // or `tags`, whose first one may begin with that letter, or `created_at`
+  const hasUser = record[at + 1] !== LETTER_T && record[at + 9] === LETTER_B;
+  at = put(places, CREATED_BY, at, hasUser ? endOfDigits(record, at + USER_NAME, to) : 0, to);
+  if (last < TAGS) return;
+  const hasTags = record[at + 1] === LETTER_T;
+  at = put(places, TAGS, at, hasTags ? endOfTexts(record, at + TAGS_NAME + 1, to) : 0, to);
+  if (last < CREATED_AT) return;
+  at = put(places, CREATED_AT, at, at + CREATED_NAME + TIME_BYTES, to);
+  put(places, MODIFIED_AT, at, at + MODIFIED_NAME + TIME_BYTES, to);
 }
 
 /**
- * Whether the member that begins at `at` is this one: it is, or a later one, or there are no more.
+ * Puts where a member is, which begins at `at`; `end` is 0 where the record has no such key. Returns
+ * where the next member begins.
  */
-function isPresent(record: Uint8Array, at: number, member: number): boolean {
-  switch (member) {
-    case IMAGE:
-      // or `lat`
-      return record[at + 1] === LETTER_I;
-    case CREATED_BY:
-      // or `tags`, whose first one may begin with that letter, or `created_at`
-      return record[at + 1] !== LETTER_T && record[at + 9] === LETTER_B;
-    case TAGS:
-      return record[at + 1] === LETTER_T;
-    default:
-      return true;
-  }
+function put(places: MemberPlaces, member: number, at: number, end: number, to: number): number {
+  const last = Math.min(end, to);
+  places[2 * member] = Math.min(at, last);
+  places[2 * member + 1] = last;
+  // a comma stands between two members
+  return end === 0 ? at : last + 1;
 }
 
-/** The place behind the value of a member, which begins at `at`. */
-function endOfValue(record: Uint8Array, at: number, member: number): number {
-  switch (member) {
-    case STATUS:
-    case COMMENT:
-    case IMAGE:
-      return endOfText(record, at + 1);
-    case LAT:
-    case LON:
-      return endOfDegrees(record, at + 1);
-    case IS_PROCESSED:
-      return record[at] === LETTER_T ? at + 4 : at + 5;
-    case TAGS:
-      return endOfTexts(record, at + 1);
-    case CREATED_AT:
-    case MODIFIED_AT:
-      return at + CANONICAL_BYTES + 2;
-    default:
-      return endOfDigits(record, at);
-  }
-}
-
-function endOfDigits(record: Uint8Array, from: number): number {
+function endOfDigits(record: Uint8Array, from: number, to: number): number {
   let at = from;
-  while (at < record.length && record[at]! >= ZERO && record[at]! <= NINE) at++;
+  while (at < to && record[at]! >= ZERO && record[at]! <= NINE) at++;
   return at;
 }
 
 /** The place behind the closing quote of a coordinate: eight digits stand behind its point. */
-function endOfDegrees(record: Uint8Array, from: number): number {
+function endOfDegrees(record: Uint8Array, from: number, to: number): number {
   let at = from;
-  while (at < record.length && record[at] !== POINT) at++;
+  while (at < to && record[at] !== POINT) at++;
   return at + 10;
 }
 
 /** The place behind the closing quote of a text. */
-function endOfText(record: Uint8Array, from: number): number {
-  for (let at = from; at < record.length; at++) {
+function endOfText(record: Uint8Array, from: number, to: number): number {
+  for (let at = from; at < to; at++) {
     const byte = record[at];
     if (byte === QUOTE) return at + 1;
     if (byte === BACKSLASH) at++;
   }
-  return record.length;
+  return to;
 }
 
 /** The place behind the closing bracket of a list of texts. */
-function endOfTexts(record: Uint8Array, from: number): number {
+function endOfTexts(record: Uint8Array, from: number, to: number): number {
   let at = from;
-  while (at < record.length && record[at] !== BRACKET_CLOSE) {
-    at = record[at] === QUOTE ? endOfText(record, at + 1) : at + 1;
+  while (at < to && record[at] !== BRACKET_CLOSE) {
+    at = record[at] === QUOTE ? endOfText(record, at + 1, to) : at + 1;
   }
   return at + 1;
 }

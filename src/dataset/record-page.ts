@@ -114,9 +114,8 @@ function fetchLines(chunk: Uint8Array, places: Int32Array, from: number, to: num
 }
 
 /** The bytes of record `index` of a page. */
-export function fetchedRecord({ records, rows, places }: FetchedPage, index: number): Uint8Array {
-  const chunk = records.chunks[rows[index]! >>> records.chunkBits]!;
-  return chunk.subarray(places[2 * index], places[2 * index + 1]);
+export function fetchedRecord(page: FetchedPage, index: number): Uint8Array {
+  return memoryOf(page, index).subarray(page.places[2 * index], page.places[2 * index + 1]);
 }
 
 /** Bytes of the longest record of a page. */
@@ -202,4 +201,9 @@ export function createPageCopier(): PageCopier {
       return position;
     },
   };
+}
+
+/** The memory that has a record of a page, at the places that the page says. */
+export function memoryOf({ records, rows }: FetchedPage, index: number): Uint8Array {
+  return records.chunks[rows[index]! >>> records.chunkBits]!;
 }

@@ -8,9 +8,11 @@ import { Cells } from './cells.js';
 import { fillCells } from './fill.js';
 import { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
+import { writeMeta } from './meta.js';
 import { writePoints } from './points.js';
 import { ProtobufWriter } from './protobuf.js';
 import type { TileQuery } from './query.js';
+import { withinBudget } from './record-budget.js';
 
 /** A tile of clusters and of points that are alone in their cells; empty where there are none. */
 export function clusterTile(
@@ -28,9 +30,14 @@ export function clusterTile(
     }
     const writer = new ProtobufWriter();
     return andThen(writeClusters(writer, grid, cells, scratch.meter), () => {
-      const points = { rows: singlesOf(cells), accepted, fields };
-      const writing = writePoints(writer, grid, dataset, points, scratch.meter);
-      return andThen(writing, () => writer.finish());
+      const singles = singlesOf(cells);
+      const { rows, fitting, bytes } = withinBudget(dataset, accepted, singles, fields);
+      const points = { rows, detailed: fitting, bytes, accepted, fields };
+      return andThen(writePoints(writer, grid, dataset, points, scratch.meter), () => {
+        // all points are in the tile: they are counted
+        if (fitting < rows.length) writeMeta(writer, { without_fields: rows.length - fitting });
+        return writer.finish();
+      });
     });
   });
 }

@@ -1,22 +1,14 @@
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
 import { type RowSet, rowsWith } from '../dataset/postings.js';
-import {
-  createMemberPlaces,
-  findMembers,
-  type MemberPlaces,
-  memberOf,
-  valueStart,
-} from '../dataset/record-members.js';
-import { recordBytes } from '../dataset/records.js';
+import { type FetchedPage, fetchMixedPage, fetchPage } from '../dataset/record-page.js';
+import { recordLength } from '../dataset/records.js';
 import type { Row } from '../dataset/row.js';
 import { type Tail, type TailMatches, tailRecord } from '../dataset/tail.js';
-import type { RecordKey } from '../model/point.js';
 import { PROCESSED } from '../model/point-flags.js';
-import type { Degrees, Microseconds } from '../model/units.js';
+import type { Microseconds } from '../model/units.js';
 import { hasRow } from '../query/common/attribute-rows.js';
 import { bitOf } from '../query/common/marks.js';
-import type { Value } from './layer.js';
 
 /** What a tile says of points, by their rows. Row `i` of the tail is row `dataset.count + i`. */
 export class Facts {
@@ -25,18 +17,15 @@ export class Facts {
   readonly #tail: Tail | undefined;
   /** Bitmaps of the statuses that many rows have. */
   readonly #frequent: readonly Int32Array[];
-  /** The statuses of these, as far as a row was seen. */
-  readonly #statuses: string[] = [];
   readonly #processed: RowSet;
-  #record: Buffer = Buffer.alloc(0);
-  readonly #places: MemberPlaces = createMemberPlaces();
 
   constructor(dataset: Dataset, accepted: TailMatches | undefined) {
+    const { status, isProcessed } = dataset.attributes;
     this.#dataset = dataset;
     this.#count = dataset.count;
     this.#tail = accepted?.tail;
-    this.#frequent = dataset.attributes.status.postings.bitmaps;
-    this.#processed = rowsWith(dataset.attributes.isProcessed, 1);
+    this.#frequent = status.postings.bitmaps;
+    this.#processed = rowsWith(isProcessed, 1);
   }
 
   /** The ids of rows. */
@@ -49,36 +38,56 @@ export class Facts {
     return this.#keys(rows, this.#dataset.byCreatedAt, this.#tail?.createdAt);
   }
 
-  lon(row: Row): Degrees {
-    if (row >= this.#count) return this.#tail!.coords[2 * (row - this.#count)]!;
-    return this.#dataset.coords[2 * row]!;
+  /** When points were last changed, in {@link Microseconds}. */
+  modifiedAt(rows: Int32Array): Float64Array {
+    return this.#keys(rows, this.#dataset.byModifiedAt, this.#tail?.modifiedAt);
   }
 
-  lat(row: Row): Degrees {
-    if (row >= this.#count) return this.#tail!.coords[2 * (row - this.#count) + 1]!;
-    return this.#dataset.coords[2 * row + 1]!;
-  }
-
-  modifiedAt(row: Row): Microseconds {
-    const { byModifiedAt } = this.#dataset;
-    if (row >= this.#count) return this.#tail!.modifiedAt[row - this.#count]!;
-    return byModifiedAt.keys[byModifiedAt.ranks[row]!]!;
-  }
-
-  /** Read from the record where few rows have it, which takes some 2 µs, else known by a bit. */
-  status(row: Row): string {
-    const place =
-      row < this.#count ? this.#frequent.findIndex((bits) => bitOf(bits, row) === 1) : -1;
-    const known = this.#statuses[place];
-    if (known !== undefined) return known;
-    const status = this.record(row).status as string;
-    if (place >= 0) this.#statuses[place] = status;
-    return status;
+  /** Longitude and latitude of rows, in turn. */
+  coords(rows: Int32Array): Float64Array {
+    const { coords } = this.#dataset;
+    const count = this.#count;
+    const found = new Float64Array(2 * rows.length);
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i]!;
+      const isTail = row >= count;
+      const from = isTail ? this.#tail!.coords : coords;
+      const at = isTail ? row - count : row;
+      found[2 * i] = from[2 * at]!;
+      found[2 * i + 1] = from[2 * at + 1]!;
+    }
+    return found;
   }
 
   isProcessed(row: Row): boolean {
     if (row < this.#count) return hasRow(this.#processed, row);
     return (this.#tail!.attributes.flags[row - this.#count]! & PROCESSED) > 0;
+  }
+
+  /** The number of a status that many rows have; -1 where the row has another one. */
+  frequentStatus(row: Row): number {
+    if (row >= this.#count) return -1;
+    const frequent = this.#frequent;
+    for (let i = 0; i < frequent.length; i++) {
+      if (bitOf(frequent[i]!, row) === 1) return i;
+    }
+    return -1;
+  }
+
+  /** The records of rows, on their way to the processor. */
+  records(rows: Int32Array): FetchedPage {
+    const { records, count } = this.#dataset;
+    const tail = this.#tail;
+    return tail === undefined
+      ? fetchPage(records, rows, rows.length)
+      : fetchMixedPage(records, count, tail, rows, rows.length);
+  }
+
+  /** Bytes of a point's record. */
+  recordBytes(row: Row): number {
+    const count = this.#count;
+    if (row < count) return recordLength(this.#dataset.records, row);
+    return tailRecord(this.#tail!, row - count).length;
   }
 
   /** Loops of their own wait for memory once for many rows, not once a row. */
@@ -92,34 +101,5 @@ export class Facts {
       found[i] = place < 0 ? column![rows[i]! - count]! : keys[place]!;
     }
     return found;
-  }
-
-  /** The point's record. */
-  record(row: Row): Readonly<Partial<Record<RecordKey, Value>>> {
-    return JSON.parse(this.#bytes(row).toString());
-  }
-
-  /** Looks for the members of a point's record, for {@link member}. */
-  look(row: Row): void {
-    this.#record = this.#bytes(row);
-    findMembers(this.#record, this.#places);
-  }
-
-  /** The value of a key in the record that was looked at: a list as its JSON. */
-  member(key: RecordKey): Value | undefined {
-    const member = memberOf(key);
-    const end = this.#places[2 * member + 1]!;
-    if (end === 0) return undefined;
-    const json = this.#record.toString('utf8', valueStart(this.#places, member), end);
-    if (key === 'tags') return json;
-    const isPlain = json.startsWith('"') && !json.includes('\\');
-    return isPlain ? json.slice(1, -1) : (JSON.parse(json) as Value);
-  }
-
-  #bytes(row: Row): Buffer {
-    const { records } = this.#dataset;
-    const { buffer, byteOffset, length } =
-      row < this.#count ? recordBytes(records, row) : tailRecord(this.#tail!, row - this.#count);
-    return Buffer.from(buffer, byteOffset, length);
   }
 }

@@ -1,5 +1,16 @@
+import { copyBytes } from '../dataset/record-members.js';
+import { copyJsonText } from './json-text.js';
 import { EXTENT } from './mercator.js';
-import { ProtobufWriter } from './protobuf.js';
+import {
+  MOST_HEADER,
+  MOST_VARINT,
+  ProtobufWriter,
+  putHeader,
+  putVarint,
+  sizeOf,
+  tagOf,
+  VARINT,
+} from './protobuf.js';
 
 /** What a property of a feature may be; numbers are whole. */
 export type Value = string | number | boolean;
@@ -16,20 +27,28 @@ const POINT = 1;
 /** One place to move to. */
 const MOVE_TO = (1 << 3) | 1;
 
+/** Ids of points begin with 1. */
+const NO_ID = 0;
+
 /** Writes one layer of points. A key stands in it once, however many features have it. */
 export class LayerWriter {
   readonly #writer: ProtobufWriter;
   readonly #start: number;
   readonly #keys: string[] = [];
   /** The fields of all values. */
-  readonly #values = new ProtobufWriter();
+  readonly #values: ProtobufWriter;
   #count = 0;
   readonly #shared = new Map<Value, Place>();
-  #feature = 0;
-  #tags = 0;
+  #id = NO_ID;
+  /** Keys and values of the feature in turn, and the bytes that they will take. */
+  readonly #tags: number[] = [];
+  #tagCount = 0;
+  #tagBytes = 0;
 
-  constructor(writer: ProtobufWriter, name: string) {
+  /** `valueBytes` is what all values will take, more or less. */
+  constructor(writer: ProtobufWriter, name: string, valueBytes?: number) {
     this.#writer = writer;
+    this.#values = new ProtobufWriter(valueBytes);
     this.#start = writer.open(TILE_LAYER);
     writer.number(LAYER.version, 2);
     writer.text(LAYER.name, name);
@@ -52,41 +71,98 @@ export class LayerWriter {
 
   /** The place of a value that hardly any other feature has: it is not looked for. */
   own(value: Value): Place {
-    const values = this.#values;
-    const start = values.open(LAYER.value);
-    if (typeof value === 'string') values.text(VALUE.text, value);
-    else if (typeof value === 'boolean') values.number(VALUE.flag, value ? 1 : 0);
-    else if (value >= 0) values.number(VALUE.positive, value);
+    if (typeof value === 'string') {
+      const bytes = Buffer.from(value);
+      return this.ownText(bytes, 0, bytes.length);
+    }
+    if (typeof value === 'boolean') return this.#putNumber(VALUE.flag, +value);
+    return this.ownNumber(value);
+  }
+
+  /** The same for a whole number. */
+  ownNumber(value: number): Place {
+    if (value >= 0) return this.#putNumber(VALUE.positive, value);
     // zigzag: the sign comes last
-    else values.number(VALUE.negative, -2 * value - 1);
-    values.close(start);
+    return this.#putNumber(VALUE.negative, -2 * value - 1);
+  }
+
+  #putNumber(field: number, value: number): Place {
+    const values = this.#values;
+    values.reserve(MOST_HEADER + 1 + MOST_VARINT);
+    const { bytes } = values;
+    const end = putHeader(bytes, values.end, LAYER.value, 1 + sizeOf(value));
+    bytes[end] = tagOf(field, VARINT);
+    values.end = putVarint(bytes, end + 1, value);
+    return this.#count++;
+  }
+
+  /** The place of a text of its own: UTF-8, bytes `from` to `to - 1`. */
+  ownText(source: Uint8Array, from: number, to: number): Place {
+    const at = this.#roomForText(to - from);
+    return this.#ownText(at, copyBytes(source, from, to, this.#values.bytes, at));
+  }
+
+  /** The same for a text as JSON has it between its quotes. */
+  ownJsonText(source: Uint8Array, from: number, to: number): Place {
+    const at = this.#roomForText(to - from);
+    return this.#ownText(at, copyJsonText(source, from, to, this.#values.bytes, at));
+  }
+
+  /** Makes room for a text of at most `length` bytes; returns where it is if it has as many. */
+  #roomForText(length: number): number {
+    const values = this.#values;
+    values.reserve(length + 2 * MOST_HEADER);
+    const header = 1 + sizeOf(length);
+    return values.end + 1 + sizeOf(header + length) + header;
+  }
+
+  /** Makes a value of the text in bytes `at` to `to - 1`, which is moved where it is shorter. */
+  #ownText(at: number, to: number): Place {
+    const values = this.#values;
+    const { bytes } = values;
+    const length = to - at;
+    const end = putHeader(bytes, values.end, LAYER.value, 1 + sizeOf(length) + length);
+    const start = putHeader(bytes, end, VALUE.text, length);
+    if (start < at) bytes.copyWithin(start, at, to);
+    values.end = start + length;
     return this.#count++;
   }
 
   /** Begins a feature; its properties come next. */
-  begin(id?: number): void {
-    const writer = this.#writer;
-    this.#feature = writer.open(LAYER.feature);
-    if (id !== undefined) writer.number(FEATURE.id, id);
-    this.#tags = writer.open(FEATURE.tags);
+  begin(id: number = NO_ID): void {
+    this.#id = id;
+    this.#tagCount = 0;
+    this.#tagBytes = 0;
   }
 
   property(key: Place, value: Place): void {
-    this.#writer.varint(key);
-    this.#writer.varint(value);
+    this.#tags[this.#tagCount++] = key;
+    this.#tags[this.#tagCount++] = value;
+    this.#tagBytes += sizeOf(key) + sizeOf(value);
   }
 
   /** Ends a feature with where it is, in units of the tile from its north-western corner. */
   end(east: number, south: number): void {
     const writer = this.#writer;
-    writer.close(this.#tags);
-    writer.number(FEATURE.type, POINT);
-    const geometry = writer.open(FEATURE.geometry);
-    writer.varint(MOVE_TO);
-    writer.varint(2 * east);
-    writer.varint(2 * south);
-    writer.close(geometry);
-    writer.close(this.#feature);
+    const id = this.#id;
+    const place = 1 + sizeOf(2 * east) + sizeOf(2 * south);
+    const idBytes = id === NO_ID ? 0 : 1 + sizeOf(id);
+    const length = idBytes + 1 + sizeOf(this.#tagBytes) + this.#tagBytes + 2 + 2 + place;
+    writer.reserve(length + MOST_HEADER);
+    const { bytes } = writer;
+    let end = putHeader(bytes, writer.end, LAYER.feature, length);
+    if (id !== NO_ID) {
+      bytes[end] = tagOf(FEATURE.id, VARINT);
+      end = putVarint(bytes, end + 1, id);
+    }
+    end = putHeader(bytes, end, FEATURE.tags, this.#tagBytes);
+    for (let i = 0; i < this.#tagCount; i++) end = putVarint(bytes, end, this.#tags[i]!);
+    bytes[end++] = tagOf(FEATURE.type, VARINT);
+    bytes[end++] = POINT;
+    end = putHeader(bytes, end, FEATURE.geometry, place);
+    bytes[end++] = MOVE_TO;
+    end = putVarint(bytes, end, 2 * east);
+    writer.end = putVarint(bytes, end, 2 * south);
   }
 
   finish(): void {

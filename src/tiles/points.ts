@@ -1,28 +1,54 @@
 import type { Dataset } from '../dataset/dataset.js';
+import {
+  createMemberPlaces,
+  findMembers,
+  type MemberPlaces,
+  memberOf,
+  valueStart,
+} from '../dataset/record-members.js';
+import { type FetchedPage, memoryOf } from '../dataset/record-page.js';
+import type { Row } from '../dataset/row.js';
 import type { TailMatches } from '../dataset/tail.js';
 import type { RecordKey } from '../model/point.js';
 import type { Microseconds } from '../model/units.js';
 import { andThen, inStretches, type Meter, type Step } from '../query/common/work.js';
 import { Facts } from './facts.js';
 import type { Grid } from './grid.js';
-import { LayerWriter } from './layer.js';
+import { LayerWriter, type Place } from './layer.js';
 import type { ProtobufWriter } from './protobuf.js';
+import { SharedTexts } from './shared-texts.js';
 
 /** Properties of every point. */
-const ALWAYS: readonly RecordKey[] = ['id', 'status', 'is_processed', 'created_at'];
+export const ALWAYS: readonly RecordKey[] = ['id', 'status', 'is_processed', 'created_at'];
+/** Properties that no record is read for. */
+const IN_COLUMNS: readonly RecordKey[] = [...ALWAYS, 'modified_at'];
+const STATUS = memberOf('status');
 const SECOND: Microseconds = 1e6;
 
 // nanoseconds
-const POINT = 700; // written
-const RECORD = 2_500; // read besides
+const POINT = 400; // written
+const RECORD = 600; // read besides
+const BYTE = 2; // of a record
+
+/** Bytes that the values of a point take, more or less. */
+const VALUE_BYTES = 16;
 
 /** What the layer of points is made from. */
 export interface PointsQuery {
   /** Row `i` of the tail is row `dataset.count + i`. */
   readonly rows: Int32Array;
+  /** The first of the rows, whose records may be read. */
+  readonly detailed: number;
+  /** Bytes of these records. */
+  readonly bytes: number;
   readonly accepted: TailMatches | undefined;
   /** Keys of a record that points have besides the usual properties. */
   readonly fields: readonly RecordKey[] | undefined;
+}
+
+/** Whether records must be read for these properties. */
+export function readsRecords(fields: readonly RecordKey[] = []): boolean {
+  return fields.some((key) => !IN_COLUMNS.includes(key));
 }
 
 /** Writes the layer of single points, each at its own place; none where there are no rows. */
@@ -30,49 +56,140 @@ export function writePoints(
   writer: ProtobufWriter,
   grid: Grid,
   dataset: Dataset,
-  { rows, accepted, fields = [] }: PointsQuery,
+  { rows, detailed, bytes, accepted, fields = [] }: PointsQuery,
   meter: Meter,
 ): Step<void> {
   if (rows.length === 0) return;
   const facts = new Facts(dataset, accepted);
-  const layer = new LayerWriter(writer, 'points');
+  const layer = new LayerWriter(writer, 'points', rows.length * VALUE_BYTES);
   const [id, status, isProcessed, createdAt] = ALWAYS.map((key) => layer.key(key));
-  const others = fields
-    .filter((key) => !ALWAYS.includes(key))
-    .map((key) => ({ key, place: layer.key(key) }));
+  const [yes, no] = [layer.own(true), layer.own(false)];
+  const modifiedAt = fields.includes('modified_at') ? layer.key('modified_at') : undefined;
+  const members = readsRecords(fields) ? new Members(layer, fields, rows.length) : undefined;
+  const statuses = new Statuses(layer, facts, rows.length);
 
   const write = (from: number, to: number): void => {
     const some = rows.subarray(from, to);
     const ids = facts.ids(some);
-    const times = facts.createdAt(some);
+    const created = facts.createdAt(some);
+    const modified = modifiedAt === undefined ? undefined : facts.modifiedAt(some);
+    const coords = facts.coords(some);
+    const read = members === undefined ? 0 : Math.max(0, Math.min(detailed, to) - from);
+    const records = read === 0 ? undefined : facts.records(some.subarray(0, read));
     for (let i = 0; i < some.length; i++) {
       const row = some[i]!;
       layer.begin(ids[i]!);
-      layer.property(id!, layer.own(ids[i]!));
-      layer.property(status!, layer.shared(facts.status(row)));
-      layer.property(isProcessed!, layer.shared(facts.isProcessed(row)));
-      layer.property(createdAt!, layer.own(Math.floor(times[i]! / SECOND)));
-      if (others.length > 0) writeOthers(row);
-      const [lon, lat] = [facts.lon(row), facts.lat(row)];
+      layer.property(id!, layer.ownNumber(ids[i]!));
+      layer.property(status!, statuses.placeOf(row, records, i));
+      layer.property(isProcessed!, facts.isProcessed(row) ? yes : no);
+      layer.property(createdAt!, layer.ownNumber(Math.floor(created[i]! / SECOND)));
+      if (modified !== undefined) {
+        layer.property(modifiedAt!, layer.ownNumber(Math.floor(modified[i]! / SECOND)));
+      }
+      if (i < read) members!.write(records!, i);
+      const [lon, lat] = [coords[2 * i]!, coords[2 * i + 1]!];
       const cell = grid.cellOf(lon, lat);
       layer.end(grid.unitsEast(lon, cell), grid.unitsSouth(lat, cell));
     }
   };
 
-  function writeOthers(row: number): void {
-    facts.look(row);
-    for (const { key, place } of others) {
-      const value = facts.member(key);
-      if (value === undefined) continue;
-      if (key === 'modified_at') {
-        layer.property(place, layer.own(Math.floor(facts.modifiedAt(row) / SECOND)));
-      } else {
-        const isRepeated = key === 'tags' || key === 'created_by';
-        layer.property(place, isRepeated ? layer.shared(value) : layer.own(value));
-      }
+  const reading = members === undefined ? 0 : RECORD + (BYTE * bytes) / rows.length;
+  return andThen(inStretches(meter, 0, rows.length, POINT + reading, write), () => layer.finish());
+}
+
+/** Finds where a layer has the statuses of points. */
+class Statuses {
+  readonly #layer: LayerWriter;
+  readonly #facts: Facts;
+  readonly #most: number;
+  readonly #places: MemberPlaces = createMemberPlaces();
+  /** Places of the statuses that many rows have. */
+  readonly #frequent: Place[] = [];
+  #rare: SharedTexts | undefined;
+
+  constructor(layer: LayerWriter, facts: Facts, most: number) {
+    this.#layer = layer;
+    this.#facts = facts;
+    this.#most = most;
+  }
+
+  /**
+   * Read from the record where few rows have it, else known by a bit. The records are those of some
+   * rows, with this one at `index`, or there are none yet.
+   */
+  placeOf(row: Row, records: FetchedPage | undefined, index: number): Place {
+    const number = this.#facts.frequentStatus(row);
+    const known = this.#frequent[number];
+    if (known !== undefined) return known;
+    const isFetched = records !== undefined && index < records.count;
+    const place = isFetched
+      ? this.#read(records, index)
+      : this.#read(this.#facts.records(Int32Array.of(row)), 0);
+    if (number >= 0) this.#frequent[number] = place;
+    return place;
+  }
+
+  #read(page: FetchedPage, index: number): Place {
+    const places = this.#places;
+    const memory = memoryOf(page, index);
+    findMembers(memory, places, STATUS, page.places[2 * index], page.places[2 * index + 1]);
+    const from = valueStart(places, STATUS) + 1;
+    this.#rare ??= new SharedTexts(this.#most);
+    return this.#rare.placeOf(memory, from, places[2 * STATUS + 1]! - 1, this.#write);
+  }
+
+  readonly #write = (record: Uint8Array, from: number, to: number): Place =>
+    this.#layer.ownJsonText(record, from, to);
+}
+
+/** Writes properties as records have them. */
+class Members {
+  readonly #layer: LayerWriter;
+  readonly #members: readonly { readonly key: RecordKey; readonly member: number }[];
+  /** The keys of the layer, in the same order. */
+  readonly #keys: readonly Place[];
+  readonly #last: number;
+  readonly #places: MemberPlaces = createMemberPlaces();
+  readonly #tags: SharedTexts;
+
+  constructor(layer: LayerWriter, fields: readonly RecordKey[], most: number) {
+    this.#layer = layer;
+    this.#members = fields
+      .filter((key) => !IN_COLUMNS.includes(key))
+      .map((key) => ({ key, member: memberOf(key) }));
+    this.#keys = this.#members.map(({ key }) => layer.key(key));
+    this.#last = Math.max(...this.#members.map(({ member }) => member));
+    this.#tags = new SharedTexts(fields.includes('tags') ? most : 1);
+  }
+
+  /** Writes the properties that record `index` of a page has. */
+  write(page: FetchedPage, index: number): void {
+    const layer = this.#layer;
+    const places = this.#places;
+    const record = memoryOf(page, index);
+    const [from, to] = [page.places[2 * index]!, page.places[2 * index + 1]!];
+    findMembers(record, places, this.#last, from, to);
+    for (let i = 0; i < this.#members.length; i++) {
+      const { key, member } = this.#members[i]!;
+      const end = places[2 * member + 1]!;
+      if (end === 0) continue;
+      layer.property(this.#keys[i]!, this.#valueOf(key, record, valueStart(places, member), end));
     }
   }
 
-  const cost = others.length === 0 ? POINT : POINT + RECORD;
-  return andThen(inStretches(meter, 0, rows.length, cost, write), () => layer.finish());
+  /** Tags, as their JSON, and users are those of many points. */
+  #valueOf(key: RecordKey, record: Uint8Array, from: number, to: number): Place {
+    if (key === 'tags') return this.#tags.placeOf(record, from, to, this.#writeTags);
+    if (key === 'created_by') return this.#layer.shared(wholeNumber(record, from, to));
+    return this.#layer.ownJsonText(record, from + 1, to - 1);
+  }
+
+  readonly #writeTags = (record: Uint8Array, from: number, to: number): Place =>
+    this.#layer.ownText(record, from, to);
+}
+
+function wholeNumber(record: Uint8Array, from: number, to: number): number {
+  let number = 0;
+  for (let i = from; i < to; i++) number = number * 10 + record[i]! - 0x30;
+  return number;
 }

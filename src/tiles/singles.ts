@@ -4,11 +4,11 @@ import type { Matches } from '../query/common/matches.js';
 import type { Scratch } from '../query/common/scratch.js';
 import { andThen, type Step } from '../query/common/work.js';
 import { Grid } from './grid.js';
-import { LayerWriter } from './layer.js';
-import { EXTENT } from './mercator.js';
+import { writeMeta } from './meta.js';
 import { writePoints } from './points.js';
 import { ProtobufWriter } from './protobuf.js';
 import type { TileQuery } from './query.js';
+import { withinBudget } from './record-budget.js';
 import { thinOut } from './thin.js';
 
 /**
@@ -25,25 +25,17 @@ export function singlesTile(
   const writer = new ProtobufWriter();
   const count = matches.count + (accepted?.rows.length ?? 0);
   if (count === 0) return writer.finish();
-  return andThen(thinOut(dataset, scratch, matches, accepted, limit), (rows) => {
-    const points = { rows, accepted, fields };
+  return andThen(thinOut(dataset, scratch, matches, accepted, limit), (least) => {
+    const budgeted = withinBudget(dataset, accepted, least, fields);
+    const { fitting, bytes } = budgeted;
+    const isWhole = fitting === least.length;
+    const rows = isWhole ? least : budgeted.rows.slice(0, fitting).sort();
+    const points = { rows, detailed: fitting, bytes, accepted, fields };
     const writing = writePoints(writer, new Grid(address, 1), dataset, points, scratch.meter);
     return andThen(writing, () => {
-      writeMeta(new LayerWriter(writer, 'meta'), count, rows.length);
+      const facts = { point_count: count, shown: rows.length, left_out: count - rows.length };
+      writeMeta(writer, facts);
       return writer.finish();
     });
   });
-}
-
-/** Writes how many points match and how many are shown, at the middle of the tile. */
-function writeMeta(layer: LayerWriter, count: number, shown: number): void {
-  const facts = { point_count: count, shown, left_out: count - shown };
-  const properties = Object.entries(facts).map(([name, value]) => ({
-    key: layer.key(name),
-    value: layer.shared(value),
-  }));
-  layer.begin();
-  for (const { key, value } of properties) layer.property(key, value);
-  layer.end(EXTENT / 2, EXTENT / 2);
-  layer.finish();
 }

@@ -1,4 +1,5 @@
 import type { Dataset } from '../dataset/dataset.js';
+import type { Row } from '../dataset/row.js';
 import type { TailMatches } from '../dataset/tail.js';
 import { hashId, THINNING_VALUES } from '../dataset/thinning.js';
 import { listRows, type Matches } from '../query/common/matches.js';
@@ -15,6 +16,15 @@ import {
 import { Facts } from './facts.js';
 
 const NONE = new Int32Array(0);
+/** Standard deviations by which chance may leave too few rows below a bound. */
+const SPREAD = 6;
+// nanoseconds
+const KEPT = 10; // a row that is kept or dropped by the upper half of its hash
+const SORTED = 150; // a row that is brought into the order of hashes
+/** More than the places of rows in a list: a hash of 32 bits and a place make one number. */
+const PLACES = 2 ** 21;
+/** Room for more rows than are wanted: what chance adds fits into it, so that it rarely fills. */
+const ROOM = 1_000;
 
 /**
  * The `limit` rows with the least hashes of their ids, or all where there are no more; ascending.
@@ -28,103 +38,160 @@ export function thinOut(
   accepted: TailMatches | undefined,
   limit: number,
 ): Step<Int32Array> {
-  const { count } = matches;
   const added = (accepted?.rows ?? NONE).map((row) => dataset.count + row);
   // all rows need no list
   const listing = matches.form === 'all' ? undefined : listRows(scratch, matches);
   return andThen(listing, (list) => {
-    const least = new LeastHashes(dataset, list, count, added, new Facts(dataset, accepted));
-    return count + added.length <= limit ? least.all() : least.choose(limit, scratch.meter);
+    const candidates = { list, count: matches.count, added };
+    if (matches.count + added.length <= limit) return allOf(candidates);
+    const least = new LeastHashes(dataset, new Facts(dataset, accepted), limit, scratch.meter);
+    return least.choose(candidates);
   });
 }
 
-/** Chooses rows by the hashes of their ids: those of a list, or all rows, and some of the tail. */
+/** Rows to choose from: `count` of a list, or of all rows, and some of the tail. */
+interface Candidates {
+  readonly list: Int32Array | undefined;
+  readonly count: number;
+  readonly added: Int32Array;
+}
+
+function allOf({ list, count, added }: Candidates): Int32Array {
+  const rows = new Int32Array(count + added.length);
+  if (list === undefined) for (let row = 0; row < count; row++) rows[row] = row;
+  else rows.set(list.subarray(0, count));
+  rows.set(added, count);
+  return rows.sort();
+}
+
+/** Rows in the order of the hashes of their ids, and of the ids where hashes are equal. */
+export function inOrderOfHashes(rows: Int32Array, facts: Facts): Int32Array {
+  const { length } = rows;
+  const ids = facts.ids(rows);
+  // a hash of 32 bits and a place make one number: numbers are sorted without calls
+  const keys = new Float64Array(length);
+  for (let i = 0; i < length; i++) keys[i] = hashId(ids[i]!) * PLACES + i;
+  keys.sort();
+  const order = new Int32Array(length);
+  for (let i = 0; i < length; i++) order[i] = keys[i]! % PLACES;
+  const byId = (a: number, b: number): number => ids[a]! - ids[b]!;
+  for (let from = 0; from < length; ) {
+    const hash = Math.floor(keys[from]! / PLACES);
+    let to = from + 1;
+    while (to < length && keys[to]! < (hash + 1) * PLACES) to++;
+    if (to - from > 1) order.subarray(from, to).sort(byId);
+    from = to;
+  }
+  for (let i = 0; i < length; i++) order[i] = rows[order[i]!]!;
+  return order;
+}
+
+/** Chooses the `limit` rows with the least hashes. */
 class LeastHashes {
-  readonly #dataset: Dataset;
-  readonly #list: Int32Array | undefined;
-  readonly #count: number;
-  readonly #added: Int32Array;
+  readonly #thinning: Uint16Array;
   readonly #facts: Facts;
-  #rows: Int32Array = NONE;
-  /** Where the next row comes whose hash is below the last, and one whose hash is the last. */
-  #kept = 0;
-  #doubtful = 0;
+  readonly #limit: number;
+  readonly #meter: Meter;
+  /** No wanted row has a hash whose upper half is above it. */
+  #bound = 0;
+  readonly #rows: Int32Array;
+  #found = 0;
 
-  constructor(
-    dataset: Dataset,
-    list: Int32Array | undefined,
-    count: number,
-    added: Int32Array,
-    facts: Facts,
-  ) {
-    this.#dataset = dataset;
-    this.#list = list;
-    this.#count = count;
-    this.#added = added;
+  constructor({ thinning }: Dataset, facts: Facts, limit: number, meter: Meter) {
+    this.#thinning = thinning;
     this.#facts = facts;
+    this.#limit = limit;
+    this.#meter = meter;
+    this.#rows = new Int32Array(2 * limit + ROOM);
   }
 
-  all(): Int32Array {
-    const rows = new Int32Array(this.#count + this.#added.length);
-    if (this.#list === undefined) for (let row = 0; row < this.#count; row++) rows[row] = row;
-    else rows.set(this.#list.subarray(0, this.#count));
-    rows.set(this.#added, this.#count);
-    return rows.sort();
-  }
-
-  /** The upper halves of hashes are counted first; only where they are equal the rest matters. */
-  *choose(limit: number, meter: Meter): Work<Int32Array> {
-    const added = this.#facts.ids(this.#added).map((id) => hashId(id) >>> 16);
-    const histogram = new Int32Array(THINNING_VALUES);
-    for (const half of added) histogram[half]!++;
-    const cost = this.#list === undefined ? NEIGHBOUR : SCATTERED;
-    const counting = inStretches(meter, 0, this.#count, cost, (from, to) =>
-      this.#countSome(histogram, from, to),
-    );
-    if (isWork(counting)) yield* counting;
-
-    let below = 0;
-    let last = 0;
-    while (below + histogram[last]! < limit) below += histogram[last++]!;
-    this.#rows = new Int32Array(below + histogram[last]!);
-    this.#doubtful = below;
-    for (const [i, row] of this.#added.entries()) this.#put(row, added[i]!, last);
-    const choosing = inStretches(meter, 0, this.#count, cost, (from, to) =>
-      this.#chooseSome(last, from, to),
-    );
-    if (isWork(choosing)) yield* choosing;
-
-    const doubtful = this.#rows.subarray(below);
-    doubtful.set(this.#byHash(doubtful));
-    return this.#rows.subarray(0, limit).sort();
-  }
-
-  #countSome(histogram: Int32Array, from: number, to: number): void {
-    const list = this.#list;
-    const { thinning } = this.#dataset;
-    if (list === undefined) for (let row = from; row < to; row++) histogram[thinning[row]!]!++;
-    else for (let i = from; i < to; i++) histogram[thinning[list[i]!]!]!++;
-  }
-
-  #chooseSome(last: number, from: number, to: number): void {
-    const list = this.#list;
-    const { thinning } = this.#dataset;
-    for (let i = from; i < to; i++) {
-      const row = list === undefined ? i : list[i]!;
-      const half = thinning[row]!;
-      if (half <= last) this.#put(row, half, last);
+  /**
+   * Looks for rows whose hashes have an upper half as low as chance has it for `limit` rows, and
+   * among all rows where these are too few.
+   */
+  *choose(candidates: Candidates): Work<Int32Array> {
+    const limit = this.#limit;
+    const share =
+      (limit + SPREAD * Math.sqrt(limit)) / (candidates.count + candidates.added.length);
+    const likely = Math.ceil(share * THINNING_VALUES);
+    for (const bound of [likely, THINNING_VALUES]) {
+      this.#bound = bound;
+      this.#found = 0;
+      yield* this.#find(candidates);
+      if (this.#found >= limit) break;
     }
+    this.#keepLeast();
+    return this.#rows.slice(0, limit).sort();
   }
 
-  #put(row: number, half: number, last: number): void {
-    if (half < last) this.#rows[this.#kept++] = row;
-    else if (half === last) this.#rows[this.#doubtful++] = row;
+  *#find({ list, count, added }: Candidates): Work<void> {
+    const ids = this.#facts.ids(added);
+    for (const [i, row] of added.entries()) {
+      if (hashId(ids[i]!) >>> 16 <= this.#bound) this.#put(row);
+    }
+    const cost = list === undefined ? NEIGHBOUR : SCATTERED;
+    const finding = inStretches(this.#meter, 0, count, cost, (from, to) =>
+      list === undefined ? this.#findRows(from, to) : this.#findListed(list, from, to),
+    );
+    if (isWork(finding)) yield* finding;
   }
 
-  /** The same rows by their whole hashes, then by their ids. */
-  #byHash(rows: Int32Array): number[] {
-    const ids = this.#facts.ids(rows);
-    const sorted = Array.from(rows, (row, i) => ({ row, id: ids[i]!, hash: hashId(ids[i]!) }));
-    return sorted.sort((a, b) => a.hash - b.hash || a.id - b.id).map(({ row }) => row);
+  #findRows(from: number, to: number): void {
+    const thinning = this.#thinning;
+    const bound = this.#bound;
+    let row = from;
+    // most rows are passed by: four at a time
+    for (; row + 4 <= to; row += 4) {
+      const isPassed =
+        thinning[row]! > bound &&
+        thinning[row + 1]! > bound &&
+        thinning[row + 2]! > bound &&
+        thinning[row + 3]! > bound;
+      if (isPassed) continue;
+      for (let one = row; one < row + 4; one++) if (thinning[one]! <= bound) this.#put(one);
+    }
+    for (; row < to; row++) if (thinning[row]! <= bound) this.#put(row);
+  }
+
+  #findListed(list: Int32Array, from: number, to: number): void {
+    const thinning = this.#thinning;
+    const bound = this.#bound;
+    for (let i = from; i < to; i++) if (thinning[list[i]!]! <= bound) this.#put(list[i]!);
+  }
+
+  #put(row: number): void {
+    if (this.#found === this.#rows.length) this.#keepLeast();
+    this.#rows[this.#found++] = row;
+  }
+
+  /** Drops all but the rows with the least hashes, which lowers the bound. */
+  #keepLeast(): void {
+    const rows = this.#rows;
+    const halves = new Uint16Array(this.#found);
+    const histogram = new Int32Array(THINNING_VALUES);
+    for (let i = 0; i < this.#found; i++) {
+      halves[i] = this.#halfOf(rows[i]!);
+      histogram[halves[i]!]!++;
+    }
+    let last = 0;
+    let below = 0;
+    while (below + histogram[last]! < this.#limit) below += histogram[last++]!;
+    const doubtful: Row[] = [];
+    let kept = 0;
+    for (let i = 0; i < this.#found; i++) {
+      if (halves[i]! < last) rows[kept++] = rows[i]!;
+      else if (halves[i] === last) doubtful.push(rows[i]!);
+    }
+    // only these are told apart by the rest of their hashes
+    const ordered = inOrderOfHashes(Int32Array.from(doubtful), this.#facts);
+    rows.set(ordered.subarray(0, this.#limit - below), below);
+    this.#meter.left -= this.#found * KEPT + doubtful.length * SORTED;
+    this.#found = this.#limit;
+    this.#bound = last;
+  }
+
+  #halfOf(row: Row): number {
+    if (row < this.#thinning.length) return this.#thinning[row]!;
+    return hashId(this.#facts.ids(Int32Array.of(row))[0]!) >>> 16;
   }
 }

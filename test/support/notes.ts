@@ -15,6 +15,8 @@ export interface Note {
   readonly hasImage?: boolean;
   readonly createdBy?: number;
   readonly tags?: readonly string[];
+  /** Something short where absent. */
+  readonly comment?: string;
 }
 
 const MINUTE: Microseconds = 60e6;
@@ -74,7 +76,7 @@ export function scatterNotes(seed: number, count: number): Note[] {
 export function pointOf(note: Note): Point {
   const record = {
     id: note.id,
-    comment: `note ${note.id} Ääkkönen`.slice(0, 5 + (note.id % 20)),
+    comment: note.comment ?? `note ${note.id} Ääkkönen`.slice(0, 5 + (note.id % 20)),
     lat: note.lat.toFixed(8),
     lon: note.lon.toFixed(8),
     ...(note.status === undefined ? {} : { status: note.status }),

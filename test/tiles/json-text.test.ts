@@ -1,0 +1,59 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../../src/generate/random.js';
+import { copyJsonText } from '../../src/tiles/json-text.js';
+
+/** The text between the quotes of JSON, read by the code under test. */
+function read(json: string): string {
+  const bytes = Buffer.from(json);
+  const target = Buffer.alloc(bytes.length + 3, '#');
+  const end = copyJsonText(bytes, 1, bytes.length - 1, target, 3);
+  return target.toString('utf8', 3, end);
+}
+
+test('text is what JSON.parse makes of it, whatever is escaped', () => {
+  const random = new Random(7, 'point');
+  const pieces = [
+    'a',
+    'é',
+    '€',
+    '😀',
+    '"',
+    '\\',
+    '/',
+    '\b',
+    '\f',
+    '\n',
+    '\r',
+    '\t',
+    '\u0001',
+    '\x7f',
+  ];
+  for (let i = 0; i < 2_000; i++) {
+    const text = Array.from({ length: random.int(12) }, () => random.pick(pieces)).join('');
+    assert.is(read(JSON.stringify(text)), text);
+    // every character as an escape, in either case
+    const escaped = [...Array(text.length).keys()].map((at) => {
+      const unit = text.charCodeAt(at).toString(16).padStart(4, '0');
+      return `\\u${random.chance(0.5) ? unit.toUpperCase() : unit}`;
+    });
+    assert.is(read(`"${escaped.join('')}"`), text);
+  }
+  assert.is(read('"\\/"'), '/');
+});
+
+test('half a surrogate pair becomes U+FFFD', () => {
+  for (const json of ['"\\ud800"', '"\\udc00"', '"\\ud800x"', '"\\ud800\\n"', '"\\ud800\\u0041"']) {
+    const expected = Buffer.from(JSON.parse(json) as string).toString();
+    assert.is(read(json), expected, json);
+  }
+  assert.is(read('"\\ud800\\ud83d\\ude00"'), '\ufffd😀');
+});
+
+test('what is no JSON is read to its end, and no further', () => {
+  for (const json of ['"\\"', '"\\u"', '"\\u12"', '"\\ud800\\u1"', '"\\ud83d\\ude0"']) {
+    assert.ok(Buffer.byteLength(read(json)) <= json.length, json);
+  }
+});
+
+test.run();

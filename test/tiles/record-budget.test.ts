@@ -1,0 +1,93 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildDataset } from '../../src/dataset/build.js';
+import { assembleDataset } from '../../src/dataset/dataset.js';
+import { hashId } from '../../src/dataset/thinning.js';
+import type { RecordKey } from '../../src/model/point.js';
+import { renderPoint } from '../../src/model/point.js';
+import { createEngine } from '../../src/query/engine.js';
+import { Suspended } from '../../src/query/suspended.js';
+import { MOST_RECORD_BYTES } from '../../src/tiles/record-budget.js';
+import { beginTile } from '../../src/tiles/tile.js';
+import { acceptedMatches, readerOf, tailOf } from '../support/engine.js';
+import { type Note, pointOf } from '../support/notes.js';
+import { decodeTile, type Feature, type Layers } from '../support/tiles.js';
+
+const FROZEN = 260;
+/** Some 8 MiB in all, each note alone in its cell. */
+const notes: readonly Note[] = Array.from({ length: 300 }, (_, i) => ({
+  id: i * 7 + 1,
+  lon: -179 + (i % 30) * 12,
+  lat: -60 + Math.floor(i / 30) * 12,
+  created: 1.6e15,
+  modified: 1.6e15,
+  comment: 'x"'.repeat(8_000 + 20 * i),
+}));
+const dataset = assembleDataset(await buildDataset(readerOf(notes.slice(0, FROZEN))));
+const engine = createEngine(dataset);
+const tail = tailOf(notes.slice(FROZEN));
+
+function tileOf(z: number, limit: number | undefined, fields?: readonly RecordKey[]): Layers {
+  const query = { address: { z, x: 0, y: 0 }, filters: {}, grid: 128, limit, fields };
+  const accepted = acceptedMatches(tail, notes.length - FROZEN, query.filters);
+  let step = beginTile(engine, query, accepted);
+  while (step instanceof Suspended) step = step.resume();
+  return decodeTile(step);
+}
+
+/** The least hashes of ids first, as long as their records fit. */
+const fitting: readonly number[] = (() => {
+  let left = MOST_RECORD_BYTES;
+  const ids: number[] = [];
+  for (const note of notes.toSorted((a, b) => hashId(a.id) - hashId(b.id))) {
+    left -= Buffer.byteLength(renderPoint(pointOf(note)));
+    if (left < 0) break;
+    ids.push(note.id);
+  }
+  return ids.sort((a, b) => a - b);
+})();
+
+function ids(points: readonly Feature[]): number[] {
+  return points.map(({ id }) => id!).sort((a, b) => a - b);
+}
+
+test('a tile without clusters has the points whose records fit, by the hashes of their ids', () => {
+  assert.ok(fitting.length > 100 && fitting.length < 200, `${fitting.length} fit`);
+  const { points = [], meta = [] } = tileOf(0, 10_000, ['comment']);
+  assert.equal(ids(points), fitting);
+  const left = notes.length - fitting.length;
+  const expected = { point_count: notes.length, shown: fitting.length, left_out: left };
+  assert.equal(meta[0]!.properties, expected);
+  for (const { id, properties } of points) {
+    assert.is(properties['comment'], notes[(id! - 1) / 7]!.comment);
+  }
+  // fewer than fit are wanted
+  assert.is(tileOf(0, 20, ['comment'])['points']!.length, 20);
+});
+
+test('nothing is left out where no record is read', () => {
+  for (const fields of [undefined, ['modified_at', 'status'] as const]) {
+    assert.is(tileOf(0, 10_000, fields)['points']!.length, notes.length);
+    assert.is(tileOf(0, undefined, fields)['meta'], undefined);
+  }
+});
+
+test('a tile with clusters has every point, and the fields of those that fit', () => {
+  const { points = [], meta = [] } = tileOf(0, undefined, ['comment', 'modified_at']);
+  assert.is(points.length, notes.length);
+  const withComment = points.filter(({ properties }) => 'comment' in properties);
+  assert.equal(ids(withComment), fitting);
+  assert.ok(points.every(({ properties }) => properties['modified_at'] === 1.6e9));
+  assert.equal(meta[0]!.properties, { without_fields: notes.length - fitting.length });
+});
+
+test('no piece of the work is much longer than the others, however long the records are', () => {
+  const query = { address: { z: 0, x: 0, y: 0 }, filters: {}, grid: 16, limit: 999 };
+  let pieces = 1;
+  let step = beginTile(engine, { ...query, fields: ['comment'] });
+  for (; step instanceof Suspended; pieces++) step = step.resume();
+  // 4 MiB at 2 ns a byte, in pieces of half a millisecond
+  assert.ok(pieces >= 10, `${pieces} pieces`);
+});
+
+test.run();
