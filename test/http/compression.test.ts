@@ -41,15 +41,19 @@ const LARGE = [
 ];
 const SMALL = ['/rest/', `${POINTS}7/`, `${POINTS}?bbox=1,1,1,1`];
 
-function decoded({ headers, body }: Reply): string {
+function decodedBytes({ headers, body }: Reply): Buffer {
   switch (headers['content-encoding']) {
     case 'br':
-      return brotliDecompressSync(body).toString();
+      return brotliDecompressSync(body);
     case 'gzip':
-      return gunzipSync(body).toString();
+      return gunzipSync(body);
     default:
-      return body.toString();
+      return body;
   }
+}
+
+function decoded(reply: Reply): string {
+  return decodedBytes(reply).toString();
 }
 
 function asking(encoding: string, more: object = {}): { headers: Record<string, string> } {
@@ -94,6 +98,32 @@ test('who does not ask, and what is small, gets it as it is', async () => {
       assert.is(reply.headers['content-encoding'], undefined, `${path} ${encoding}`);
       assert.is(content(reply), content(await plain.get(path, asking('br'))));
     }
+  }
+});
+
+test('tiles are the same bytes in every coding', async () => {
+  for (const path of [
+    '/tiles/0/0/0.mvt?grid=128',
+    '/tiles/0/0/0.mvt?cluster=false&fields=comment',
+  ]) {
+    const expected = await plain.get(path, asking('gzip'));
+    assert.equal([expected.status, expected.headers['content-encoding']], [200, undefined]);
+    const tags = new Set<unknown>();
+    for (const one of [service, forgetful]) {
+      for (const encoding of ['gzip', 'br', 'identity', 'gzip']) {
+        const reply = await one.get(path, asking(encoding));
+        const coding = encoding === 'identity' ? undefined : encoding;
+        assert.is(reply.headers['content-encoding'], coding, `${path} ${encoding}`);
+        assert.is(reply.headers['content-type'], 'application/vnd.mapbox-vector-tile');
+        assert.match(reply.headers.vary!, /\bAccept-Encoding\b/);
+        assert.equal(decodedBytes(reply), expected.body, `${path} ${encoding}`);
+        if (coding !== undefined) assert.ok(reply.body.length < expected.body.length);
+        tags.add(reply.headers.etag);
+        const known = asking(encoding, { 'If-None-Match': reply.headers.etag! });
+        assert.is((await one.get(path, known)).status, 304, `${path} ${encoding}`);
+      }
+    }
+    assert.is(tags.size, 3, path);
   }
 });
 

@@ -140,6 +140,26 @@ test('with a public URL links begin with it, its path included, whatever the hos
   assert.is(headers.location, 'https://maps.example/notes/rest/map_data_points/?a=1&b=%20');
 });
 
+test('TileJSON leads to tiles at the public URL, or at the host that the client asked', async () => {
+  const lead = async (from: Service, headers: Record<string, string>): Promise<string> => {
+    const reply = await from.get('/tiles/points.json?status=NEW', { headers });
+    const { tiles } = reply.json<{ tiles: string[] }>();
+    assert.is(tiles.length, 1);
+    const [, origin] = /^(.*)\/tiles\/\{z\}\/\{x\}\/\{y\}\.mvt\?status=NEW&v=[\w.]+$/.exec(
+      tiles[0]!,
+    )!;
+    return origin!;
+  };
+  const forwarded = {
+    host: 'inside.example',
+    'X-Forwarded-Host': 'outside.example:8443',
+    'X-Forwarded-Proto': 'https',
+  };
+  assert.is(await lead(published, forwarded), 'https://maps.example/notes');
+  assert.is(await lead(proxied, forwarded), 'https://outside.example:8443');
+  assert.is(await lead(service, forwarded), 'http://inside.example');
+});
+
 test('only allowed hosts are answered where there is a list', async () => {
   for (const host of ['maps.example', 'MAPS.example:81', 'sub.example', 'a.b.sub.example']) {
     for (const path of [PATH, `${PATH}1/`, '/rest/', '/rest/notifications/']) {

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/dataset/build.js';
 import { appendToTail, createTail } from '../../src/dataset/tail.js';
 import { createGeneration } from '../../src/live/generation.js';
+import { RECORD_KEYS } from '../../src/model/point.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { acceptedOf, readerOf } from '../support/engine.js';
@@ -200,6 +201,39 @@ test('TileJSON leads to tiles that last, as long as the data are the same', asyn
     [expected],
   );
   await own.close();
+});
+
+test('TileJSON lists the attributes that each layer has, those of the query included', async () => {
+  interface TileSet {
+    readonly vector_layers: readonly { id: string; fields: Record<string, string> }[];
+  }
+  const usual = ['created_at', 'id', 'is_processed', 'status'];
+  for (const [query, more] of [
+    ['', []],
+    ['fields=lat,comment,id&', ['comment', 'lat']],
+    [`fields=${RECORD_KEYS.join()}&`, RECORD_KEYS.filter((key) => !usual.includes(key))],
+  ] as const) {
+    const { vector_layers } = (await service.ask(`/tiles/points.json?${query}`)).json<TileSet>();
+    const fields = Object.fromEntries(vector_layers.map((layer) => [layer.id, layer.fields]));
+    assert.equal(Object.keys(fields['points']!).sort(), [...usual, ...more].sort(), query);
+    // a tile has no attribute that is not listed, and every one that is
+    const met: Record<string, Set<string>> = {};
+    for (const look of ['', 'cluster=false&']) {
+      const layers = decodeTile((await service.ask(`${WORLD}?${query}${look}grid=128`)).body);
+      for (const [id, features] of Object.entries(layers)) {
+        met[id] ??= new Set();
+        for (const { properties } of features) {
+          for (const [key, value] of Object.entries(properties)) {
+            const type = `${typeof value}`;
+            assert.match(fields[id]![key]!.toLowerCase(), new RegExp(`^${type}`), `${id} ${key}`);
+            met[id].add(key);
+          }
+        }
+      }
+    }
+    assert.equal([...met['points']!].sort(), [...usual, ...more].sort(), query);
+    assert.equal([...met['clusters']!].sort(), Object.keys(fields['clusters']!).sort());
+  }
 });
 
 test.run();

@@ -1,7 +1,9 @@
 import type { TailRow } from '../../dataset/tail.js';
+import type { RecordKey } from '../../model/point.js';
 import type { Queue } from '../../query/queue.js';
 import { matchTail } from '../../query/tail.js';
 import { MAX_LATITUDE, MAX_ZOOM } from '../../tiles/mercator.js';
+import { ALWAYS } from '../../tiles/points.js';
 import type { TileQuery } from '../../tiles/query.js';
 import { beginTile } from '../../tiles/tile.js';
 import { everyRow, nameOfState } from '../answer/additions.js';
@@ -14,7 +16,7 @@ import { MVT } from '../formats/mvt.js';
 import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ, TILE_PATH, templateOf } from '../request/addresses.js';
 import { last } from '../request/query-string.js';
-import { parseTile, parseTileLook } from '../request/tile.js';
+import { parseTile, parseTileLook, type TileLook } from '../request/tile.js';
 import { soonOrLater } from './long-query.js';
 
 const NONE = new Int32Array(0);
@@ -50,39 +52,54 @@ export function tileView({ zone }: Context, queue: Queue): View<WantedTile> {
 }
 
 /** `GET /tiles/points.json`: TileJSON 3.0.0, which tells maps where the tiles are. */
-export function tileSetView({ zone }: Context): View<undefined> {
+export function tileSetView({ zone }: Context): View<TileLook> {
   return {
     name: 'tiles',
     allow: ALLOW_READ,
     isPersonal: false,
     formats: [JSON_FORMAT],
-    read({ pairs }) {
-      // what is wrong with tiles is said here first
-      parseTileLook(pairs, zone);
-    },
+    // what is wrong with tiles is said here first
+    read: ({ pairs }) => parseTileLook(pairs, zone),
     // every point changes the addresses of tiles
     accepted: (_wanted, _tail, from, to) => everyRow(from, to),
-    find(_wanted, { origin, pairs }, generation, accepted) {
+    find(look, { origin, pairs }, generation, accepted) {
       const { tail } = generation;
       const length: TailRow = (accepted?.rows.at(-1) ?? (tail?.start ?? 0) - 1) + 1;
       const state = { name: STATE, value: nameOfState(generation, length) };
       const query = [...pairs.filter(({ name }) => name !== STATE && name !== 'format'), state];
       const address = selfLink(origin + templateOf(TILE_PATH), query);
-      const records = new SingleRecords([Buffer.from(JSON.stringify(tileSet(address)))]);
+      const records = new SingleRecords([Buffer.from(JSON.stringify(tileSet(address, look)))]);
       return { title: 'Tiles', list: undefined, records };
     },
   };
 }
 
-const POINT_FIELDS = {
+/** What the properties of single points are; `fields` asks for all but the first four. */
+const PROPERTIES: Readonly<Record<RecordKey, string>> = {
   id: 'Number: the id of the point',
   status: 'String',
   is_processed: 'Boolean',
   created_at: 'Number: seconds since 1970-01-01T00:00:00Z',
+  comment: 'String',
+  image: 'String: the path of the image, where there is one',
+  lat: 'String: degrees with 8 digits',
+  lon: 'String: degrees with 8 digits',
+  created_by: 'Number: the id of the user, where there is one',
+  tags: 'String: the tags as a JSON array, where there are any',
+  modified_at: 'Number: seconds since 1970-01-01T00:00:00Z',
 };
 
-function tileSet(address: string): object {
+const META: Readonly<Record<string, string>> = {
+  point_count: 'Number',
+  shown: 'Number',
+  left_out: 'Number',
+  without_fields: 'Number',
+};
+
+function tileSet(address: string, { fields = [] }: TileLook): object {
   const zooms = { minzoom: 0, maxzoom: MAX_ZOOM };
+  const keys = new Set<RecordKey>([...ALWAYS, ...fields]);
+  const pointFields = Object.fromEntries([...keys].map((key) => [key, PROPERTIES[key]]));
   return {
     tilejson: '3.0.0',
     name: 'Map data points',
@@ -99,12 +116,12 @@ function tileSet(address: string): object {
         ...zooms,
         fields: { point_count: 'Number', point_count_abbreviated: 'String, such as 1.2k' },
       },
-      { id: 'points', description: 'Single points', ...zooms, fields: POINT_FIELDS },
+      { id: 'points', description: 'Single points', ...zooms, fields: pointFields },
       {
         id: 'meta',
-        description: 'Where cluster=false: how many points match, are shown, and are left out',
+        description: 'How many points match, are shown, and are left out, or left without fields',
         ...zooms,
-        fields: { point_count: 'Number', shown: 'Number', left_out: 'Number' },
+        fields: META,
       },
     ],
   };
