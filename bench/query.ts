@@ -4,6 +4,7 @@ import { createEngine, type Engine } from '../src/query/engine.js';
 import { openSnapshot } from '../src/snapshot/files/open.js';
 import { type Case, makeCases } from './query/cases.js';
 import { checkCase } from './query/check.js';
+import { FULL_TAIL, searchFullTail } from './query/full-tail.js';
 import { type Contender, measure, pageOf, queryOf } from './query/measure.js';
 import { buildRivals, type Rival } from './query/rivals.js';
 import { SLOWEST, type Slow, searchEverything } from './query/search.js';
@@ -38,6 +39,8 @@ export interface QueryResults {
   readonly slowest: readonly Slow[];
   /** Those with a polygon, which are not among the others. */
   readonly polygons?: readonly Slow[];
+  /** Those with the longest pieces beside a full tail, the longest first. */
+  readonly besideFullTail?: readonly Slow[];
   /** Queries that the search tried. */
   readonly searched: number;
 }
@@ -56,6 +59,8 @@ const LIGHT_FROM = 4_000_000;
 const LEAST_MS = 20;
 const SMOKE_POINTS = 5_000;
 const SHOWN_POLYGONS = 3;
+/** One query of so many is asked beside a full tail. */
+const FULL_TAIL_SHARE = 100;
 /** Points in which slow queries are searched for. */
 const SEARCHED_POINTS = 1_000_000;
 
@@ -82,7 +87,12 @@ async function main(): Promise<void> {
   const { slowest, polygons } = await searchEverything(generated, effort);
   console.log(slowestText(`the ${SLOWEST} slowest queries`, slowest));
   console.log(slowestText('the slowest with a polygon', polygons.slice(0, SHOWN_POLYGONS)));
-  const results = { cases, slowest, polygons, searched };
+  const beside = searchFullTail(generated, options.smoke ? 2_000 : FULL_TAIL, {
+    queries: Math.ceil(searched / FULL_TAIL_SHARE),
+    seed: options.seed,
+  });
+  console.log(slowestText('the longest pieces beside a full tail', beside));
+  const results = { cases, slowest, polygons, besideFullTail: beside, searched };
   writePart<QueryResults>(options.json, typedCommand('query'), results);
 }
 

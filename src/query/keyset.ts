@@ -2,8 +2,10 @@ import type { Dataset } from '../dataset/dataset.js';
 import type { Tail, TailMatches } from '../dataset/tail.js';
 import type { Filters } from '../model/query.js';
 import type { Matches } from './common/matches.js';
+import { NEIGHBOUR } from './common/plan.js';
 import type { Scratch } from './common/scratch.js';
-import { andThen, type Step } from './common/work.js';
+import { sortNumbers } from './common/sort.js';
+import { andThen, inStretches, type Step } from './common/work.js';
 import type { Engine, Hints } from './engine.js';
 import { takeAfter } from './page/after.js';
 import type { Suspended } from './suspended.js';
@@ -41,19 +43,22 @@ export function beginKeyset(
   const { dataset } = engine;
   // one more than the page has tells whether there is another
   const use = (matches: Matches, scratch: Scratch): Step<KeysetPage> =>
-    andThen(takeAfter(dataset, scratch, matches, after, limit + 1), (own) => {
-      const more = accepted === undefined ? [] : acceptedAfter(dataset, accepted, after);
-      const idOf = idsOf(dataset, accepted?.tail);
-      const rows = merge(own, more, idOf, limit + 1);
-      return {
-        count: matches.count + (accepted?.rows.length ?? 0),
-        rows: rows.subarray(0, limit),
-        tail: accepted?.tail,
-        next: rows.length > limit ? idOf(rows[limit - 1]!) : undefined,
-      };
-    });
+    andThen(takeAfter(dataset, scratch, matches, after, limit + 1), (own) =>
+      andThen(acceptedAfter(dataset, scratch, accepted, after), (more) => {
+        const idOf = idsOf(dataset, accepted?.tail);
+        const rows = merge(own, more, idOf, limit + 1);
+        return {
+          count: matches.count + (accepted?.rows.length ?? 0),
+          rows: rows.subarray(0, limit),
+          tail: accepted?.tail,
+          next: rows.length > limit ? idOf(rows[limit - 1]!) : undefined,
+        };
+      }),
+    );
   return engine.beginCollect(filters, use, hints);
 }
+
+const NONE = new Int32Array(0);
 
 type IdOf = (row: number) => number;
 
@@ -61,15 +66,31 @@ function idsOf({ byId, count }: Dataset, tail: Tail | undefined): IdOf {
   return (row) => (row < count ? byId.keys[byId.ranks[row]!]! : tail!.id[row - count]!);
 }
 
-/** Rows of accepted points with ids above `after`, by ascending ids. */
-function acceptedAfter({ count }: Dataset, { tail, rows }: TailMatches, after: number): number[] {
-  return Array.from(rows)
-    .filter((row) => tail.id[row]! > after)
-    .sort((a, b) => tail.id[a]! - tail.id[b]!)
-    .map((row) => count + row);
+/** Rows of accepted points with ids above `after`, by ascending ids, behind those of the dataset. */
+function acceptedAfter(
+  { count }: Dataset,
+  { meter }: Scratch,
+  accepted: TailMatches | undefined,
+  after: number,
+): Step<Int32Array> {
+  if (accepted === undefined) return NONE;
+  const { tail, rows } = accepted;
+  const list = new Int32Array(rows.length);
+  let listed = 0;
+  const listing = inStretches(meter, 0, rows.length, NEIGHBOUR, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const row = rows[i]!;
+      if (tail.id[row]! > after) list[listed++] = count + row;
+    }
+  });
+  return andThen(listing, () => {
+    const found = list.subarray(0, listed);
+    const compare = (a: number, b: number): number => tail.id[a - count]! - tail.id[b - count]!;
+    return andThen(sortNumbers(found, compare, meter), () => found);
+  });
 }
 
-function merge(own: Uint32Array, more: readonly number[], idOf: IdOf, most: number): Uint32Array {
+function merge(own: Uint32Array, more: Int32Array, idOf: IdOf, most: number): Uint32Array {
   const rows = new Uint32Array(Math.min(most, own.length + more.length));
   let [i, j] = [0, 0];
   for (let at = 0; at < rows.length; at++) {

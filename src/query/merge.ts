@@ -4,9 +4,16 @@ import type { Row } from '../dataset/row.js';
 import type { Tail, TailMatches } from '../dataset/tail.js';
 import type { Filters } from '../model/query.js';
 import { MAX_PAGE_ROWS, type Scratch } from './common/scratch.js';
-import { andThen, type Step } from './common/work.js';
+import { sortNumbers } from './common/sort.js';
+import { andThen, inStretches, type Meter, type Step } from './common/work.js';
 import type { Places } from './page/ordered.js';
 import { Centre } from './region/centre.js';
+
+// nanoseconds an accepted point
+const KEY = 5; // read
+const DISTANCE = 40; // measured
+const COMPARE = 10; // with a row
+const PLACE = 15; // into the page, or before it
 
 /** Takes a page of the dataset's own matches, which are `count`, in ascending order. */
 export interface OwnMatches {
@@ -18,11 +25,21 @@ export interface OwnMatches {
 interface Keys {
   /** The key of a row of the dataset. */
   of(row: Row): number;
+  /** The key of an accepted point, and what that costs. */
+  ofAccepted(row: number): number;
+  readonly cost: number;
   /** No row of the dataset has a smaller key than `least`, and none a larger one than `most`. */
   readonly least: number;
   readonly most: number;
-  /** The keys of the accepted points, index by index. */
-  readonly accepted: Float64Array;
+}
+
+/** The keys of the accepted points, index by index. */
+interface Measured {
+  readonly keys: Float64Array;
+  /** How many of these surely come before all rows of the dataset. */
+  readonly before: number;
+  /** How many may lie between the rows of the dataset. */
+  readonly between: number;
 }
 
 /**
@@ -43,30 +60,40 @@ export function takeMerged(
   order: Order | undefined,
   places: Places,
 ): Step<void> {
-  const keys = order ? keysOf(dataset, order, accepted) : distances(dataset, filters, accepted);
-  const { before, between } = position(keys);
-  const from = Math.max(0, Math.min(places.from - before - between, own.count));
-  const to = Math.max(0, Math.min(places.to - before, own.count));
-  const room = to - from > MAX_PAGE_ROWS ? new Uint32Array(to - from) : scratch.page;
-  const taking = from < to ? own.take({ ...scratch, page: room }, { from, to }) : undefined;
-  return andThen(taking, () => {
-    const rows = room.slice(0, to - from);
-    merge(dataset, keys, accepted, { rows, from, isLast: to === own.count }, places, scratch.page);
+  const { tail } = accepted;
+  const keys = order ? keysOf(dataset, order, tail) : distances(dataset, filters, tail);
+  return andThen(measure(keys, accepted, scratch.meter), (measured) => {
+    const { before, between } = measured;
+    const from = Math.max(0, Math.min(places.from - before - between, own.count));
+    const to = Math.max(0, Math.min(places.to - before, own.count));
+    const isLong = to - from > MAX_PAGE_ROWS;
+    const page = isLong ? new Uint32Array(to - from) : scratch.page;
+    const taking = from < to ? own.take({ ...scratch, page }, { from, to }) : undefined;
+    return andThen(taking, () => {
+      const rows = isLong ? page : page.slice(0, to - from);
+      const stretch = { rows, from, isLast: to === own.count };
+      return merge(dataset, scratch, keys, accepted, measured.keys, stretch, places);
+    });
   });
 }
 
-/**
- * How many accepted points surely come before all rows of the dataset, and how many may lie between
- * them.
- */
-function position({ accepted, least, most }: Keys): { before: number; between: number } {
+function measure(
+  { ofAccepted, cost, least, most }: Keys,
+  { rows }: TailMatches,
+  meter: Meter,
+): Step<Measured> {
+  const keys = new Float64Array(rows.length);
   let before = 0;
   let between = 0;
-  for (const key of accepted) {
-    if (key < least) before++;
-    else if (key <= most) between++;
-  }
-  return { before, between };
+  const measuring = inStretches(meter, 0, rows.length, cost, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const key = ofAccepted(rows[i]!);
+      keys[i] = key;
+      if (key < least) before++;
+      else if (key <= most) between++;
+    }
+  });
+  return andThen(measuring, () => ({ keys, before, between }));
 }
 
 /** A stretch of the dataset's matches, the first at place `from` of them all. */
@@ -77,48 +104,56 @@ interface Stretch {
   readonly isLast: boolean;
 }
 
-/** Merges a stretch with the accepted points, and writes what stands at the places to `page`. */
+/** Merges a stretch with the accepted points, and writes what stands at the places to the page. */
 function merge(
   { count, byId }: Dataset,
+  { meter, page }: Scratch,
   keys: Keys,
   { tail, rows: tailRows }: TailMatches,
-  stretch: Stretch,
+  measured: Float64Array,
+  { rows, from, isLast }: Stretch,
   places: Places,
-  page: Uint32Array,
-): void {
-  const { rows } = stretch;
+): Step<void> {
   const idOf = (row: Row): number => byId.keys[byId.ranks[row]!]!;
-  /** Below zero where accepted point `i` comes before a row. */
-  const compare = (i: number, row: Row): number =>
-    keys.accepted[i]! - keys.of(row) || tail.id[tailRows[i]!]! - idOf(row);
+  const idAt = (i: number): number => tail.id[tailRows[i]!]!;
 
   // what comes behind the stretch is on no page that ends with it
-  const last = stretch.isLast ? undefined : rows.at(-1);
-  const candidates: number[] = [];
-  for (let i = 0; i < tailRows.length; i++) {
-    if (last === undefined || compare(i, last) < 0) candidates.push(i);
-  }
-  candidates.sort(
-    (a, b) =>
-      keys.accepted[a]! - keys.accepted[b]! || idAt(tail, tailRows, a) - idAt(tail, tailRows, b),
-  );
+  const last = isLast ? undefined : rows.at(-1);
+  const lastKey = last === undefined ? Infinity : keys.of(last);
+  const lastId = last === undefined ? Infinity : idOf(last);
+  const list = new Int32Array(tailRows.length);
+  let listed = 0;
+  const listing = inStretches(meter, 0, tailRows.length, COMPARE, (first, end) => {
+    for (let i = first; i < end; i++) {
+      if ((measured[i]! - lastKey || idAt(i) - lastId) < 0) list[listed++] = i;
+    }
+  });
+  return andThen(listing, () => {
+    const candidates = list.subarray(0, listed);
+    const compare = (a: number, b: number): number =>
+      measured[a]! - measured[b]! || idAt(a) - idAt(b);
+    return andThen(sortNumbers(candidates, compare, meter), () => place(candidates));
+  });
 
-  let own = 0;
-  let next = 0;
-  for (let place = stretch.from; place < places.to; place++) {
-    const isAccepted =
-      next < candidates.length &&
-      (own === rows.length || compare(candidates[next]!, rows[own]!) < 0);
-    const row = isAccepted ? count + tailRows[candidates[next++]!]! : rows[own++]!;
-    if (place >= places.from) page[place - places.from] = row;
+  function place(candidates: Int32Array): Step<void> {
+    let own = 0;
+    let next = 0;
+    let ownKey = rows.length === 0 ? Infinity : keys.of(rows[0]!);
+    return inStretches(meter, from, places.to, PLACE, (first, end) => {
+      for (let at = first; at < end; at++) {
+        const i = candidates[next];
+        const isAccepted =
+          i !== undefined && (measured[i]! - ownKey || idAt(i) - idOf(rows[own]!)) < 0;
+        const row = isAccepted ? count + tailRows[i]! : rows[own]!;
+        if (isAccepted) next++;
+        else ownKey = ++own === rows.length ? Infinity : keys.of(rows[own]!);
+        if (at >= places.from) page[at - places.from] = row;
+      }
+    });
   }
 }
 
-function idAt({ id }: Tail, rows: Int32Array, i: number): number {
-  return id[rows[i]!]!;
-}
-
-function keysOf(dataset: Dataset, order: Order, { tail, rows }: TailMatches): Keys {
+function keysOf(dataset: Dataset, order: Order, tail: Tail): Keys {
   const { keys, ranks } = order;
   const column =
     order === dataset.byId
@@ -128,18 +163,20 @@ function keysOf(dataset: Dataset, order: Order, { tail, rows }: TailMatches): Ke
         : tail.modifiedAt;
   return {
     of: (row) => keys[ranks[row]!]!,
+    ofAccepted: (row) => column[row]!,
+    cost: KEY,
     least: keys[0]!,
     most: keys.at(-1)!,
-    accepted: Float64Array.from(rows, (row) => column[row]!),
   };
 }
 
-function distances({ coords }: Dataset, { circle }: Filters, { tail, rows }: TailMatches): Keys {
+function distances({ coords }: Dataset, { circle }: Filters, tail: Tail): Keys {
   const centre = new Centre(circle!.lon, circle!.lat);
   return {
     of: (row) => centre.to(coords, row),
+    ofAccepted: (row) => centre.to(tail.coords, row),
+    cost: DISTANCE,
     least: 0,
     most: Infinity,
-    accepted: Float64Array.from(rows, (row) => centre.to(tail.coords, row)),
   };
 }

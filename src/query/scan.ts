@@ -31,8 +31,11 @@ export function scanMatches(
   return andThen(findMatches(dataset, scratch, filters, forced), (matches) =>
     andThen(visitMatches(dataset, scratch, matches, visit), () => {
       if (accepted === undefined) return matches.count;
-      visitAccepted(accepted.rows, dataset.count, visit);
-      return matches.count + accepted.rows.length;
+      const { rows } = accepted;
+      const visiting = inStretches(scratch.meter, 0, rows.length, NEIGHBOUR, (from, to) =>
+        visitAccepted(rows.subarray(from, to), dataset.count, visit),
+      );
+      return andThen(visiting, () => matches.count + rows.length);
     }),
   );
 }

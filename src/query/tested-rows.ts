@@ -112,7 +112,7 @@ const MEASURED_ROWS = 256;
  * Makes a function that charges the meter for the geodesics that the region took since its last
  * call.
  */
-function chargeOf(meter: Meter, region: Region | undefined): () => void {
+export function chargeOf(meter: Meter, region: Region | undefined): () => void {
   if (region === undefined) return () => {};
   let before = region.work();
   return () => {

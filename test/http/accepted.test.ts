@@ -1,9 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/dataset/build.js';
-import { appendToTail, continueTail, createTail, type Tail } from '../../src/dataset/tail.js';
+import {
+  appendToTail,
+  continueTail,
+  createTail,
+  type Tail,
+  tailLength,
+} from '../../src/dataset/tail.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
 import { renderPoint } from '../../src/model/point.js';
+import { isWork } from '../../src/query/common/work.js';
+import { matchTail } from '../../src/query/tail.js';
 import { startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { acceptedOf, readerOf } from '../support/engine.js';
@@ -36,9 +44,17 @@ async function start(answerCacheBytes = 0) {
     ask: (path: string, headers = {}): Promise<Reply> =>
       ask(app.port, path, { headers: { Connection: 'close', ...headers } }),
     accept(more: number): void {
-      const accepted = acceptedOf(notes.slice(count, count + more), count);
-      appendToTail(current.generation.tail!, accepted);
-      count += more;
+      this.acceptNotes(notes.slice(count, count + more));
+    },
+    acceptNotes(more: readonly Note[]): void {
+      appendToTail(current.generation.tail!, acceptedOf(more, count));
+      count += more.length;
+    },
+    /** Whether one piece of work does not suffice to look for these tags in the tail. */
+    takesLong(tagsAll: readonly string[]): boolean {
+      const tail = current.generation.tail!;
+      const look = matchTail(tail, { tagsAll }, 0, tailLength(tail));
+      return isWork(look) && look.next().done !== true;
     },
     /** Folds the first `most` rows of the tail into a new generation. */
     async fold(most: number, history: number): Promise<void> {
@@ -178,6 +194,36 @@ test('an answer that is kept is not asked about points that the tail has forgott
   const { cacheHits } = service.stats;
   await service.ask(NOWHERE);
   assert.is(service.stats.cacheHits, cacheHits + 1, 'it was asked for before they were forgotten');
+  await service.close();
+});
+
+test('a look at accepted points that takes long goes on later, and changes no answer', async () => {
+  const service = await start(1_000_000);
+  const tags = Array.from({ length: 40 }, (_, i) => `tag number ${i}`);
+  const long = Array.from({ length: 90 }, (_, i): Note => {
+    const own = i % 3 === 0 ? tags.toSpliced(i % 40, 1) : tags;
+    return { id: 101 + i, lon: 15, lat: 5, created: 1.7e15, modified: 1.7e15, tags: own };
+  });
+  const path = `${PATH}?tags_all=${encodeURIComponent(tags.join())}&page_size=50`;
+  const before = String((await service.ask(path)).headers['etag']);
+  service.acceptNotes(long.slice(0, 89));
+  assert.ok(service.takesLong(tags));
+  const wanted = long.slice(0, 89).filter((note) => note.tags === tags);
+  const first = await service.ask(path, { 'If-None-Match': before });
+  assert.is(first.json<Envelope>().count, wanted.length);
+  assert.equal(
+    idsOf(first),
+    wanted.slice(0, 50).map(({ id }) => id),
+  );
+  assert.is((await service.ask(`${path}&page=3`)).status, 404);
+  assert.is((await service.ask(path, { 'If-Match': before })).status, 412);
+  const etag = String(first.headers['etag']);
+  assert.is((await service.ask(path, { 'If-None-Match': etag })).status, 304);
+  // has some of the tags only
+  service.acceptNotes(long.slice(-1).map((note) => ({ ...note, tags: tags.slice(1) })));
+  assert.is((await service.ask(path, { 'If-None-Match': etag })).status, 304);
+  const texts = await Promise.all([path, path, path].map((one) => service.ask(one)));
+  for (const { text } of texts) assert.is(text, first.text);
   await service.close();
 });
 

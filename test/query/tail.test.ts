@@ -4,11 +4,12 @@ import { createPageCopier, fetchMixedPage } from '../../src/dataset/record-page.
 import { appendToTail, continueTail } from '../../src/dataset/tail.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
+import { isWork } from '../../src/query/common/work.js';
 import type { Engine } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { matchTail } from '../../src/query/tail.js';
 import { assertPage, everyHint } from '../support/compare.js';
-import { acceptedMatches, acceptedOf, engineOf, idsOf, tailOf } from '../support/engine.js';
+import { acceptedMatches, acceptedOf, engineOf, idsOf, tailOf, whole } from '../support/engine.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -67,7 +68,7 @@ test('a tail that goes on after a fold still tells attributes, of folded rows as
   ];
   const oracle = new Oracle(own);
   for (const filters of asked) {
-    const found = [...matchTail(next, filters, 0, 400)].map((row) => own[row]!.id);
+    const found = [...whole(matchTail(next, filters, 0, 400))].map((row) => own[row]!.id);
     const expected = oracle.find(filters, 'id').notes.map(({ id }) => id);
     assert.equal(
       found.sort((a, b) => a - b),
@@ -76,6 +77,19 @@ test('a tail that goes on after a fold still tells attributes, of folded rows as
     );
     assert.ok(expected.length > 0 && expected.length < own.length);
   }
+});
+
+test('a look in pieces finds what it finds at once', () => {
+  const tail = tailOf(notes.slice(0, 1_500));
+  let paused = 0;
+  for (let index = 0; index < COMBINATIONS; index++) {
+    const { filters } = randomQuestion(SEED, index, notes);
+    const look = matchTail(tail, filters, 7, 1_500, 500);
+    const found = whole(look);
+    if (isWork(look)) paused++;
+    assert.equal(found, whole(matchTail(tail, filters, 7, 1_500)), JSON.stringify(filters));
+  }
+  assert.ok(paused > COMBINATIONS / 2, `${paused} in pieces`);
 });
 
 test('of points that share their place and times the ids decide, whichever of both they are in', async () => {

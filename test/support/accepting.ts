@@ -4,7 +4,13 @@ import { buildDataset } from '../../src/dataset/build.js';
 import { foldDataset } from '../../src/dataset/fold.js';
 import { tailLength } from '../../src/dataset/tail.js';
 import { Random } from '../../src/generate/random.js';
-import { type Accepted, additionsTo, markOf, renewNames } from '../../src/http/answer/additions.js';
+import {
+  type Accepted,
+  additionsTo,
+  lastOf,
+  markOf,
+  renewNames,
+} from '../../src/http/answer/additions.js';
 import { Cell } from '../../src/live/current.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
 import type { Post } from '../../src/live/journal/journal.js';
@@ -13,7 +19,7 @@ import { Tails } from '../../src/live/tails.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchTail } from '../../src/query/tail.js';
 import { assertPage } from './compare.js';
-import { acceptedMatches, idsOf, readerOf } from './engine.js';
+import { acceptedMatches, idsOf, readerOf, whole } from './engine.js';
 import { type Note, pointOf, scatterNotes } from './notes.js';
 import { Oracle } from './oracle.js';
 import { COMBINATIONS, randomQuestion } from './queries.js';
@@ -160,8 +166,9 @@ class Validators {
     const state = { tail: tail!, length: tailLength(tail!) };
     for (const { filters, answers } of this.#followed) {
       const accepted: Accepted = (...rows) => matchTail(rows[0], filters, rows[1], rows[2]);
-      const additions = additionsTo(accepted, state);
-      const name = `"${tag}${markOf(state, additions)?.text ?? ''}"`;
+      const additions = whole(additionsTo(accepted, state));
+      const last = lastOf(state, additions);
+      const name = `"${tag}${markOf(state, last)?.text ?? ''}"`;
       const ids: number[] = [];
       for (let page = 1; ; page++) {
         const query = { filters, ordering: 'id', page, pageSize: 1000 } as const;
@@ -174,7 +181,7 @@ class Validators {
       assert.is(answers.get(name) ?? text, text, `${about}: another answer of this name`);
       answers.set(name, text);
       for (const [other, answer] of answers) {
-        const isGood = renewNames(other, name, accepted, state) === name;
+        const isGood = renewNames(other, name, accepted, last, state) === name;
         const isOfSnapshot = other.startsWith(`"${tag}`);
         assert.is(isGood, isOfSnapshot && answer === text, `${about}, which was ${other} before`);
         if (isGood && other !== name) this.renewed++;

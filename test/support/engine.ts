@@ -9,6 +9,7 @@ import {
 } from '../../src/dataset/tail.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
+import { createMeter, drain, PIECE, type Step } from '../../src/query/common/work.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
 import { matchTail } from '../../src/query/tail.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
@@ -75,6 +76,11 @@ export function tailOf(notes: readonly Note[]): Tail {
   return tail;
 }
 
+/** Works to the end. */
+export function whole<T>(step: Step<T>): T {
+  return drain(step, createMeter(PIECE));
+}
+
 /**
  * The matches beside the generation among the rows below `length` of a tail; undefined where there
  * are none.
@@ -84,6 +90,6 @@ export function acceptedMatches(
   length: number,
   filters: Filters,
 ): TailMatches | undefined {
-  const rows = matchTail(tail, filters, tail.start, length);
+  const rows = whole(matchTail(tail, filters, tail.start, length));
   return rows.length === 0 ? undefined : { tail, rows };
 }

@@ -8,7 +8,7 @@ import type { Context } from './context.js';
 import { type AnswerHead, headersOf } from './head.js';
 import { createOutbox } from './outbox.js';
 import { createPageBuffers } from './page-buffers.js';
-import { createPieceWork, type Waiter } from './pieces.js';
+import type { DoInPieces, Waiter } from './pieces.js';
 import type { Answer, Renew, Sender } from './sender.js';
 
 /** An answer that is being made. */
@@ -42,10 +42,13 @@ interface Waiting {
 export type Deliver = (page: Page, job: Job) => void;
 
 /** Makes the delivery of a thread's pages: bound, body, compression, answer cache, outbox. */
-export function createDelivery({ logger, maxPageBytes }: Context, answers: AnswerCache): Deliver {
+export function createDelivery(
+  { logger, maxPageBytes }: Context,
+  answers: AnswerCache,
+  doInPieces: DoInPieces,
+): Deliver {
   const buffers = createPageBuffers();
   const compression = createCompression();
-  const doInPieces = createPieceWork();
   const outbox = createOutbox<Waiting>(
     ({ job, answer, onSent }) => job.sender.send(job.request, job.reply, answer, onSent),
     ({ job: { request, reply } }, error) => {
@@ -121,7 +124,7 @@ export function createDelivery({ logger, maxPageBytes }: Context, answers: Answe
 
 /** Lets a job wait for a result; errors are answered as those of the handler are. */
 export function waiterOf<Result>(
-  { request, reply }: Job,
+  { request, reply }: Pick<Job, 'request' | 'reply'>,
   done: (result: Result) => void,
 ): Waiter<Result> {
   return {

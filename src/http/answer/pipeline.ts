@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { type Tail, type TailMatches, type TailRow, tailLength } from '../../dataset/tail.js';
 import type { Generation } from '../../live/generation.js';
 import { version } from '../../version.js';
-import type { Format, Page } from '../formats/format.js';
+import type { Format, Page, Pieces } from '../formats/format.js';
 import { createNegotiation } from '../request/negotiation.js';
 import { createOriginOf } from '../request/origin.js';
 import { last, type Pair, parseQueryString } from '../request/query-string.js';
@@ -13,6 +13,7 @@ import {
   additionsTo,
   type Coverage,
   isCovered,
+  lastOf,
   markOf,
   nameOfState,
   renewNames,
@@ -24,7 +25,7 @@ import type { Context } from './context.js';
 import { createDelivery, waiterOf } from './delivery.js';
 import { type Hash, hashSettings, hashText, spellHash } from './etag.js';
 import { type AnswerHead, codedHead, type Facts } from './head.js';
-import { Later } from './pieces.js';
+import { createPieceWork, Later } from './pieces.js';
 import { createSender, type Renew } from './sender.js';
 
 /** A request as handlers see it. */
@@ -44,10 +45,15 @@ export interface View<Wanted> extends Facts {
   /** Reads what is wanted. Throws an HttpError for what cannot be used. */
   read(asked: Asked): Wanted;
   /**
-   * Finds the rows `from` to `to - 1` of a tail that belong to the answer; absent where accepted
-   * points never do.
+   * Finds the rows `from` to `to - 1` of a tail that belong to the answer, in pieces where that
+   * takes long; absent where accepted points never do.
    */
-  accepted?(wanted: Wanted, tail: Tail, from: TailRow, to: TailRow): Int32Array;
+  accepted?(
+    wanted: Wanted,
+    tail: Tail,
+    from: TailRow,
+    to: TailRow,
+  ): Int32Array | Pieces<Int32Array>;
   /**
    * Whether the address names this state of the data, so that it will never have another answer;
    * absent where no address does. `name` is the {@link nameOfState} of what is served.
@@ -77,7 +83,8 @@ export function createPipeline(context: Context): Pipeline {
   const originOf = createOriginOf(context.origin);
   const codingOf = context.compress ? createCodingOf() : undefined;
   const answers = createAnswerCache(context.answerCacheBytes);
-  const deliver = createDelivery(context, answers);
+  const doInPieces = createPieceWork();
+  const deliver = createDelivery(context, answers, doInPieces);
   const seedOf = createSeedOf(context);
 
   return function serve(view) {
@@ -97,7 +104,8 @@ export function createPipeline(context: Context): Pipeline {
       const coverage = kept && state && kept.coverage;
       if (kept === undefined || (coverage && !isCovered(coverage, state!))) return false;
       stats.cacheHits++;
-      const renew = coverage && renewerOf(kept, coverage.accepted, state!);
+      const renew =
+        coverage && renewerOf(kept, coverage.accepted, coverage.last - state!.tail.offset, state!);
       if (!sender.sendByConditions(request, reply, [kept], true, renew)) {
         sender.send(request, reply, kept, undefined, true);
       }
@@ -129,23 +137,39 @@ export function createPipeline(context: Context): Pipeline {
       const format = named ?? negotiation.accepted(accept);
       const name = user === undefined ? spellHash(hash) : `${spellHash(hash)}-${user}`;
       const accepted = state && acceptedOf(view, wanted);
-      const additions = accepted && additionsTo(accepted, state!);
-      const mark = accepted && markOf(state!, additions);
-      const lasts = view.lasts?.(wanted, nameOfState(generation, state?.length ?? 0));
-      const plain = sender.head(generation, format, name, mark, lasts);
-      const heads = coding === undefined ? [plain] : [codedHead(plain, coding), plain];
-      const renew = accepted && renewerOf(heads[0]!, accepted, state!);
-      if (sender.sendByConditions(request, reply, heads, false, renew)) return;
+      const looking = accepted && additionsTo(accepted, state!);
+      if (!isPieces(looking)) {
+        answer(looking);
+        return;
+      }
+      const { done, value } = looking.next();
+      if (done) answer(value);
+      else doInPieces(looking, waiterOf({ request, reply }, answer));
 
-      const keptAs = key !== undefined && answers.wants(key) ? key : undefined;
-      const coverage =
-        keptAs && coverageOf(generation, state, accepted ?? acceptedOf(view, wanted));
-      const job = { request, reply, sender, heads, lineage, coverage, renew, key: keptAs };
-      const found = view.find(wanted, asked, generation, additions);
-      if (found instanceof Later) found.start(waiterOf(job, (page) => deliver(page, job)));
-      else deliver(found, job);
+      function answer(additions: TailMatches | undefined): void {
+        const last = accepted && lastOf(state!, additions);
+        const mark = accepted && markOf(state!, last!);
+        const lasts = view.lasts?.(wanted, nameOfState(generation, state?.length ?? 0));
+        const plain = sender.head(generation, format, name, mark, lasts);
+        const heads = coding === undefined ? [plain] : [codedHead(plain, coding), plain];
+        const renew = accepted && renewerOf(heads[0]!, accepted, last!, state!);
+        if (sender.sendByConditions(request, reply, heads, false, renew)) return;
+
+        const keptAs = key !== undefined && answers.wants(key) ? key : undefined;
+        const coverage =
+          keptAs && coverageOf(generation, state, last, accepted ?? acceptedOf(view, wanted));
+        const job = { request, reply, sender, heads, lineage, coverage, renew, key: keptAs };
+        const found = view.find(wanted, asked, generation, additions);
+        if (found instanceof Later) found.start(waiterOf(job, (page) => deliver(page, job)));
+        else deliver(found, job);
+      }
     };
   };
+}
+
+/** Whether accepted points have yet to be looked for. */
+function isPieces<Result>(looking: Result | Pieces<Result>): looking is Pieces<Result> {
+  return typeof (looking as Pieces<Result> | undefined)?.next === 'function';
 }
 
 /** The tail of a generation as it is now; undefined where nothing was accepted. */
@@ -158,18 +182,25 @@ function stateOf({ tail }: Generation): TailState | undefined {
 function coverageOf(
   { tail }: Generation,
   state: TailState | undefined,
+  last: TailRow = -1,
   accepted: Accepted | undefined,
 ): Coverage | undefined {
   if (tail === undefined || accepted === undefined) return undefined;
-  return { accepted, seen: state === undefined ? 0 : tail.offset + state.length };
+  const seen = state === undefined ? 0 : tail.offset + state.length;
+  return { accepted, seen, last: tail.offset + last };
 }
 
 function acceptedOf<Wanted>(view: View<Wanted>, wanted: Wanted): Accepted | undefined {
   return view.accepted && ((tail, from, to) => view.accepted!(wanted, tail, from, to));
 }
 
-function renewerOf({ snapshot }: AnswerHead, accepted: Accepted, state: TailState): Renew {
-  return (header) => renewNames(header, snapshot, accepted, state);
+function renewerOf(
+  { snapshot }: AnswerHead,
+  accepted: Accepted,
+  last: TailRow,
+  state: TailState,
+): Renew {
+  return (header) => renewNames(header, snapshot, accepted, last, state);
 }
 
 /**

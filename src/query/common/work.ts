@@ -97,6 +97,25 @@ function* stretches(
   }
 }
 
+/**
+ * Does work that has a meter to itself, filled again for each piece: whoever resumes the work need
+ * not know of it. `piece` is the cost of a piece.
+ */
+export function metered<T>(piece: number, begin: (meter: Meter) => Step<T>): Step<T> {
+  const meter = createMeter(piece);
+  const step = begin(meter);
+  return isWork(step) ? refilled(step, meter) : step;
+}
+
+function* refilled<T>(work: Work<T>, meter: Meter): Work<T> {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    yield;
+    refill(meter);
+  }
+}
+
 /** Works to the end without a pause; returns the result. */
 export function drain<T>(step: Step<T>, meter: Meter): T {
   if (!isWork(step)) return step;

@@ -7,6 +7,7 @@ import { listRows, type Matches, markMatches } from '../common/matches.js';
 import { chooseNearestWay, type Way } from '../common/plan.js';
 import type { Runs } from '../common/runs.js';
 import { FEW, type Scratch } from '../common/scratch.js';
+import { sortNumbers } from '../common/sort.js';
 import { andThen, isWork, type Step, type Work } from '../common/work.js';
 import { Centre } from '../region/centre.js';
 import type { Region } from '../region/overlap.js';
@@ -208,7 +209,8 @@ function* pickTied(
   const { meter, page } = scratch;
   const [least, most] = yield* distancesAt(meter, distances, from, to - 1);
   let before = 0;
-  const between: number[] = [];
+  const list = new Int32Array(to - from);
+  let listed = 0;
   const ties = { first: new Ties(rows.length), last: new Ties(rows.length) };
   yield* each(meter, rows.length, COMPARE + LOOK_UP, (start, end) => {
     for (let i = start; i < end; i++) {
@@ -216,11 +218,15 @@ function* pickTied(
       if (distance < least) before++;
       else if (distance === least) ties.first.add(rows[i]!);
       else if (distance === most) ties.last.add(rows[i]!);
-      else if (distance < most) between.push(i);
+      else if (distance < most) list[listed++] = i;
     }
   });
   const idRank = (i: number): number => byId.ranks[rows[i]!]!;
-  between.sort((a, b) => distances[a]! - distances[b]! || idRank(a) - idRank(b));
+  const between = list.subarray(0, listed);
+  const compare = (a: number, b: number): number =>
+    distances[a]! - distances[b]! || idRank(a) - idRank(b);
+  const sorting = sortNumbers(between, compare, meter);
+  if (isWork(sorting)) yield* sorting;
   const middle = between.map((i) => rows[i]!);
 
   const skipped = from - before;

@@ -102,7 +102,10 @@ export function selectRanked(
   );
   return andThen(marking, () => {
     readBits(selection, from, to, out);
-    for (let i = 0; i < to - from; i++) out[i] = order.rows[out[i]!]!;
+    // a page is merged out of as many rows as points were accepted
+    return inStretches(meter, 0, to - from, SCATTERED, (first, end) => {
+      for (let i = first; i < end; i++) out[i] = order.rows[out[i]!]!;
+    });
   });
 }
 

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { appendToTail, createTail, looksAt, tailLength } from '../../../src/dataset/tail.js';
 import { additionsTo } from '../../../src/http/answer/additions.js';
+import { whole } from '../../support/engine.js';
 import { pointOf, scatterNotes } from '../../support/notes.js';
 
 test('an answer counts the accepted points that it was matched with', () => {
@@ -9,7 +10,8 @@ test('an answer counts the accepted points that it was matched with', () => {
   const some = scatterNotes(1, 600).map((note, i) => {
     return { sequence: i, point: pointOf(note), record: Buffer.from('{}') };
   });
-  const ask = () => additionsTo(() => new Int32Array([0]), { tail, length: tailLength(tail) });
+  const ask = () =>
+    whole(additionsTo(() => new Int32Array([0]), { tail, length: tailLength(tail) }));
   assert.is(ask(), undefined);
   assert.is(looksAt(tail), 0);
   appendToTail(tail, some);
