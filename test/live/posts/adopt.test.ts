@@ -17,6 +17,7 @@ import { createBuilder } from '../../../src/live/reload/build.js';
 import { Tails } from '../../../src/live/tails.js';
 import { UTC } from '../../../src/model/time-zone.js';
 import { withFolder } from '../../support/native.js';
+import { until } from '../../support/wait.js';
 
 const DRAFT = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
 const builder = createBuilder({ maxInvalid: 0 });
@@ -149,6 +150,8 @@ test('posts that come while snapshots do are neither lost nor doubled', async ()
       }
     })();
     for (let round = 0; round < 8; round++) {
+      const { length } = taken;
+      await until('posts come', () => taken.length > length + 1);
       // each snapshot has half of what there was, and uses the next id for something else
       const next = Math.max(1, ...taken.map(({ id }) => id)) + 3;
       const some = taken.filter(({ id }) => id % 2 === 0).map(({ record }) => record);
