@@ -64,7 +64,8 @@ export async function postEvenly(
   const began = performance.now();
   for (let elapsed = 0; elapsed < seconds; elapsed = (performance.now() - began) / 1000) {
     while (posts.length < elapsed * perSecond && idle.length > 0) {
-      const client = idle.pop()!;
+      // in turn: a connection that rests for long is closed by the service
+      const client = idle.shift()!;
       posts.push(client.post().then(() => void idle.push(client)));
     }
     await delay(1);
@@ -103,6 +104,7 @@ function clientOf(socket: Socket, request: Buffer, wanted: string): Client {
   return {
     post: () =>
       new Promise((resolve, reject) => {
+        if (socket.destroyed) throw new Error('The service closed a connection that rested.');
         settle = (problem) => (problem === undefined ? resolve() : reject(problem));
         socket.write(request);
       }),
