@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { surveyPlaces } from './places.js';
 import { postFor } from './post/clients.js';
-import { POSTS_A_SECOND, READS_A_SECOND, type ReadRound, readBesidePosts } from './post/reads.js';
+import { type ReadRound, readBesidePosts } from './post/reads.js';
+import { type PostResults, type PostRound, postRows, SLOW_FLUSH_MS } from './post/table.js';
 import { requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import {
@@ -16,8 +17,7 @@ import {
   writePart,
 } from './support/run.js';
 import { type Server, startServer, startService } from './support/service.js';
-import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
-import { digits, textTable } from './support/table.js';
+import { textTable } from './support/table.js';
 
 interface Options extends BenchOptions {
   readonly points: number;
@@ -28,29 +28,7 @@ interface Options extends BenchOptions {
   readonly seed: number;
 }
 
-/** What a round measured. */
-export interface PostRound extends ReadRound {
-  /** Calls of `fdatasync` a second, each after a write as long as a line of the journal. */
-  readonly syncs: number;
-  /** Posts a second that a bare Fastify route in a process a core sends back. */
-  readonly echoes: number;
-  /** Posts that were acknowledged a second. */
-  readonly posts: number;
-  /** The first and the third where each flush takes {@link SLOW_FLUSH_MS} longer. */
-  readonly slowSyncs: number;
-  readonly slowPosts: number;
-}
-
-/** What bench/post writes. */
-export interface PostResults {
-  readonly points: number;
-  readonly connections: number;
-  readonly rounds: readonly PostRound[];
-}
-
 const LINE_BYTES = 400;
-/** What a flush takes on a disk behind a network, or on one without a cache of its own. */
-const SLOW_FLUSH_MS = 2;
 /** So many that none is asked for twice before the cache has forgotten the first time. */
 const DIFFERENT_READS = 100_000;
 const SMOKE = { points: 5_000, connections: 16, seconds: 0.5, readSeconds: 0.5, rounds: 1 };
@@ -135,37 +113,6 @@ function syncsASecond(folder: string, seconds: number, extraMs: number): number 
   closeSync(fd);
   rmSync(path);
   return count / seconds;
-}
-
-/** The results as lines of text: what, least, mean, most and deviation of the rounds. */
-export function postRows({ connections, rounds }: PostResults): string[][] {
-  const of = (key: keyof PostRound): number[] => rounds.map((round) => round[key]);
-  const row = (name: string, key: keyof PostRound): string[] => {
-    return [name, ...figures(spreadOf(of(key)))];
-  };
-  const ratio = (name: string, ours: keyof PostRound, theirs: keyof PostRound): string[] => {
-    return [name, ...figures(ratiosOf(of(ours), of(theirs)))];
-  };
-  return [
-    row('bare fdatasync calls a second', 'syncs'),
-    row(`posts a second that bare Fastify sends back, ${connections} clients`, 'echoes'),
-    row('points acknowledged a second, as many clients', 'posts'),
-    ratio('  beside bare fdatasync calls', 'posts', 'syncs'),
-    ratio('  beside bare Fastify', 'posts', 'echoes'),
-    row(`bare calls a second that take ${SLOW_FLUSH_MS} ms longer`, 'slowSyncs'),
-    row('points acknowledged a second with such flushes', 'slowPosts'),
-    ratio('  beside these calls', 'slowPosts', 'slowSyncs'),
-    row(`p99 of ${digits(READS_A_SECOND)} reads a second, ms`, 'quietMs'),
-    row(`the same beside ${POSTS_A_SECOND} refused posts a second, ms`, 'refusedMs'),
-    row(`the same beside ${POSTS_A_SECOND} accepted ones, ms`, 'besideMs'),
-    row('  folds meanwhile', 'folds'),
-    ratio('  beside refused posts to without', 'refusedMs', 'quietMs'),
-    ratio('  beside accepted posts to without', 'besideMs', 'quietMs'),
-  ];
-}
-
-function figures({ min, mean, max, deviation }: Spread): string[] {
-  return [min, mean, max, deviation].map(digits);
 }
 
 await runMain(import.meta, main);

@@ -1,5 +1,5 @@
-import type { PostRound } from '../post.js';
-import { ratiosOf, type Spread } from '../support/stats.js';
+import { postRatio } from '../post/table.js';
+import type { Spread } from '../support/stats.js';
 import { digits } from '../support/table.js';
 import type { Parts } from './types.js';
 
@@ -128,7 +128,7 @@ const DEFINITIONS: readonly Definition[] = [
     aim: 100,
     unit: ' ×',
     by: 'bench/post',
-    read: ({ post }) => post && spread(postRatio(post, 'posts', 'syncs')),
+    read: ({ post }) => post && spread(postRatio(post.results.rounds, 'posts', 'syncs')),
   },
   {
     what: 'the same where each flush takes 2 ms longer, as on a disk behind a network',
@@ -136,7 +136,7 @@ const DEFINITIONS: readonly Definition[] = [
     aim: 100,
     unit: ' ×',
     by: 'bench/post',
-    read: ({ post }) => post && spread(postRatio(post, 'slowPosts', 'slowSyncs')),
+    read: ({ post }) => post && spread(postRatio(post.results.rounds, 'slowPosts', 'slowSyncs')),
   },
   {
     what: 'p99 of reads while 500 posts a second run, beside without',
@@ -145,7 +145,7 @@ const DEFINITIONS: readonly Definition[] = [
     isLimit: true,
     unit: ' ×',
     by: 'bench/post',
-    read: ({ post }) => post && spread(postRatio(post, 'besideMs', 'quietMs')),
+    read: ({ post }) => post && spread(postRatio(post.results.rounds, 'besideMs', 'quietMs')),
   },
   {
     what: '10M points, page of 100 for a small box, beside the same at 1M',
@@ -223,15 +223,6 @@ function worstTiles(tiles: Parts['tiles']): Figure | undefined {
     .map(({ toOurs }) => toOurs)
     .sort((a, b) => a.median - b.median);
   return ratios[0] && spread(ratios[0]);
-}
-
-function postRatio(
-  { results }: NonNullable<Parts['post']>,
-  ours: keyof PostRound,
-  theirs: keyof PostRound,
-): Spread {
-  const of = (key: keyof PostRound): number[] => results.rounds.map((round) => round[key]);
-  return ratiosOf(of(ours), of(theirs));
 }
 
 function findNative(load: Parts['load']) {

@@ -1,5 +1,5 @@
 import type { Round } from '../generators/types.js';
-import { postRows } from '../post.js';
+import { postRows } from '../post/table.js';
 import { ratiosOf, spreadOf } from '../support/stats.js';
 import { digits, size } from '../support/table.js';
 import { tileTable } from '../tiles/table.js';

@@ -1,7 +1,7 @@
 import type { HttpResult } from '../generators/types.js';
 import type { LoadResults } from '../load.js';
 import type { PeerResults } from '../peers.js';
-import type { PostResults } from '../post.js';
+import type { PostResults } from '../post/table.js';
 import type { QueryResults } from '../query.js';
 import type { ReloadResults } from '../reload.js';
 import type { ScaleResult } from '../scale.js';
