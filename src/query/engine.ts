@@ -6,7 +6,7 @@ import type { Filters, Ordering, Query } from '../model/query.js';
 import type { Matches } from './common/matches.js';
 import type { Driver, Form, Way } from './common/plan.js';
 import { createScratch, type Scratch } from './common/scratch.js';
-import { andThen, drain, isWork, NO_WAY, PIECE, type Step, type Work } from './common/work.js';
+import { andThen, drain, isWork, NO_WAY, PIECE, type Step } from './common/work.js';
 import { findMatches } from './match.js';
 import { takeMerged } from './merge.js';
 import { takeNearest } from './page/nearest.js';
@@ -99,47 +99,20 @@ export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
   const memory = new Memory(() => createScratch(dataset.count, piece, attributeRows));
   return {
     dataset,
-    run(query, hints = NO_HINTS, accepted = undefined) {
-      const scratch = memory.take();
-      const answer = drain(answerOf(dataset, scratch, query, hints, accepted), scratch.meter);
-      memory.giveBack(scratch);
-      return answer;
-    },
-    begin(query, hints = NO_HINTS, accepted = undefined) {
-      const scratch = memory.take();
-      const step = answerOf(dataset, scratch, query, hints, accepted);
-      if (!isWork(step)) {
-        memory.giveBack(scratch);
-        return step;
-      }
-      return goOn(memory, scratch, step, (own) => answerOf(dataset, own, query, hints, accepted));
-    },
-    scan(filters, visit, { driver } = {}, accepted = undefined) {
-      const scratch = memory.take();
-      const scan = scanMatches(dataset, scratch, filters, visit, driver, accepted);
-      const count = drain(scan, scratch.meter);
-      memory.giveBack(scratch);
-      return count;
-    },
+    run: (query, hints = NO_HINTS, accepted = undefined) =>
+      toEnd(memory, (scratch) => answerOf(dataset, scratch, query, hints, accepted)),
+    begin: (query, hints = NO_HINTS, accepted = undefined) =>
+      begin(memory, (scratch) => answerOf(dataset, scratch, query, hints, accepted)),
+    scan: (filters, visit, { driver } = {}, accepted = undefined) =>
+      toEnd(memory, (scratch) => scanMatches(dataset, scratch, filters, visit, driver, accepted)),
     beginScan: (filters, visit, { driver } = {}, accepted = undefined) =>
       new Suspended(memory, (scratch) =>
         scanMatches(dataset, scratch, filters, visit, driver, accepted),
       ),
-    collect(filters, use, { driver } = {}) {
-      const scratch = memory.take();
-      const result = drain(useOf(scratch, filters, use, driver), scratch.meter);
-      memory.giveBack(scratch);
-      return result;
-    },
-    beginCollect(filters, use, { driver } = {}) {
-      const scratch = memory.take();
-      const step = useOf(scratch, filters, use, driver);
-      if (isWork(step)) {
-        return goOn(memory, scratch, step, (own) => useOf(own, filters, use, driver));
-      }
-      memory.giveBack(scratch);
-      return step;
-    },
+    collect: (filters, use, { driver } = {}) =>
+      toEnd(memory, (scratch) => useOf(scratch, filters, use, driver)),
+    beginCollect: (filters, use, { driver } = {}) =>
+      begin(memory, (scratch) => useOf(scratch, filters, use, driver)),
   };
 
   function useOf<T>(scratch: Scratch, filters: Filters, use: Use<T>, driver?: Driver): Step<T> {
@@ -149,15 +122,24 @@ export function createEngine(dataset: Dataset, piece: number = PIECE): Engine {
   }
 }
 
+/** Does work to its end. */
+function toEnd<T>(memory: Memory, work: (scratch: Scratch) => Step<T>): T {
+  const scratch = memory.take();
+  const result = drain(work(scratch), scratch.meter);
+  memory.giveBack(scratch);
+  return result;
+}
+
 /** Does the first piece of work; what is not done then can be resumed, or begins again. */
-function goOn<T>(
-  memory: Memory,
-  scratch: Scratch,
-  work: Work<T>,
-  again: (own: Scratch) => Step<T>,
-): T | Suspended<T> {
-  const { done, value } = work.next();
-  if (!done) return new Suspended(memory, again).adopt(scratch, work);
+function begin<T>(memory: Memory, work: (scratch: Scratch) => Step<T>): T | Suspended<T> {
+  const scratch = memory.take();
+  const step = work(scratch);
+  if (!isWork(step)) {
+    memory.giveBack(scratch);
+    return step;
+  }
+  const { done, value } = step.next();
+  if (!done) return new Suspended(memory, work).adopt(scratch, step);
   memory.giveBack(scratch);
   return value;
 }
