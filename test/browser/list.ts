@@ -1,21 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
+import { seriousFaults } from '../support/axe.js';
 import type { Envelope } from '../support/client.js';
 import { JPEG } from '../support/images.js';
 import { browserTest, LIST } from './shared.js';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** What axe finds in a page that keeps people from using it. */
-async function faults(page: Page): Promise<unknown> {
-  // the page lets no other script in: this one runs as those of a browser's own tools do
-  await page.evaluate(AXE);
-  return page.evaluate(`axe.run().then(({ violations }) => violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))`);
-}
 
 browserTest('the form filters, and pages lead forward and back', async (visitor, service) => {
   const { count } = (await service.get(`${LIST}?status=OPEN`)).json<Envelope>();
@@ -51,7 +39,7 @@ browserTest('what is wrong with a value stands beside its field', async (visitor
     const beside = page.locator('.field:has(#f-bbox) .error');
     const [box, error] = [(await field.boundingBox())!, (await beside.boundingBox())!];
     assert.ok(Math.abs(error.y - box.y) < 120, `${error.y} beside ${box.y}`);
-    assert.equal(await faults(page), []);
+    assert.equal(await seriousFaults(page), []);
     await field.fill('24,59,26,61');
     await field.press('Enter');
     await page.getByRole('heading', { name: 'matches' }).waitFor();
@@ -97,7 +85,7 @@ browserTest(
       await page.waitForSelector('#map[data-state=idle]');
       const map = await page.getAttribute('#map canvas', 'aria-label');
       assert.match(String(map), 'Map of 1 matches');
-      assert.equal(await faults(page), []);
+      assert.equal(await seriousFaults(page), []);
     });
   },
 );
@@ -113,7 +101,7 @@ browserTest('pages are good in the dark and on a phone', async (visitor, { site 
     const back = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     const [red] = String(back).match(/\d+/g)!.map(Number);
     assert.ok(red! < 60, String(back));
-    assert.equal(await faults(page), []);
+    assert.equal(await seriousFaults(page), []);
   };
   await visitor.visit([site], look, options);
 });
@@ -138,6 +126,6 @@ browserTest('a page of 1,000 points is no burden', async (visitor, { site }) => 
     // 1 to 2.5, in tasks of a tenth at most; a slower machine is slower for both
     assert.ok(few > 0 && many < 15 * few, `${few} and ${many} s`);
     await page.goto(`${LIST}999999999/`);
-    assert.equal(await faults(page), []);
+    assert.equal(await seriousFaults(page), []);
   });
 });

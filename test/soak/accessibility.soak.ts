@@ -1,0 +1,71 @@
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { browserTest, LIST } from '../browser/shared.js';
+import { seriousFaults } from '../support/axe.js';
+
+/** Every kind of page, and what brings it about. */
+const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  'the resources': (page) => page.goto('/rest/'),
+  'the list': (page) => page.goto(`${LIST}?page_size=20`),
+  'a point': (page) => page.goto(`${LIST}1/`),
+  notifications: (page) => page.goto('/rest/notifications/'),
+  'a value that is wrong': (page) => page.goto(`${LIST}?bbox=25,60,24&ordering=up`),
+  'nothing there': (page) => page.goto('/rest/nowhere/'),
+  'a point that is not there': (page) => page.goto(`${LIST}999999999/`),
+  'a form that is wrong': async (page) => {
+    await page.goto(LIST);
+    const form = page.locator('#add');
+    await form.locator('summary').first().click();
+    await form.getByLabel('lat').fill('north');
+    await form.getByLabel('lon').fill('nowhere');
+    await form.getByRole('button', { name: 'POST' }).first().click();
+    await form.locator('.field:has(#p-lon) .error').waitFor();
+  },
+  'the list with all that opens open': async (page) => {
+    await page.goto(`${LIST}?page_size=20`);
+    await page.evaluate(`document.querySelectorAll('details').forEach((one) => (one.open = true))`);
+    await page.locator('label[for=view-json]').click();
+    await page.waitForSelector('#map[data-state=idle]');
+  },
+};
+
+const SCREENS: Readonly<Record<string, BrowserContextOptions>> = {
+  'in the light': { colorScheme: 'light' },
+  'in the dark, on a phone': { colorScheme: 'dark', viewport: { width: 375, height: 667 } },
+};
+
+for (const [screen, options] of Object.entries(SCREENS)) {
+  browserTest(`no page keeps people out, ${screen}`, async (visitor, { site }) => {
+    await visitor.visit(
+      [site],
+      async (page) => {
+        for (const [name, open] of Object.entries(PAGES)) {
+          await open(page);
+          assert.equal(await seriousFaults(page), [], name);
+        }
+      },
+      options,
+    );
+  });
+}
+
+/**
+ * Rules that elements of Swagger UI 5 break: pale texts, buttons in buttons, the choice of a server
+ * without a label.
+ */
+const OF_THE_VIEWER = ['color-contrast', 'nested-interactive', 'select-name'];
+
+browserTest('the viewer has no faults but those of its package', async (visitor, { site }) => {
+  await visitor.visit([site], async (page) => {
+    await page.goto('/docs/');
+    await page.locator('.opblock').first().waitFor();
+    const faults = await seriousFaults(page);
+    assert.equal(
+      faults.filter(([rule]) => !OF_THE_VIEWER.includes(rule)),
+      [],
+    );
+  });
+});
+
+test.run();
