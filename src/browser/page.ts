@@ -7,6 +7,19 @@ function leaveOutEmptyFields(form: HTMLFormElement): void {
   });
 }
 
+/** Sends a form that writes once however often its button is clicked before the answer comes. */
+function sendOnce(form: HTMLFormElement): void {
+  let isSent = false;
+  form.addEventListener('submit', (event) => {
+    if (isSent) event.preventDefault();
+    isSent = true;
+  });
+  // the page comes back as it was left
+  addEventListener('pageshow', () => {
+    isSent = false;
+  });
+}
+
 /** Tells how long the service worked on the page, which only its headers say. */
 function tellTiming(place: HTMLElement): void {
   const [navigation] = performance.getEntriesByType('navigation');
@@ -20,6 +33,9 @@ function tellTiming(place: HTMLElement): void {
 
 for (const form of document.querySelectorAll<HTMLFormElement>('form[method="get"]')) {
   leaveOutEmptyFields(form);
+}
+for (const form of document.querySelectorAll<HTMLFormElement>('form[method="post"]')) {
+  sendOnce(form);
 }
 const timing = document.getElementById('timing');
 if (timing !== null) tellTiming(timing);

@@ -90,6 +90,41 @@ browserTest(
   },
 );
 
+browserTest('a form whose button is clicked twice posts once', async (visitor, service) => {
+  await visitor.visit([service.site], async (page) => {
+    let posts = 0;
+    let release: (() => void) | undefined;
+    // the second click comes when the first post is on its way
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(`**${LIST}`, async (route) => {
+      if (route.request().method() === 'POST') {
+        posts += 1;
+        await isReleased;
+      }
+      await route.continue();
+    });
+    await page.goto(LIST);
+    const form = page.locator('#add');
+    await form.locator('summary').first().click();
+    await form.getByLabel('lat').fill('-77.85');
+    await form.getByLabel('lon').fill('166.67');
+    const button = form.getByRole('button', { name: 'POST' }).first();
+    const sent = page.waitForRequest((request) => request.method() === 'POST');
+    await button.scrollIntoViewIfNeeded();
+    const { x, y } = (await button.boundingBox())!;
+    await page.mouse.click(x + 5, y + 5);
+    await sent;
+    await page.mouse.click(x + 5, y + 5);
+    release!();
+    await page.getByText('The point is stored.').waitFor();
+    assert.is(posts, 1);
+    const { count } = (await service.get(`${LIST}?bbox=166,-78,167,-77`)).json<Envelope>();
+    assert.is(count, 1);
+  });
+});
+
 browserTest('pages are good in the dark and on a phone', async (visitor, { site }) => {
   const options = { colorScheme: 'dark', viewport: { width: 375, height: 667 } } as const;
   const look = async (page: Page): Promise<void> => {
