@@ -19,6 +19,7 @@ import {
   positiveNumber,
   runMain,
   say,
+  smokeFlags,
   typedCommand,
   writePart,
 } from './support/run.js';
@@ -92,7 +93,7 @@ async function openArena(flags: readonly string[], options: Options): Promise<Ar
   const file = await nativeFile(points);
   const folder = mkdtempSync(join(CACHE, 'attack-'));
   linkSync(file, join(folder, 'points.waypost'));
-  const server = await startService(folder, ['--settle', '50ms', ...flags]);
+  const server = await startService(folder, ['--settle', '50ms', ...smokeFlags(smoke), ...flags]);
   const close = async (): Promise<void> => {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -15,6 +15,7 @@ import {
   positiveNumber,
   runMain,
   say,
+  smokeFlags,
   typedCommand,
   writePart,
 } from './support/run.js';
@@ -82,7 +83,9 @@ async function main(): Promise<void> {
 /** Runs the scenarios round by round, each in turn, against one server. */
 async function benchHttp(options: Options): Promise<HttpResult[]> {
   const own =
-    options.url === undefined ? await startService(await nativeFile(options.points)) : undefined;
+    options.url === undefined
+      ? await startService(await nativeFile(options.points), smokeFlags(options.smoke))
+      : undefined;
   try {
     const base = (own?.url ?? options.url!).replace(/\/+$/, '');
     say(`asking ${base} where its points lie`);

@@ -13,6 +13,7 @@ import {
   positiveNumber,
   runMain,
   say,
+  smokeFlags,
   typedCommand,
   writePart,
 } from './support/run.js';
@@ -56,7 +57,8 @@ async function main(): Promise<void> {
   };
   const accepting = (journal: string, nodeFlags: readonly string[] = []): Promise<Server> => {
     const limits = ['--posts-per-address', '0', '--max-connections', '5000'];
-    return startService(snapshot, ['--journal', join(folder, journal), ...limits], nodeFlags);
+    const flags = ['--journal', join(folder, journal), ...limits, ...smokeFlags(options.smoke)];
+    return startService(snapshot, flags, nodeFlags);
   };
   try {
     const echo = await start(startServer(ECHO, []));

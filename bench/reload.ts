@@ -14,6 +14,7 @@ import {
   positiveNumber,
   runMain,
   say,
+  smokeFlags,
   typedCommand,
   writePart,
 } from './support/run.js';
@@ -82,7 +83,7 @@ async function benchReload(options: Options): Promise<ReloadResults> {
   const served = join(folder, 'served.waypost');
   linkSync(files[0]!, served);
   const flags = ['--watch', 'off', '--settle', '50ms', '--admin-token', ADMIN_TOKEN];
-  const server = await startService(served, flags);
+  const server = await startService(served, [...flags, ...smokeFlags(options.smoke)]);
   const ended = new AbortController();
   try {
     const places = await surveyPlaces(server.url, 500, SEED);

@@ -69,6 +69,14 @@ export function plainCommand(name: string, description: string): Command {
 export const SMOKE_HELP = 'a few thousand points and short rounds: checks answers, not speed';
 export const LARGE_HELP = '10,000,000 points as well: needs 8 GB of memory';
 
+/**
+ * Flags of the services of a smoke run: it checks answers, and a machine that is busy with other
+ * work must not turn requests away.
+ */
+export function smokeFlags(smoke: boolean): readonly string[] {
+  return smoke ? ['--max-loop-delay', '0'] : [];
+}
+
 /** Whether a module is the script that was started. */
 function isMain(meta: ImportMeta): boolean {
   return process.argv[1] === meta.filename;
