@@ -1,13 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildDataset } from '../../src/dataset/build.js';
-import { appendToTail, createTail } from '../../src/dataset/tail.js';
-import { createGeneration } from '../../src/live/generation.js';
 import { RECORD_KEYS } from '../../src/model/point.js';
-import { type OwnApp, startApp } from '../support/app.js';
-import { ask, type Envelope, type Reply } from '../support/client.js';
-import { acceptedOf, readerOf } from '../support/engine.js';
+import type { Envelope, Reply } from '../support/client.js';
 import { type Note, scatterNotes } from '../support/notes.js';
+import { startNotes } from '../support/notes-app.js';
 import { decodeTile, type Feature, lineOf, onSquare } from '../support/tiles.js';
 
 const LIST = '/rest/map_data_points/';
@@ -19,25 +15,7 @@ const time = 1.6e15;
 /** Alone in the sea. */
 const posted: Note = { id: 900_001, lon: -140.5, lat: -45.5, created: time, modified: time + 7e6 };
 
-interface Service extends OwnApp {
-  ask(path: string, headers?: Record<string, string>, method?: string): Promise<Reply>;
-  accept(): void;
-}
-
-async function start(answerCacheBytes = 0): Promise<Service> {
-  const dataset = await buildDataset(readerOf(notes));
-  const tail = createTail({ rows: 10, bytes: 10_000 });
-  const generation = createGeneration({ dataset, extra: [], digest: 'tiles', loadedAt: 0, tail });
-  const app = await startApp({ generation }, answerCacheBytes);
-  return {
-    ...app,
-    ask: (path, headers = {}, method = 'GET') =>
-      ask(app.port, path, { method, headers: { Connection: 'close', ...headers } }),
-    accept: () => appendToTail(tail, acceptedOf([posted])),
-  };
-}
-
-const service = await start();
+const service = await startNotes(notes);
 test.after(() => service.close());
 
 function sumOf(reply: Reply): number {
@@ -46,11 +24,11 @@ function sumOf(reply: Reply): number {
 }
 
 async function listed(query: string): Promise<number> {
-  return (await service.ask(`${LIST}${query}`)).json<Envelope>().count;
+  return (await service.get(`${LIST}${query}`)).json<Envelope>().count;
 }
 
 test('a tile is a Mapbox Vector Tile of what the list counts, filters included', async () => {
-  const tile = await service.ask(WORLD);
+  const tile = await service.get(WORLD);
   assert.is(tile.status, 200);
   assert.is(tile.headers['content-type'], TYPE);
   assert.is(tile.headers['access-control-allow-origin'], '*');
@@ -62,22 +40,22 @@ test('a tile is a Mapbox Vector Tile of what the list counts, filters included',
     'created_at_after=2021-01-01T00:00:00Z&modified_at_before=2023-01-01T00:00:00Z',
     'bbox=170,-90,-170,90&grid=128',
   ]) {
-    assert.is(sumOf(await service.ask(`${WORLD}?${filter}`)), await listed(`?${filter}`), filter);
+    assert.is(sumOf(await service.get(`${WORLD}?${filter}`)), await listed(`?${filter}`), filter);
   }
-  const part = await service.ask('/tiles/1/1/0.mvt?bbox=-10,-20,60,70');
+  const part = await service.get('/tiles/1/1/0.mvt?bbox=-10,-20,60,70');
   // the equator belongs to the tile south of it
   assert.is(sumOf(part), await listed('?bbox=0,0.00000001,60,70'));
 });
 
 test('an empty tile is 204, one outside of the pyramid 404, a bad parameter 400', async () => {
-  const empty = await service.ask('/tiles/9/20/380.mvt');
+  const empty = await service.get('/tiles/9/20/380.mvt');
   assert.equal([empty.status, empty.body.length], [204, 0]);
   assert.is(empty.headers['content-length'], undefined);
   assert.is(empty.headers['content-type'], undefined);
   assert.ok(empty.headers.etag);
-  assert.is((await service.ask(`${WORLD}?bbox=1,1,1,1`)).status, 204);
+  assert.is((await service.get(`${WORLD}?bbox=1,1,1,1`)).status, 204);
   // a box beside the tile
-  assert.is((await service.ask('/tiles/1/0/0.mvt?bbox=10,-20,20,-10')).status, 204);
+  assert.is((await service.get('/tiles/1/0/0.mvt?bbox=10,-20,20,-10')).status, 204);
   for (const path of [
     '23/0/0',
     '1/2/0',
@@ -88,39 +66,39 @@ test('an empty tile is 204, one outside of the pyramid 404, a bad parameter 400'
     '1/+1/0',
     'a/0/0',
   ]) {
-    const reply = await service.ask(`/tiles/${path}.mvt`);
+    const reply = await service.get(`/tiles/${path}.mvt`);
     assert.equal([path, reply.status, reply.text], [path, 404, '{"detail":"Not found."}']);
   }
   for (const path of ['/tiles/0/0/0', '/tiles/0/0/0.png', '/tiles/', '/tiles/0/0/0.mvt/']) {
-    assert.is((await service.ask(path)).status, 404, path);
+    assert.is((await service.get(path)).status, 404, path);
   }
   const bad = 'grid=5&cluster=no&limit=0&fields=name&bbox=1&status=NEW';
-  const refused = await service.ask(`${WORLD}?${bad}`);
+  const refused = await service.get(`${WORLD}?${bad}`);
   assert.is(refused.status, 400);
   const names = Object.keys(refused.json<object>()).sort();
   assert.equal(names, ['bbox', 'cluster', 'fields', 'grid', 'limit']);
-  assert.is((await service.ask(`/tiles/points.json?${bad}`)).text, refused.text);
-  assert.is((await service.ask(`${WORLD}?format=json`)).status, 404);
-  assert.is((await service.ask(WORLD, { Accept: 'image/png' })).status, 406);
+  assert.is((await service.get(`/tiles/points.json?${bad}`)).text, refused.text);
+  assert.is((await service.get(`${WORLD}?format=json`)).status, 404);
+  assert.is((await service.get(WORLD, { headers: { Accept: 'image/png' } })).status, 406);
 });
 
 test('HEAD, OPTIONS, other methods and preconditions are those of every address', async () => {
-  const tile = await service.ask(WORLD);
-  const head = await service.ask(WORLD, {}, 'HEAD');
+  const tile = await service.get(WORLD);
+  const head = await service.get(WORLD, { method: 'HEAD' });
   assert.equal([head.status, head.body.length], [200, 0]);
   assert.is(head.headers['content-length'], String(tile.body.length));
   assert.is(head.headers.etag, tile.headers.etag);
-  const known = await service.ask(WORLD, { 'If-None-Match': tile.headers.etag! });
+  const known = await service.get(WORLD, { headers: { 'If-None-Match': tile.headers.etag! } });
   assert.is(known.status, 304);
-  assert.not.equal((await service.ask(`${WORLD}?grid=8`)).headers.etag, tile.headers.etag);
-  const options = await service.ask(WORLD, {}, 'OPTIONS');
+  assert.not.equal((await service.get(`${WORLD}?grid=8`)).headers.etag, tile.headers.etag);
+  const options = await service.get(WORLD, { method: 'OPTIONS' });
   assert.equal(options.json<{ renders: string[] }>().renders, [TYPE]);
-  const post = await service.ask(WORLD, {}, 'POST');
+  const post = await service.get(WORLD, { method: 'POST' });
   assert.equal([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS']);
 });
 
 test('points have the fields that are asked for, and no clusters where none are wanted', async () => {
-  const tile = await service.ask(
+  const tile = await service.get(
     `${WORLD}?cluster=false&limit=20&fields=comment,lat,modified_at,created_by,tags,id`,
   );
   const { points = [], meta = [], clusters } = decodeTile(tile.body);
@@ -128,7 +106,7 @@ test('points have the fields that are asked for, and no clusters where none are 
   assert.equal([points.length, meta.length], [20, 1]);
   assert.equal(meta[0]!.properties, { point_count: 500, shown: 20, left_out: 480 });
   for (const { id, properties } of points) {
-    const record = (await service.ask(`${LIST}${id}/`)).json<Record<string, string>>();
+    const record = (await service.get(`${LIST}${id}/`)).json<Record<string, string>>();
     const { created_by, tags } = record;
     const seconds = (key: string): number => Math.floor(Date.parse(record[key]!) / 1000);
     assert.equal(
@@ -149,9 +127,9 @@ test('points have the fields that are asked for, and no clusters where none are 
 });
 
 test('TileJSON leads to tiles that last, as long as the data are the same', async () => {
-  const own = await start(1 << 20);
+  const own = await startNotes(notes, 1 << 20);
   const tileSet = async (query = ''): Promise<{ url: string; reply: Reply }> => {
-    const reply = await own.ask(`/tiles/points.json${query}`);
+    const reply = await own.get(`/tiles/points.json${query}`);
     const { tiles } = reply.json<{ tiles: string[] }>();
     return { reply, url: tiles[0]! };
   };
@@ -170,24 +148,24 @@ test('TileJSON leads to tiles that last, as long as the data are the same', asyn
   );
   assert.is(first.reply.headers['cache-control'], 'no-cache');
   assert.match(first.url, /\/tiles\/\{z\}\/\{x\}\/\{y\}\.mvt\?grid=32&status=NEW&v=[\w.]+$/);
-  const before = await own.ask(pathOf(first.url));
+  const before = await own.get(pathOf(first.url));
   assert.equal([before.status, before.headers['cache-control']], [200, FOR_EVER]);
-  assert.is((await own.ask(`${WORLD}?v=other`)).headers['cache-control'], 'no-cache');
+  assert.is((await own.get(`${WORLD}?v=other`)).headers['cache-control'], 'no-cache');
 
   // kept, and kept as lasting
-  await own.ask(pathOf(first.url));
-  assert.is((await own.ask(pathOf(first.url))).headers['cache-control'], FOR_EVER);
-  own.accept();
+  await own.get(pathOf(first.url));
+  assert.is((await own.get(pathOf(first.url))).headers['cache-control'], FOR_EVER);
+  own.accept([posted]);
   const second = await tileSet('?status=NEW&grid=32');
   assert.not.equal(second.url, first.url);
   assert.not.equal(second.reply.headers.etag, first.reply.headers.etag);
-  const late = await own.ask(pathOf(first.url));
+  const late = await own.get(pathOf(first.url));
   assert.is(late.headers['cache-control'], 'no-cache');
-  const after = await own.ask(pathOf(second.url));
+  const after = await own.get(pathOf(second.url));
   assert.is(after.headers['cache-control'], FOR_EVER);
   for (const tile of [late, after]) assert.is(sumOf(tile), sumOf(before) + 1);
   const [x, y] = onSquare(posted.lon, posted.lat).map((part) => lineOf(part, 2 ** 8));
-  const alone = await own.ask(`/tiles/8/${x}/${y}.mvt?fields=modified_at`);
+  const alone = await own.get(`/tiles/8/${x}/${y}.mvt?fields=modified_at`);
   const { points = [] } = decodeTile(alone.body);
   const expected: Feature['properties'] = {
     id: posted.id,
@@ -213,13 +191,13 @@ test('TileJSON lists the attributes that each layer has, those of the query incl
     ['fields=lat,comment,id&', ['comment', 'lat']],
     [`fields=${RECORD_KEYS.join()}&`, RECORD_KEYS.filter((key) => !usual.includes(key))],
   ] as const) {
-    const { vector_layers } = (await service.ask(`/tiles/points.json?${query}`)).json<TileSet>();
+    const { vector_layers } = (await service.get(`/tiles/points.json?${query}`)).json<TileSet>();
     const fields = Object.fromEntries(vector_layers.map((layer) => [layer.id, layer.fields]));
     assert.equal(Object.keys(fields['points']!).sort(), [...usual, ...more].sort(), query);
     // a tile has no attribute that is not listed, and every one that is
     const met: Record<string, Set<string>> = {};
     for (const look of ['', 'cluster=false&']) {
-      const layers = decodeTile((await service.ask(`${WORLD}?${query}${look}grid=128`)).body);
+      const layers = decodeTile((await service.get(`${WORLD}?${query}${look}grid=128`)).body);
       for (const [id, features] of Object.entries(layers)) {
         met[id] ??= new Set();
         for (const { properties } of features) {

@@ -1,0 +1,35 @@
+import { buildDataset } from '../../src/dataset/build.js';
+import { appendToTail, createTail } from '../../src/dataset/tail.js';
+import { createGeneration } from '../../src/live/generation.js';
+import { type OwnApp, startApp } from './app.js';
+import { type Asked, ask, type Reply } from './client.js';
+import { acceptedOf, readerOf } from './engine.js';
+import type { Note } from './notes.js';
+
+const CAPACITY = { rows: 1_000, bytes: 1_000_000 };
+
+/** A web server in this process whose points are notes. */
+export interface NotesApp extends OwnApp {
+  /** Asks over a connection of its own. */
+  get(path: string, asked?: Asked): Promise<Reply>;
+  /** Lets some more notes be accepted. */
+  accept(notes: readonly Note[]): void;
+}
+
+/** Starts a service of these notes, in any order of ids. */
+export async function startNotes(notes: readonly Note[], answerCacheBytes = 0): Promise<NotesApp> {
+  const dataset = await buildDataset(readerOf(notes));
+  const tail = createTail(CAPACITY);
+  const parts = { dataset, extra: [], digest: 'notes', loadedAt: 0, tail };
+  const app = await startApp({ generation: createGeneration(parts) }, answerCacheBytes);
+  let accepted = 0;
+  return {
+    ...app,
+    get: (path, asked) =>
+      ask(app.port, path, { ...asked, headers: { Connection: 'close', ...asked?.headers } }),
+    accept(more) {
+      appendToTail(tail, acceptedOf(more, accepted + 1));
+      accepted += more.length;
+    },
+  };
+}
