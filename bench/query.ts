@@ -37,6 +37,8 @@ export interface QueryResults {
   readonly cases: readonly QueryResult[];
   /** The slowest queries that a search found, the slowest first. */
   readonly slowest: readonly Slow[];
+  /** Those with the longest pieces, the longest first. */
+  readonly longestPieces?: readonly Slow[];
   /** Those with a polygon, which are not among the others. */
   readonly polygons?: readonly Slow[];
   /** Those with the longest pieces beside a full tail, the longest first. */
@@ -84,15 +86,23 @@ async function main(): Promise<void> {
   say(`searching ${searched} queries of ${points} points for slow ones`);
   const generated = await loadEngine(await nativeFile(points, options.seed));
   const effort = { queries: searched, seed: options.seed };
-  const { slowest, polygons } = await searchEverything(generated, effort);
+  const { slowest, longestPieces, polygons } = await searchEverything(generated, effort);
   console.log(slowestText(`the ${SLOWEST} slowest queries`, slowest));
+  console.log(slowestText(`the ${SLOWEST} longest pieces`, longestPieces));
   console.log(slowestText('the slowest with a polygon', polygons.slice(0, SHOWN_POLYGONS)));
   const beside = searchFullTail(generated, options.smoke ? 2_000 : FULL_TAIL, {
     queries: Math.ceil(searched / FULL_TAIL_SHARE),
     seed: options.seed,
   });
   console.log(slowestText('the longest pieces beside a full tail', beside));
-  const results = { cases, slowest, polygons, besideFullTail: beside, searched };
+  const results: QueryResults = {
+    cases,
+    slowest,
+    longestPieces,
+    polygons,
+    besideFullTail: beside,
+    searched,
+  };
   writePart<QueryResults>(options.json, typedCommand('query'), results);
 }
 

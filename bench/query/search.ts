@@ -2,7 +2,7 @@ import type { Random } from '../../src/generate/random.js';
 import type { Circle, Query } from '../../src/model/query.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
 import { benchRandom } from '../places.js';
-import { leastOf, timePieces } from '../support/pieces.js';
+import { leastOf, type Took, timePieces } from '../support/pieces.js';
 import { say } from '../support/run.js';
 import { type Candidate, mutate, randomCandidate, type Searched, textOf } from './candidates.js';
 import { HOSTILE_DATA, hostileDataset } from './hostile-data.js';
@@ -29,11 +29,10 @@ export interface Effort {
 }
 
 /** A candidate and what it cost. */
-interface Tried {
+interface Tried extends Took {
   readonly candidate: Candidate;
   readonly query: Query;
   readonly matches: number;
-  readonly millis: number;
 }
 
 /** Candidates that are changed in the hope of a slower one. */
@@ -53,9 +52,16 @@ export const SLOWEST = 10;
  */
 const POLYGONS = 40;
 
-/** The slowest queries without a polygon, and those with one. */
-export interface Slowest {
+/** What a search finds. */
+export interface Found {
+  /** The slowest queries. */
   readonly slowest: readonly Slow[];
+  /** Those with the longest pieces, which hold a thread for the longest time. */
+  readonly longestPieces: readonly Slow[];
+}
+
+/** The same of queries without a polygon, and the slowest with one. */
+export interface FoundEverywhere extends Found {
   readonly polygons: readonly Slow[];
 }
 
@@ -63,68 +69,101 @@ export interface Slowest {
  * Searches the generated points with half of the queries, and hostile data sets of the same size
  * with the rest.
  */
-export async function searchEverything(generated: Engine, effort: Effort): Promise<Slowest> {
+export async function searchEverything(
+  generated: Engine,
+  effort: Effort,
+): Promise<FoundEverywhere> {
   const half = Math.ceil(effort.queries / 2);
-  let slowest = searchSlowest('generated', generated, [], { ...effort, queries: half });
+  const found = [searchSlowest('generated', generated, [], { ...effort, queries: half })];
   const few = { ...effort, queries: Math.ceil(effort.queries / POLYGONS), hasPolygons: true };
-  const polygons = searchSlowest('generated', generated, [], few);
+  const polygons = searchSlowest('generated', generated, [], few).slowest;
   say(`polygons: the slowest takes ${polygons[0]!.millis.toFixed(1)} ms`);
   const queries = Math.ceil(half / HOSTILE_DATA.length);
   for (const { name, circles, times, make } of HOSTILE_DATA) {
     const engine = createEngine(await hostileDataset(make(generated.dataset.count), times));
-    slowest.push(...searchSlowest(name, engine, circles, { ...effort, queries }));
-    slowest = slowest.sort((a, b) => b.millis - a.millis).slice(0, SLOWEST);
-    say(`${name}: the slowest so far takes ${slowest[0]!.millis.toFixed(1)} ms`);
+    const here = searchSlowest(name, engine, circles, { ...effort, queries });
+    found.push(here);
+    const [millis, piece] = [here.slowest[0]!.millis, here.longestPieces[0]!.piece];
+    say(`${name}: at most ${millis.toFixed(1)} ms, a piece of ${piece.toFixed(1)} ms`);
   }
-  return { slowest, polygons };
+  return {
+    slowest: most(
+      found.flatMap(({ slowest }) => slowest),
+      'millis',
+      SLOWEST,
+    ),
+    longestPieces: most(
+      found.flatMap(({ longestPieces }) => longestPieces),
+      'piece',
+      SLOWEST,
+    ),
+    polygons,
+  };
 }
 
 /**
- * Looks for the slowest queries of an engine: random ones, and changed versions of the slowest so
- * far. `circles` are tried as they are, too.
+ * Looks for the slowest queries of an engine and for those with the longest pieces: random ones,
+ * and changed versions of the worst so far. `circles` are tried as they are, too.
  */
 export function searchSlowest(
   data: string,
   engine: Engine,
   circles: readonly Circle[],
   { queries, seed, hasPolygons = false }: Effort,
-): Slow[] {
+): Found {
   const searched = { dataset: engine.dataset, circles, hasPolygons };
   const random = benchRandom(seed, 400);
   let slowest: Tried[] = [];
+  let longest: Tried[] = [];
   for (let i = 0; i < queries; i++) {
-    const tried = measure(engine, next(searched, slowest, random), slowest.at(-1)?.millis);
+    const parents = i % 2 === 0 ? slowest : longest;
+    const beat = {
+      millis: slowest[PARENTS - 1]?.millis ?? 0,
+      piece: longest[PARENTS - 1]?.piece ?? 0,
+    };
+    const tried = measure(engine, next(searched, parents, random), beat);
     if (tried === undefined) continue;
-    slowest.push(tried);
-    slowest = slowest.sort((a, b) => b.millis - a.millis).slice(0, PARENTS);
+    slowest = most([...slowest, tried], 'millis', PARENTS);
+    longest = most([...longest, tried], 'piece', PARENTS);
   }
-  return distinct(slowest)
-    .map(({ query, candidate, matches }) => ({
-      data,
-      query: textOf(candidate, query),
-      matches,
-      ...leastOf(() => engine.begin(query), FINAL),
-    }))
-    .sort((a, b) => b.millis - a.millis)
-    .slice(0, SLOWEST);
+  const measured = (tried: readonly Tried[], by: keyof Took): Slow[] =>
+    most(
+      distinct(tried).map(({ query, candidate, matches }) => ({
+        data,
+        query: textOf(candidate, query),
+        matches,
+        ...leastOf(() => engine.begin(query), FINAL),
+      })),
+      by,
+      SLOWEST,
+    );
+  return { slowest: measured(slowest, 'millis'), longestPieces: measured(longest, 'piece') };
 }
 
-function next(searched: Searched, slowest: readonly Tried[], random: Random): Candidate {
-  if (slowest.length < PARENTS || !random.chance(CHANGED)) {
+/** The `count` that took most. */
+function most<T extends Took>(all: readonly T[], by: keyof Took, count: number): T[] {
+  return [...all].sort((a, b) => b[by] - a[by]).slice(0, count);
+}
+
+function next(searched: Searched, parents: readonly Tried[], random: Random): Candidate {
+  if (parents.length < PARENTS || !random.chance(CHANGED)) {
     return randomCandidate(searched, random);
   }
-  return mutate(searched, random.pick(slowest).candidate, random);
+  return mutate(searched, random.pick(parents).candidate, random);
 }
 
-/** Measures a candidate; undefined when it is quicker than `beat`. */
-function measure(engine: Engine, candidate: Candidate, beat = 0): Tried | undefined {
+/** Measures a candidate; undefined when neither it nor its longest piece takes more than `beat`. */
+function measure(engine: Engine, candidate: Candidate, beat: Took): Tried | undefined {
   const { filters, ordering, pageSize, depth } = candidate;
   const first = { filters, ordering, page: 1, pageSize };
   const { count: matches, pageCount } = engine.run(first)!;
   const query = { ...first, page: 1 + Math.round((pageCount - 1) * depth) };
-  if (timePieces(() => engine.begin(query)).millis <= beat) return undefined;
-  const { millis } = leastOf(() => engine.begin(query), AGAIN);
-  return millis > beat ? { candidate, query, matches, millis } : undefined;
+  const begin = () => engine.begin(query);
+  const isWorse = ({ millis, piece }: Took) => millis > beat.millis || piece > beat.piece;
+  const once = timePieces(begin);
+  if (!isWorse(once)) return undefined;
+  const least = leastOf(begin, AGAIN, once);
+  return isWorse(least) ? { candidate, query, matches, ...least } : undefined;
 }
 
 /** Keeps one query of each family: versions of one query differ by little. */

@@ -79,6 +79,18 @@ const DEFINITIONS: readonly Definition[] = [
     },
   },
   {
+    what: 'longest time for which a query that a search finds holds a thread, likewise',
+    least: 5,
+    aim: 2,
+    isLimit: true,
+    unit: ' ms',
+    by: 'bench/query',
+    read({ query }) {
+      const longest = query?.results.longestPieces?.[0];
+      return longest && { value: longest.piece, text: digits(longest.piece) };
+    },
+  },
+  {
     what: 'native snapshot: process start to ready, beside JSON.parse of the same NDJSON line by line',
     least: 0.7,
     aim: 0.4,

@@ -1,5 +1,6 @@
 import type { Round } from '../generators/types.js';
 import { postRows } from '../post/table.js';
+import type { Slow } from '../query/search.js';
 import { ratiosOf, spreadOf } from '../support/stats.js';
 import { digits, size } from '../support/table.js';
 import { tileTable } from '../tiles/table.js';
@@ -38,6 +39,7 @@ export function reportTables(report: Report): ReportTable[] {
     open && httpTable('Scenarios, open loop at a fixed rate', open.results),
     query && queryTable(query.results),
     query && slowestTable(query.results),
+    query && longestPiecesTable(query.results),
     load && loadTable(load.results),
     load && ratesTable(load.results),
     reload && reloadTable(reload.results),
@@ -126,17 +128,33 @@ function httpTable(title: string, results: NonNullable<Parts['http']>['results']
 }
 
 function slowestTable({
-  slowest = [],
+  slowest,
   searched = 0,
 }: NonNullable<Parts['query']>['results']): ReportTable | undefined {
-  if (slowest.length === 0) return undefined;
+  const note =
+    `Of ${digits(searched)}, random ones and changed versions of the worst, over generated points and data sets ` +
+    'made to be slow. A query that takes long goes on in pieces between other requests.';
+  return slowTable('The slowest queries that a search finds', note, slowest);
+}
+
+function longestPiecesTable({
+  longestPieces,
+}: NonNullable<Parts['query']>['results']): ReportTable | undefined {
+  const note = 'Of the same search: for so long a query holds a thread.';
+  return slowTable('The longest pieces of queries that a search finds', note, longestPieces);
+}
+
+function slowTable(
+  title: string,
+  note: string,
+  found: readonly Slow[] = [],
+): ReportTable | undefined {
+  if (found.length === 0) return undefined;
   return {
-    title: 'The slowest queries that a search finds',
-    note:
-      `Of ${digits(searched)}, random ones and changed versions of the slowest, over generated points and data sets ` +
-      'made to be slow. A query that takes long goes on in pieces between other requests.',
+    title,
+    note,
     head: ['data', 'query', 'matches', 'ms', 'longest piece, ms'],
-    rows: slowest.map(({ data, query, matches, millis, piece }) => [
+    rows: found.map(({ data, query, matches, millis, piece }) => [
       data,
       query,
       digits(matches),
