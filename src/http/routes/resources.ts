@@ -102,7 +102,10 @@ export function createResources(context: Context, hasOperations: boolean): Resou
   const hasImages = context.mediaFolder !== undefined;
   const openapi = openapiView(resources, { hasImages, hasOperations });
   resources.push(make(OPENAPI_PATH, openapi, OPENAPI_DESCRIPTION));
-  const api = { ...openapi, name: 'ogcApi' };
+  const api = {
+    ...openapi,
+    name: 'ogcApi',
+  };
   resources.push(make(OGC_API_PATH, api, OPENAPI_DESCRIPTION));
   return resources;
 }
