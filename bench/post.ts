@@ -72,9 +72,9 @@ async function main(): Promise<void> {
       Array.from({ length: count }, () => paths[read++ % paths.length]!);
     const reads: ReadRound[] = [];
     // first, since what is posted at full speed is being folded in for a while
-    for (const round of all) {
+    for (const [i, round] of all.entries()) {
       say(`${round} of reads`);
-      reads.push(await readBesidePosts(url, nextPaths, readSeconds));
+      reads.push(await readBesidePosts(url, nextPaths, readSeconds, i));
     }
     const rounds: PostRound[] = [];
     // what is not compiled yet is not measured
