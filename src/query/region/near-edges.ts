@@ -162,6 +162,7 @@ export class NearEdges {
     const ends = this.#ends;
     const places = this.#places;
     const turns = this.#turns;
+    this.#looks.count += this.#ringEnds[this.#ringEnds.length - 1]!;
     let i = 0;
     for (let part = 0; part < this.#rings.length; part++) {
       let odd = this.#odd[part]!;
@@ -198,7 +199,6 @@ export class NearEdges {
 
   /** Does what `Region.collect` does for rows in the box. */
   collect(coords: Float64Array, from: Row, to: Row, bounds: Int32Array, at: number): number {
-    this.#looks.count += (to - from) * this.#ringEnds.at(-1)!;
     let end = at;
     for (let row = from; row < to; row++) {
       bounds[end] = row;

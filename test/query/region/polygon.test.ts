@@ -129,4 +129,17 @@ test('what many points at one place mean is asked once, and edges far from a blo
   assert.is.not(region.overlap(pile, 0), ACROSS);
 });
 
+test('each test of a single point counts the edges that it looks at', () => {
+  // a comb whose teeth all cross the cell of the point
+  const teeth = Array.from({ length: 400 }, (_, i): [number, number] => [100 * (i % 2), 1_000 + i]);
+  const polygon = polygonOf([[...teeth, [300, 1_400], [300, 1_000]]]);
+  const region = regionOf({ polygon })!;
+  const coords = Float64Array.of(0.5, 12.003);
+  region.contains(coords, 0);
+  const before = region.work();
+  for (let i = 0; i < 100; i++) region.contains(coords, 0);
+  const each = (region.work() - before) / 100;
+  assert.ok(each >= 8, `${each} ns`);
+});
+
 test.run();
