@@ -73,7 +73,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
     bodyLimit: BODY_LIMIT,
-    serverFactory: (handle) => createHttpServer(handle, limits, cut),
+    serverFactory: (handle) => createHttpServer(handle, limits, cut, context.pace),
     // with a logger, Fastify makes another one and two listeners for every request
     logger: false,
     genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? makeId(),

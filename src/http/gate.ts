@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { createPace, type Pace, type Share } from './answer/pace.js';
 import type { CutCounts } from './limits.js';
 
 /** Works on a request. */
@@ -7,7 +8,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** Requests of one connection that are worked on at the same time. */
 const MOST_UNANSWERED = 2;
-/** Milliseconds of one turn of the event loop that go to requests which waited. */
+/** Milliseconds of one turn that go to requests which waited, where none was heavy. */
 const TURN_MS = 1;
 /**
  * Milliseconds from which a request counts as heavy: ten times what an ordinary one takes, and a
@@ -46,16 +47,20 @@ interface Line {
  *
  * A request behind a heavy one of the same connection waits for another turn, too, even alone. All
  * that wait share a part of each turn, so that a hundred clients with heavy requests do not keep
- * those with light ones waiting.
+ * those with light ones waiting; while any is heavy, `pace` says when.
  */
 export function createGate(
   handle: Handler,
   cut: CutCounts,
+  pace: Pace = createPace(),
   mostWaiting: number = MOST_WAITING,
 ): Handler {
   const lines = new Map<Socket, Line>();
   let heavyLines = 0;
-  const callUp = inTurns(begin);
+  const callUp = inTurns(begin, (turn) => {
+    if (heavyLines > 0) pace.next(turn);
+    else setImmediate(() => turn(performance.now() + TURN_MS));
+  });
   let allWaiting = 0;
 
   /** Opens the line of a connection whose request, that of `first`, passed at once. */
@@ -80,10 +85,13 @@ export function createGate(
   /** Works on a request that need not wait, on its way past all lines. */
   function pass(request: IncomingMessage, response: ServerResponse): void {
     const began = performance.now();
+    const { begun } = pace;
     handle(request, response);
-    if (performance.now() - began < HEAVY_MS) return;
+    const ended = performance.now();
     const { socket } = request;
-    if (!socket.destroyed) weigh(lines.get(socket) ?? open(socket, response), true);
+    if (ended - began < HEAVY_MS) {
+      if (pace.begun === begun) pace.noteLight(ended);
+    } else if (!socket.destroyed) weigh(lines.get(socket) ?? open(socket, response), true);
   }
 
   /** Lets the line begin a request in the next turn, if it may. */
@@ -159,21 +167,23 @@ function createLine(socket: Socket): Line {
 
 /**
  * Calls `begin` for one after the other of the lines that it is given, in later turns of the event
- * loop, for {@link TURN_MS} of each.
+ * loop, which `schedule` says.
  */
-function inTurns(begin: (line: Line) => void): (line: Line) => void {
+function inTurns(
+  begin: (line: Line) => void,
+  schedule: (turn: Share) => void,
+): (line: Line) => void {
   const ready: Line[] = [];
   let isTurnComing = false;
 
   function expectTurn(): void {
     if (isTurnComing || ready.length === 0) return;
     isTurnComing = true;
-    setImmediate(turn);
+    schedule(turn);
   }
 
-  function turn(): void {
+  function turn(until: number): void {
     isTurnComing = false;
-    const until = performance.now() + TURN_MS;
     // lines that are called up meanwhile wait for the next turn
     let left = ready.length;
     do begin(ready.shift()!);

@@ -18,12 +18,25 @@ export interface Queue {
   add<T>(entry: Entry<T>): boolean;
 }
 
+/** When a queue works on its queries. */
+export interface QueueTurns {
+  /** Has `work` called once, in a later turn of the event loop. */
+  next(work: () => void): void;
+  /** Hears of each query that is added. */
+  begin(): void;
+}
+
+const EACH_TURN: QueueTurns = { next: setImmediate, begin: () => {} };
+
 /**
  * Makes a queue. It works on one query to its end before the next, since two half-way would need
- * twice the memory, and does one piece in each turn of the event loop, so that other requests are
- * answered in between. Queries that nobody waits for are dropped.
+ * twice the memory, and does one piece in each of its `turns`, so that other requests are answered in
+ * between. Queries that nobody waits for are dropped.
  */
-export function createQueue(mostWaiting: number = MOST_WAITING): Queue {
+export function createQueue(
+  mostWaiting: number = MOST_WAITING,
+  turns: QueueTurns = EACH_TURN,
+): Queue {
   // entries differ in the type of their results only, which the queue never looks at
   let entries: Entry<unknown>[] = [];
   let isScheduled = false;
@@ -31,7 +44,7 @@ export function createQueue(mostWaiting: number = MOST_WAITING): Queue {
   function schedule(): void {
     if (isScheduled || entries.length === 0) return;
     isScheduled = true;
-    setImmediate(work);
+    turns.next(work);
   }
 
   function work(): void {
@@ -61,6 +74,7 @@ export function createQueue(mostWaiting: number = MOST_WAITING): Queue {
     add(entry) {
       if (entries.length > mostWaiting) dropGone();
       if (entries.length > mostWaiting) return false;
+      turns.begin();
       entries.push(entry as Entry<unknown>);
       schedule();
       return true;

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Server } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings/setting.js';
@@ -112,9 +113,20 @@ function startProcess(sockets: readonly Server[], workers: number): ChildProcess
   // the same sockets for each thread, as file descriptors of its own
   const given = Array.from({ length: workers }, () => sockets.map(fdOf)).flat();
   return fork(script!, args, {
+    execArgv: execArgvOf(workers),
     env: { ...process.env, [SOCKETS]: `${workers} of ${sockets.length}` },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', ...given],
   });
+}
+
+/**
+ * V8 has four threads of its own, most of all to collect garbage. Where the threads that answer
+ * take all cores, those four would wait for cores in the middle of a collection, and keep them
+ * from who answers: one is enough then. What this process was given comes last, and wins.
+ */
+function execArgvOf(workers: number): string[] {
+  const own = workers < availableParallelism() ? [] : ['--v8-pool-size=1'];
+  return [...own, ...process.execArgv];
 }
 
 /** Node tells the file descriptor of a listening socket only where its own modules look for it. */

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, Server } from 'node:net';
 import type { Logger } from 'pino';
 import type { Posting } from '../http/answer/context.js';
 import { createWriteHead } from '../http/answer/head-lines.js';
+import { createPace } from '../http/answer/pace.js';
 import { createRequestStats } from '../http/answer/request-stats.js';
 import { type Audience, createApp } from '../http/app.js';
 import { createAssets } from '../http/assets/assets.js';
@@ -71,6 +72,7 @@ export async function createWeb(
       posting,
       accessLog,
       writeHead: createWriteHead(),
+      pace: createPace(),
       note: backlog.note,
       closing: () => isClosing,
     },

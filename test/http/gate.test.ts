@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createPace } from '../../src/http/answer/pace.js';
 import { createGate, type Handler } from '../../src/http/gate.js';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { until } from '../support/wait.js';
@@ -36,7 +37,7 @@ async function startGated(handle?: Handler, mostWaiting?: number): Promise<Gated
   const note = (request: IncomingMessage, response: ServerResponse): void => {
     begun.push({ path: request.url!, response });
   };
-  const server = createServer(createGate(handle ?? note, cut, mostWaiting));
+  const server = createServer(createGate(handle ?? note, cut, createPace(), mostWaiting));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   open.push({ close: () => server.closeAllConnections() }, server);

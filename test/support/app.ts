@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import type { Context } from '../../src/http/answer/context.js';
 import { createWriteHead } from '../../src/http/answer/head-lines.js';
+import { createPace } from '../../src/http/answer/pace.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { type Audience, createApp } from '../../src/http/app.js';
 import { createCutCounts } from '../../src/http/limits.js';
@@ -43,6 +44,7 @@ export async function startApp(
     posting: undefined,
     accessLog: 0,
     writeHead: createWriteHead(),
+    pace: createPace(),
     note: () => {},
     closing: () => false,
   };

@@ -9,6 +9,7 @@ import type { Site } from '../pages/site.js';
 import type { OriginSettings } from '../request/origin.js';
 import type { Throttle } from '../request/throttle.js';
 import type { WriteHead } from './head-lines.js';
+import type { Pace } from './pace.js';
 import type { RequestStats } from './request-stats.js';
 
 /** What accepts points, and how many of them. */
@@ -52,6 +53,8 @@ export interface Context {
   readonly accessLog: number;
   /** Writes the heads of a thread's answers: what changes by the second is made for all at once. */
   readonly writeHead: WriteHead;
+  /** When the thread does what takes long. */
+  readonly pace: Pace;
   /** Is told of each response that has been ended, to count what the system has not taken yet. */
   readonly note: (response: ServerResponse) => void;
   /** True once no new connections are taken: answers then ask clients to close theirs. */

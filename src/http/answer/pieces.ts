@@ -1,4 +1,5 @@
 import type { Pieces } from '../formats/format.js';
+import { createPace, type Pace } from './pace.js';
 
 /** Who waits for a result. */
 export interface Waiter<Result> {
@@ -21,25 +22,21 @@ export class Later<Result> {
 /** Does work piece by piece. */
 export type DoInPieces = <Result>(work: Pieces<Result>, waiter: Waiter<Result>) => void;
 
-/** Milliseconds of one turn of the event loop that go to such work. */
-const TURN_MS = 1;
-
 /**
  * Makes a thread's way to do work piece by piece. All of it together gets a share of each turn of
- * the event loop, however much there is, so that other requests are answered in between. Each work
- * gets its piece in turn, so that a small one does not wait for the end of a large one.
+ * the thread's pace, however much there is, so that other requests are answered in between. Each
+ * work gets its piece in turn, so that a small one does not wait for the end of a large one.
  */
-export function createPieceWork(turnMs: number = TURN_MS): DoInPieces {
+export function createPieceWork(pace: Pace = createPace()): DoInPieces {
   // entries differ in the type of their results alone, which only they themselves see
   const entries: { readonly work: Pieces<unknown>; readonly waiter: Waiter<unknown> }[] = [];
 
-  function turn(): void {
-    const until = performance.now() + turnMs;
+  function turn(until: number): void {
     do {
       const entry = entries.shift()!;
       if (!entry.waiter.isGone() && !isDone(entry)) entries.push(entry);
     } while (entries.length > 0 && performance.now() < until);
-    if (entries.length > 0) setImmediate(turn);
+    if (entries.length > 0) pace.next(turn);
   }
 
   /** Does a piece; returns whether it was the last. */
@@ -55,7 +52,8 @@ export function createPieceWork(turnMs: number = TURN_MS): DoInPieces {
   }
 
   return (work, waiter) => {
+    pace.begin();
     entries.push({ work, waiter: waiter as Waiter<unknown> });
-    if (entries.length === 1) setImmediate(turn);
+    if (entries.length === 1) pace.next(turn);
   };
 }

@@ -83,7 +83,7 @@ export function createPipeline(context: Context): Pipeline {
   const originOf = createOriginOf(context.origin);
   const codingOf = context.compress ? createCodingOf() : undefined;
   const answers = createAnswerCache(context.answerCacheBytes);
-  const doInPieces = createPieceWork();
+  const doInPieces = createPieceWork(context.pace);
   const deliver = createDelivery(context, answers, doInPieces);
   const seedOf = createSeedOf(context);
 

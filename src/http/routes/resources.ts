@@ -61,7 +61,7 @@ export interface Resource {
 export function createResources(context: Context, hasOperations: boolean): Resource[] {
   const serve = createPipeline(context);
   // of all views together: an engine works on one suspended query at a time
-  const queue = createQueue();
+  const queue = createQueue(undefined, context.pace);
   const { site } = context;
   const subjects = createSubjects(context);
   const make = <Wanted>(

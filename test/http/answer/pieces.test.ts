@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createPace } from '../../../src/http/answer/pace.js';
 import { createPieceWork, type Waiter } from '../../../src/http/answer/pieces.js';
 
 /** Somebody who waits for a result, and what has become of it. */
@@ -34,7 +35,7 @@ function* work(name: string, pieces: number, notes: string[]): Generator<void, s
 }
 
 test('all work together gets a share of each turn, and each its piece in turn', async () => {
-  const doInPieces = createPieceWork(1);
+  const doInPieces = createPieceWork(createPace(1));
   const notes: string[] = [];
   const clients = Array.from({ length: 50 }, waiting);
   for (const [i, client] of clients.entries()) doInPieces(work(`${i}`, 3, notes), client);
@@ -51,7 +52,7 @@ test('all work together gets a share of each turn, and each its piece in turn', 
 });
 
 test('a small one does not wait for a large one, and who is gone is not worked for', async () => {
-  const doInPieces = createPieceWork(0);
+  const doInPieces = createPieceWork(createPace(0));
   const notes: string[] = [];
   const [large, small, gone] = [waiting(), waiting(), waiting()];
   doInPieces(work('large', 100, notes), large);
