@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
+import { read } from '../support/documents.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
 import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
@@ -28,7 +29,8 @@ function pointsIn(clusters: readonly GdalFeature[], singles: readonly GdalFeatur
 }
 
 testUnless(reason, 'GDAL finds every point in the tiles of a zoom', async () => {
-  const source = `MVT:http://127.0.0.1:${service!.port}/tiles/1`;
+  const [, zoom] = / MVT:\S*\/tiles\/(\d+) clusters$/m.exec(read('docs/maps.md'))!;
+  const source = `MVT:http://127.0.0.1:${service!.port}/tiles/${zoom}`;
   const options = ['-oo', 'TILE_EXTENSION=mvt', '-oo', 'METADATA_FILE='];
   const clusters = await readByGdal(source, 'clusters', options);
   const singles = await readByGdal(source, 'points', options);
