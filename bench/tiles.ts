@@ -6,6 +6,7 @@ import {
   type BenchOptions,
   benchCommand,
   LARGE_HELP,
+  positive,
   runMain,
   say,
   typedCommand,
@@ -15,6 +16,7 @@ import { digits, textTable } from './support/table.js';
 import { FILTER_SETS, tilesOf, ZOOMS } from './tiles/cases.js';
 import { checkTiles } from './tiles/check.js';
 import type { Contender } from './tiles/contender.js';
+import { type Floor, measureFloors } from './tiles/floors.js';
 import { measureTiles } from './tiles/measure.js';
 import { openOurs, startOurs } from './tiles/ours.js';
 import { startPostgisTiles } from './tiles/postgis.js';
@@ -28,6 +30,8 @@ interface Options extends BenchOptions {
   readonly rounds: number;
   readonly large: boolean;
   readonly searchOnly: boolean;
+  readonly postgres?: number;
+  readonly filters?: number;
 }
 
 const TILES = 100;
@@ -42,19 +46,27 @@ const command = benchCommand('tiles', 'Makes vector tiles, by zoom and by filter
   rounds: 5,
 })
   .option('--large', LARGE_HELP, false)
-  .option('--search-only', 'the search for slow tiles alone', false);
+  .option('--search-only', 'the search for slow tiles alone', false)
+  .option('--filters <number>', 'the set of so many filters alone, without the search', Number)
+  .option(
+    '--postgres <port>',
+    'a PostgreSQL that runs, and keeps the points it is given',
+    positive,
+  );
 
 /** Entry: each size in turn. */
 async function main(): Promise<void> {
-  const { smoke, large, points, rounds, json, searchOnly } = command.parse().opts<Options>();
+  const options = command.parse().opts<Options>();
+  const { smoke, large, points, json } = options;
   const parts: TileResults[] = [];
   for (const size of smoke ? [SMOKE_POINTS] : large ? [points, 10_000_000] : [points]) {
-    parts.push(await benchSize(size, smoke ? 1 : rounds, smoke, searchOnly));
+    parts.push(await benchSize(size, { ...options, rounds: smoke ? 1 : options.rounds }));
   }
   const results: TileResults = {
     results: parts.flatMap((part) => part.results),
     queries: Object.fromEntries(FILTER_SETS.map(({ count, query }) => [count, query])),
     rebuilt: parts.flatMap((part) => part.rebuilt),
+    floors: parts.flatMap((part) => part.floors ?? []),
     slowest: parts.flatMap((part) => part.slowest),
     hostile: parts.flatMap((part) => part.hostile),
     skipped: Object.assign({}, ...parts.map((part) => part.skipped)) as Record<string, string>,
@@ -63,23 +75,21 @@ async function main(): Promise<void> {
   writePart(json, typedCommand('tiles'), results);
 }
 
-async function benchSize(
-  points: number,
-  rounds: number,
-  isSmoke: boolean,
-  isSearch: boolean,
-): Promise<TileResults> {
+async function benchSize(points: number, options: Options): Promise<TileResults> {
+  const { smoke, searchOnly, filters } = options;
   const native = await nativeFile(points);
   const engine = await loadEngine(native);
-  const measured = isSearch
+  const measured = searchOnly
     ? { results: [], rebuilt: [], skipped: {} }
-    : await measureSize(engine, native, rounds, isSmoke);
-  const slowest = await slowestTiles(engine, isSmoke ? 20 : SLOW_TRIES);
+    : await measureSize(engine, native, options);
+  const isSearched = filters === undefined;
+  const slowest = isSearched ? await slowestTiles(engine, smoke ? 20 : SLOW_TRIES) : [];
+  const hostile = isSearched ? [await hostileTiles(engine, smoke ? 500 : HOSTILE)] : [];
   return {
     ...measured,
     queries: {},
     slowest: slowest.map((one) => ({ points, ...one })),
-    hostile: [{ points, ...(await hostileTiles(engine, isSmoke ? 500 : HOSTILE)) }],
+    hostile: hostile.map((one) => ({ points, ...one })),
   };
 }
 
@@ -87,18 +97,19 @@ async function benchSize(
 async function measureSize(
   engine: Engine,
   native: string,
-  rounds: number,
-  isSmoke: boolean,
-): Promise<Pick<TileResults, 'results' | 'rebuilt' | 'skipped'>> {
+  { rounds, smoke: isSmoke, postgres, filters }: Options,
+): Promise<Pick<TileResults, 'results' | 'rebuilt' | 'floors' | 'skipped'>> {
   const points = engine.dataset.count;
   const ndjson = await ndjsonFile(points);
   const tiles = ZOOMS.map((z) => tilesOf(engine.dataset, z, isSmoke ? 5 : TILES));
-  const contenders: Contender[] = [openOurs(engine), await startOurs(native)];
+  const byHttp = await startOurs(native);
+  const contenders: Contender[] = [openOurs(engine), byHttp];
+  const floors: Floor[] = [];
   const skipped: Record<string, string> = {};
   const rebuilt: Rebuilt[] = [];
   const results: TileResult[] = [];
   try {
-    const postgis = await startPostgisTiles(ndjson).catch((error: unknown) => {
+    const postgis = await startPostgisTiles(ndjson, postgres).catch((error: unknown) => {
       if (!(error instanceof Skipped)) throw error;
       say(`left out: ${error.message}`);
       skipped['PostGIS'] = error.message;
@@ -107,7 +118,12 @@ async function measureSize(
     const clusters = points < LIGHT_FROM ? await openSupercluster(ndjson) : undefined;
     if (clusters) contenders.push(clusters);
     else skipped[`supercluster, ${digits(points)} points`] = 'needs more memory than Node takes';
-    for (const set of FILTER_SETS) {
+    const deepest = tiles.at(-1)![0]!;
+    const bytes = await contenders[0]!.tile(deepest);
+    floors.push(...(await measureFloors(byHttp, postgis ?? undefined, bytes, isSmoke)));
+    for (const set of FILTER_SETS.filter(
+      ({ count }) => filters === undefined || count === filters,
+    )) {
       for (const contender of contenders) await contender.prepare(set);
       const seconds = clusters?.rebuilt.get(set.count);
       if (seconds !== undefined) rebuilt.push({ points, filters: set.count, seconds });
@@ -121,7 +137,7 @@ async function measureSize(
   } finally {
     for (const contender of contenders) await contender.stop();
   }
-  return { results, rebuilt, skipped };
+  return { results, rebuilt, floors: floors.map((one) => ({ points, ...one })), skipped };
 }
 
 function tilesText(results: TileResults): string {

@@ -45,7 +45,8 @@ export async function startOurs(snapshot: string): Promise<Contender> {
   };
 }
 
-function fetchBytes(url: string, agent: Agent): Promise<Buffer> {
+/** Asks for an address over a connection of the agent; returns the body. */
+export function fetchBytes(url: string, agent: Agent): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const sent = get(url, { agent }, (answer) => {
       const chunks: Buffer[] = [];

@@ -1,3 +1,4 @@
+import type { Floor } from './floors.js';
 import type { Timed } from './measure.js';
 import type { HostileTiles, SlowTile } from './slowest.js';
 
@@ -16,6 +17,8 @@ export interface TileResults {
   readonly queries: Readonly<Record<number, string>>;
   /** Seconds that supercluster takes for the index of each filter set. */
   readonly rebuilt: readonly Rebuilt[];
+  /** What requests take that ask for next to nothing. */
+  readonly floors?: readonly (Floor & { readonly points: number })[];
   /** Tiles of the whole world with one filter: the slowest of those that were tried. */
   readonly slowest: readonly (SlowTile & { readonly points: number })[];
   readonly hostile: readonly (HostileTiles & { readonly points: number })[];

@@ -33,7 +33,8 @@ function cell({ times }: TileResult, contender: string, what: 'micros' | 'toOurs
 }
 
 /** What a table of tiles leaves open. */
-export function tileNotes({ queries, rebuilt, slowest, hostile, skipped }: TileResults): string[] {
+export function tileNotes(results: TileResults): string[] {
+  const { queries, rebuilt, floors = [], slowest, hostile, skipped } = results;
   const worst = slowest[0];
   return [
     ...Object.entries(queries)
@@ -42,6 +43,11 @@ export function tileNotes({ queries, rebuilt, slowest, hostile, skipped }: TileR
     ...rebuilt.map(
       ({ points, filters, seconds }) =>
         `supercluster takes ${digits(seconds)} s to make its index of ${digits(points)} points with ${filters} filters.`,
+    ),
+    ...mixes(results),
+    ...floors.map(
+      ({ points, what, micros }) =>
+        `Floor, ${digits(points)} points: ${what}: ${digits(micros.median)} µs.`,
     ),
     ...(worst === undefined
       ? []
@@ -54,4 +60,24 @@ export function tileNotes({ queries, rebuilt, slowest, hostile, skipped }: TileR
     ),
     ...Object.entries(skipped).map(([peer, why]) => `Left out: ${peer}: ${why}.`),
   ];
+}
+
+/** Tiles a second of a mix in which every zoom has as many tiles, beside ours. */
+function mixes({ results }: TileResults): string[] {
+  const kinds = new Map<string, TileResult[]>();
+  for (const one of results) {
+    const kind = `${digits(one.points)} points, ${one.filters} filters`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), one]);
+  }
+  return [...kinds].map(([kind, zooms]) => {
+    const totals = zooms[0]!.times.map(({ contender }, i) => ({
+      contender,
+      micros: zooms.reduce((sum, { times }) => sum + times[i]!.micros.median, 0),
+    }));
+    const each = totals.map(
+      ({ contender, micros }) =>
+        `${contender} ${digits((zooms.length * 1e6) / micros)} tiles a second, ${digits(micros / totals[0]!.micros)} × the time`,
+    );
+    return `Mix of all zooms, ${kind}: ${each.join('; ')}.`;
+  });
 }
