@@ -30,7 +30,8 @@ const POINT = 400; // written
 const RECORD = 600; // read besides
 const BYTE = 2; // of a record
 
-/** Bytes that the values of a point take, more or less. */
+// bytes of a point, more or less: memory that is large enough is not copied
+const FEATURE_BYTES = 48;
 const VALUE_BYTES = 16;
 
 /** What the layer of points is made from. */
@@ -61,32 +62,31 @@ export function writePoints(
 ): Step<void> {
   if (rows.length === 0) return;
   const facts = new Facts(dataset, accepted);
-  const layer = new LayerWriter(writer, 'points', rows.length * VALUE_BYTES);
+  writer.reserve(rows.length * FEATURE_BYTES);
+  const layer = new LayerWriter(writer, 'points', rows.length * VALUE_BYTES + bytes);
   const [id, status, isProcessed, createdAt] = ALWAYS.map((key) => layer.key(key));
   const [yes, no] = [layer.own(true), layer.own(false)];
   const modifiedAt = fields.includes('modified_at') ? layer.key('modified_at') : undefined;
   const members = readsRecords(fields) ? new Members(layer, fields, rows.length) : undefined;
   const statuses = new Statuses(layer, facts, rows.length);
+  const ids = facts.ids(rows);
+  const created = facts.createdAt(rows);
+  const modified = modifiedAt === undefined ? undefined : facts.modifiedAt(rows);
+  const coords = facts.coords(rows);
 
   const write = (from: number, to: number): void => {
-    const some = rows.subarray(from, to);
-    const ids = facts.ids(some);
-    const created = facts.createdAt(some);
-    const modified = modifiedAt === undefined ? undefined : facts.modifiedAt(some);
-    const coords = facts.coords(some);
-    const read = members === undefined ? 0 : Math.max(0, Math.min(detailed, to) - from);
-    const records = read === 0 ? undefined : facts.records(some.subarray(0, read));
-    for (let i = 0; i < some.length; i++) {
-      const row = some[i]!;
+    const read = members === undefined ? from : Math.min(detailed, to);
+    const records = read <= from ? undefined : facts.records(rows.subarray(from, read));
+    for (let i = from; i < to; i++) {
       layer.begin(ids[i]!);
       layer.property(id!, layer.ownNumber(ids[i]!));
-      layer.property(status!, statuses.placeOf(row, records, i));
-      layer.property(isProcessed!, facts.isProcessed(row) ? yes : no);
+      layer.property(status!, statuses.placeOf(rows[i]!, records, i - from));
+      layer.property(isProcessed!, facts.isProcessed(rows[i]!) ? yes : no);
       layer.property(createdAt!, layer.ownNumber(Math.floor(created[i]! / SECOND)));
       if (modified !== undefined) {
         layer.property(modifiedAt!, layer.ownNumber(Math.floor(modified[i]! / SECOND)));
       }
-      if (i < read) members!.write(records!, i);
+      if (i < read) members!.write(records!, i - from);
       const [lon, lat] = [coords[2 * i]!, coords[2 * i + 1]!];
       const cell = grid.cellOf(lon, lat);
       layer.end(grid.unitsEast(lon, cell), grid.unitsSouth(lat, cell));
