@@ -118,9 +118,6 @@ async function measureSize(
     const clusters = points < LIGHT_FROM ? await openSupercluster(ndjson) : undefined;
     if (clusters) contenders.push(clusters);
     else skipped[`supercluster, ${digits(points)} points`] = 'needs more memory than Node takes';
-    const deepest = tiles.at(-1)![0]!;
-    const bytes = await contenders[0]!.tile(deepest);
-    floors.push(...(await measureFloors(byHttp, postgis ?? undefined, bytes, isSmoke)));
     for (const set of FILTER_SETS.filter(
       ({ count }) => filters === undefined || count === filters,
     )) {
@@ -134,6 +131,10 @@ async function measureSize(
         say(`${points} points, ${set.count} filters, zoom ${zoom}: measured`);
       }
     }
+    // last, when the code of all of them is warm
+    const deepest = tiles.at(-1)![0]!;
+    const bytes = await contenders[0]!.tile(deepest);
+    floors.push(...(await measureFloors(byHttp, postgis ?? undefined, bytes, isSmoke)));
   } finally {
     for (const contender of contenders) await contender.stop();
   }

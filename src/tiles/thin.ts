@@ -156,7 +156,19 @@ class LeastHashes {
   #findListed(list: Int32Array, from: number, to: number): void {
     const thinning = this.#thinning;
     const bound = this.#bound;
-    for (let i = from; i < to; i++) if (thinning[list[i]!]! <= bound) this.#put(list[i]!);
+    let i = from;
+    for (; i + 4 <= to; i += 4) {
+      const isPassed =
+        thinning[list[i]!]! > bound &&
+        thinning[list[i + 1]!]! > bound &&
+        thinning[list[i + 2]!]! > bound &&
+        thinning[list[i + 3]!]! > bound;
+      if (isPassed) continue;
+      for (let one = i; one < i + 4; one++) {
+        if (thinning[list[one]!]! <= bound) this.#put(list[one]!);
+      }
+    }
+    for (; i < to; i++) if (thinning[list[i]!]! <= bound) this.#put(list[i]!);
   }
 
   #put(row: number): void {
