@@ -26,6 +26,7 @@ const STATUS = memberOf('status');
 const SECOND: Microseconds = 1e6;
 
 // nanoseconds
+const COLUMNS = 80; // of a point, read
 const POINT = 400; // written
 const RECORD = 600; // read besides
 const BYTE = 2; // of a record
@@ -69,10 +70,18 @@ export function writePoints(
   const modifiedAt = fields.includes('modified_at') ? layer.key('modified_at') : undefined;
   const members = readsRecords(fields) ? new Members(layer, fields, rows.length) : undefined;
   const statuses = new Statuses(layer, facts, rows.length);
-  const ids = facts.ids(rows);
-  const created = facts.createdAt(rows);
-  const modified = modifiedAt === undefined ? undefined : facts.modifiedAt(rows);
-  const coords = facts.coords(rows);
+  const ids = new Float64Array(rows.length);
+  const created = new Float64Array(rows.length);
+  const modified = modifiedAt === undefined ? undefined : new Float64Array(rows.length);
+  const coords = new Float64Array(2 * rows.length);
+
+  const readColumns = (from: number, to: number): void => {
+    const some = rows.subarray(from, to);
+    ids.set(facts.ids(some), from);
+    created.set(facts.createdAt(some), from);
+    modified?.set(facts.modifiedAt(some), from);
+    coords.set(facts.coords(some), 2 * from);
+  };
 
   const write = (from: number, to: number): void => {
     const read = members === undefined ? from : Math.min(detailed, to);
@@ -94,7 +103,11 @@ export function writePoints(
   };
 
   const reading = members === undefined ? 0 : RECORD + (BYTE * bytes) / rows.length;
-  return andThen(inStretches(meter, 0, rows.length, POINT + reading, write), () => layer.finish());
+  const columns = inStretches(meter, 0, rows.length, COLUMNS, readColumns);
+  return andThen(columns, () => {
+    const writing = inStretches(meter, 0, rows.length, POINT + reading, write);
+    return andThen(writing, () => layer.finish());
+  });
 }
 
 /** Finds where a layer has the statuses of points. */

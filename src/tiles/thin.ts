@@ -19,7 +19,7 @@ const NONE = new Int32Array(0);
 /** Standard deviations by which chance may leave too few rows below a bound. */
 const SPREAD = 6;
 // nanoseconds
-const KEPT = 10; // a row that is kept or dropped by the upper half of its hash
+const KEPT = 100; // a row that is kept or dropped by the upper half of its hash, and sorted
 const SORTED = 150; // a row that is brought into the order of hashes
 /** More than the places of rows in a list: a hash of 32 bits and a place make one number. */
 const PLACES = 2 ** 21;
@@ -121,6 +121,7 @@ class LeastHashes {
       if (this.#found >= limit) break;
     }
     this.#keepLeast();
+    if (this.#meter.left < 0) yield;
     return this.#rows.slice(0, limit).sort();
   }
 
