@@ -10,10 +10,10 @@ import type { Places } from './page/ordered.js';
 import { Centre } from './region/centre.js';
 
 // nanoseconds an accepted point
-const KEY = 5; // read
-const DISTANCE = 40; // measured
-const COMPARE = 10; // with a row
-const PLACE = 15; // into the page, or before it
+const KEY = 10; // read
+const DISTANCE = 60; // measured
+const COMPARE = 15; // with a row
+const PLACE = 30; // into the page, or before it
 
 /** Takes a page of the dataset's own matches, which are `count`, in ascending order. */
 export interface OwnMatches {

@@ -1,5 +1,5 @@
 import type { Order } from '../../dataset/order.js';
-import { SCATTERED } from '../common/plan.js';
+import { NEIGHBOUR, SCATTERED } from '../common/plan.js';
 import {
   BITS_PER_SPAN,
   BUCKETS,
@@ -102,6 +102,7 @@ export function selectRanked(
   );
   return andThen(marking, () => {
     readBits(selection, from, to, out);
+    meter.left -= (to - from) * NEIGHBOUR;
     // a page is merged out of as many rows as points were accepted
     return inStretches(meter, 0, to - from, SCATTERED, (first, end) => {
       for (let i = first; i < end; i++) out[i] = order.rows[out[i]!]!;
