@@ -52,18 +52,19 @@ test('log lines have the levels and fields that the page lists', () => {
 
 test('labels of metrics have the values that the page lists', () => {
   const text = section(PAGE, 'Metrics');
-  const valuesOf = (label: string): string[] => {
-    const item = new RegExp(`^- \`${label}\` is (.+?)(?: where|[:.])`, 'm').exec(text)?.[1];
+  const valuesOf = (beginning: string): string[] => {
+    const item = new RegExp(`^- ${beginning} (.+?)(?: where|[:.])`, 'm').exec(text)?.[1];
     return spans(item ?? '');
   };
-  assert.equal(valuesOf('outcome').sort(), Object.keys(createReloadStats().outcomes).sort());
+  const reloads = valuesOf('`outcome` of `waypost_reloads_total`:');
+  assert.equal(reloads.sort(), Object.keys(createReloadStats().outcomes).sort());
   const formats = [...POINT_FORMATS, MVT].map(({ name }) => name);
-  assert.equal(valuesOf('representation').sort(), [...formats, 'html', 'none'].sort());
+  assert.equal(valuesOf('`representation` is').sort(), [...formats, 'html', 'none'].sort());
   const views = SOURCE.filter(({ path }) => path.startsWith('src/http/routes/'));
   const names = views.flatMap(({ text }) =>
     [...text.matchAll(/^ {4}name: '(\w+)',$/gm)].map(([, name]) => name!),
   );
-  assert.equal(valuesOf('route').sort(), [...names, 'other'].sort());
+  assert.equal(valuesOf('`route` is').sort(), [...names, 'other'].sort());
   assert.equal([LATENCY_BOUNDS[0], LATENCY_BOUNDS.at(-1)], [50e-6, 1]);
   assert.match(text, 'handed to the system; 50 µs to 1 s');
 });
