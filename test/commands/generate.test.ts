@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { generateSnapshot } from '../../src/commands/generate.js';
@@ -9,10 +8,9 @@ import { pointBlocks } from '../../src/generate/blocks.js';
 import { PointSource } from '../../src/generate/points.js';
 import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint } from '../../src/model/point.js';
-import type { PointBlock } from '../../src/snapshot/block.js';
 import { openNative } from '../../src/snapshot/native/read.js';
-import { isKdSorted } from '../support/kd-order.js';
-import { readOnePass, withFolder } from '../support/native.js';
+import { generate, recordsOf } from '../support/generated.js';
+import { withFolder } from '../support/native.js';
 
 const SAMPLE = { points: 5000, seed: 1 };
 
@@ -34,25 +32,6 @@ test('the same seed gives the same bytes, another seed others, in every form', (
       assert.ok(first.equals(second), name);
       assert.not.ok(first.equals(other), name);
     }
-  }));
-
-test('native, NDJSON and gzipped NDJSON hold the same points, native ones sorted', () =>
-  withFolder(async (folder) => {
-    // more than one block
-    const options = { points: 66_000, seed: 3 };
-    const lines = await generate(folder, 'p.ndjson', options);
-    const zipped = await generate(folder, 'p.ndjson.gz', options);
-    assert.ok(gunzipSync(zipped).equals(lines));
-
-    await generate(folder, 'p.waypost', options);
-    const [blocks, report] = await readOnePass(join(folder, 'p.waypost'));
-    assert.is(report.points, options.points);
-    const places = blocks.flatMap(({ lon, lat }) =>
-      Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! })),
-    );
-    assert.ok(isKdSorted(places));
-    const expected = lines.toString().trimEnd().split('\n').sort();
-    assert.ok(blocks.flatMap(recordsOf).sort().join('\n') === expected.join('\n'));
   }));
 
 test('every record is valid, as rendered, and its columns say the same', () => {
@@ -169,16 +148,6 @@ test('there are at most 1,000 notifications, and none for a handful of points', 
   assert.is(new PointSource(1, 20).notifications().length, 0);
 });
 
-async function generate(
-  folder: string,
-  name: string,
-  options: { points: number; seed: number },
-): Promise<Buffer> {
-  const out = join(folder, name);
-  await generateSnapshot({ ...options, out, print: () => {} });
-  return readFileSync(out);
-}
-
 async function refused(
   options: { points: number; seed: number; out: string },
   message: RegExp,
@@ -191,15 +160,6 @@ async function refused(
     return;
   }
   assert.unreachable(JSON.stringify(options));
-}
-
-function recordsOf(block: PointBlock): string[] {
-  const bytes = Buffer.from(block.records);
-  let end = 0;
-  return Array.from(block.length, (length) => {
-    end += length;
-    return bytes.toString('utf8', end - length, end);
-  });
 }
 
 test.run();

@@ -10,7 +10,7 @@ import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 
 const SEED = 2026;
 /** Questions of each kind; test/soak/oracle.soak.ts asks more. */
-const ROUNDS = Number(process.env['ORACLE_ROUNDS'] ?? 20);
+const ROUNDS = Number(process.env['ORACLE_ROUNDS'] ?? 10);
 const QUESTIONS = ROUNDS * COMBINATIONS;
 
 // more than 65,536, where the tree of the radius index begins to number its points in 32 bits
