@@ -16,7 +16,7 @@ const PAUSE_MS = 0.2;
 /** A connection without a request for so long may give way to a new one when there is no room. */
 const IDLE_MS = 10;
 /** Connections that are looked at for each new one, once this share of the limit is open. */
-const LOOKS = 16;
+const LOOKS = 64;
 const CROWDED = 3 / 4;
 
 /**
@@ -58,11 +58,15 @@ export function holdConnections(
     if (open.size > Math.min(...counts) * TIMES + MORE) Atomics.wait(never, 0, 0, PAUSE_MS);
   });
   server.on('request', ({ socket }) => {
-    if (!isCrowded || !open.delete(socket)) return;
-    open.add(socket);
-    usedAt.set(socket, performance.now());
+    if (isCrowded && open.has(socket)) use(socket, performance.now());
   });
   return open;
+
+  function use(socket: Socket, now: number): void {
+    open.delete(socket);
+    open.add(socket);
+    usedAt.set(socket, now);
+  }
 
   function total(): number {
     return counts.reduce((sum, one) => sum + one, 0);
@@ -92,11 +96,13 @@ export function holdConnections(
    * The connection whose last request is longest ago, `idleMs` at least, and is not being answered.
    */
   function findIdle(): Socket | undefined {
-    const latest = performance.now() - idleMs;
+    const now = performance.now();
     let left = LOOKS;
     for (const socket of open) {
-      if (usedAt.get(socket)! > latest || left-- === 0) return undefined;
+      if (usedAt.get(socket)! > now - idleMs || left-- === 0) return undefined;
       if (!isAnswering(socket)) return socket;
+      // it is in use, and must not stand before those that are not
+      use(socket, now);
     }
     return undefined;
   }

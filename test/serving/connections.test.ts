@@ -24,11 +24,11 @@ interface Client {
   isClosed: boolean;
 }
 
-async function listen(answer: RequestListener, idleMs = IDLE_MS): Promise<void> {
+async function listen(answer: RequestListener, idleMs = IDLE_MS, limit = LIMIT): Promise<void> {
   server = createServer(answer);
   counts = sharedArray(Int32Array, 2);
   cut = createCutCounts();
-  open = holdConnections(server, LIMIT, counts, 0, cut, idleMs);
+  open = holdConnections(server, limit, counts, 0, cut, idleMs);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 }
@@ -94,6 +94,24 @@ test('a client that waits for its answer stays', async () => {
   assert.is(waiting!.isClosed, false);
   held[0]!();
   await until('it is answered', () => waiting!.answers === 2);
+});
+
+test('many clients that wait for their answers do not hide those that say nothing', async () => {
+  const held: (() => void)[] = [];
+  const waiting = 100;
+  await listen((_request, response) => held.push(() => response.end()), 1, waiting + LIMIT);
+  const all = Array.from({ length: waiting }, join);
+  for (const { socket } of all) socket.write(REQUEST);
+  await until('all requests are there', () => held.length === waiting);
+  const idle = Array.from({ length: LIMIT }, join);
+  await until('all are connected', () => open.size === waiting + LIMIT);
+  await until('those that say nothing give way', () => {
+    join();
+    return idle.every(({ isClosed }) => isClosed);
+  });
+  // one look need not reach behind all that wait
+  assert.ok(cut.refused <= 2, `${cut.refused} were turned away`);
+  assert.ok(all.every(({ isClosed }) => !isClosed));
 });
 
 test('clients that have only just come stay, and the new one is turned away', async () => {
