@@ -29,8 +29,8 @@ const SPARES = [8, 256];
  * Rows that a search outwards may look at, besides these for each one wanted. Where neighbours on
  * the map are as good as equally far away it would queue all of them.
  */
-const FEWEST_LOOKS = 2_048;
-const LOOKS_PER_ROW = 8;
+const FEWEST_LOOKS = 1_536;
+const LOOKS_PER_ROW = 2;
 
 /**
  * Two haversines of one distance, taken in different ways, differ by less than this share; the
