@@ -4,9 +4,10 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { browserTest, LIST, type Site } from '../browser/shared.js';
+import type { Visitor } from '../support/browser.js';
 import { read, section } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
-import { type FileSite, startFileSite } from '../support/site.js';
+import { startFileSite } from '../support/site.js';
 
 const SHOWN = 'http://127.0.0.1:8080';
 /** What stands in the page's code between one filter and the next. */
@@ -26,14 +27,24 @@ function snippets(title: string, { site }: Site): string[] {
   return [...found].map(([, text]) => text!.replaceAll(SHOWN, site));
 }
 
-/** Serves a page, and the files of installed packages to it. */
-function startPage(body: string): Promise<FileSite> {
-  return startFileSite((path) => {
+/** Serves a page, and the files of installed packages to it, while it is looked at. */
+async function visitPage(
+  visitor: Visitor,
+  { site }: Site,
+  body: string,
+  look: (page: Page) => Promise<void>,
+): Promise<void> {
+  const files = await startFileSite((path) => {
     if (path === '/') return { type: 'text/html', body };
     const ending = /\w+$/.exec(path)![0];
     const file = readFileSync(join(ROOT, 'node_modules', path));
     return { type: TYPES[ending] ?? 'application/octet-stream', body: file };
   });
+  try {
+    await visitor.visit([files.site, site], look);
+  } finally {
+    await files.stop();
+  }
 }
 
 /** A note that matches a query and has no neighbour within a kilometre that does. */
@@ -69,27 +80,22 @@ browserTest('the lines for Leaflet draw tiles, and then others', async (visitor,
   const [code] = snippets('Leaflet', service);
   const [first, next] = code!.split(NEXT_FILTER);
   const [open, other] = [await loneNote(service, OPEN), await loneNote(service, NEW)];
-  const files = await startPage(LEAFLET);
-  try {
-    await visitor.visit([files.site, service.site], async (page) => {
-      await page.goto('/');
-      for (const [lines, note, filter] of [
-        [first!, open, OPEN],
-        [next!, other, NEW],
-      ] as const) {
-        const { lon, lat } = note;
-        await page.evaluate(`map.setView([${lat}, ${lon}], 14, { animate: false })`);
-        const answered = tileOf(page, service.site, filter);
-        // the code of the page declares what the next lines use
-        await page.addScriptTag({ content: lines });
-        await page.waitForFunction('!layer.isLoading()');
-        assert.equal(await page.evaluate(AT_CENTRE), { ids: [note.id], color: '194,65,12,255' });
-        await answered;
-      }
-    });
-  } finally {
-    await files.stop();
-  }
+  await visitPage(visitor, service, LEAFLET, async (page) => {
+    await page.goto('/');
+    for (const [lines, note, filter] of [
+      [first!, open, OPEN],
+      [next!, other, NEW],
+    ] as const) {
+      const { lon, lat } = note;
+      await page.evaluate(`map.setView([${lat}, ${lon}], 14, { animate: false })`);
+      const answered = tileOf(page, service.site, filter);
+      // the code of the page declares what the next lines use
+      await page.addScriptTag({ content: lines });
+      await page.waitForFunction('!layer.isLoading()');
+      assert.equal(await page.evaluate(AT_CENTRE), { ids: [note.id], color: '194,65,12,255' });
+      await answered;
+    }
+  });
 });
 
 const LEAFLET = `<!doctype html>
@@ -119,43 +125,34 @@ browserTest('the lines for Leaflet draw the list', async (visitor, service) => {
   const [, code] = snippets('Leaflet', service);
   const [address] = /\/rest\/[^']+/.exec(code!)!;
   const { features } = (await service.get(address)).json<{ features: unknown[] }>();
-  const files = await startPage(LEAFLET);
-  try {
-    await visitor.visit([files.site, service.site], async (page) => {
-      await page.goto('/');
-      await page.evaluate('map.setView([60.17, 24.95], 14)');
-      await page.evaluate(`(async () => { ${code}; globalThis.list = list; })()`);
-      assert.is(await page.evaluate('list.getLayers().length'), features.length);
-      await page.evaluate('list.getLayers()[0].openTooltip()');
-      assert.match((await page.textContent('.leaflet-tooltip'))!, /^(?:NEW|OPEN)$/);
-    });
-  } finally {
-    await files.stop();
-  }
+  await visitPage(visitor, service, LEAFLET, async (page) => {
+    await page.goto('/');
+    await page.evaluate('map.setView([60.17, 24.95], 14)');
+    await page.evaluate(`(async () => { ${code}; globalThis.list = list; })()`);
+    assert.is(await page.evaluate('list.getLayers().length'), features.length);
+    await page.evaluate('list.getLayers()[0].openTooltip()');
+    assert.match((await page.textContent('.leaflet-tooltip'))!, /^(?:NEW|OPEN)$/);
+  });
 });
 
 browserTest('the lines for OpenLayers draw tiles, and then others', async (visitor, service) => {
   const [code] = snippets('OpenLayers', service);
   const [first, next] = code!.split(NEXT_FILTER);
   const [open, other] = [await loneNote(service, OPEN), await loneNote(service, NEW)];
-  const files = await startPage(OPENLAYERS.replace('// the code of the page', first!));
-  try {
-    await visitor.visit([files.site, service.site], async (page) => {
-      const show = async ({ id, lon, lat }: Note): Promise<void> => {
-        await page.evaluate(`map.getView().setCenter(fromLonLat([${lon}, ${lat}]))`);
-        await page.waitForFunction(`async () => String(await ${UNDER_CENTRE}) === '${id}'`);
-      };
-      const [forOpen, forNew] = [OPEN, NEW].map((one) => tileOf(page, service.site, one));
-      await page.goto('/');
-      await show(open);
-      await forOpen;
-      await page.evaluate(next!);
-      await show(other);
-      await forNew;
-    });
-  } finally {
-    await files.stop();
-  }
+  const html = OPENLAYERS.replace('// the code of the page', first!);
+  await visitPage(visitor, service, html, async (page) => {
+    const show = async ({ id, lon, lat }: Note): Promise<void> => {
+      await page.evaluate(`map.getView().setCenter(fromLonLat([${lon}, ${lat}]))`);
+      await page.waitForFunction(`async () => String(await ${UNDER_CENTRE}) === '${id}'`);
+    };
+    const [forOpen, forNew] = [OPEN, NEW].map((one) => tileOf(page, service.site, one));
+    await page.goto('/');
+    await show(open);
+    await forOpen;
+    await page.evaluate(next!);
+    await show(other);
+    await forNew;
+  });
 });
 
 const OPENLAYERS = `<!doctype html>
