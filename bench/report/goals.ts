@@ -75,7 +75,7 @@ const DEFINITIONS: readonly Definition[] = [
     by: 'bench/query',
     read({ query }) {
       const slowest = query?.results.slowest?.[0];
-      return slowest && { value: slowest.millis, text: digits(slowest.millis) };
+      return slowest && plain(slowest.millis);
     },
   },
   {
@@ -87,7 +87,7 @@ const DEFINITIONS: readonly Definition[] = [
     by: 'bench/query',
     read({ query }) {
       const longest = query?.results.longestPieces?.[0];
-      return longest && { value: longest.piece, text: digits(longest.piece) };
+      return longest && plain(longest.piece);
     },
   },
   {
