@@ -54,16 +54,11 @@ export const SLOWEST = 10;
  */
 const POLYGONS = 40;
 
-/** What a search finds. */
+/** What a search of everything finds: the worst without a polygon, and the slowest with one. */
 export interface Found {
-  /** The slowest queries. */
   readonly slowest: readonly Slow[];
   /** Those with the longest pieces, which hold a thread for the longest time. */
   readonly longestPieces: readonly Slow[];
-}
-
-/** The same of queries without a polygon, and the slowest with one. */
-export interface FoundEverywhere extends Found {
   readonly polygons: readonly Slow[];
 }
 
@@ -71,48 +66,39 @@ export interface FoundEverywhere extends Found {
  * Searches the generated points with half of the queries, and hostile data sets of the same size
  * with the rest.
  */
-export async function searchEverything(
-  generated: Engine,
-  effort: Effort,
-): Promise<FoundEverywhere> {
+export async function searchEverything(generated: Engine, effort: Effort): Promise<Found> {
   const half = Math.ceil(effort.queries / 2);
-  const found = [searchSlowest('generated', generated, [], { ...effort, queries: half })];
+  const found = searchSlowest('generated', generated, [], { ...effort, queries: half });
   const few = { ...effort, queries: Math.ceil(effort.queries / POLYGONS), hasPolygons: true };
-  const polygons = searchSlowest('generated', generated, [], few).slowest;
+  const polygons = most(searchSlowest('generated', generated, [], few), 'millis', SLOWEST);
   say(`polygons: the slowest takes ${polygons[0]!.millis.toFixed(1)} ms`);
   const queries = Math.ceil(half / HOSTILE_DATA.length);
   for (const { name, circles, times, make } of HOSTILE_DATA) {
     const engine = createEngine(await hostileDataset(make(generated.dataset.count), times));
     const here = searchSlowest(name, engine, circles, { ...effort, queries });
-    found.push(here);
-    const [millis, piece] = [here.slowest[0]!.millis, here.longestPieces[0]!.piece];
+    found.push(...here);
+    const millis = Math.max(...here.map((one) => one.millis));
+    const piece = Math.max(...here.map((one) => one.piece));
     say(`${name}: at most ${millis.toFixed(1)} ms, a piece of ${piece.toFixed(1)} ms`);
   }
   return {
-    slowest: most(
-      found.flatMap(({ slowest }) => slowest),
-      'millis',
-      SLOWEST,
-    ),
-    longestPieces: most(
-      found.flatMap(({ longestPieces }) => longestPieces),
-      'piece',
-      SLOWEST,
-    ),
+    slowest: most(found, 'millis', SLOWEST),
+    longestPieces: most(found, 'piece', SLOWEST),
     polygons,
   };
 }
 
 /**
  * Looks for the slowest queries of an engine and for those with the longest pieces: random ones,
- * and changed versions of the worst so far. `circles` are tried as they are, too.
+ * and changed versions of the worst so far. `circles` are tried as they are, too. Returns the worst
+ * of each family by either measure, in no order.
  */
-export function searchSlowest(
+function searchSlowest(
   data: string,
   engine: Engine,
   circles: readonly Circle[],
   { queries, seed, hasPolygons = false }: Effort,
-): Found {
+): Slow[] {
   const searched = { dataset: engine.dataset, circles, hasPolygons };
   const random = benchRandom(seed, 400);
   let slowest: Tried[] = [];
@@ -128,18 +114,13 @@ export function searchSlowest(
     slowest = most([...slowest, tried], 'millis', PARENTS);
     longest = most([...longest, tried], 'piece', PARENTS);
   }
-  const measured = (tried: readonly Tried[], by: keyof Took): Slow[] =>
-    most(
-      distinct(tried).map(({ query, candidate, matches, millis }) => ({
-        data,
-        query: textOf(candidate, query),
-        matches,
-        ...leastOf(() => engine.begin(query), Math.max(FINAL, Math.ceil(FINAL_MS / millis))),
-      })),
-      by,
-      SLOWEST,
-    );
-  return { slowest: measured(slowest, 'millis'), longestPieces: measured(longest, 'piece') };
+  const finalists = new Set([...distinct(slowest), ...distinct(longest)]);
+  return Array.from(finalists, ({ query, candidate, matches, millis }) => ({
+    data,
+    query: textOf(candidate, query),
+    matches,
+    ...leastOf(() => engine.begin(query), Math.max(FINAL, Math.ceil(FINAL_MS / millis))),
+  }));
 }
 
 /** The `count` that took most. */
