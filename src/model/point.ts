@@ -1,4 +1,5 @@
 import { toEightDigits } from './decimal.js';
+import { show } from './quote.js';
 import { parseTimestamp, type Timestamp } from './timestamp.js';
 import { isWhole } from './whole.js';
 
@@ -27,9 +28,6 @@ export interface Problem {
 }
 
 export const MAX_TAG_LENGTH = 64;
-
-/** Characters of a wrong value that an error message shows. */
-const SHOWN = 60;
 
 /**
  * The one validator of a record, whatever file it comes from: shape and rules as
@@ -190,24 +188,4 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
     }
   }
   return value;
-}
-
-/** A value for people, cut at {@link SHOWN}; no more of it is read than is shown. */
-function show(value: unknown): string {
-  const text = preview(value, SHOWN + 1);
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-}
-
-function preview(value: unknown, room: number): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
-  if (typeof value !== 'object' || value === null) return String(value);
-  const isList = Array.isArray(value);
-  let text = isList ? '[' : '{';
-  for (const key in value) {
-    if (text.length >= room) return text;
-    if (text.length > 1) text += ',';
-    if (!isList) text += `${JSON.stringify(key.slice(0, room))}:`;
-    text += preview((value as Record<string, unknown>)[key], room - text.length);
-  }
-  return text + (isList ? ']' : '}');
 }

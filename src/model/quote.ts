@@ -10,3 +10,25 @@ export function quote(text: string): string {
 export function cut(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }
+
+/**
+ * A value of any kind as messages show it, cut where it is long; no more of it is read than is
+ * shown, and nothing of it is called.
+ */
+export function show(value: unknown): string {
+  return cut(preview(value, MOST_SHOWN + 1));
+}
+
+function preview(value: unknown, room: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
+  if (typeof value !== 'object' || value === null) return String(value);
+  const isList = Array.isArray(value);
+  let text = isList ? '[' : '{';
+  for (const key in value) {
+    if (text.length >= room) return text;
+    if (text.length > 1) text += ',';
+    if (!isList) text += `${JSON.stringify(key.slice(0, room))}:`;
+    text += preview((value as Record<string, unknown>)[key], room - text.length);
+  }
+  return text + (isList ? ']' : '}');
+}

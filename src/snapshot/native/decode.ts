@@ -3,6 +3,7 @@ import { Unpackr } from 'msgpackr/unpack';
 import type { InputError } from '../../errors.js';
 import { type Notification, readNotification } from '../../model/notification.js';
 import type { Problem } from '../../model/point.js';
+import { show } from '../../model/quote.js';
 import { parseTimestamp } from '../../model/timestamp.js';
 import { isWhole } from '../../model/whole.js';
 import { type ColumnBlock, MAX_BLOCK_POINTS, MAX_RECORD_BYTES } from '../block.js';
@@ -129,7 +130,7 @@ export function readColumns(
   take: (count: number) => ColumnBlock,
 ): Columns {
   if (fields['index'] !== index) {
-    throw fail(`expected block ${index}, got block ${String(fields['index'])}`);
+    throw fail(`expected block ${index}, got block ${show(fields['index'])}`);
   }
   const count = wholeNumber(fields, 'count', fail);
   if (count < 1 || count > MAX_BLOCK_POINTS) {
@@ -219,5 +220,5 @@ function asFields(value: unknown, name: string, fail: Fail): Fields {
 function wholeNumber(fields: Fields, key: string, fail: Fail): number {
   const value = fields[key];
   if (isWhole(value, 0)) return value;
-  throw fail(`${key} must be a whole number from 0 to 2^53 - 1, got ${String(value)}`);
+  throw fail(`${key} must be a whole number from 0 to 2^53 - 1, got ${show(value)}`);
 }

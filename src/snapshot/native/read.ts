@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Notification } from '../../model/notification.js';
+import { cut, show } from '../../model/quote.js';
 import { type ColumnBlock, MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
 import {
   type LoadReport,
@@ -196,7 +197,9 @@ class Reader implements NativeReader {
         blocksEnded = true;
         for (const item of readNotifications(fields, fail)) this.#notifications.push(item);
       } else if (fields['type'] !== 'columns' || blocksEnded) {
-        throw fail(`a frame of type ${String(fields['type'])} has no place here`);
+        const { type } = fields;
+        const shown = typeof type === 'string' ? cut(type) : show(type);
+        throw fail(`a frame of type ${shown} has no place here`);
       }
       position += frameBytes(frame);
       crcs = addCrc(crcs, frame.crc);

@@ -50,10 +50,21 @@ const note = (fields: object): Edit => set(NOTES, { items: [{ ...notification(1)
 const noteComment = (fields: object): Edit =>
   note({ comment: { ...notification(1).comment, ...fields } });
 
+/** To make text of it calls what is no function. */
+const UNSHOWABLE = { toString: 5, valueOf: 5 };
+
 const WRONG: Record<string, [Edit, RegExp]> = {
   'a later version': [set(HEADER, { version: 3 }), /version 3,.* versions 1 and 2/],
   'version 0': [set(HEADER, { version: 0 }), /version 0,.* versions 1 and 2/],
   'version as text': [set(HEADER, { version: '1' }), /version must be a whole number/],
+  'a version that is a map': [set(HEADER, { version: UNSHOWABLE }), /got \{"toString":5/],
+  'a count that is a map': [
+    set(COLUMNS, { count: UNSHOWABLE }),
+    /count must be .* got \{"toString"/,
+  ],
+  'a block number that is a map': [set(COLUMNS, { index: UNSHOWABLE }), /got block \{"toString"/],
+  'a frame whose type is a map': [set(NOTES, { type: UNSHOWABLE }), /type \{"toString":5,/],
+  'a frame whose type is long': [set(NOTES, { type: 'x'.repeat(1e6) }), /type x{60}… has no/],
   'another type of header': [set(HEADER, { type: 'columns' }), /expected the header/],
   'no origin': [set(HEADER, { origin: null }), /origin must be text/],
   'a watermark as text': [set(HEADER, { journal_through: '7' }), /journal_through must be a whole/],
