@@ -2,7 +2,7 @@ import type { InputError } from '../../errors.js';
 import { IMAGE, PROCESSED } from '../../model/point-flags.js';
 import { isWhole } from '../../model/whole.js';
 import type { AttributeColumns } from '../block.js';
-import type { Fail, Fields } from './decode.js';
+import { binOf, type Fail, type Fields } from './decode.js';
 
 /** Checks the attributes of a block of `count` points and copies them to where they are aligned. */
 export function readAttributes(fields: Fields, count: number, fail: Fail): AttributeColumns {
@@ -52,8 +52,8 @@ function textsOf(fields: Fields, key: string, fail: Fail): readonly string[] {
 
 /** A copy of the bytes of a column, whose size is a multiple of 4 where none is given. */
 function bytesOf(fields: Fields, key: string, size: number | undefined, fail: Fail): ArrayBuffer {
-  const bytes = fields[key];
-  if (!(bytes instanceof Uint8Array)) throw fail(`${key} must be a bin`);
+  const bytes = binOf(fields, key);
+  if (bytes === undefined) throw fail(`${key} must be a bin`);
   if (size === undefined ? bytes.length % 4 !== 0 : bytes.length !== size) {
     throw fail(`${key} must be a bin of ${size ?? 'a multiple of 4'} bytes`);
   }

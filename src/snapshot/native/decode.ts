@@ -170,6 +170,15 @@ function checkNotification(item: unknown, fail: Fail): Notification {
   throw fail(`${field} ${reason}`);
 }
 
+/**
+ * The bytes of a `bin`, a view of the object that was decoded. What the decoder makes of msgpackr's
+ * own type for arrays is none: its bytes are a copy.
+ */
+export function binOf(fields: Fields, key: string): Buffer | undefined {
+  const value = fields[key];
+  return value instanceof Buffer ? value : undefined;
+}
+
 /** Copies the bytes of a column; returns where they begin in the memory they are a view of. */
 function copyColumn(
   fields: Fields,
@@ -177,8 +186,8 @@ function copyColumn(
   column: Float64Array | Uint32Array,
   fail: Fail,
 ): number {
-  const bytes = fields[key];
-  if (!(bytes instanceof Uint8Array) || bytes.length !== column.byteLength) {
+  const bytes = binOf(fields, key);
+  if (bytes?.length !== column.byteLength) {
     throw fail(`${key} must be a bin of ${column.byteLength} bytes`);
   }
   new Uint8Array(column.buffer, 0, column.byteLength).set(bytes);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Piece, putTogether, takeApart } from '../../support/forge.js';
+import { frame, framesOf, type Piece, putTogether, takeApart } from '../../support/forge.js';
 import {
   notification,
   readOnePass,
@@ -193,6 +193,30 @@ for (const [name, [edit, why]] of Object.entries(WRONG)) {
       await refused(path, putTogether(pieces), name, why);
     }));
 }
+
+test('columns of an extension type are refused: their bytes are not where the file has them', () =>
+  withSample(async (bytes, path) => {
+    const [header, columns, ...rest] = framesOf(bytes);
+    const object = columns!.subarray(5, -5);
+    for (const [key, size] of [
+      ['id', 16],
+      ['length', 8],
+      ['status', 8],
+      ['flags', 2],
+    ] as const) {
+      const at =
+        object.indexOf(Buffer.concat([Buffer.from(key), Buffer.of(0xc4, size)])) + key.length;
+      // msgpackr's own type for typed arrays, of which 1 is Uint8Array
+      const extended = [
+        object.subarray(0, at),
+        Buffer.of(0xc7, size + 1, 0x74, 1),
+        object.subarray(at + 2),
+      ];
+      const frames = [header!, frame(Buffer.concat(extended)), ...rest];
+      const file = Buffer.concat([bytes.subarray(0, 8), ...frames]);
+      await refused(path, file, key, new RegExp(`${key} must be a bin`));
+    }
+  }));
 
 function bytes32(...values: number[]): Buffer {
   return Buffer.from(Uint32Array.from(values).buffer);
