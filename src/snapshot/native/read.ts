@@ -207,12 +207,14 @@ class Reader implements NativeReader {
       if (blocksEnded) continue;
 
       const columns = readColumns(fields, frame.object, this.#records.length, fail, take);
+      const { count } = columns.block;
+      const attributes = hasAttributes ? readAttributes(fields, count, fail) : undefined;
+      // from here on other bytes are read to where those of the fields are
       const place = this.#file.place(position, footerPlace.position, MAX_RECORDS_BYTES);
       if (place.crc !== columns.recordsCrc) {
         throw failAt(this.#file, place)('these records do not belong to the columns before them');
       }
       const lengthAt = frame.position + UINT32_BYTES + columns.lengthOffset;
-      const { count } = columns.block;
       const size = columns.recordsSize;
       checkBinSize(place.length, size, failAt(this.#file, place));
       const records = { ...place, count, size, lengthAt };
@@ -220,7 +222,6 @@ class Reader implements NativeReader {
       position += frameBytes(place);
       crcs = addCrc(crcs, place.crc);
       points += count;
-      const attributes = hasAttributes ? readAttributes(fields, count, fail) : undefined;
       yield [attributes ? { ...columns.block, attributes } : columns.block, records];
     }
     this.#checkTotals(points, crcs);
