@@ -3,12 +3,14 @@ import {
   fchmodSync,
   fsync,
   openSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { InputError } from '../errors.js';
 import { flushFolder } from '../flush-folder.js';
@@ -16,12 +18,16 @@ import { removeLeftovers, temporaryIn } from './temporary.js';
 
 const flush = promisify(fsync);
 
+const ANYBODY = 0o666;
+const OWNER_ONLY = 0o600;
+
 /**
  * Writes a file so that its name only ever stands for the old content or the whole new one, even
  * through a power cut: `write` fills a temporary file in the same folder, which takes the name once
  * it is on disk. If `write` throws, or `signal` is aborted, the old file stays and the temporary
- * one is removed. A symbolic link keeps pointing where it does; its target is replaced. What
- * processes that were killed have left in the folder is removed, too.
+ * one is removed. Nobody reads the temporary file who may not read the old one. A symbolic link
+ * keeps pointing where it does; its target is replaced, or made. What processes that were killed
+ * have left in the folder is removed, too.
  *
  * `openScratch` opens another file in that folder, to read and write until `write` is done: it has
  * no name, so it is gone with the process at the latest.
@@ -37,9 +43,9 @@ export async function writeAtomically<T>(
   const { target, mode } = inspect(path);
   const folder = dirname(target);
   removeLeftovers(folder);
-  const openNew = (name: string): number => {
+  const openNew = (name: string, permissions: number): number => {
     try {
-      return openSync(name, 'wx+');
+      return openSync(name, 'wx+', permissions);
     } catch (error) {
       throw unwritable(path, folder, error);
     }
@@ -47,22 +53,24 @@ export async function writeAtomically<T>(
   const scratches: number[] = [];
   const openScratch = (): number => {
     const name = temporaryIn(folder);
-    const scratch = openNew(name);
+    const scratch = openNew(name, OWNER_ONLY);
     scratches.push(scratch);
     rmSync(name);
     return scratch;
   };
   const temporary = temporaryIn(folder);
-  const fd = openNew(temporary);
+  const fd = openNew(temporary, mode ?? ANYBODY);
   let open = true;
   try {
     const result = await write(fd, openScratch);
     signal?.throwIfAborted();
     try {
+      // the process's umask may have taken some away
       if (mode !== undefined) fchmodSync(fd, mode);
       await flush(fd);
-      closeSync(fd);
+      // the descriptor is gone even where closing it tells of an error
       open = false;
+      closeSync(fd);
       signal?.throwIfAborted();
       renameSync(temporary, target);
       flushFolder(folder);
@@ -84,16 +92,41 @@ export async function writeAtomically<T>(
 
 /** What the name stands for now: the file to replace, and its permissions if there is one. */
 function inspect(path: string): { target: string; mode: number | undefined } {
-  let target: string;
+  const target = targetOf(path);
+  let stat: Stats;
   try {
-    target = realpathSync(path);
+    stat = statSync(target);
   } catch {
-    return { target: path, mode: undefined };
+    return { target, mode: undefined };
   }
-  const stat = statSync(target);
   if (stat.isDirectory()) throw new InputError(`${path}: cannot be written: it is a folder`);
   if (!stat.isFile()) throw new InputError(`${path}: cannot be written: it is no regular file`);
   return { target, mode: stat.mode & 0o777 };
+}
+
+/**
+ * The file that a name stands for, by way of links if it is one, whether the file is there or not
+ * yet. Throws an InputError where links lead nowhere.
+ */
+export function targetOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const link = linkAt(path);
+    if (link === undefined) return path;
+    const folder = dirname(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unwritable(path, folder, error);
+    return targetOf(resolve(realpathSync(folder), link));
+  }
+}
+
+/** What a symbolic link says; undefined where there is none. */
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

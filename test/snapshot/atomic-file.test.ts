@@ -66,6 +66,33 @@ test('a new file gets ordinary permissions, a replaced one keeps its own', () =>
     assert.is(statSync(path).mode & 0o777, 0o640);
   }));
 
+test('what takes the place of a file that few may read is never read by others', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'file');
+    writeFileSync(path, 'old', { mode: 0o600 });
+    await writeAtomically(path, (fd, openScratch) => {
+      assert.is(fstatSync(fd).mode & 0o777, 0o600);
+      assert.is(fstatSync(openScratch()).mode & 0o777, 0o600);
+    });
+  }));
+
+test('a link to a file that is not there yet stays a link, and the file is made', () =>
+  withFolder(async (folder) => {
+    mkdirSync(join(folder, 'inner'));
+    symlinkSync('second', join(folder, 'first'));
+    symlinkSync('inner/file', join(folder, 'second'));
+    await writeAtomically(join(folder, 'first'), (fd) => {
+      writeSync(fd, 'new');
+    });
+    assert.is(readlinkSync(join(folder, 'first')), 'second');
+    assert.is(readlinkSync(join(folder, 'second')), 'inner/file');
+    assert.is(readFileSync(join(folder, 'inner/file'), 'utf8'), 'new');
+    const circle = join(folder, 'circle');
+    symlinkSync('circle', circle);
+    await refused(() => writeAtomically(circle, () => {}), /circle: cannot be written: .*ELOOP/);
+    assert.is(readlinkSync(circle), 'circle');
+  }));
+
 test('the temporary file is hidden and has another ending', () =>
   withFolder(async (folder) => {
     await writeAtomically(join(folder, 'a.waypost'), () => {
