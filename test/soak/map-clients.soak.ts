@@ -8,11 +8,16 @@ import type { Visitor } from '../support/browser.js';
 import { read, section } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
 import { startFileSite } from '../support/site.js';
+import { decodeTile } from '../support/tiles.js';
 
 const SHOWN = 'http://127.0.0.1:8080';
 /** What stands in the page's code between one filter and the next. */
 const NEXT_FILTER = '// another filter, at once\n';
-const TYPES: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css' };
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  css: 'text/css',
+};
 
 /** A record of the list. */
 interface Note {
@@ -75,6 +80,57 @@ function tileOf(page: Page, site: string, filter: string): Promise<void> {
 
 const OPEN = 'status=OPEN';
 const NEW = 'status=NEW&tags=Lighting';
+
+browserTest('the lines for MapLibre draw tiles, and then others', async (visitor, service) => {
+  const [code] = snippets('MapLibre', service);
+  const [first, next] = code!.split(NEXT_FILTER);
+  const html = MAPLIBRE.replace('// the code of the page', first!);
+  await visitPage(visitor, service, html, async (page) => {
+    await page.goto('/');
+    for (const [drawn, filter] of [
+      ['drawn', OPEN],
+      [`(async () => { ${next}; await map.once('idle'); })()`, NEW],
+    ] as const) {
+      await page.evaluate(drawn);
+      const { body } = await service.get(`/tiles/0/0/0.mvt?${filter}`);
+      const { clusters, points } = decodeTile(body);
+      const counts = clusters!.map(({ properties }) => properties['point_count']);
+      const ids = points!.map(({ id }) => id);
+      assert.ok(counts.length > 3 && ids.length > 0, `${counts.length} and ${ids.length}`);
+      assert.equal(await page.evaluate(DRAWN), { counts: sorted(counts), ids: sorted(ids) });
+    }
+  });
+});
+
+function sorted(values: readonly unknown[]): number[] {
+  return (values as number[]).toSorted((a, b) => a - b);
+}
+
+/** A map of the whole world, which one tile covers. */
+const MAPLIBRE = `<!doctype html>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="maplibre-gl/dist/maplibre-gl.css">
+<div id="map" style="width: 512px; height: 512px"></div>
+<script type="module">
+import { Map } from './maplibre-gl/dist/maplibre-gl.mjs';
+const style = { version: 8, sources: {}, layers: [] };
+const map = new Map({ container: 'map', style, zoom: 0, renderWorldCopies: false });
+const draw = async () => {
+  // the code of the page
+  await map.once('idle');
+};
+Object.assign(globalThis, { map, drawn: draw() });
+</script>`;
+
+/** What MapLibre has drawn: points of each cluster, and ids of single points. */
+const DRAWN = `(() => {
+  const shown = (layer) => map.queryRenderedFeatures({ layers: [layer] });
+  const ascending = (values) => values.sort((a, b) => a - b);
+  return {
+    counts: ascending(shown('clusters').map(({ properties }) => properties.point_count)),
+    ids: ascending(shown('points').map(({ id }) => id)),
+  };
+})()`;
 
 browserTest('the lines for Leaflet draw tiles, and then others', async (visitor, service) => {
   const [code] = snippets('Leaflet', service);
