@@ -139,7 +139,7 @@ function begin<T>(memory: Memory, work: (scratch: Scratch) => Step<T>): T | Susp
     return step;
   }
   const { done, value } = step.next();
-  if (!done) return new Suspended(memory, work).adopt(scratch, step);
+  if (!done) return new Suspended(memory, work, { scratch, work: step });
   memory.giveBack(scratch);
   return value;
 }

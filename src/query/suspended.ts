@@ -70,6 +70,12 @@ export class Memory {
   }
 }
 
+/** Work that has begun, and the memory that it has. */
+interface Begun<T> {
+  readonly scratch: Scratch;
+  readonly work: Work<T>;
+}
+
 /**
  * A query that needs more than one piece of work. The first one of an engine keeps its working
  * memory; each further one gives its own back, and starts anew at its first {@link resume}.
@@ -77,28 +83,26 @@ export class Memory {
 export class Suspended<T> {
   readonly #memory: Memory;
   readonly #again: (scratch: Scratch) => Step<T>;
-  #own: { readonly scratch: Scratch; readonly work: Work<T> } | undefined;
+  #own: Begun<T> | undefined;
   #isWaiting = false;
 
-  /** Makes a query whose work has not begun: the first {@link resume} does its first piece. */
-  constructor(memory: Memory, again: (scratch: Scratch) => Step<T>) {
+  /**
+   * Takes over work that has `begun`. Without any, or where another query is half-way, this one
+   * waits: its work begins, or begins anew, with the first {@link resume}.
+   */
+  constructor(memory: Memory, again: (scratch: Scratch) => Step<T>, begun?: Begun<T>) {
     this.#memory = memory;
     this.#again = again;
-  }
-
-  /**
-   * Takes over work that has begun; where another query is half-way, this one starts anew later.
-   */
-  adopt(scratch: Scratch, work: Work<T>): this {
-    if (this.#memory.keep()) {
-      this.#own = { scratch, work };
-    } else {
-      wipe(scratch);
-      this.#memory.giveBack(scratch);
-      this.#memory.wait();
-      this.#isWaiting = true;
+    if (begun !== undefined && memory.keep()) {
+      this.#own = begun;
+      return;
     }
-    return this;
+    if (begun !== undefined) {
+      wipe(begun.scratch);
+      memory.giveBack(begun.scratch);
+    }
+    memory.wait();
+    this.#isWaiting = true;
   }
 
   /**
@@ -131,7 +135,7 @@ export class Suspended<T> {
     this.#memory.release(scratch);
   }
 
-  #restart(): { readonly scratch: Scratch; readonly work: Work<T> } {
+  #restart(): Begun<T> {
     const scratch = this.#memory.takeAndKeep();
     this.#leave();
     this.#own = { scratch, work: workOf(this.#again, scratch) };

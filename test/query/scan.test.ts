@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Filters } from '../../src/model/query.js';
-import type { Engine } from '../../src/query/engine.js';
+import type { Answer, Engine } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { everyHint } from '../support/compare.js';
 import { acceptedMatches, engineOf, idsOf, tailOf } from '../support/engine.js';
@@ -121,6 +121,20 @@ test('a scan begins with its first piece, lets queries pass, and can be dropped'
   const [count, pieces] = finish(engine.beginScan(filters, again.visit));
   assert.is(count, again.rows.length);
   assert.ok(pieces > 10, `${pieces} pieces`);
+});
+
+test('a query that pauses before a scan has begun waits for the scan, and starts anew', () => {
+  const filters = { createdAt: { after: -1e16, before: 1.6e15 } };
+  const query = { filters, ordering: 'modified_at', page: 2, pageSize: 10 } as const;
+  const seen = visitor();
+  const scan = engine.beginScan(filters, seen.visit);
+  const paused = engine.begin(query, { way: 'mark' });
+  if (!(paused instanceof Suspended)) throw new Error('Expected it to pause.');
+  const [count] = finish(scan);
+  assert.is(count, seen.rows.length);
+  let answer: Answer | Suspended<Answer> = paused;
+  while (answer instanceof Suspended) answer = answer.resume();
+  assert.is(answer!.count, count);
 });
 
 test.run();
