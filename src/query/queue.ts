@@ -66,8 +66,11 @@ export function createQueue(
   }
 
   function dropGone(): void {
-    for (const entry of entries) if (entry.isGone()) entry.query.drop();
-    entries = entries.filter((entry) => !entry.isGone());
+    entries = entries.filter((entry) => {
+      const isGone = entry.isGone();
+      if (isGone) entry.query.drop();
+      return !isGone;
+    });
   }
 
   return {
