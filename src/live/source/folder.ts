@@ -49,6 +49,8 @@ export class Folder {
   /** By name; undefined for what is no file. */
   readonly #known = new Map<string, FileCandidate | undefined>();
   #sorted: readonly FileCandidate[] = [];
+  /** Names whose candidate is another than the sorted ones have. */
+  readonly #changed = new Set<string>();
   /** Names that have a checksum file. */
   #checksums: ReadonlySet<string> = new Set();
   /** Names that events told of since the last listing, and whether there were events at all. */
@@ -89,16 +91,16 @@ export class Folder {
     try {
       const names = await this.#namesToLookAt();
       const queue = names.values();
-      const changed = new Set<string>();
       const work = async (): Promise<void> => {
-        for (const name of queue) if (await this.#look(name)) changed.add(name);
+        for (const name of queue) await this.#look(name);
       };
       await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, work));
-      this.#sort(changed);
+      this.#sort();
       return this.#sorted;
     } catch (error) {
-      // the names that events told of are lost
+      // the names that events told of are lost, and new ones that could not be looked at
       this.#isSuspect = true;
+      this.#seen.isComplete = false;
       throw error;
     }
   }
@@ -159,8 +161,8 @@ export class Folder {
     return step.value as string;
   }
 
-  /** Looks at one file; returns whether it is another than before. */
-  async #look(name: string): Promise<boolean> {
+  /** Looks at one file, and remembers whether it is another than before. */
+  async #look(name: string): Promise<void> {
     const path = join(this.#path, name);
     const [file, checksum] = await Promise.all([
       stateIfAny(path),
@@ -168,14 +170,15 @@ export class Folder {
     ]);
     const before = this.#known.get(name);
     const now = file?.kind === 'file' ? candidateOf(path, name, file, checksum) : undefined;
-    if (before?.identity === now?.identity && this.#known.has(name)) return false;
+    if (before?.identity === now?.identity && this.#known.has(name)) return;
     this.#known.set(name, now);
-    return true;
+    this.#changed.add(name);
   }
 
-  #sort(changed: ReadonlySet<string>): void {
+  #sort(): void {
     const kept = this.#sorted.filter((one) => this.#known.get(one.name) === one);
-    const fresh = [...changed].flatMap((name) => this.#known.get(name) ?? []);
+    const fresh = [...this.#changed].flatMap((name) => this.#known.get(name) ?? []);
+    this.#changed.clear();
     if (fresh.length === 0 && kept.length === this.#sorted.length) return;
     // nearly in order already, which the sort makes use of
     this.#sorted = [...fresh, ...kept].sort(
