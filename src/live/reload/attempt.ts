@@ -38,9 +38,16 @@ export class Attempt {
     this.#controller.abort();
   }
 
-  /** What has become of the candidate since it was listed. */
+  /**
+   * What has become of the candidate since it was listed. One that cannot be looked at counts as
+   * written: what was read of it may be neither the old nor the new one.
+   */
   async state(): Promise<'same' | 'replaced' | 'written'> {
-    return (await this.#opened?.state()) ?? 'same';
+    try {
+      return (await this.#opened?.state()) ?? 'same';
+    } catch {
+      return 'written';
+    }
   }
 
   async #run(

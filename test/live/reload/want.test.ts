@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -66,6 +66,40 @@ system('an error of the system is no verdict on the file, one in the file is', a
   assert.is((await errorOf(bad)).name, 'InputError');
   assert.is((await errorOf(join(bad, '..', 'missing'))).name, 'InputError');
   await builder.rest();
+});
+
+test('a snapshot that could not be looked at when it was read is read again', async () => {
+  const folder = makeFolder();
+  const [data, way] = [join(folder, 'data'), join(folder, 'way')];
+  mkdirSync(data);
+  writeFileSync(join(data, 'points'), markedLines(1));
+  // a link that cannot be followed, though not for want of a file
+  const lead = (target: string): void => {
+    rmSync(way, { force: true });
+    symlinkSync(target, way);
+  };
+  lead('data');
+  let isBreaking = false;
+  const { look, current, served, outcomes, end } = await startReloading(join(way, 'points'), {
+    retryMs: 1,
+    async build(builder, ...task) {
+      const result = await builder.build(...task);
+      if (isBreaking) lead('x'.repeat(300));
+      return result;
+    },
+  });
+  isBreaking = true;
+  replaceFile(join(data, 'points'), markedLines(2));
+  await look();
+  assert.match(current.stale!.reason, 'ENAMETOOLONG');
+  assert.equal(served(), [1, countOf(1)]);
+  isBreaking = false;
+  lead('data');
+  await look();
+  assert.equal(served(), [2, countOf(2)]);
+  assert.is(current.stale, undefined);
+  assert.equal(outcomes, ['loaded', 'failed', 'loaded']);
+  await end();
 });
 
 test('what was wrong in the file is not tried again until somebody says so', async () => {
