@@ -84,6 +84,27 @@ test('an error does not repeat a long value', async () => {
     assert.is(status, 400);
     assert.ok(body.length < 1_000, `${name}: ${body.length} bytes`);
   }
+  const long = 'x'.repeat(15_000);
+  for (const [path, headers] of [
+    [`/ogc/?${long}=1`, {}],
+    [LIST, { 'Content-Type': long }],
+    [LIST, { 'Content-Type': `application/json; charset=${long}` }],
+    [LIST, { 'Content-Type': 'application/json', 'Content-Encoding': long }],
+  ] as const) {
+    const method = path === LIST ? 'POST' : 'GET';
+    const { status, body } = await service.get(path, { method, headers, body: '{}' });
+    assert.ok([400, 415].includes(status));
+    assert.ok(body.length < 1_000, `${Object.keys(headers)}: ${body.length} bytes`);
+  }
+});
+
+test('thousands of parameters that there are not get a short answer', async () => {
+  for (const name of ['a', 'b'.repeat(60)]) {
+    const query = `${name}&`.repeat(15_000 / name.length);
+    const { status, body } = await service.get(`/ogc/collections/points/items?${query}`);
+    assert.is(status, 400);
+    assert.ok(body.length < 10_000, `${query.length} characters: ${body.length} bytes`);
+  }
 });
 
 test('names of object properties are parameters like any other', async () => {

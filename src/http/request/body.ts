@@ -1,3 +1,4 @@
+import { quote } from '../../model/quote.js';
 import { HttpError } from './errors.js';
 import { parseQueryString } from './query-string.js';
 
@@ -27,13 +28,13 @@ export function kindOfBody(contentType: string | undefined, coding: string | und
   const given = contentType ?? '';
   const mediaType = given.split(';', 1)[0]!.trim().toLowerCase();
   const kind = Object.hasOwn(KINDS, mediaType) ? KINDS[mediaType] : undefined;
-  if (kind === undefined) throw unsupported(`media type ${JSON.stringify(mediaType)}`);
+  if (kind === undefined) throw unsupported(`media type ${quote(mediaType)}`);
   const charset = CHARSET.exec(given)?.[1] ?? 'utf-8';
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
-    throw unsupported(`character set ${JSON.stringify(charset)}`);
+    throw unsupported(`character set ${quote(charset)}`);
   }
   if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
-    throw unsupported(`content coding ${JSON.stringify(coding)}`);
+    throw unsupported(`content coding ${quote(coding)}`);
   }
   return kind;
 }

@@ -1,6 +1,6 @@
 import type { RecordKey } from '../../model/point.js';
 import type { Filters, TimeWindow } from '../../model/query.js';
-import { quote } from '../../model/quote.js';
+import { cut, quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
@@ -22,6 +22,8 @@ export interface ItemsQuery {
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
+/** Parameters without use that an answer tells: an address has room for thousands of them. */
+const MOST_TOLD = 10;
 /** The parameter of the links from page to page. */
 export const AFTER = 'after';
 
@@ -112,11 +114,12 @@ function unknownParameters(
 ): ParameterProblem[] {
   const problems: ParameterProblem[] = [];
   for (const { name, value } of pairs) {
+    if (problems.length === MOST_TOLD) break;
     const parameter = parameters.find((one) => one.name === name);
     if (parameter === undefined) {
       const names = parameters.map((one) => one.name).join(', ');
       const text = `There is no parameter ${quote(name)} here; the parameters are ${names}.`;
-      problems.push({ parameter: name, text });
+      problems.push({ parameter: cut(name), text });
       continue;
     }
     // the pipeline reads `format` itself
