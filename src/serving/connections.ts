@@ -109,7 +109,7 @@ export function holdConnections(
 }
 
 /** Whether an answer is being made or sent, by where Node keeps it. */
-function isAnswering(socket: Socket): boolean {
+export function isAnswering(socket: Socket): boolean {
   const { _httpMessage: pending } = socket as Socket & { readonly _httpMessage?: ServerResponse };
   return pending !== undefined && pending !== null;
 }
