@@ -30,19 +30,27 @@ function prepare() {
     mkdirSync(dirname(join(KEPT, name)), { recursive: true });
     copyFileSync(name, join(KEPT, name));
   }
-  const settings = /^## Settings\n.*?(?=^## )/ms.exec(readFileSync(README, 'utf8'))[0];
+  const sections = ['Parameters', 'Map tiles', 'Settings'].map(sectionOfReadme).join('');
   const own = linked(readFileSync(OWN_README, 'utf8'), 'docs', '.');
   for (const name of DOCUMENTS) {
     const text = readFileSync(name, 'utf8');
     const folder = dirname(name);
-    writeFileSync(name, name === README ? `${own}\n${settings}` : linked(text, folder, folder));
+    writeFileSync(
+      name,
+      name === README ? `${own}\n${linked(sections, '.', '.')}` : linked(text, folder, folder),
+    );
   }
+}
+
+/** A section of the README, from its heading up to the next. */
+function sectionOfReadme(title) {
+  return new RegExp(`^## ${title}\\n.*?(?=^## )`, 'ms').exec(readFileSync(README, 'utf8'))[0];
 }
 
 /** A text of one folder as it stands in another one; of what is not in the package only the name. */
 function linked(text, from, to) {
   return text.replaceAll(
-    /\[([^\]]+)\]\((?!https?:|#)([^)#]+)(#[^)]+)?\)/g,
+    /!?\[([^\]]+)\]\((?!https?:|#)([^)#]+)(#[^)]+)?\)/g,
     (_, words, path, anchor = '') => {
       const named = normalize(join(from, path));
       const target = named === OWN_README ? README : named;
