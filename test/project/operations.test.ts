@@ -53,7 +53,7 @@ test('log lines have the levels and fields that the page lists', () => {
 test('labels of metrics have the values that the page lists', () => {
   const text = section(PAGE, 'Metrics');
   const valuesOf = (beginning: string): string[] => {
-    const item = new RegExp(`^- ${beginning} (.+?)(?: where|[:.])`, 'm').exec(text)?.[1];
+    const item = new RegExp(`^- ${beginning} (.+?)(?:\\swhere|[:.])`, 'ms').exec(text)?.[1];
     return spans(item ?? '');
   };
   const reloads = valuesOf('`outcome` of `waypost_reloads_total`:');
@@ -102,12 +102,13 @@ test('amounts that the page names are those of the source', () => {
 test('names that the page lists are no snapshots, and others are', () => {
   const text = /### Names in a folder\n(.*?)\n### /s.exec(PAGE)![1]!;
   const list = text.split('\n`--snapshot', 1)[0]!;
-  const [hidden, unfinished, about, people] = list.split(/^- /m).slice(1).map(spans);
+  const [hidden, unfinished, about, journals, people] = list.split(/^- /m).slice(1).map(spans);
   const names = [
     '.notes.waypost',
     ...hidden!.map((start) => `${start}notes.waypost`),
     ...unfinished!.map((end) => `notes.waypost${end}`),
     ...about!.map((end) => (end.startsWith('.') ? `notes.waypost${end}` : end)),
+    ...journals!.map((end) => `notes${end}`),
     ...people!.flatMap((one) => (one.startsWith('.') ? [`notes${one}`] : [one, `${one}.txt`])),
   ];
   assert.ok(names.length > 30, names.join(' '));
