@@ -61,7 +61,7 @@ async function workByChance(
   steps: number,
 ): Promise<Promised[]> {
   const random = new Random(seed, 'point');
-  const journal = await openJournal(path, { disk, now: soonAfter });
+  const journal = await openJournal(path, { disk: disk.process(), now: soonAfter });
   const ids = new Map<number, number>();
   const keys: string[] = [];
   const promises: Promised[] = [];

@@ -29,6 +29,8 @@ export interface JournalOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   readonly disk?: Disk;
+  /** How often it is tried whether a journal that failed can be written again, in milliseconds. */
+  readonly retryMs?: number;
 }
 
 /** The parts of an open journal, and what its file holds. */
@@ -214,8 +216,9 @@ export class FileJournal implements Journal {
 
   /** Rejects those whose posts could not be written, and all that wait behind them. */
   async #fail(error: unknown, calls: readonly Call[]): Promise<void> {
+    const isNews = this.#problem === undefined;
     this.#problem = `${this.#file.path}: cannot be written: ${reasonOf(error)}`;
-    this.#options.onProblem?.(this.#problem);
+    if (isNews) this.#options.onProblem?.(this.#problem);
     try {
       await this.#file.restore();
     } catch {
@@ -228,19 +231,35 @@ export class FileJournal implements Journal {
   }
 
   #retryLater(): void {
+    clearTimeout(this.#retry);
     if (this.#isClosed) return;
     this.#retry = setTimeout(() => {
-      void this.#alone(async () => {
-        if (this.#isClosed) return;
-        try {
-          await this.#file.probe();
-          this.#problem = undefined;
-          this.#options.onProblem?.(undefined);
-        } catch {
-          this.#retryLater();
-        }
-      });
-    }, RETRY_MS).unref();
+      this.#retiring = this.#retiring.then(() => this.#recover());
+    }, this.#options.retryMs ?? RETRY_MS).unref();
+  }
+
+  /** Lets posts be appended again, to a new file where the old one cannot be relied on. */
+  async #recover(): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      await this.#alone(() => this.#file.probe());
+      if (this.#file.isDoubtful) await this.#writeAnew(this.#contents());
+      this.#problem = undefined;
+      this.#options.onProblem?.(undefined);
+    } catch {
+      this.#retryLater();
+    }
+  }
+
+  #contents(): Contents {
+    return {
+      posts: this.#posts.slice(),
+      keys: this.#keys,
+      nextSequence: this.#expected,
+      nextId: this.#nextId,
+      lastTime: this.#lastTime,
+      foreign: this.#foreign,
+    };
   }
 
   async #rewrite(
@@ -250,32 +269,29 @@ export class FileJournal implements Journal {
     const refusal = this.#refusal();
     if (refusal !== undefined) throw refusal;
     const count = this.#posts.length;
-    const now: Contents = {
-      posts: this.#posts.slice(),
-      keys: this.#keys,
-      nextSequence: this.#expected,
-      nextId: this.#nextId,
-      lastTime: this.#lastTime,
-      foreign: this.#foreign,
-    };
-    const kept = select(now, isRetired, moves, this.#now() - KEY_LIFETIME);
+    const kept = select(this.#contents(), isRetired, moves, this.#now() - KEY_LIFETIME);
     if (kept === undefined) return;
     try {
-      const draft = new Draft(this.#disk, this.#file.path);
-      try {
-        await draft.keep(kept);
-      } catch (error) {
-        draft.discard();
-        throw error;
-      }
-      // appends wait from here on; it takes one flush of what was appended meanwhile
-      await this.#alone(() => this.#replaceBy(draft, kept, count));
+      await this.#writeAnew(kept, count);
     } catch (error) {
       throw new JournalUnavailable(
         `${this.#file.path}: cannot be written anew: ${reasonOf(error)}`,
         { cause: error },
       );
     }
+  }
+
+  /** Writes a file of `kept`, which stands for the first `count` posts, and those behind them. */
+  async #writeAnew(kept: Contents, count: number = kept.posts.length): Promise<void> {
+    const draft = new Draft(this.#disk, this.#file.path);
+    try {
+      await draft.keep(kept);
+    } catch (error) {
+      draft.discard();
+      throw error;
+    }
+    // appends wait from here on; it takes one flush of what was appended meanwhile
+    await this.#alone(() => this.#replaceBy(draft, kept, count));
   }
 
   async #replaceBy(draft: Draft, kept: Contents, count: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { fchmodSync, statSync } from 'node:fs';
+import { fchmodSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Disk } from './disk.js';
 import { headLine, keyLine, postLine, syncedLine } from './line.js';
@@ -20,7 +20,8 @@ export class JournalFile {
   /** Where the last entry stands that says what is on stable storage, with its end. */
   #markedTo = 0;
   /** Whether the file has its name on stable storage. */
-  #isNamed = true;
+  #isNamed = false;
+  #isDoubtful = false;
 
   constructor(disk: Disk, path: string, fd: number, end: number) {
     this.#disk = disk;
@@ -33,11 +34,19 @@ export class JournalFile {
     return this.#end;
   }
 
+  /**
+   * Whether a flush has failed. The system may take what it could not write for written, so that a
+   * later flush says nothing: only a new file can be relied on.
+   */
+  get isDoubtful(): boolean {
+    return this.#isDoubtful;
+  }
+
   /** Resolves when the lines are on stable storage. After a rejection {@link restore} is due. */
   async append(lines: string): Promise<void> {
     const bytes = Buffer.from(this.#mark() + lines);
     await this.#disk.write(this.#fd, bytes, this.#end);
-    await this.#disk.syncData(this.#fd);
+    await this.#flushed(() => this.#disk.syncData(this.#fd));
     this.#end += bytes.length;
   }
 
@@ -52,21 +61,32 @@ export class JournalFile {
   }
 
   /**
-   * Removes what a failed write has left behind the last entry, and has the name of an adopted file
-   * on stable storage.
+   * Removes what a failed write has left behind the last entry, and has the file and its name on
+   * stable storage. Due before anything else.
    */
   async restore(): Promise<void> {
     await this.#disk.truncate(this.#fd, this.#end);
-    await this.#disk.sync(this.#fd);
-    if (!this.#isNamed) this.#disk.syncFolder(dirname(this.path));
+    await this.#flushed(async () => {
+      await this.#disk.sync(this.#fd);
+      if (!this.#isNamed) this.#disk.syncFolder(dirname(this.path));
+    });
     this.#isNamed = true;
+  }
+
+  /** Writes once more what stands from `from` on, for a system that may take it for written. */
+  async repeat(from: number): Promise<void> {
+    const bytes = Buffer.alloc(this.#end - from);
+    for (let done = 0; done < bytes.length; ) {
+      done += readSync(this.#fd, bytes, done, bytes.length - done, from + done);
+    }
+    await this.#disk.write(this.#fd, bytes, from);
   }
 
   /** Rejects while the disk has no room. */
   async probe(): Promise<void> {
     try {
       await this.#disk.write(this.#fd, new Uint8Array(PROBE_BYTES), this.#end);
-      await this.#disk.syncData(this.#fd);
+      await this.#flushed(() => this.#disk.syncData(this.#fd));
     } finally {
       await this.restore();
     }
@@ -79,10 +99,20 @@ export class JournalFile {
     this.#fd = draft.fd;
     this.#end = this.#markedTo = draft.end;
     this.#isNamed = false;
+    this.#isDoubtful = false;
   }
 
   close(): void {
     this.#disk.close(this.#fd);
+  }
+
+  async #flushed(flush: () => Promise<void>): Promise<void> {
+    try {
+      await flush();
+    } catch (error) {
+      this.#isDoubtful = true;
+      throw error;
+    }
   }
 
   #mark(): string {

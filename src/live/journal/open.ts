@@ -68,6 +68,7 @@ async function openFile(
     const { end, size } = reading;
     const file = new JournalFile(disk, path, fd, end);
     // entries that a killed process left in the memory of the system are served from now on
+    await file.repeat(reading.synced);
     await file.restore();
     return { file, contents: reading, opened: { created: false, cutBytes: size - end } };
   } catch (error) {
