@@ -1,4 +1,4 @@
-import { fchmodSync, readSync, statSync } from 'node:fs';
+import { fchmodSync, fchownSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Disk } from './disk.js';
 import { headLine, keyLine, postLine, syncedLine } from './line.js';
@@ -134,7 +134,15 @@ export class Draft {
     this.path = `${journalPath}.new`;
     this.fd = disk.open(this.path, 'w+', MODE);
     const replaced = statSync(journalPath, { throwIfNoEntry: false });
-    if (replaced !== undefined) fchmodSync(this.fd, replaced.mode & 0o777);
+    if (replaced === undefined) return;
+    const { uid, gid, mode } = replaced;
+    try {
+      // root may do this work for the user of the service
+      fchownSync(this.fd, uid, gid);
+    } catch {
+      // others make files of their own only
+    }
+    fchmodSync(this.fd, mode & 0o777);
   }
 
   get end(): number {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -46,6 +46,22 @@ test('a journal is owned under whatever name it is opened', () =>
     await symlink('points.journal', link);
     const error = await openJournal(link).catch((reason: unknown) => reason);
     assert.instance(error, JournalLocked);
+  }));
+
+test('a journal is begun where a link leads, and the link stays', () =>
+  withJournal(async (path, open, folder) => {
+    const link = join(folder, 'link');
+    await symlink('points.journal', link);
+    const begun = await openJournal(link);
+    await begun.append([newPost(1)]);
+    assert.instance(await open().catch((reason: unknown) => reason), JournalLocked);
+    await begun.close();
+    assert.ok(lstatSync(link).isSymbolicLink());
+    assert.is(numbers((await open()).replay()), '1:1');
+    assert.ok(lstatSync(path).isFile());
+    await symlink('circle', join(folder, 'circle'));
+    const error = await openJournal(join(folder, 'circle')).catch((reason: unknown) => reason);
+    assert.instance(error, JournalUnwritable);
   }));
 
 test('of many that open a journal at once, one at most gets it', () =>

@@ -1,8 +1,9 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DISK, type Disk } from '../../../src/live/journal/disk.js';
 import { newPost, numbers, soonAfter, withJournal } from '../../support/journals.js';
+import { testUnless } from '../../support/skip.js';
 
 test('what is retired is gone from the file, and its numbers are not used again', () =>
   withJournal(async (path, open) => {
@@ -121,6 +122,20 @@ test('the new file has the permissions of the old one', () =>
     await journal.retire(() => true);
     assert.is(statSync(path).mode & 0o777, 0o664);
   }));
+
+testUnless(
+  process.getuid?.() === 0 ? undefined : 'only root may give files away',
+  'the new file belongs to whom the old one did',
+  () =>
+    withJournal(async (path, open) => {
+      const journal = await open();
+      chownSync(path, 4711, 4712);
+      await journal.append([newPost(1)]);
+      await journal.retire(() => true);
+      const { uid, gid, mode } = statSync(path);
+      assert.equal([uid, gid, mode & 0o777], [4711, 4712, 0o640 & ~process.umask()]);
+    }),
+);
 
 test('several that retire at once come one after the other', () =>
   withJournal(async (_, open) => {
