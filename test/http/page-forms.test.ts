@@ -53,6 +53,8 @@ test('there is a field for every parameter, and it keeps what was asked for', as
   const query = new URLSearchParams({ ...values, x: '"><b>', page: '1', format: 'api' });
   query.append('status', 'NEW');
   query.append('status', 'OPEN');
+  query.append('tags', 'a\\');
+  query.append('tags', 'b\\,c,d');
   const { text } = await browse(`${POINTS}?${query}`);
   const form = /<form id="filters".*?<\/form>/s.exec(text)![0];
   const fields = [...tags(form, 'input'), ...tags(form, 'select')];
@@ -64,6 +66,8 @@ test('there is a field for every parameter, and it keeps what was asked for', as
   const shownAs = (name: string) => fields.find((field) => field['name'] === name)!['value'];
   assert.is(shownAs('coordinates'), values.coordinates);
   assert.is(shownAs('status'), 'NEW,OPEN');
+  // as one list that means the same
+  assert.is(shownAs('tags'), 'a\\\\,b\\,c,d');
   assert.is(shownAs('x'), '"><b>');
   assert.is(shownAs('format'), 'api');
   assert.match(form, '<option selected>-created_at</option>');
@@ -153,12 +157,12 @@ function post(
 
 test('a form makes a point with an image, and shows it', async () => {
   const comment = '</textarea><script>alert(1)</script>';
-  const reply = await post({ lat: '60.1', lon: '24.9', comment, _tags: ' a , ,b"' }, {}, PNG);
+  const reply = await post({ lat: '60.1', lon: '24.9', comment, _tags: ' a , ,b",c\\,d' }, {}, PNG);
   assert.is(reply.status, 201);
   assert.is(reply.headers['content-type'], 'text/html; charset=utf-8');
   const point = jsonOfPage<Record<string, unknown>>(reply.text);
   assert.is(point['comment'], comment);
-  assert.equal(point['tags'], ['a', 'b"']);
+  assert.equal(point['tags'], ['a', 'b"', 'c,d']);
   assert.ok(reply.headers.location!.endsWith(`${POINTS}${point['id']}/`));
   assert.is(tags(reply.text, 'img')[0]!['src'], point['image']);
   assert.not.match(reply.text, comment);

@@ -1,3 +1,4 @@
+import { joinList, splitList } from '../request/comma-list.js';
 import type { Parameter } from '../request/parameter.js';
 import { last, type Pair } from '../request/query-string.js';
 import { type Html, html } from './html.js';
@@ -44,10 +45,10 @@ ${shown.map((one) => parameterField(path, one, shownValue(pairs, one), problems[
 /** What a field shows: of a parameter that may be repeated all that is given. */
 function shownValue(pairs: readonly Pair[], { name }: Parameter): string {
   if (!ADDED_UP.has(name)) return last(pairs, name) ?? '';
-  return pairs
-    .filter((pair) => pair.name === name && pair.value !== '')
-    .map(({ value }) => value)
-    .join(',');
+  const given = pairs.filter((pair) => pair.name === name && pair.value !== '');
+  return given.length === 1
+    ? given[0]!.value
+    : joinList(given.flatMap(({ value }) => splitList(value)));
 }
 
 function parameterField(

@@ -50,7 +50,7 @@ ${alerts(others)}
 <div class="fields">
 ${text('lat', 'latitude in degrees, within ±90; required')}
 ${text('lon', 'longitude in degrees, within ±180; required')}
-${text('tags', 'none, one, or several with commas between them', TAGS_FIELD)}
+${text('tags', 'none, one, or several with commas between them; \\, is a comma within a tag', TAGS_FIELD)}
 ${hasImages && imageField(ofFields['image'] ?? [])}
 ${field(
   'p-comment',

@@ -1,4 +1,5 @@
 import { type Body, parseJsonBody } from '../request/body.js';
+import { splitList } from '../request/comma-list.js';
 import { JSON_FIELD, type Posted, TAGS_FIELD } from './post-form.js';
 
 type Fields = ReadonlyMap<string, readonly string[]>;
@@ -15,7 +16,7 @@ export function bodyOfForm(fields: Fields): Body {
   if (json !== undefined) return parseJsonBody(Buffer.from(json));
   const text = fields.get(TAGS_FIELD)?.at(-1);
   if (text === undefined) return { kind: 'form', fields };
-  const tags = text.split(',').filter((tag) => tag.trim() !== '');
+  const tags = splitList(text).filter((tag) => tag.trim() !== '');
   return {
     kind: 'form',
     fields: new Map([...fields, ...(tags.length > 0 ? [['tags', tags] as const] : [])]),

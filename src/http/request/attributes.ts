@@ -1,6 +1,7 @@
 import type { Filters } from '../../model/query.js';
 import { quote } from '../../model/quote.js';
 import { isWhole } from '../../model/whole.js';
+import { splitList } from './comma-list.js';
 import type { ParameterProblem } from './errors.js';
 import { parseWhole } from './numbers.js';
 import { type Parameter, refusal, type Schema } from './parameter.js';
@@ -9,6 +10,8 @@ import type { Pair } from './query-string.js';
 /** Values that one parameter may name: each is looked up, which takes some 1 µs. */
 const MAX_VALUES = 1_000;
 
+const EXACTLY =
+  'each exactly as records have it, but with \\, for a comma that belongs to it and \\\\ for a backslash';
 const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
 const FLAG: Schema = { type: 'boolean' };
 const USERS: Schema = {
@@ -20,22 +23,20 @@ const USERS: Schema = {
 export const ATTRIBUTE_PARAMETERS: readonly Parameter[] = [
   {
     name: 'status',
-    accepts: 'one status or several with commas between them, each exactly as records have it',
+    accepts: `one status or several with commas between them, ${EXACTLY}`,
     example: 'NEW,OPEN',
     schema: TEXTS,
   },
   { name: 'is_processed', accepts: 'true or false', example: 'false', schema: FLAG },
   {
     name: 'tags',
-    accepts:
-      'one tag or several with commas between them, each exactly as records have it: points that have any of them',
+    accepts: `one tag or several with commas between them, ${EXACTLY}: points that have any of them`,
     example: 'Lighting,Muu 2',
     schema: TEXTS,
   },
   {
     name: 'tags_all',
-    accepts:
-      'one tag or several with commas between them, each exactly as records have it: points that have all of them',
+    accepts: `one tag or several with commas between them, ${EXACTLY}: points that have all of them`,
     example: 'Lighting,Muu 2',
     schema: TEXTS,
   },
@@ -138,7 +139,7 @@ function readList<Value>(
   const values = new Set<Value>();
   for (const list of found.get(name) ?? []) {
     if (list === '') continue;
-    for (const [index, text] of list.split(',').entries()) {
+    for (const [index, text] of splitList(list).entries()) {
       const value = text === '' ? `value ${index + 1} is empty` : parse(text);
       if (typeof value !== 'string') values.add(value[0]);
       if (typeof value !== 'string' && values.size <= MAX_VALUES) continue;
