@@ -59,6 +59,8 @@ export async function openIntake(
     return { posts: undefined, throttles: undefined, serve, tidy: nothing, close: nothing };
   }
   const media = await openImages(settings, stats, logger);
+  // the first snapshot may retire these points, and have them under ids of its own
+  const journaled = new Set(Array.from(journal.replay(), ({ point }) => point.image));
   const tails = new Tails({ current, logger });
   const clock = createPostClock(journal.state.lastTime, zone);
   const writer = new PostWriter({ journal, visible: tails, media, clock, stats });
@@ -69,8 +71,8 @@ export async function openIntake(
     throttles: { byAddress: throttleMemory(), byToken: throttleMemory() },
     serve: (generation) => adopt(generation, { journal, writer, tails, logger }),
     async tidy() {
-      const waiting = new Set(Array.from(journal.replay(), ({ point }) => point.image));
-      await media?.sweep((address) => waiting.has(address) || hasImage(current, address));
+      await media?.sweep((address) => journaled.has(address) || hasImage(current, address));
+      journaled.clear();
     },
     async close() {
       await journal.close();

@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { packSnapshot } from '../../src/commands/pack.js';
+import { Cell } from '../../src/live/current.js';
+import { openJournal } from '../../src/live/journal/open.js';
+import { createPostStats } from '../../src/live/posts/stats.js';
+import { createBuilder } from '../../src/live/reload/build.js';
+import { UTC } from '../../src/model/time-zone.js';
+import { openIntake } from '../../src/serving/intake.js';
+import type { ServeSettings } from '../../src/settings/setting.js';
+import { point, withFolder } from '../support/native.js';
+
+const logger = pino({ level: 'silent' });
+const builder = createBuilder({ maxInvalid: 0 });
+
+test.after(() => builder.rest());
+
+test('the start keeps the image of a point that the first snapshot retires under another id', () =>
+  withFolder(async (folder) => {
+    const image = '/media/map_data_points/8/photo_00000000.jpg';
+    const stored = join(folder, image);
+    const mark = join(folder, 'media/.incoming/8.photo_00000000.jpg.new');
+    for (const path of [stored, mark]) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, '');
+    }
+    const journal = join(folder, 'points.journal');
+    const before = await openJournal(journal);
+    await before.append([{ point: point({ id: 8, image }) }]);
+    await before.close();
+    // the job gave the point an id of its own
+    const record = `{"id":70,"lat":1,"lon":2,"image":"${image}","created_at":"2023-05-01T12:00:00Z"}`;
+    const path = join(folder, 'notes.waypost');
+    writeFileSync(join(folder, 'notes.ndjson'), `${record}\n`);
+    const options = { print: () => {}, journalThrough: 1 };
+    await packSnapshot(join(folder, 'notes.ndjson'), path, options);
+
+    const some = { journal, media: join(folder, 'media'), maxImagePixels: 1, listenTimeout: 0 };
+    const settings = some as unknown as ServeSettings;
+    const parts = { current: new Cell(), stats: createPostStats(), logger };
+    const intake = await openIntake(settings, UTC, parts);
+    const generation = await builder.build({ path, unless: undefined });
+    if (generation === 'unchanged') throw new Error('nothing was built');
+    await intake.serve(generation);
+    await intake.tidy();
+    await intake.close();
+    assert.equal([existsSync(stored), existsSync(mark)], [true, false]);
+  }));
+
+test.run();
