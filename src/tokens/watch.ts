@@ -1,4 +1,5 @@
-import { type StatsListener, unwatchFile, watchFile } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { type Entry, readTokenFile, tableOf } from './file.js';
 import type { TokenTable } from './table.js';
 
@@ -30,15 +31,34 @@ export function watchTokens(
     if (isPlain && entries.length > 0) events.plain();
     return entries;
   };
+  // before the file is read: the next look sees what changes meanwhile, as `watchFile` would not
+  let seen = marksOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
   const table = tableOf(read());
+  let isClosed = false;
   // a poll sees a file that is replaced, also through the links by which Kubernetes does so
-  const look: StatsListener = () => {
+  const look = async (): Promise<void> => {
+    const marks = await stat(path, { bigint: true }).then(marksOf, String);
+    if (isClosed) return;
+    timer = setTimeout(look, lookMs).unref();
+    if (marks === seen) return;
+    seen = marks;
     try {
       events.changed(tableOf(read()));
     } catch (error) {
       events.refused(error);
     }
   };
-  watchFile(path, { interval: lookMs, persistent: false }, look);
-  return { table, close: () => unwatchFile(path, look) };
+  let timer = setTimeout(look, lookMs).unref();
+  const close = (): void => {
+    isClosed = true;
+    clearTimeout(timer);
+  };
+  return { table, close };
+}
+
+/** What is another for another file under the same name, and after each change of the file. */
+function marksOf(found: BigIntStats | undefined): string {
+  if (found === undefined) return '';
+  const { dev, ino, size, mtimeNs, ctimeNs } = found;
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }

@@ -1,3 +1,4 @@
+import { pbkdf2 } from 'node:crypto';
 import { once } from 'node:events';
 import {
   mkdtempSync,
@@ -12,12 +13,14 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addToken, checkToken, listTokens, revokeToken } from '../../src/commands/token.js';
 import { readTokenFile } from '../../src/tokens/file.js';
 import { alone } from '../../src/tokens/lock.js';
-import { tokenKey } from '../../src/tokens/table.js';
+import { type TokenTable, tokenKey } from '../../src/tokens/table.js';
+import { watchTokens } from '../../src/tokens/watch.js';
 import { FIXTURE_POINTS, runCommand, type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
@@ -183,6 +186,33 @@ test('a service of two threads follows its file; an admin reloads; a broken file
     await settles(admin, 401);
   } finally {
     await service.stop();
+  }
+});
+
+test('a change is seen however soon it comes after the first look', async () => {
+  const path = join(folder, 'soon.json');
+  writeFileSync(path, JSON.stringify({ tokens: [{ hash: HASH, user: 1 }] }));
+  const hash = promisify(pbkdf2);
+  // whatever the system is asked for waits behind these: so does the first look of a poll
+  const busy = Array.from({ length: 8 }, () => hash('', '', 40_000, 64, 'sha512'));
+  let stop = (): void => {};
+  const changed = new Promise<number>((resolve) => {
+    const events = {
+      changed: (table: TokenTable) => resolve(table.size),
+      refused: (error: unknown) => assert.unreachable(String(error)),
+      plain: () => assert.unreachable(),
+    };
+    const { table, close } = watchTokens(path, events, 20);
+    stop = close;
+    assert.is(table.size, 1);
+    writeFileSync(path, '{"tokens":[]}');
+    setTimeout(() => resolve(-1), 5_000).unref();
+  });
+  try {
+    assert.is(await changed, 0);
+  } finally {
+    stop();
+    await Promise.all(busy);
   }
 });
 
