@@ -11,6 +11,9 @@ import { writeAll } from '../snapshot/write-all.js';
 /** Stands for standard input or standard output where a file is named. */
 export const STANDARD = '-';
 
+/** Permissions of temporary files. */
+const OWNER_ONLY = 0o600;
+
 /** What a shell says of a program whose reader has left: 128 and the number of SIGPIPE. */
 const READER_LEFT = 141;
 
@@ -98,7 +101,8 @@ export async function withOutput<T>(
 
 function open(path: string): number {
   try {
-    return openSync(path, 'wx+');
+    // snapshots may hold what is not for every user of the machine
+    return openSync(path, 'wx+', OWNER_ONLY);
   } catch (error) {
     throw unwritable('a temporary file', dirname(path), error);
   }

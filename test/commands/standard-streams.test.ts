@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { test } from 'uvu';
@@ -72,6 +72,22 @@ test('standard input is verified as a file is', () =>
       const expected = lines.map((line) => line.replaceAll(path, 'standard input'));
       assert.equal(await said('-', bytes), [code, expected]);
     }
+  }));
+
+test('nobody else may read the file that standard input is copied to', () =>
+  withFolder(async (folder) => {
+    const modes: number[] = [];
+    const stdin = Readable.from(
+      (function* () {
+        yield readFileSync(FIXTURE_POINTS);
+        // by now the first chunk has been copied
+        for (const name of readdirSync(folder))
+          modes.push(statSync(join(folder, name)).mode & 0o777);
+      })(),
+      { highWaterMark: 1 },
+    );
+    await packSnapshot('-', join(folder, 'out.waypost'), { ...quiet, stdin });
+    assert.equal(modes, [0o600]);
   }));
 
 test('interrupted while standard input is silent, it leaves nothing', () =>
