@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { open, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
 
@@ -50,17 +50,5 @@ export async function removeFile(path: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-  }
-}
-
-/** A new name, or one that is gone, is on disk once its folder is. */
-export async function flushFolder(path: string): Promise<void> {
-  // Windows opens no folders, and needs none to be flushed
-  if (process.platform === 'win32') return;
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

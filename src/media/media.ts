@@ -4,15 +4,9 @@ import { mkdir, open, readdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { InputError } from '../errors.js';
+import { flushFolder, flushFolderAside } from '../flush-folder.js';
 import { createDecoder, type Decoder } from './decoder.js';
-import {
-  asUnavailable,
-  flushFolder,
-  IMAGES_PATH,
-  imagesIn,
-  incomingIn,
-  removeFile,
-} from './folder.js';
+import { asUnavailable, IMAGES_PATH, imagesIn, incomingIn, removeFile } from './folder.js';
 import { safeName } from './names.js';
 import { createImageStats, type ImageStats } from './stats.js';
 import type { Upload } from './upload.js';
@@ -79,6 +73,8 @@ export function openMedia({
       mkdirSync(path, { recursive: true });
       accessSync(path, constants.W_OK);
     }
+    // an image is on disk only where all folders above it are
+    flushFolder(folder);
   } catch (error) {
     const { message } = error as Error;
     throw new InputError(`--media ${folder}: cannot be written: ${message}`, { cause: error });
@@ -113,11 +109,11 @@ export function openMedia({
       try {
         const marked = await open(mark, 'w');
         await marked.close();
-        await flushFolder(incoming);
+        await flushFolderAside(incoming);
         await mkdir(join(images, String(id)), { recursive: true });
         await rename(join(incoming, file), pathOf(String(id), name));
-        await flushFolder(join(images, String(id)));
-        await flushFolder(images);
+        await flushFolderAside(join(images, String(id)));
+        await flushFolderAside(images);
       } catch (error) {
         await erase(String(id), name).catch(() => {});
         await removeFile(join(incoming, file)).catch(() => {});
