@@ -31,21 +31,24 @@ export class Source {
   /** Throws an InputError when there is no such file, or it is none that can be read. */
   constructor(path: string) {
     this.path = path;
+    let fd: number | undefined;
     try {
       // before it is opened: opening a pipe would wait for its other end
       const stats = statSync(path);
       if (stats.isDirectory()) throw new Error('it is a folder');
       if (!stats.isFile()) throw new Error('it is no regular file');
-      this.#fd = openSync(path, 'r');
+      fd = openSync(path, 'r');
+      const { size, mtimeMs } = fstatSync(fd);
+      const start = new Uint8Array(2);
+      readSync(fd, start, 0, 2, 0);
+      this.#fd = fd;
+      this.size = size;
+      this.modifiedAt = Math.floor(mtimeMs);
+      this.gzipped = start[0] === 0x1f && start[1] === 0x8b;
     } catch (error) {
+      if (fd !== undefined) closeSync(fd);
       throw unreadable(path, error);
     }
-    const stats = fstatSync(this.#fd);
-    this.size = stats.size;
-    this.modifiedAt = Math.floor(stats.mtimeMs);
-    const start = new Uint8Array(2);
-    readSync(this.#fd, start, 0, 2, 0);
-    this.gzipped = start[0] === 0x1f && start[1] === 0x8b;
   }
 
   /**

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
@@ -49,6 +49,17 @@ test('gzip data that is cut short, damaged or followed by something is refused',
     writeFileSync(path, two);
     assert.is((await readAll(path)).report.points, 5001);
   });
+});
+
+test('a file that can be opened and not read is named, and let go of', async () => {
+  // its first bytes are no memory of this process
+  const path = '/proc/self/mem';
+  if (!existsSync(path)) return;
+  const open = readdirSync('/proc/self/fd').length;
+  for (let i = 0; i < 3; i++) {
+    assert.match(await refusal(readAll(path)), /^\/proc\/self\/mem: cannot be read: EIO/);
+  }
+  assert.is(readdirSync('/proc/self/fd').length, open);
 });
 
 test('a reader can be closed in the middle', async () => {
