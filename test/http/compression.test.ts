@@ -6,7 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCodingOf, createCompression } from '../../src/http/answer/compression.js';
 import type { Envelope, Reply } from '../support/client.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
 const tokens = join(folder, 'tokens.json');
@@ -21,9 +22,9 @@ const seen = Array.from({ length: 50 }, (_, i) => {
 writeFileSync(notifications, JSON.stringify(seen));
 const flags = ['--snapshot', FIXTURE_POINTS, '--notifications', notifications, '--tokens', tokens];
 const [plain, service, forgetful] = await Promise.all([
-  startService(flags),
-  startService([...flags, '--compress']),
-  startService([...flags, '--compress', '--answer-cache', '0']),
+  startOwnService(flags),
+  startOwnService([...flags, '--compress']),
+  startOwnService([...flags, '--compress', '--answer-cache', '0']),
 ]);
 
 test.after(async () => {

@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bodyOf, exchange } from '../support/client.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
 const snapshot = join(folder, 'points.ndjson');
 copyFileSync(FIXTURE_POINTS, snapshot);
 const WRITTEN = new Date('2024-02-29T12:34:56Z');
 utimesSync(snapshot, WRITTEN, WRITTEN);
-const service = await startService(['--snapshot', snapshot]);
+const service = await startOwnService(['--snapshot', snapshot]);
 
 test.after(async () => {
   await service.stop();

@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exchange, statusOf } from '../support/client.js';
-import { FIXTURE_POINTS, runCommand, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS, runCommand } from '../support/service.js';
 
 const home = mkdtempSync(join(tmpdir(), 'waypost-media-'));
 const media = join(home, 'media');
@@ -39,7 +40,7 @@ put('map_data_points/7/notes.txt', 'text');
 put('secret.jpg', 'secret');
 writeFileSync(join(home, 'outside.jpg'), 'outside');
 
-const service = await startService(['--snapshot', FIXTURE_POINTS, '--media', media]);
+const service = await startOwnService(['--snapshot', FIXTURE_POINTS, '--media', media]);
 
 test.after(async () => {
   await service.stop();

@@ -1,16 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Reply } from '../support/client.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 
 /** Takes no points. */
 const READS = ['--journal', 'none'];
-const service = await startService(['--snapshot', FIXTURE_POINTS]);
-const choosy = await startService([
+const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
+const choosy = await startOwnService([
   ...['--snapshot', FIXTURE_POINTS],
   ...['--cors-origin', 'https://map.example,https://other.example:8443'],
 ]);
-const closed = await startService([
+const closed = await startOwnService([
   '--snapshot',
   FIXTURE_POINTS,
   '--cors-origin',

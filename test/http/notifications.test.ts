@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
 const tokens = join(folder, 'tokens.json');
@@ -25,7 +26,7 @@ const records = Array.from({ length: 250 }, (_, i) => ({
   },
 }));
 writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-const service = await startService([
+const service = await startOwnService([
   ...['--snapshot', FIXTURE_POINTS],
   ...['--notifications', file],
   ...['--tokens', tokens],

@@ -4,10 +4,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
-import { ROOT, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { ROOT } from '../support/service.js';
 
 const SAMPLE = join(ROOT, 'data/sample.waypost');
-const service = await startService([
+const service = await startOwnService([
   ...['--snapshot', SAMPLE, '--media', ROOT, '--admin-token', 'secret'],
   // nothing here is about load
   ...['--max-loop-delay', '0'],

@@ -1,13 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bodyOf, type Envelope, exchange, statusOf } from '../support/client.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 
 const PLAIN = ['--snapshot', FIXTURE_POINTS];
-const service = await startService(PLAIN);
-const published = await startService([...PLAIN, '--public-url', 'https://maps.example/notes/']);
-const proxied = await startService([...PLAIN, '--trust-proxy']);
-const strict = await startService([...PLAIN, '--allowed-hosts', 'maps.example,.sub.example']);
+const service = await startOwnService(PLAIN);
+const published = await startOwnService([...PLAIN, '--public-url', 'https://maps.example/notes/']);
+const proxied = await startOwnService([...PLAIN, '--trust-proxy']);
+const strict = await startOwnService([...PLAIN, '--allowed-hosts', 'maps.example,.sub.example']);
 
 test.after(async () => {
   for (const one of [service, published, proxied, strict]) await one.stop();
@@ -16,7 +17,7 @@ test.after(async () => {
 const PATH = '/rest/map_data_points/';
 
 /** What links begin with, from the `next` of a list. */
-async function originOf(from: Service, headers: Record<string, string>): Promise<string> {
+async function originOf(from: OwnService, headers: Record<string, string>): Promise<string> {
   const { next } = (await from.get(`${PATH}?page_size=1`, { headers })).json<Envelope>();
   const rest = `${PATH}?page=2&page_size=1`;
   assert.ok(next!.endsWith(rest), next!);
@@ -70,7 +71,7 @@ test('two Host headers are refused, even when they agree', async () => {
 });
 
 /** Sends a target as it is. */
-function raw(from: Service, target: string, host = 'maps.example'): Promise<string> {
+function raw(from: OwnService, target: string, host = 'maps.example'): Promise<string> {
   const head = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
   return exchange(from.port, head);
 }
@@ -141,7 +142,7 @@ test('with a public URL links begin with it, its path included, whatever the hos
 });
 
 test('TileJSON leads to tiles at the public URL, or at the host that the client asked', async () => {
-  const lead = async (from: Service, headers: Record<string, string>): Promise<string> => {
+  const lead = async (from: OwnService, headers: Record<string, string>): Promise<string> => {
     const reply = await from.get('/tiles/points.json?status=NEW', { headers });
     const { tiles } = reply.json<{ tiles: string[] }>();
     assert.is(tiles.length, 1);

@@ -10,7 +10,8 @@ import { HttpError, pageTooLarge } from '../../src/http/request/errors.js';
 import { MAX_RECORD_BYTES } from '../../src/snapshot/block.js';
 import type { Envelope } from '../support/client.js';
 import { jsonOfPage } from '../support/html.js';
-import { runCommand, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { runCommand } from '../support/service.js';
 
 const LARGE = 40;
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
@@ -21,7 +22,7 @@ const points = Array.from({ length: 2 * LARGE }, (_, i) => {
   return { id: i + 1, lat: '1', lon: '2', created_at: '2024-01-01T00:00:00Z', comment };
 });
 writeFileSync(snapshot, points.map((point) => `${JSON.stringify(point)}\n`).join(''));
-const service = await startService(['--snapshot', snapshot]);
+const service = await startOwnService(['--snapshot', snapshot]);
 
 test.after(async () => {
   await service.stop();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { shownText } from '../support/html.js';
-import { startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
 
 const HOSTILE = [
   '</pre><script>alert(1)</script>',
@@ -36,7 +36,7 @@ writeFileSync(
     }),
   ),
 );
-const service = await startService([
+const service = await startOwnService([
   ...['--snapshot', snapshot],
   ...['--notifications', notifications],
   ...['--tokens', tokens],

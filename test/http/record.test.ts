@@ -1,9 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 
-const service = await startService(['--snapshot', FIXTURE_POINTS]);
+const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
 
 test.after(() => service.stop());
 

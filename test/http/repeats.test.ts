@@ -1,11 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Asked, Reply } from '../support/client.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 
-const service = await startService(['--snapshot', FIXTURE_POINTS]);
-const forgetful = await startService(['--snapshot', FIXTURE_POINTS, '--answer-cache', '0']);
-const tight = await startService(['--snapshot', FIXTURE_POINTS, '--answer-cache', '64KiB']);
+const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
+const forgetful = await startOwnService(['--snapshot', FIXTURE_POINTS, '--answer-cache', '0']);
+const tight = await startOwnService(['--snapshot', FIXTURE_POINTS, '--answer-cache', '64KiB']);
 
 test.after(async () => {
   for (const one of [service, forgetful, tight]) await one.stop();
@@ -28,7 +29,7 @@ function comparable({ status, headers, body }: Reply): object {
   return { status, headers: others, body: body.toString('latin1') };
 }
 
-async function same(from: Service, path: string, asked: Asked = {}): Promise<Reply> {
+async function same(from: OwnService, path: string, asked: Asked = {}): Promise<Reply> {
   const first = await from.get(path, asked);
   for (let i = 0; i < 4; i++) {
     assert.equal(comparable(await from.get(path, asked)), comparable(first), path);

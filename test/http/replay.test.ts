@@ -5,12 +5,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Reply } from '../support/client.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
+import { startOwnService } from '../support/own-service.js';
 import { differencesOf, recordedCases, recordedPoints } from '../support/recorded.js';
-import { FIXTURE_POINTS, ROOT, startService } from '../support/service.js';
+import { FIXTURE_POINTS, ROOT } from '../support/service.js';
 import { DIFFERENCES, keyOf } from './replay-differences.js';
 
 const media = mkdtempSync(join(tmpdir(), 'waypost-media-'));
-const service = await startService([
+const service = await startOwnService([
   ...['--snapshot', FIXTURE_POINTS],
   ...['--time-zone', 'Europe/Helsinki', '--media', media],
 ]);

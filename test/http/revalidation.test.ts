@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, startService } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
-const service = await startService(['--snapshot', FIXTURE_POINTS]);
+const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
 
 test.after(async () => {
   await service.stop();
@@ -95,7 +96,7 @@ test('settings that change answers change tags', async () => {
   ];
   await Promise.all(
     settings.map(async (flags) => {
-      const other = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+      const other = await startOwnService(['--snapshot', FIXTURE_POINTS, ...flags]);
       try {
         const asked = { headers: { host, 'If-None-Match': own } };
         assert.is((await other.get(POINTS, asked)).status, 200, flags.join(' '));
@@ -128,7 +129,7 @@ test('the same file has the same tag after a restart, another file another', asy
   }
   const other = join(folder, 'other.ndjson');
   writeFileSync(other, '{"id":1,"lat":"0","lon":"0","created_at":"2024-01-01T00:00:00Z"}\n');
-  const different = await startService(['--snapshot', other]);
+  const different = await startOwnService(['--snapshot', other]);
   try {
     assert.is.not((await different.get(POINTS)).headers.etag, await tagOf(POINTS));
   } finally {

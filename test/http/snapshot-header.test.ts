@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { allowsSnapshot } from '../../src/http/answer/etag.js';
 import type { Envelope } from '../support/client.js';
-import { startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
 import { until } from '../support/wait.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
@@ -21,7 +21,7 @@ function put(count: number): void {
 }
 
 put(320);
-const service = await startService(['--snapshot', snapshot, '--settle', '10ms']);
+const service = await startOwnService(['--snapshot', snapshot, '--settle', '10ms']);
 
 test.after(async () => {
   await service.stop();

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { startServer } from '../../src/serving/server.js';
+import type { ServeSettings } from '../../src/settings/setting.js';
+import { SERVE_SETTINGS } from '../../src/settings/table.js';
+import { ask } from './client.js';
+import { makeFolder } from './reloading.js';
+import type { Service } from './service.js';
+
+/** A service without a process of its own. */
+export type OwnService = Pick<Service, 'port' | 'logs' | 'get' | 'stop'>;
+
+/** Standard error: nothing of a service in this process is to be written to standard output. */
+const DESCRIPTOR = 2;
+
+/**
+ * Starts in this process all of what `waypost serve` starts with these flags, at a free port of
+ * 127.0.0.1. That costs a third of a process, whose start loads and compiles every module again.
+ * A test of signals, of the command line or of the end of the process needs `startService`.
+ */
+export async function startOwnService(flags: readonly string[]): Promise<OwnService> {
+  const journal = join(makeFolder(), `${randomUUID()}.journal`);
+  const given = ['--host', '127.0.0.1', '--port', '0', '--workers', '1', '--journal', journal];
+  const settings = settingsOf([...given, '--max-loop-delay', '0', ...flags]);
+  const logs: Record<string, unknown>[] = [];
+  const write = (line: string): void => void logs.push(JSON.parse(line));
+  const logger = pino({ level: settings.logLevel }, { write });
+  const server = await startServer(settings, { logger, descriptor: DESCRIPTOR, dropped: 0 }, []);
+  const port = Number(new URL(server.begun.address).port);
+  return { port, logs, get: (path, asked) => ask(port, path, asked), stop: () => server.close() };
+}
+
+/** The settings that flags of `waypost serve` come to; the last of a repeated one counts. */
+function settingsOf(flags: readonly string[]): ServeSettings {
+  const values: Record<string, unknown> = {};
+  for (const { flag, fallback, parse = (text: string): unknown => text } of SERVE_SETTINGS) {
+    const [name, argument] = flag.split(' ');
+    const at = flags.lastIndexOf(name!);
+    const text = at < 0 ? fallback : flags[at + 1];
+    const key = name!.slice(2).replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+    if (argument !== undefined && text !== undefined) values[key] = parse(text);
+    else if (at >= 0) values[key] = true;
+  }
+  return values as unknown as ServeSettings;
+}
