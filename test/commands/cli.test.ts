@@ -2,9 +2,17 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readEnvironment, SERVE_SETTINGS } from '../../src/settings/table.js';
 import type { Envelope } from '../support/client.js';
-import { FIXTURE_POINTS, type Outcome, runCommand, startService } from '../support/service.js';
+import {
+  FIXTURE_POINTS,
+  type Outcome,
+  runCommand,
+  runInThread,
+  startService,
+} from '../support/service.js';
 
-const PLAIN = ['serve', '--snapshot', FIXTURE_POINTS, '--port', '0'];
+/** Nothing that is refused gets as far as to look for its snapshot. */
+const REFUSED = ['serve', '--snapshot', 'no-file.ndjson'];
+const PLAIN = ['--snapshot', FIXTURE_POINTS];
 
 /** As one line, however it was wrapped. */
 function flat(text: string): string {
@@ -32,7 +40,7 @@ test('--help lists the commands, and what each takes', async () => {
   };
   for (const [name, parts] of Object.entries(commands)) {
     assert.match(program.stdout, new RegExp(`^ {2}${name} .*\\w`, 'm'));
-    const { code, stdout, stderr } = await runCommand([name, '--help']);
+    const { code, stdout, stderr } = await runInThread([name, '--help']);
     assert.is(code, 0);
     assert.is(stderr, '');
     for (const part of parts) assert.ok(stdout.includes(part), `${name}: ${part}`);
@@ -40,7 +48,7 @@ test('--help lists the commands, and what each takes', async () => {
 });
 
 test('serve --help tells of every setting what it does, its variable and its default', async () => {
-  const help = flat((await runCommand(['serve', '--help'])).stdout);
+  const help = flat((await runInThread(['serve', '--help'])).stdout);
   for (const { flag, help: text, environment, fallback } of SERVE_SETTINGS) {
     const start = help.indexOf(` ${flag} `);
     assert.ok(start > 0, flag);
@@ -53,7 +61,7 @@ test('serve --help tells of every setting what it does, its variable and its def
 
 test('an unknown flag or command is refused with the nearest known one', async () => {
   const cases: [args: string[], message: RegExp][] = [
-    [[...PLAIN, '--prot', '1'], /unknown option '--prot'\n\(Did you mean --port\?\)/],
+    [[...REFUSED, '--prot', '1'], /unknown option '--prot'\n\(Did you mean --port\?\)/],
     [['serve', '--snapsho', 'x'], /unknown option '--snapsho'\n\(Did you mean --snapshot\?\)/],
     [['serve', '--time-zon', 'UTC'], /unknown option '--time-zon'\n\(Did you mean --time-zone\?\)/],
     [['pack', 'a', 'b', '--max-invalds', '1'], /\(Did you mean --max-invalid\?\)/],
@@ -61,9 +69,12 @@ test('an unknown flag or command is refused with the nearest known one', async (
     [['generate', '--pionts', '5'], /unknown option '--pionts'\n\(Did you mean --points\?\)/],
     [['serv'], /unknown command 'serv'\n\(Did you mean serve\?\)/],
     [['--bogus'], /unknown option '--bogus'/],
-    [[...PLAIN, 'extra'], /too many arguments for 'serve'/],
+    [[...REFUSED, 'extra'], /too many arguments for 'serve'/],
   ];
-  for (const [args, message] of cases) assertRefused(await runCommand(args), message);
+  for (const [args, message] of cases) assertRefused(await runInThread(args), message);
+  // and by the process itself
+  const [args, message] = cases[0]!;
+  assertRefused(await runCommand(args), message);
 });
 
 test('what is missing is named', async () => {
@@ -76,8 +87,8 @@ test('what is missing is named', async () => {
     [['generate', '--out', 'x.ndjson'], /required option '--points <number>' not specified/],
     [['generate', '--points', '5'], /required option '--out <file>' not specified/],
   ];
-  for (const [args, message] of cases) assertRefused(await runCommand(args), message);
-  const { code, stderr } = await runCommand([]);
+  for (const [args, message] of cases) assertRefused(await runInThread(args), message);
+  const { code, stderr } = await runInThread([]);
   assert.is(code, 1);
   assert.match(stderr, /^Usage: waypost /);
 });
@@ -89,11 +100,11 @@ test('a bad value is named with its flag and the rule', async () => {
   for (const { flag } of strict) {
     const name = flag.split(' ', 1)[0]!;
     const rule = new RegExp(`option '${flag}' argument '\\?!' is invalid\\. Expected .*\\.\n`);
-    assertRefused(await runCommand([...PLAIN, name, '?!']), rule);
+    assertRefused(await runInThread([...REFUSED, name, '?!']), rule);
   }
   const rule =
     /value 'x' from env 'WAYPOST_PORT' is invalid\. Expected a whole number, 0 to 65535\./;
-  assertRefused(await runCommand(PLAIN.slice(0, 3), { WAYPOST_PORT: 'x' }), rule);
+  assertRefused(await runCommand(REFUSED, { WAYPOST_PORT: 'x' }), rule);
 });
 
 test('the rules have no holes', () => {
@@ -163,7 +174,7 @@ test('a variable sets what no flag does', async () => {
 });
 
 test('SIGTERM ends the service with 0', async () => {
-  const service = await startService(PLAIN.slice(1, 3));
+  const service = await startService(PLAIN);
   await service.stop();
   assert.is(await service.ended, 0);
 });

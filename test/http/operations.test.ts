@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { metricsOf, readyOf } from '../support/operating.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, ROOT, type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
@@ -13,7 +14,7 @@ let plain: Service;
  * Open to more than a service is without settings, and strict, where neither disturbs the other.
  */
 let open: Service;
-let strict: Service;
+let strict: OwnService;
 
 async function begin(...flags: string[]): Promise<Service> {
   const service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
@@ -27,7 +28,9 @@ test.before(async () => {
   [plain, open, strict] = await Promise.all([
     begin(),
     begin(...log, '--cors-origin', 'https://a.test, https://b.test'),
-    begin('--allowed-hosts', hosts, '--cors-origin', 'none'),
+    startOwnService([
+      ...['--snapshot', FIXTURE_POINTS, '--allowed-hosts', hosts, '--cors-origin', 'none'],
+    ]),
   ]);
 });
 
@@ -164,7 +167,7 @@ test('only hosts that are allowed are served', async () => {
 });
 
 test('pages of allowed origins may read answers', async () => {
-  const allowed = async (service: Service, origin: string): Promise<unknown> => {
+  const allowed = async (service: OwnService, origin: string): Promise<unknown> => {
     const { headers } = await service.get(LIST, { headers: { Origin: origin } });
     return headers['access-control-allow-origin'];
   };
@@ -217,7 +220,7 @@ test('the reload by hand is there for whoever knows the token', async () => {
 });
 
 test.after(async () => {
-  await Promise.all(running.map((service) => service.stop()));
+  await Promise.all([...running, strict].map((service) => service.stop()));
 });
 
 test.run();

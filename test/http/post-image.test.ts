@@ -7,6 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { coloursOf, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
@@ -45,7 +46,7 @@ function post(
     readonly name?: string;
     readonly fields?: Readonly<Record<string, string>>;
     readonly headers?: OutgoingHttpHeaders;
-    readonly to?: Service;
+    readonly to?: OwnService;
   } = {},
 ): Promise<Reply> {
   const texts = Object.entries({ lat: '10.5', lon: '-20.25', ...fields }).map(
@@ -156,7 +157,7 @@ test('images of accepted points survive a kill, and what belongs to none does no
 });
 
 test('without a folder for images there are none, and the rest of a form is read', async () => {
-  const plain = await startService(['--snapshot', FIXTURE_POINTS]);
+  const plain = await startOwnService(['--snapshot', FIXTURE_POINTS]);
   try {
     const refused = await post(JPEG, { to: plain });
     assert.is(refused.status, 400);

@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { addToken } from '../../src/commands/token.js';
 import { type Asked, type Envelope, exchange, type Reply, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-posting-'));
@@ -33,7 +34,11 @@ test.after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function post(fields: unknown, headers: Asked['headers'] = {}, to = service): Promise<Reply> {
+function post(
+  fields: unknown,
+  headers: Asked['headers'] = {},
+  to: OwnService = service,
+): Promise<Reply> {
   const body = typeof fields === 'string' ? fields : JSON.stringify(fields);
   return to.get(POINTS, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
 }
@@ -205,7 +210,7 @@ test('only so many a minute are accepted from an address or a user, whichever th
 
 test('with --require-token nobody posts without one', async () => {
   const flags = ['--snapshot', FIXTURE_POINTS, '--tokens', tokens, '--require-token'];
-  const strict = await startService(flags);
+  const strict = await startOwnService(flags);
   try {
     const { status, headers, text } = await post(PLACE, {}, strict);
     const detail = 'Authentication credentials were not provided.';
@@ -218,7 +223,7 @@ test('with --require-token nobody posts without one', async () => {
 });
 
 test('an instance without a journal takes no posts, and says so everywhere', async () => {
-  const reader = await startService(['--snapshot', FIXTURE_POINTS, '--journal', 'none']);
+  const reader = await startOwnService(['--snapshot', FIXTURE_POINTS, '--journal', 'none']);
   try {
     const { status, headers, text } = await post(PLACE, {}, reader);
     assert.equal([status, headers.allow], [405, 'GET, HEAD, OPTIONS']);

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read, section } from '../support/documents.js';
-import { ROOT, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { ROOT } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 
 const run = promisify(execFile);
@@ -16,11 +17,7 @@ const SHOWN = 'http://127.0.0.1:8080';
 const home = mkdtempSync(join(tmpdir(), 'waypost-clients-'));
 symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
 writeFileSync(join(home, 'package.json'), '{"type":"module"}');
-const service = await startService([
-  ...['--snapshot', join(ROOT, 'data/sample.waypost')],
-  // nothing here is about load
-  ...['--max-loop-delay', '0'],
-]);
+const service = await startOwnService([...['--snapshot', join(ROOT, 'data/sample.waypost')]]);
 const site = `http://127.0.0.1:${service.port}`;
 
 test.after(async () => {

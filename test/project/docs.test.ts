@@ -24,7 +24,8 @@ import {
   section,
   sourceFiles,
 } from '../support/documents.js';
-import { ROOT, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { ROOT } from '../support/service.js';
 
 const README = read('README.md');
 const OPERATIONS = read('docs/operations.md');
@@ -221,7 +222,7 @@ test('the questions of the README have the answers that it shows', async () => {
     ...README.matchAll(/curl 'http:\/\/127\.0\.0\.1:8080([^']+)'\n```\n\n```text\n(.*?)```/gs),
   ];
   assert.is(examples.length, 4);
-  const service = await startService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
+  const service = await startOwnService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
   try {
     for (const [, target, shown] of examples) {
       const reply = await service.get(target!, { headers: { Host: '127.0.0.1:8080' } });

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
-import { ROOT, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { ROOT } from '../support/service.js';
 
-const service = await startService([
+const service = await startOwnService([
   ...['--snapshot', join(ROOT, 'data/sample.waypost')],
   ...['--time-zone', 'Europe/Helsinki'],
 ]);

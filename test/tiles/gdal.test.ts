@@ -6,15 +6,16 @@ import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { read } from '../support/documents.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 
 const reason = withoutGdal();
 const folder = mkdtempSync(join(tmpdir(), 'waypost-gdal-'));
-let service: Service | undefined;
+let service: OwnService | undefined;
 
 test.before(async () => {
-  if (reason === undefined) service = await startService(['--snapshot', FIXTURE_POINTS]);
+  if (reason === undefined) service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
 });
 test.after(async () => {
   await service?.stop();
