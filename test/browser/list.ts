@@ -125,6 +125,38 @@ browserTest('a form whose button is clicked twice posts once', async (visitor, s
   });
 });
 
+browserTest('so does one of a browser without scripts', async (visitor, service) => {
+  const visit = async (page: Page): Promise<void> => {
+    let posts = 0;
+    let noteStored: (() => void) | undefined;
+    const isStored = new Promise<void>((resolve) => {
+      noteStored = resolve;
+    });
+    await page.route(`**${LIST}`, async (route) => {
+      if (route.request().method() !== 'POST' || ++posts > 1) return route.continue();
+      // the point is stored, and its answer never comes: the second click is not waited for
+      await route.fetch();
+      noteStored!();
+    });
+    await page.goto(LIST);
+    const form = page.locator('#add');
+    await form.locator('summary').first().click();
+    await form.getByLabel('lat').fill('-75.1');
+    await form.getByLabel('lon').fill('123.3');
+    const button = form.getByRole('button', { name: 'POST' }).first();
+    await button.scrollIntoViewIfNeeded();
+    const { x, y } = (await button.boundingBox())!;
+    await page.mouse.click(x + 5, y + 5);
+    await isStored;
+    await page.mouse.click(x + 5, y + 5);
+    await page.getByText('The point is stored.').waitFor();
+    assert.is(posts, 2);
+    const { count } = (await service.get(`${LIST}?bbox=123,-76,124,-75`)).json<Envelope>();
+    assert.is(count, 1);
+  };
+  await visitor.visit([service.site], visit, { javaScriptEnabled: false });
+});
+
 browserTest('pages are good in the dark and on a phone', async (visitor, { site }) => {
   const options = { colorScheme: 'dark', viewport: { width: 375, height: 667 } } as const;
   const look = async (page: Page): Promise<void> => {

@@ -206,6 +206,37 @@ test('raw JSON is posted by a form, and shown again when it is wrong', async () 
   assert.equal(Object.keys(other.json<object>()), ['lat', 'lon']);
 });
 
+test('a form that is sent twice from one page makes one point', async () => {
+  const pageOf = ({ text }: Reply): string => {
+    const [first, second] = tags(text, 'input').filter(({ name }) => name === '_page');
+    assert.equal(first, second);
+    return first!['value']!;
+  };
+  const path = `${POINTS}?bbox=10,-10,12,-9&page_size=1`;
+  const before = pageOf(await browse(path));
+  const fields = { lat: '-9.5', lon: '11', comment: 'twice', _page: before };
+  // the second click comes before the answer, which nobody reads then
+  const [first, second] = await Promise.all([post(fields), post(fields)]);
+  assert.equal([first.status, second.status], [201, 201]);
+  assert.is(first.headers.location, second.headers.location);
+  const replays = [first, second].map(({ headers }) => headers['idempotency-replayed']);
+  assert.equal(replays.sort(), ['true', undefined]);
+  assert.is((await post(fields, {}, PNG)).headers['idempotency-replayed'], undefined);
+
+  const other = await post({ ...fields, comment: 'corrected' });
+  assert.is(other.headers['idempotency-replayed'], undefined);
+  // whoever has seen what was stored, and sends the same again, means another one
+  for (const from of [pageOf(second), pageOf(await browse(path))]) {
+    assert.is.not(from, before);
+    const again = await post({ ...fields, _page: from });
+    assert.equal([again.status, again.headers['idempotency-replayed']], [201, undefined]);
+  }
+  const wrong = await post({ ...fields, lat: 'far' });
+  assert.equal([wrong.status, pageOf(wrong)], [400, before]);
+  const { count } = (await service.get(`${path}&format=json`)).json<Envelope>();
+  assert.is(count, 5);
+});
+
 test('a form of another site is refused; programs of other sites are not', async () => {
   const fields = { lat: '1', lon: '2' };
   const own = `127.0.0.1:${service.port}`;

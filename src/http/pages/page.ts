@@ -11,7 +11,7 @@ import { filterForm, type Problems } from './fields.js';
 import { type Html, html, NOTHING } from './html.js';
 import { pageFoot, pageHead } from './layout.js';
 import { paging } from './paging.js';
-import { type Posted, postForm } from './post-form.js';
+import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
 import type { Site } from './site.js';
 import type { Subject } from './subject.js';
 import { recordTable } from './table.js';
@@ -68,7 +68,9 @@ export function* renderPage(
     writer.html(filterForm(path, subject.parameters, pairs, problems));
   }
   if (subject.posts !== undefined && (isPost || shown.status < 300)) {
-    writer.html(postForm(site.prefix + subject.posts, site, posted, isPost ? problems : {}));
+    writer.html(
+      postForm(site.prefix + subject.posts, site, nameOf(shown), posted, isPost ? problems : {}),
+    );
   }
   if (hasMap) writer.html(mapPlace(site, subject.tiles!, path, pairs));
   const around = list === undefined ? NOTHING : listHead(list);
@@ -87,6 +89,15 @@ export function* renderPage(
   writer.html(numbers('Pages, again'));
   writer.html(pageFoot(smallPrint));
   return writer.finish();
+}
+
+/**
+ * What forms say of the page that they stand on, so that a form which is sent twice can be told from
+ * two: the state of the data, the point that was made, or what the refused form said.
+ */
+function nameOf({ posted, made, headers }: Shown): string | undefined {
+  const snapshot = headers.indexOf('Waypost-Snapshot');
+  return posted?.[PAGE_FIELD] ?? made ?? (snapshot < 0 ? undefined : headers[snapshot + 1]);
 }
 
 function introduction(subject: Subject, path: string, shown: Shown): Html {

@@ -5,32 +5,45 @@ import type { PostingBy, Site } from './site.js';
 /** What was posted by a form, by the name of a field. */
 export type Posted = Readonly<Record<string, string>>;
 
-/** Fields of the forms alone: tags with commas between them, and a record as JSON. */
+/**
+ * Fields of the forms alone: tags with commas between them, a record as JSON, and what names the
+ * page that a form stands on.
+ */
 export const TAGS_FIELD = '_tags';
 export const JSON_FIELD = '_content';
+export const PAGE_FIELD = '_page';
 
 const EXAMPLE = '{\n  "lat": "60.16986",\n  "lon": "24.93837",\n  "comment": ""\n}';
 
 /**
  * The forms for a new point: one of fields and one of raw JSON, with what was posted before and
- * what was wrong with it.
+ * what was wrong with it. `page` names the page that they stand on.
  */
 export function postForm(
   path: string,
   { posting, hasImages }: Pick<Site, 'posting' | 'hasImages'>,
+  page: string | undefined,
   posted: Posted | undefined,
   problems: Problems,
 ): Html {
   const isOpen = posted !== undefined || Object.keys(problems).length > 0;
   return html`<details class="box" id="add"${isOpen && html` open`}>
 <summary>Add a point</summary>
-${posting === 'anybody' ? forms(path, hasImages, posted ?? {}, problems) : refusal(path, posting)}
+${posting === 'anybody' ? forms(path, hasImages, page, posted ?? {}, problems) : refusal(path, posting)}
 </details>
 `;
 }
 
-function forms(path: string, hasImages: boolean, posted: Posted, problems: Problems): Html {
+function forms(
+  path: string,
+  hasImages: boolean,
+  page: string | undefined,
+  posted: Posted,
+  problems: Problems,
+): Html {
   const raw = posted[JSON_FIELD];
+  const from =
+    page !== undefined && html`<input type="hidden" name="${PAGE_FIELD}" value="${page}">\n`;
   // what is wrong with raw JSON is told beside it
   const [ofFields, ofJson]: [Problems, Problems] =
     raw === undefined ? [problems, {}] : [{}, problems];
@@ -46,7 +59,7 @@ function forms(path: string, hasImages: boolean, posted: Posted, problems: Probl
   const known = new Set(['lat', 'lon', 'comment', 'tags', 'image']);
   const others = Object.entries(ofFields).filter(([name]) => !known.has(name));
   return html`<form method="post" action="${path}" enctype="multipart/form-data">
-${alerts(others)}
+${from}${alerts(others)}
 <div class="fields">
 ${text('lat', 'latitude in degrees, within ±90; required')}
 ${text('lon', 'longitude in degrees, within ±180; required')}
@@ -66,7 +79,7 @@ ${field(
 <details class="raw"${raw !== undefined && html` open`}>
 <summary>As raw JSON</summary>
 <form method="post" action="${path}">
-${alerts(Object.entries(ofJson))}
+${from}${alerts(Object.entries(ofJson))}
 <div class="field"><label for="p-json">JSON</label>
 <textarea id="p-json" name="${JSON_FIELD}" rows="8" spellcheck="false">\n${raw ?? EXAMPLE}</textarea></div>
 <p class="buttons"><button type="submit">POST</button></p>

@@ -1,11 +1,11 @@
 import { type Body, parseJsonBody } from '../request/body.js';
 import { splitList } from '../request/comma-list.js';
-import { JSON_FIELD, type Posted, TAGS_FIELD } from './post-form.js';
+import { JSON_FIELD, PAGE_FIELD, type Posted, TAGS_FIELD } from './post-form.js';
 
 type Fields = ReadonlyMap<string, readonly string[]>;
 
 /** Fields of the forms that are shown again when something was wrong. */
-const SHOWN = ['lat', 'lon', 'comment', TAGS_FIELD, JSON_FIELD];
+const SHOWN = ['lat', 'lon', 'comment', TAGS_FIELD, JSON_FIELD, PAGE_FIELD];
 
 /**
  * What a form of a page says, as another client would say it: raw JSON is the body itself, and tags

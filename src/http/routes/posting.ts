@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PostKey } from '../../live/journal/journal.js';
 import type { Upload, Uploads } from '../../media/upload.js';
@@ -15,6 +15,7 @@ import { JSON_FORMAT } from '../formats/json.js';
 import { createdPage } from '../pages/answer.js';
 import { PAGE_OFFER } from '../pages/format.js';
 import { headerList, setPageHeaders } from '../pages/headers.js';
+import { PAGE_FIELD } from '../pages/post-form.js';
 import { bodyOfForm, postedOf } from '../pages/posted.js';
 import type { Site } from '../pages/site.js';
 import type { Subject } from '../pages/subject.js';
@@ -41,6 +42,16 @@ export const REPLAYED = 'Idempotency-Replayed';
 /** Headers that all answers to accepted points have in common. */
 const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
+
+/** What was sent. */
+interface Submission {
+  readonly body: Body;
+  readonly image: Upload | undefined;
+  /** Whether the answer is a page. */
+  readonly isPage: boolean;
+  /** What a form says of the page that it stands on. */
+  readonly page?: string | undefined;
+}
 
 /**
  * Adds `POST /rest/map_data_points/`, which accepts a point: limits and types are looked at before
@@ -69,14 +80,13 @@ export function addPosting(
 
   /** Refuses what can be refused without the body. */
   function admit({ raw }: FastifyRequest): void {
-    const { headers, socket } = raw;
+    const { headers } = raw;
     const user = userOf(headers.authorization, tokens);
     if (user === undefined && requireToken) throw credentialsMissing();
     if (user !== undefined) {
       tokenThrottle.take(String(user));
     } else {
-      const forwarded = trustProxy ? forwardedAddress(raw) : undefined;
-      addressThrottle.take(clientOf(forwarded ?? socket.remoteAddress ?? ''));
+      addressThrottle.take(senderOf(raw, trustProxy));
     }
     const origin = originOf(raw);
     // a form of a page, which a page of another site could have sent just as well
@@ -88,9 +98,10 @@ export function addPosting(
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { body, image } = await bodyOf(request, uploads);
     const isPage = negotiation.accepted(request.raw.headers.accept) === PAGE_OFFER;
-    if (!isPage || body.kind === 'json') return accept(request, reply, body, image, isPage);
+    if (!isPage || body.kind === 'json') return accept(request, reply, { body, image, isPage });
+    const page = body.fields.get(PAGE_FIELD)?.at(-1);
     try {
-      return await accept(request, reply, bodyOfForm(body.fields), image, true);
+      return await accept(request, reply, { body: bodyOfForm(body.fields), image, isPage, page });
     } catch (error) {
       throw error instanceof HttpError ? new RefusedForm(error, postedOf(body.fields)) : error;
     }
@@ -99,9 +110,7 @@ export function addPosting(
   async function accept(
     request: FastifyRequest,
     reply: FastifyReply,
-    body: Body,
-    image: Upload | undefined,
-    isPage: boolean,
+    { body, image, isPage, page }: Submission,
   ): Promise<FastifyReply> {
     const { raw } = request;
     const user = userOf(raw.headers.authorization, tokens);
@@ -109,7 +118,8 @@ export function addPosting(
     // an image may be wrong, too, and both are told together
     if ('problems' in draft && image === undefined) throw new HttpError(400, draft.problems);
     const name = keyName(raw.headers['idempotency-key'], user);
-    const key = keyOf(name, draft, image);
+    const form = page ? JSON.stringify([senderOf(raw, trustProxy), user, page]) : undefined;
+    const key = keyOf(name, form, draft, image);
     const answer = await posts.post({ draft, user, key, upload: image });
     if (answer.kind === 'refused') throw new HttpError(400, answer.problems);
     if (answer.kind === 'key_reused') throw keyReused();
@@ -145,6 +155,12 @@ export function addPosting(
       handler: handle,
     });
   });
+}
+
+/** Names who sent a request, by the address. */
+function senderOf(request: IncomingMessage, trustProxy: boolean): string {
+  const forwarded = trustProxy ? forwardedAddress(request) : undefined;
+  return clientOf(forwarded ?? request.socket.remoteAddress ?? '');
 }
 
 /** Sends the page of a point that was accepted. */
@@ -198,14 +214,23 @@ function keyName(header: string | string[] | undefined, user: number | undefined
   throw new HttpError(400, { detail });
 }
 
-/** What makes a post count once: the key, and what the body says however it is written down. */
+/**
+ * What makes a post count once: the key, and what the body says however it is written down. A form
+ * has no key, but counts once for what it says and `form`, which tells who sent it from which page.
+ */
 function keyOf(
   name: string | undefined,
+  form: string | undefined,
   draft: Draft | Refused,
   image: Upload | undefined,
 ): PostKey | undefined {
-  if (name === undefined || 'problems' in draft) return undefined;
+  if ((name ?? form) === undefined || 'problems' in draft) return undefined;
   const { lat, lon, comment, tags } = draft;
-  const said = JSON.stringify([lat, lon, comment, tags, image?.sha256]);
-  return { name, body: createHash('sha256').update(said).digest('hex') };
+  const body = sha256(JSON.stringify([lat, lon, comment, tags, image?.sha256]));
+  // a key of a client's own has one blank, behind the user
+  return { name: name ?? `- form ${sha256(form + body)}`, body };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
