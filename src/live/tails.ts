@@ -215,7 +215,8 @@ export class Tails {
     this.#foldSeconds += ms / 1000;
     this.#restsUntil = performance.now() + ms * (1 / MOST_FOLDING - 1);
     reclaimMemory();
-    if (!hasFailed && this.#waiting.length > 0) this.#foldIfDue();
+    // of what came meanwhile nothing else may tell
+    if (!hasFailed) this.#foldIfDue();
   }
 
   /** There may be no more posts that would see to it. */

@@ -163,6 +163,22 @@ test('after a rest the next fold begins without another point', async () => {
   assertServed(current.generation, notes.slice(0, 61), 'folded twice');
 });
 
+test('points that came during a fold are folded in without another point', async () => {
+  let fold = (): void => {};
+  const mayFold = new Promise<void>((resolve) => {
+    fold = resolve;
+  });
+  const { current, tails } = start({
+    foldRows: 5,
+    fold: (task) => mayFold.then(() => foldInThread(task)),
+  });
+  await tails.serve(await generationOf(notes.slice(0, 50)), postsOf(50, 55));
+  await tails.append(postsOf(55, 61));
+  fold();
+  await until('both folds', () => tails.state.folds === 2);
+  assertServed(current.generation, notes.slice(0, 61), 'folded twice');
+});
+
 test('queries that have cost as much as a fold bring it forward, and so do many points', async () => {
   let begun = 0;
   const { current, tails } = start({
