@@ -1,6 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Query } from '../../src/model/query.js';
+import { listRows, type Matches } from '../../src/query/common/matches.js';
+import { createScratch } from '../../src/query/common/scratch.js';
+import { windowOf } from '../../src/query/common/windows.js';
+import { drain, isWork } from '../../src/query/common/work.js';
 import type { Answer, Engine, Hints } from '../../src/query/engine.js';
 import { Suspended } from '../../src/query/suspended.js';
 import { everyHint } from '../support/compare.js';
@@ -56,6 +60,18 @@ test('a query that pauses again and again gives the same page, whichever way', (
     }
   }
   assert.ok(paused > 1_000, `only ${paused} paused`);
+});
+
+test('the rows of one window of time are listed in pieces', () => {
+  const { dataset } = whole;
+  const window = windowOf(dataset.byCreatedAt, { after: 0, before: 1.6e15 })!;
+  const { from, to } = window.range;
+  const scratch = createScratch(dataset.count, PIECE);
+  const matches: Matches = { form: 'windows', windows: [window], count: window.count };
+  const listing = listRows(scratch, matches);
+  assert.ok(window.count > 1_000 && isWork(listing));
+  const rows = drain(listing, scratch.meter);
+  assert.equal([...rows], [...dataset.byCreatedAt.rows.subarray(from, to)]);
 });
 
 test('others are answered while a query is half-way, and neither disturbs the other', () => {

@@ -55,8 +55,10 @@ export function listRows({ rows: list, meter }: Scratch, matches: Matches): Step
       const { from, to } = driver.range;
       const other = windows.find((window) => window !== driver);
       if (other === undefined) {
-        list.set(driver.order.rows.subarray(from, to));
-        return list.subarray(0, count);
+        const copying = inStretches(meter, from, to, NEIGHBOUR, (first, end) =>
+          list.set(driver.order.rows.subarray(first, end), first - from),
+        );
+        return andThen(copying, () => list.subarray(0, count));
       }
       let at = 0;
       const listing = inStretches(meter, from, to, SCATTERED, (first, end) => {
