@@ -211,13 +211,17 @@ function* pickTied(
   let before = 0;
   const list = new Int32Array(to - from);
   let listed = 0;
-  const ties = { first: new Ties(rows.length), last: new Ties(rows.length) };
+  // rows at the first and at the last distance; memory comes with what is written to it
+  const first = new Int32Array(rows.length);
+  const last = new Int32Array(rows.length);
+  let firsts = 0;
+  let lasts = 0;
   yield* each(meter, rows.length, COMPARE + LOOK_UP, (start, end) => {
     for (let i = start; i < end; i++) {
       const distance = distances[i]!;
       if (distance < least) before++;
-      else if (distance === least) ties.first.add(rows[i]!);
-      else if (distance === most) ties.last.add(rows[i]!);
+      else if (distance === least) first[firsts++] = rows[i]!;
+      else if (distance === most) last[lasts++] = rows[i]!;
       else if (distance < most) list[listed++] = i;
     }
   });
@@ -230,35 +234,15 @@ function* pickTied(
   const middle = between.map((i) => rows[i]!);
 
   const skipped = from - before;
-  const head = Math.min(ties.first.count - skipped, to - from);
-  yield* take(ties.first, skipped, page.subarray(0, head));
+  const head = Math.min(firsts - skipped, to - from);
+  yield* take(first.subarray(0, firsts), skipped, page.subarray(0, head));
   page.set(middle, head);
-  const tail = to - from - head - middle.length;
-  yield* take(ties.last, 0, page.subarray(head + middle.length, head + middle.length + tail));
+  yield* take(last.subarray(0, lasts), 0, page.subarray(head + middle.length, to - from));
 
   /** Writes the rows of the smallest ids after the first `skip`, as many as there is room for. */
-  function* take({ rows: tied, count }: Ties, skip: number, out: Uint32Array): Work<void> {
+  function* take(tied: Int32Array, skip: number, out: Uint32Array): Work<void> {
     if (out.length === 0) return;
-    const step = selectRanked(scratch, tied.subarray(0, count), byId, skip, skip + out.length, out);
+    const step = selectRanked(scratch, tied, byId, skip, skip + out.length, out);
     if (isWork(step)) yield* step;
-  }
-}
-
-/** Rows that are equally far away. */
-class Ties {
-  rows: Int32Array;
-  count = 0;
-
-  constructor(most: number) {
-    this.rows = new Int32Array(Math.min(most, FEW));
-  }
-
-  add(row: number): void {
-    if (this.count === this.rows.length) {
-      const larger = new Int32Array(2 * this.count);
-      larger.set(this.rows);
-      this.rows = larger;
-    }
-    this.rows[this.count++] = row;
   }
 }
