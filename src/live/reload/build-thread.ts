@@ -63,7 +63,8 @@ async function build(request: BuildRequest): Promise<void> {
   const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath);
   const digestWith = (snapshot: string): string =>
     createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
-  if (unless !== undefined && digestWith(await contentDigest(path)) === unless) {
+  const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;
+  if (unless !== undefined && isServed(await contentDigest(path, isServed))) {
     reply({ kind: 'unchanged' });
     return;
   }

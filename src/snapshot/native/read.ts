@@ -30,9 +30,10 @@ import { FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js'
 
 const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 
-/** A native file; also says where its points come from. */
+/** A native file; also says where its points come from, and the digest of its report. */
 export interface NativeReader extends TwoPassReader {
   readonly origin: string;
+  readonly digest: string;
 }
 
 /**
@@ -67,6 +68,7 @@ class Reader implements NativeReader {
   readonly format = 'native';
   readonly count: number;
   readonly origin: string;
+  readonly digest: string;
   readonly journalThrough: number | undefined;
   readonly #file: FrameFile;
   readonly #ends: Ends;
@@ -83,6 +85,7 @@ class Reader implements NativeReader {
     this.#onProgress = onProgress;
     this.count = ends.header.count;
     this.origin = ends.header.origin;
+    this.digest = ends.digest;
     this.journalThrough = ends.header.journalThrough;
   }
 
@@ -134,7 +137,7 @@ class Reader implements NativeReader {
       unknownKeys: {},
       notifications: this.#notifications,
       page: undefined,
-      digest: this.#ends.digest,
+      digest: this.digest,
       createdAt: this.#ends.header.createdAt,
       ...(this.journalThrough === undefined ? {} : { journalThrough: this.journalThrough }),
     };

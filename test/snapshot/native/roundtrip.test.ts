@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -19,6 +19,7 @@ import {
   readOnePass,
   readTwoPass,
   withFolder,
+  withSample,
   writeNative,
 } from '../../support/native.js';
 
@@ -93,6 +94,20 @@ test('what is written is read back, in one pass, in two and in place', async () 
     );
   });
 });
+
+test('the digest of a file is told by its ends, and the rest is read where it is of use', () =>
+  withSample(async (bytes, path) => {
+    const digest = await contentDigest(path);
+    const damaged = Buffer.from(bytes);
+    damaged[bytes.length >> 1]! ^= 1;
+    writeFileSync(path, damaged);
+    const asked: string[] = [];
+    const isWanted = (found: string): boolean => asked.push(found) > 1;
+    assert.is(await contentDigest(path, isWanted), digest);
+    const error = await contentDigest(path, isWanted).catch(String);
+    assert.match(error, /broken at byte/);
+    assert.equal(asked, [digest, digest]);
+  }));
 
 test('a snapshot of no points is one', async () => {
   await withFolder(async (folder) => {
