@@ -20,6 +20,9 @@ import { KEY_LIFETIME, keysSince, select } from './selection.js';
 const MAX_WATERMARK: number = 2 ** 52;
 /** How often it is tried whether a journal that failed can be written again, in milliseconds. */
 const RETRY_MS = 250;
+const LOOK_MS = 1_000;
+
+const REASONS = { gone: 'somebody removed it', taken: 'another file has its name' } as const;
 
 export interface JournalOptions {
   /** Takes the seconds that each write took until it was on stable storage, and its posts. */
@@ -31,6 +34,8 @@ export interface JournalOptions {
   readonly disk?: Disk;
   /** How often it is tried whether a journal that failed can be written again, in milliseconds. */
   readonly retryMs?: number;
+  /** How often it is looked whether the file is in its place, in milliseconds. */
+  readonly lookMs?: number;
 }
 
 /** The parts of an open journal, and what its file holds. */
@@ -62,6 +67,7 @@ export class FileJournal implements Journal {
   #isClosed = false;
   #problem: string | undefined;
   #retry: NodeJS.Timeout | undefined;
+  readonly #looking: NodeJS.Timeout;
   /** Settles when the file is free for the next who works on it. */
   #working: Promise<unknown> = Promise.resolve();
   #retiring: Promise<unknown> = Promise.resolve();
@@ -79,6 +85,7 @@ export class FileJournal implements Journal {
     this.#nextId = contents.nextId;
     this.#lastTime = contents.lastTime;
     this.#foreign = contents.foreign;
+    this.#looking = setInterval(() => this.#look(), options.lookMs ?? LOOK_MS).unref();
   }
 
   get state(): JournalState {
@@ -133,8 +140,10 @@ export class FileJournal implements Journal {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#retry);
+    clearInterval(this.#looking);
     await this.#retiring;
     await this.#draining;
+    if (this.#file.place === 'gone') await this.#writeAnew(this.#contents()).catch(() => {});
     await this.#alone(async () => {
       try {
         await this.#file.mark();
@@ -230,6 +239,16 @@ export class FileJournal implements Journal {
     this.#retryLater();
   }
 
+  /** What is appended to a file that somebody removed, or put another one over, is lost. */
+  #look(): void {
+    if (this.#problem !== undefined || this.#file.place === 'here') return;
+    void this.#alone(async () => {
+      const { place } = this.#file;
+      if (this.#isClosed || this.#problem !== undefined || place === 'here') return;
+      await this.#fail(new Error(REASONS[place]), []);
+    });
+  }
+
   #retryLater(): void {
     clearTimeout(this.#retry);
     if (this.#isClosed) return;
@@ -243,7 +262,9 @@ export class FileJournal implements Journal {
     if (this.#isClosed) return;
     try {
       await this.#alone(() => this.#file.probe());
-      if (this.#file.isDoubtful) await this.#writeAnew(this.#contents());
+      const { isDoubtful, place } = this.#file;
+      if (place === 'taken') throw new Error(REASONS[place]);
+      if (isDoubtful || place === 'gone') await this.#writeAnew(this.#contents());
       this.#problem = undefined;
       this.#options.onProblem?.(undefined);
     } catch {

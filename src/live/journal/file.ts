@@ -1,4 +1,4 @@
-import { fchmodSync, fchownSync, readSync, statSync } from 'node:fs';
+import { fchmodSync, fchownSync, fstatSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Disk } from './disk.js';
 import { headLine, keyLine, postLine, syncedLine } from './line.js';
@@ -40,6 +40,18 @@ export class JournalFile {
    */
   get isDoubtful(): boolean {
     return this.#isDoubtful;
+  }
+
+  /** What its name stands for, as far as the system tells: this file, none, or another one. */
+  get place(): 'here' | 'gone' | 'taken' {
+    try {
+      const { dev, ino } = fstatSync(this.#fd);
+      const named = statSync(this.path, { throwIfNoEntry: false });
+      if (named === undefined) return 'gone';
+      return named.dev === dev && named.ino === ino ? 'here' : 'taken';
+    } catch {
+      return 'here';
+    }
   }
 
   /** Resolves when the lines are on stable storage. After a rejection {@link restore} is due. */

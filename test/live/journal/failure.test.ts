@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DISK, type Disk } from '../../../src/live/journal/disk.js';
@@ -129,6 +138,44 @@ test('nothing is acknowledged in a new file before its name is on stable storage
     await journal.close();
     const again = await open();
     assert.is(numbers(again.replay()), '3:4');
+  }));
+
+test('a file that is removed is written anew, with all that it held', () =>
+  withJournal(async (path, open) => {
+    const journal = await open({ lookMs: 1, retryMs: 1 });
+    await journal.append([newPost(1), newPost(2, '- k')]);
+    rmSync(path);
+    await until('it is there again', () => existsSync(path));
+    await until('it works again', () => journal.state.problem === undefined);
+    assert.is(numbers(await journal.append([newPost(3)])), '3:3');
+    // nobody had the time to look
+    rmSync(path);
+    await journal.close();
+    const again = await open();
+    assert.is(numbers(again.replay()), '1:1 2:2 3:3');
+    assert.equal(
+      Array.from(again.keys(), ({ name }) => name),
+      ['- k'],
+    );
+  }));
+
+test('a file that takes the place of the journal is left alone, and nothing is accepted beside it', () =>
+  withJournal(async (path, open, folder) => {
+    const journal = await open({ lookMs: 1, retryMs: 1 });
+    await journal.append([newPost(1)]);
+    const other = join(folder, 'other');
+    writeFileSync(other, 'from a backup');
+    renameSync(other, path);
+    await until('it is seen', () => journal.state.problem !== undefined);
+    assert.match(journal.state.problem!, `${path}: cannot be written: another file has its name`);
+    assert.instance(await refusal(journal, 2), JournalUnavailable);
+    assert.is(readFileSync(path, 'utf8'), 'from a backup');
+    rmSync(path);
+    await until('it works again', () => journal.state.problem === undefined);
+    assert.is(numbers(await journal.append([newPost(3)])), '2:3');
+    await journal.close();
+    const again = await open();
+    assert.is(numbers(again.replay()), '1:1 2:3');
   }));
 
 test('a file that may not grow any more is the same as a full disk', () =>
