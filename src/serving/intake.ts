@@ -64,12 +64,13 @@ export async function openIntake(
   const tails = new Tails({ current, logger });
   const clock = createPostClock(journal.state.lastTime, zone);
   const writer = new PostWriter({ journal, visible: tails, media, clock, stats });
+  const adopter = { journal, writer, tails, logger, unretired: new Set<number>() };
   stats.journal = journal;
   stats.tails = tails;
   return {
     posts: writer,
     throttles: { byAddress: throttleMemory(), byToken: throttleMemory() },
-    serve: (generation) => adopt(generation, { journal, writer, tails, logger }),
+    serve: (generation) => adopt(generation, adopter),
     async tidy() {
       await media?.sweep((address) => journaled.has(address) || hasImage(current, address));
       journaled.clear();

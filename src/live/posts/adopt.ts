@@ -16,6 +16,8 @@ export interface Adopter {
   readonly writer: PostWriter;
   readonly tails: Serving;
   readonly logger: Logger;
+  /** Sequences of posts that a snapshot had and that are still in the journal. */
+  readonly unretired: Set<number>;
 }
 
 /**
@@ -25,15 +27,15 @@ export interface Adopter {
  * that cannot be written; what was served then stays.
  */
 export async function adopt(generation: Generation, adopter: Adopter): Promise<void> {
-  const { journal, writer, tails } = adopter;
+  const { journal, writer, tails, unretired } = adopter;
   const { retired, serving } = await writer.exclusively(async () => {
     const { dataset } = generation.engine;
     const watermark = watermarkOf(generation, adopter);
     writer.giveIdsFrom(largestId(generation) + 1);
-    const found = settle(dataset, journal.replay(), watermark);
-    const { retired } = found;
+    const waiting = [...journal.replay()].filter(({ sequence }) => !unretired.has(sequence));
+    const found = settle(dataset, waiting, watermark);
     if (found.moved.length > 0) await move(found.moved, adopter);
-    const gone = new Set(retired.map(({ sequence }) => sequence));
+    const gone = new Set([...unretired, ...found.retired.map(({ sequence }) => sequence)]);
     const posts = [...journal.replay()].filter(({ sequence }) => !gone.has(sequence));
     // no post comes between the list and the tail that begins with it
     return { retired: gone, serving: tails.serve(generation, posts) };
@@ -61,13 +63,18 @@ async function move(posts: readonly Post[], { journal, writer, logger }: Adopter
   }
 }
 
-async function retire(sequences: ReadonlySet<number>, { journal, logger }: Adopter): Promise<void> {
+async function retire(
+  sequences: ReadonlySet<number>,
+  { journal, logger, unretired }: Adopter,
+): Promise<void> {
   const posts = sequences.size;
   try {
     await journal.retire(({ sequence }) => sequences.has(sequence));
+    unretired.clear();
     logger.info({ posts }, 'accepted points retired: the snapshot has them');
   } catch (error) {
-    // the next snapshot finds them again
+    // the next snapshot need not have them any more
+    for (const sequence of sequences) unretired.add(sequence);
     logger.error({ err: error, posts }, 'accepted points not retired');
   }
 }

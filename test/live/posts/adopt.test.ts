@@ -7,6 +7,7 @@ import { packSnapshot } from '../../../src/commands/pack.js';
 import { rankOf } from '../../../src/dataset/order.js';
 import { tailLength, tailRowOf } from '../../../src/dataset/tail.js';
 import { Cell } from '../../../src/live/current.js';
+import { DISK, type Disk } from '../../../src/live/journal/disk.js';
 import type { Journal } from '../../../src/live/journal/journal.js';
 import { openJournal } from '../../../src/live/journal/open.js';
 import { adopt } from '../../../src/live/posts/adopt.js';
@@ -29,15 +30,16 @@ function recordOf(id: number, comment = 'snapshot'): string {
 }
 
 /** What stands between a journal and a cell, as an instance has it, and what it logs. */
-async function start(folder: string) {
+async function start(folder: string, disk: Disk = DISK) {
   const logs: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
-  const journal = await openJournal(join(folder, 'points.journal'));
+  const journal = await openJournal(join(folder, 'points.journal'), { disk });
   const current = new Cell();
   const tails = new Tails({ current, logger });
   const clock = createPostClock(journal.state.lastTime, UTC);
   const stats = createPostStats();
   const writer = new PostWriter({ journal, visible: tails, media: undefined, clock, stats });
+  const adopter = { journal, writer, tails, logger, unretired: new Set<number>() };
   let files = 0;
   /** Serves these records, and those of posts; packed with a watermark where there is one. */
   async function serve(records: readonly string[], journalThrough?: number): Promise<void> {
@@ -50,7 +52,7 @@ async function start(folder: string) {
     }
     const generation = await builder.build({ path, unless: undefined });
     if (generation === 'unchanged') throw new Error('nothing was built');
-    await adopt(generation, { journal, writer, tails, logger });
+    await adopt(generation, adopter);
   }
   async function post(key?: string): Promise<{ id: number; record: string }> {
     const spent = key === undefined ? undefined : { name: key, body: 'a'.repeat(64) };
@@ -133,6 +135,32 @@ test('a watermark retires what it covers; that of another journal retires nothin
     assert.ok(logs.some(({ msg }) => /a journal that is not this one/.test(String(msg))));
     await post();
     assert.equal(waiting(), [4, 5, 6]);
+    await journal.close();
+  });
+});
+
+test('a point that a snapshot had stays gone with the next one, also where it could not be retired', async () => {
+  await withFolder(async (folder) => {
+    let isFull = false;
+    const disk: Disk = {
+      ...DISK,
+      open(...args) {
+        if (isFull) throw Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'open' });
+        return DISK.open(...args);
+      },
+    };
+    const { journal, logs, serve, post, shows, waiting } = await start(folder, disk);
+    await serve([recordOf(1)]);
+    const [first, second] = [await post(), await post()];
+    isFull = true;
+    await serve([recordOf(1), first.record]);
+    assert.equal(waiting(), [first.id, second.id]);
+    assert.ok(logs.some(({ msg }) => msg === 'accepted points not retired'));
+    isFull = false;
+    // the upstream deleted the point
+    await serve([recordOf(1)]);
+    assert.equal([shows(first.id), shows(second.id)], [false, true]);
+    assert.equal(waiting(), [second.id]);
     await journal.close();
   });
 });
