@@ -4,7 +4,6 @@ import { CANONICAL_BYTES } from '../model/timestamp.js';
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
-const BRACKET_CLOSE = 0x5d;
 const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
@@ -55,11 +54,13 @@ const IMAGE_NAME = nameBytes(IMAGE);
 const DEGREES_NAME = nameBytes(LAT);
 const FLAG_NAME = nameBytes(IS_PROCESSED);
 const USER_NAME = nameBytes(CREATED_BY);
-const TAGS_NAME = nameBytes(TAGS);
 const CREATED_NAME = nameBytes(CREATED_AT);
 const MODIFIED_NAME = nameBytes(MODIFIED_AT);
 /** Of a time with its quotes. */
 const TIME_BYTES = CANONICAL_BYTES + 2;
+
+/** Of the members behind the tags, with a comma before each and the brace at the end. */
+const TIMES_BYTES = CREATED_NAME + MODIFIED_NAME + 2 * TIME_BYTES + 3;
 
 function nameBytes(member: number): number {
   return NAMES[member]!.length;
@@ -104,8 +105,9 @@ export function findMembers(
   const hasUser = record[at + 1] !== LETTER_T && record[at + 9] === LETTER_B;
   at = put(places, CREATED_BY, at, hasUser ? endOfDigits(record, at + USER_NAME, to) : 0, to);
   if (last < TAGS) return;
+  // what stands behind them has always the same length
   const hasTags = record[at + 1] === LETTER_T;
-  at = put(places, TAGS, at, hasTags ? endOfTexts(record, at + TAGS_NAME + 1, to) : 0, to);
+  at = put(places, TAGS, at, hasTags ? Math.max(at, to - TIMES_BYTES) : 0, to);
   if (last < CREATED_AT) return;
   at = put(places, CREATED_AT, at, at + CREATED_NAME + TIME_BYTES, to);
   put(places, MODIFIED_AT, at, at + MODIFIED_NAME + TIME_BYTES, to);
@@ -144,15 +146,6 @@ function endOfText(record: Uint8Array, from: number, to: number): number {
     if (byte === BACKSLASH) at++;
   }
   return to;
-}
-
-/** The place behind the closing bracket of a list of texts. */
-function endOfTexts(record: Uint8Array, from: number, to: number): number {
-  let at = from;
-  while (at < to && record[at] !== BRACKET_CLOSE) {
-    at = record[at] === QUOTE ? endOfText(record, at + 1, to) : at + 1;
-  }
-  return at + 1;
 }
 
 /**

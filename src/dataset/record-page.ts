@@ -207,3 +207,8 @@ export function createPageCopier(): PageCopier {
 export function memoryOf({ records, rows }: FetchedPage, index: number): Uint8Array {
   return records.chunks[rows[index]! >>> records.chunkBits]!;
 }
+
+/** The same memory, to be read in words. */
+export function wordsOf({ records, rows }: FetchedPage, index: number): DataView {
+  return records.words[rows[index]! >>> records.chunkBits]!;
+}

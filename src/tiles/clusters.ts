@@ -10,7 +10,6 @@ import { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
 import { writeMeta } from './meta.js';
 import { writePoints } from './points.js';
-import { ProtobufWriter } from './protobuf.js';
 import type { TileQuery } from './query.js';
 import { withinBudget } from './record-budget.js';
 
@@ -28,15 +27,17 @@ export function clusterTile(
     addAccepted(cells, dataset, accepted, scratch.meter),
   );
   return andThen(filling, () => {
-    const writer = new ProtobufWriter();
-    return andThen(writeClusters(writer, grid, cells, scratch.meter), () => {
-      const singles = singlesOf(cells);
-      const { rows, fitting, bytes } = withinBudget(dataset, accepted, singles, fields);
+    const tile: Uint8Array[] = [];
+    const clustering = writeClusters(tile, grid, cells, scratch.meter);
+    const choosing = andThen(clustering, () =>
+      withinBudget(dataset, accepted, singlesOf(cells), fields, scratch.meter),
+    );
+    return andThen(choosing, ({ rows, fitting, bytes }) => {
       const points = { rows, detailed: fitting, bytes, accepted, fields };
-      return andThen(writePoints(writer, grid, dataset, points, scratch.meter), () => {
+      return andThen(writePoints(tile, grid, dataset, points, scratch.meter), () => {
         // all points are in the tile: they are counted
-        if (fitting < rows.length) writeMeta(writer, { without_fields: rows.length - fitting });
-        return writer.finish();
+        if (fitting < rows.length) writeMeta(tile, { without_fields: rows.length - fitting });
+        return Buffer.concat(tile);
       });
     });
   });
@@ -65,9 +66,9 @@ const ADD = 15; // a point to its cell
 const LOOK = 1; // at a cell
 const CLUSTER = 200; // written
 
-/** Writes the layer of clusters; none where there are no clusters. */
+/** Adds the layer of clusters; none where there are no clusters. */
 function writeClusters(
-  writer: ProtobufWriter,
+  tile: Uint8Array[],
   grid: Grid,
   { counts, sums }: Cells,
   meter: Meter,
@@ -75,7 +76,7 @@ function writeClusters(
   let clusters = 0;
   for (const count of counts) if (count > 1) clusters++;
   if (clusters === 0) return;
-  const layer = new LayerWriter(writer, 'clusters');
+  const layer = new LayerWriter('clusters');
   const pointCount = layer.key('point_count');
   const abbreviated = layer.key('point_count_abbreviated');
   /** Where the layer has each count; behind it comes its abbreviation. */
@@ -98,5 +99,5 @@ function writeClusters(
     }
   };
   const cost = LOOK + (CLUSTER * clusters) / counts.length;
-  return andThen(inStretches(meter, 0, counts.length, cost, write), () => layer.finish());
+  return andThen(inStretches(meter, 0, counts.length, cost, write), () => layer.finish(tile));
 }

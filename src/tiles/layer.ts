@@ -1,5 +1,5 @@
 import { copyBytes } from '../dataset/record-members.js';
-import { copyJsonText } from './json-text.js';
+import { copyJsonText, copyPlainWords, WORD } from './json-text.js';
 import { EXTENT } from './mercator.js';
 import {
   MOST_HEADER,
@@ -27,31 +27,33 @@ const POINT = 1;
 /** One place to move to. */
 const MOVE_TO = (1 << 3) | 1;
 
+/** Of the properties of one feature, of which there are fewer than 16. */
+const MOST_TAG_BYTES = 16 * 2 * MOST_VARINT;
+/** What a layer has besides features and values takes hardly more. */
+const HEAD_BYTES = 64;
+
 /** Ids of points begin with 1. */
 const NO_ID = 0;
 
 /** Writes one layer of points. A key stands in it once, however many features have it. */
 export class LayerWriter {
-  readonly #writer: ProtobufWriter;
-  readonly #start: number;
+  readonly #name: string;
   readonly #keys: string[] = [];
-  /** The fields of all values. */
+  /** The fields of all features, and those of all values. */
+  readonly #features: ProtobufWriter;
   readonly #values: ProtobufWriter;
   #count = 0;
   readonly #shared = new Map<Value, Place>();
   #id = NO_ID;
-  /** Keys and values of the feature in turn, and the bytes that they will take. */
-  readonly #tags: number[] = [];
-  #tagCount = 0;
+  /** Keys and values of the feature in turn, as they are written. */
+  readonly #tags: Uint8Array = Buffer.allocUnsafe(MOST_TAG_BYTES);
   #tagBytes = 0;
 
-  /** `valueBytes` is what all values will take, more or less. */
-  constructor(writer: ProtobufWriter, name: string, valueBytes?: number) {
-    this.#writer = writer;
+  /** `featureBytes` and `valueBytes` are what all features and values take, more or less. */
+  constructor(name: string, featureBytes?: number, valueBytes?: number) {
+    this.#name = name;
+    this.#features = new ProtobufWriter(featureBytes);
     this.#values = new ProtobufWriter(valueBytes);
-    this.#start = writer.open(TILE_LAYER);
-    writer.number(LAYER.version, 2);
-    writer.text(LAYER.name, name);
   }
 
   /** Adds a key, which the layer must not have yet. */
@@ -102,16 +104,24 @@ export class LayerWriter {
     return this.#ownText(at, copyBytes(source, from, to, this.#values.bytes, at));
   }
 
-  /** The same for a text as JSON has it between its quotes. */
-  ownJsonText(source: Uint8Array, from: number, to: number): Place {
+  /**
+   * The same for a text as JSON has it between its quotes. `words` is the same memory, which must go
+   * on for some bytes behind the text.
+   */
+  ownJsonText(source: Uint8Array, words: DataView, from: number, to: number): Place {
     const at = this.#roomForText(to - from);
-    return this.#ownText(at, copyJsonText(source, from, to, this.#values.bytes, at));
+    const values = this.#values;
+    const target = values.words;
+    // a text has no escapes, mostly: it is copied by words, up to the first of them
+    const plain = copyPlainWords(words, from, to, target, at);
+    if (plain === to) return this.#ownText(at, at + to - from);
+    return this.#ownText(at, copyJsonText(source, plain, to, values.bytes, at + plain - from));
   }
 
   /** Makes room for a text of at most `length` bytes; returns where it is if it has as many. */
   #roomForText(length: number): number {
     const values = this.#values;
-    values.reserve(length + 2 * MOST_HEADER);
+    values.reserve(length + 2 * MOST_HEADER + WORD);
     const header = 1 + sizeOf(length);
     return values.end + 1 + sizeOf(header + length) + header;
   }
@@ -131,23 +141,23 @@ export class LayerWriter {
   /** Begins a feature; its properties come next. */
   begin(id: number = NO_ID): void {
     this.#id = id;
-    this.#tagCount = 0;
     this.#tagBytes = 0;
   }
 
   property(key: Place, value: Place): void {
-    this.#tags[this.#tagCount++] = key;
-    this.#tags[this.#tagCount++] = value;
-    this.#tagBytes += sizeOf(key) + sizeOf(value);
+    const tags = this.#tags;
+    this.#tagBytes = putVarint(tags, putVarint(tags, this.#tagBytes, key), value);
   }
 
   /** Ends a feature with where it is, in units of the tile from its north-western corner. */
   end(east: number, south: number): void {
-    const writer = this.#writer;
+    const writer = this.#features;
     const id = this.#id;
+    const tags = this.#tags;
+    const tagBytes = this.#tagBytes;
     const place = 1 + sizeOf(2 * east) + sizeOf(2 * south);
     const idBytes = id === NO_ID ? 0 : 1 + sizeOf(id);
-    const length = idBytes + 1 + sizeOf(this.#tagBytes) + this.#tagBytes + 2 + 2 + place;
+    const length = idBytes + 1 + sizeOf(tagBytes) + tagBytes + 2 + 2 + place;
     writer.reserve(length + MOST_HEADER);
     const { bytes } = writer;
     let end = putHeader(bytes, writer.end, LAYER.feature, length);
@@ -155,8 +165,8 @@ export class LayerWriter {
       bytes[end] = tagOf(FEATURE.id, VARINT);
       end = putVarint(bytes, end + 1, id);
     }
-    end = putHeader(bytes, end, FEATURE.tags, this.#tagBytes);
-    for (let i = 0; i < this.#tagCount; i++) end = putVarint(bytes, end, this.#tags[i]!);
+    end = putHeader(bytes, end, FEATURE.tags, tagBytes);
+    for (let i = 0; i < tagBytes; i++) bytes[end++] = tags[i]!;
     bytes[end++] = tagOf(FEATURE.type, VARINT);
     bytes[end++] = POINT;
     end = putHeader(bytes, end, FEATURE.geometry, place);
@@ -165,11 +175,19 @@ export class LayerWriter {
     writer.end = putVarint(bytes, end, 2 * south);
   }
 
-  finish(): void {
-    const writer = this.#writer;
-    for (const key of this.#keys) writer.text(LAYER.key, key);
-    writer.append(this.#values.finish());
-    writer.number(LAYER.extent, EXTENT);
-    writer.close(this.#start);
+  /** Adds the layer to the parts of a tile, which make it when they stand one behind the other. */
+  finish(tile: Uint8Array[]): void {
+    const about = new ProtobufWriter(HEAD_BYTES);
+    about.number(LAYER.version, 2);
+    about.text(LAYER.name, this.#name);
+    const keys = new ProtobufWriter(HEAD_BYTES);
+    for (const key of this.#keys) keys.text(LAYER.key, key);
+    const extent = new ProtobufWriter(HEAD_BYTES);
+    extent.number(LAYER.extent, EXTENT);
+    const fields = [about, this.#features, keys, this.#values, extent];
+    const head = Buffer.allocUnsafe(MOST_HEADER);
+    const length = fields.reduce((sum, { end }) => sum + end, 0);
+    tile.push(head.subarray(0, putHeader(head, 0, TILE_LAYER, length)));
+    for (const field of fields) tile.push(field.finish());
   }
 }

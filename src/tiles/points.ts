@@ -6,7 +6,7 @@ import {
   memberOf,
   valueStart,
 } from '../dataset/record-members.js';
-import { type FetchedPage, memoryOf } from '../dataset/record-page.js';
+import { type FetchedPage, memoryOf, wordsOf } from '../dataset/record-page.js';
 import type { Row } from '../dataset/row.js';
 import type { TailMatches } from '../dataset/tail.js';
 import type { RecordKey } from '../model/point.js';
@@ -15,7 +15,6 @@ import { andThen, inStretches, type Meter, type Step } from '../query/common/wor
 import { Facts } from './facts.js';
 import type { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
-import type { ProtobufWriter } from './protobuf.js';
 import { SharedTexts } from './shared-texts.js';
 
 /** Properties of every point. */
@@ -53,9 +52,9 @@ export function readsRecords(fields: readonly RecordKey[] = []): boolean {
   return fields.some((key) => !IN_COLUMNS.includes(key));
 }
 
-/** Writes the layer of single points, each at its own place; none where there are no rows. */
+/** Adds the layer of single points, each at its own place; none where there are no rows. */
 export function writePoints(
-  writer: ProtobufWriter,
+  tile: Uint8Array[],
   grid: Grid,
   dataset: Dataset,
   { rows, detailed, bytes, accepted, fields = [] }: PointsQuery,
@@ -63,8 +62,8 @@ export function writePoints(
 ): Step<void> {
   if (rows.length === 0) return;
   const facts = new Facts(dataset, accepted);
-  writer.reserve(rows.length * FEATURE_BYTES);
-  const layer = new LayerWriter(writer, 'points', rows.length * VALUE_BYTES + bytes);
+  const { length } = rows;
+  const layer = new LayerWriter('points', length * FEATURE_BYTES, length * VALUE_BYTES + bytes);
   const [id, status, isProcessed, createdAt] = ALWAYS.map((key) => layer.key(key));
   const [yes, no] = [layer.own(true), layer.own(false)];
   const modifiedAt = fields.includes('modified_at') ? layer.key('modified_at') : undefined;
@@ -96,7 +95,8 @@ export function writePoints(
         layer.property(modifiedAt!, layer.ownNumber(Math.floor(modified[i]! / SECOND)));
       }
       if (i < read) members!.write(records!, i - from);
-      const [lon, lat] = [coords[2 * i]!, coords[2 * i + 1]!];
+      const lon = coords[2 * i]!;
+      const lat = coords[2 * i + 1]!;
       const cell = grid.cellOf(lon, lat);
       layer.end(grid.unitsEast(lon, cell), grid.unitsSouth(lat, cell));
     }
@@ -106,7 +106,7 @@ export function writePoints(
   const columns = inStretches(meter, 0, rows.length, COLUMNS, readColumns);
   return andThen(columns, () => {
     const writing = inStretches(meter, 0, rows.length, POINT + reading, write);
-    return andThen(writing, () => layer.finish());
+    return andThen(writing, () => layer.finish(tile));
   });
 }
 
@@ -119,6 +119,8 @@ class Statuses {
   /** Places of the statuses that many rows have. */
   readonly #frequent: Place[] = [];
   #rare: SharedTexts | undefined;
+  /** The memory of the record that is read. */
+  #words: DataView | undefined;
 
   constructor(layer: LayerWriter, facts: Facts, most: number) {
     this.#layer = layer;
@@ -145,6 +147,7 @@ class Statuses {
   #read(page: FetchedPage, index: number): Place {
     const places = this.#places;
     const memory = memoryOf(page, index);
+    this.#words = wordsOf(page, index);
     findMembers(memory, places, STATUS, page.places[2 * index], page.places[2 * index + 1]);
     const from = valueStart(places, STATUS) + 1;
     this.#rare ??= new SharedTexts(this.#most);
@@ -152,7 +155,7 @@ class Statuses {
   }
 
   readonly #write = (record: Uint8Array, from: number, to: number): Place =>
-    this.#layer.ownJsonText(record, from, to);
+    this.#layer.ownJsonText(record, this.#words!, from, to);
 }
 
 /** Writes properties as records have them. */
@@ -180,21 +183,22 @@ class Members {
     const layer = this.#layer;
     const places = this.#places;
     const record = memoryOf(page, index);
-    const [from, to] = [page.places[2 * index]!, page.places[2 * index + 1]!];
-    findMembers(record, places, this.#last, from, to);
+    const words = wordsOf(page, index);
+    findMembers(record, places, this.#last, page.places[2 * index], page.places[2 * index + 1]);
     for (let i = 0; i < this.#members.length; i++) {
       const { key, member } = this.#members[i]!;
       const end = places[2 * member + 1]!;
       if (end === 0) continue;
-      layer.property(this.#keys[i]!, this.#valueOf(key, record, valueStart(places, member), end));
+      const from = valueStart(places, member);
+      layer.property(this.#keys[i]!, this.#valueOf(key, record, words, from, end));
     }
   }
 
   /** Tags, as their JSON, and users are those of many points. */
-  #valueOf(key: RecordKey, record: Uint8Array, from: number, to: number): Place {
+  #valueOf(key: RecordKey, record: Uint8Array, words: DataView, from: number, to: number): Place {
     if (key === 'tags') return this.#tags.placeOf(record, from, to, this.#writeTags);
     if (key === 'created_by') return this.#layer.shared(wholeNumber(record, from, to));
-    return this.#layer.ownJsonText(record, from + 1, to - 1);
+    return this.#layer.ownJsonText(record, words, from + 1, to - 1);
   }
 
   readonly #writeTags = (record: Uint8Array, from: number, to: number): Place =>

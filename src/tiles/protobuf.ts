@@ -4,11 +4,19 @@ export class ProtobufWriter {
   bytes: Uint8Array;
   /** Where the next byte goes. */
   end = 0;
+  #words: DataView | undefined;
 
   /** `bytes` is what will be written, more or less: memory that grows is copied. */
   constructor(bytes: number = FIRST_BYTES) {
     // from Node's pool where it is little: fresh memory takes longer than a small tile
     this.bytes = Buffer.allocUnsafe(bytes);
+  }
+
+  /** The same memory as {@link bytes}, to be written in words. */
+  get words(): DataView {
+    const { buffer, byteOffset, length } = this.bytes;
+    this.#words ??= new DataView(buffer, byteOffset, length);
+    return this.#words;
   }
 
   /** What has been written. */
@@ -26,33 +34,10 @@ export class ProtobufWriter {
   /** Text that is a field of its own. */
   text(field: number, value: string): void {
     const bytes = Buffer.from(value);
-    this.reserve(MOST_HEADER);
+    this.reserve(MOST_HEADER + bytes.length);
     this.end = putHeader(this.bytes, this.end, field, bytes.length);
-    this.append(bytes);
-  }
-
-  /** Fields that have been written elsewhere. */
-  append(bytes: Uint8Array): void {
-    this.reserve(bytes.length);
     this.bytes.set(bytes, this.end);
     this.end += bytes.length;
-  }
-
-  /** Begins a field that has others inside; returns what {@link close} ends it by. */
-  open(field: number): number {
-    this.reserve(2);
-    this.bytes[this.end++] = tagOf(field, LENGTH_DELIMITED);
-    return this.end++;
-  }
-
-  /** Ends a field. One byte is kept free for its length; where that needs more, the rest moves. */
-  close(start: number): void {
-    const length = this.end - start - 1;
-    const shift = sizeOf(length) - 1;
-    this.reserve(shift);
-    if (shift > 0) this.bytes.copyWithin(start + 1 + shift, start + 1, this.end);
-    putVarint(this.bytes, start, length);
-    this.end += shift;
   }
 
   /** Makes room for `more` bytes. */
@@ -61,6 +46,7 @@ export class ProtobufWriter {
     const larger = Buffer.allocUnsafe(Math.max(2 * this.bytes.length, this.end + more));
     larger.set(this.finish());
     this.bytes = larger;
+    this.#words = undefined;
   }
 }
 

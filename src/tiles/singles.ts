@@ -6,10 +6,11 @@ import { andThen, type Step } from '../query/common/work.js';
 import { Grid } from './grid.js';
 import { writeMeta } from './meta.js';
 import { writePoints } from './points.js';
-import { ProtobufWriter } from './protobuf.js';
 import type { TileQuery } from './query.js';
 import { withinBudget } from './record-budget.js';
 import { thinOut } from './thin.js';
+
+const EMPTY: Uint8Array = new Uint8Array(0);
 
 /**
  * A tile of at most `limit` points, each at its own place, and a layer that says how many were left
@@ -22,20 +23,21 @@ export function singlesTile(
   matches: Matches,
   accepted: TailMatches | undefined,
 ): Step<Uint8Array> {
-  const writer = new ProtobufWriter();
+  const { meter } = scratch;
   const count = matches.count + (accepted?.rows.length ?? 0);
-  if (count === 0) return writer.finish();
-  return andThen(thinOut(dataset, scratch, matches, accepted, limit), (least) => {
-    const budgeted = withinBudget(dataset, accepted, least, fields);
+  if (count === 0) return EMPTY;
+  const choosing = andThen(thinOut(dataset, scratch, matches, accepted, limit), (least) =>
+    withinBudget(dataset, accepted, least, fields, meter),
+  );
+  return andThen(choosing, (budgeted) => {
     const { fitting, bytes } = budgeted;
-    const isWhole = fitting === least.length;
-    const rows = isWhole ? least : budgeted.rows.slice(0, fitting).sort();
+    const isWhole = fitting === budgeted.rows.length;
+    const rows = isWhole ? budgeted.rows : budgeted.rows.slice(0, fitting).sort();
     const points = { rows, detailed: fitting, bytes, accepted, fields };
-    const writing = writePoints(writer, new Grid(address, 1), dataset, points, scratch.meter);
-    return andThen(writing, () => {
-      const facts = { point_count: count, shown: rows.length, left_out: count - rows.length };
-      writeMeta(writer, facts);
-      return writer.finish();
+    const tile: Uint8Array[] = [];
+    return andThen(writePoints(tile, new Grid(address, 1), dataset, points, meter), () => {
+      writeMeta(tile, { point_count: count, shown: rows.length, left_out: count - rows.length });
+      return Buffer.concat(tile);
     });
   });
 }

@@ -4,6 +4,7 @@ import type { TailMatches } from '../dataset/tail.js';
 import { hashId, THINNING_VALUES } from '../dataset/thinning.js';
 import { listRows, type Matches } from '../query/common/matches.js';
 import { NEIGHBOUR, SCATTERED } from '../query/common/plan.js';
+import { costInRuns, startOfRuns, visitRuns } from '../query/common/runs.js';
 import type { Scratch } from '../query/common/scratch.js';
 import {
   andThen,
@@ -19,8 +20,10 @@ const NONE = new Int32Array(0);
 /** Standard deviations by which chance may leave too few rows below a bound. */
 const SPREAD = 6;
 // nanoseconds
-const KEPT = 100; // a row that is kept or dropped by the upper half of its hash, and sorted
-const SORTED = 150; // a row that is brought into the order of hashes
+const HASHED = 10; // the id of an accepted point, hashed
+const KEPT = 25; // a row that is kept or dropped by the upper half of its hash
+export const SORTED = 150; // a row that is brought into the order of hashes
+const ORDERED = 50; // a row that is brought into the order of rows
 /** More than the places of rows in a list: a hash of 32 bits and a place make one number. */
 const PLACES = 2 ** 21;
 /** Room for more rows than are wanted: what chance adds fits into it, so that it rarely fills. */
@@ -38,30 +41,42 @@ export function thinOut(
   accepted: TailMatches | undefined,
   limit: number,
 ): Step<Int32Array> {
-  const added = (accepted?.rows ?? NONE).map((row) => dataset.count + row);
-  // all rows need no list
-  const listing = matches.form === 'all' ? undefined : listRows(scratch, matches);
+  const { meter } = scratch;
+  const count = matches.count + (accepted?.rows.length ?? 0);
+  if (count > limit) {
+    // all rows, and ranges of them, need no list
+    const isListed = matches.form !== 'all' && matches.form !== 'runs';
+    return andThen(isListed ? listRows(scratch, matches) : undefined, (list) =>
+      new LeastHashes(dataset, accepted, limit, meter).choose(matches, list),
+    );
+  }
+  const listing = matches.form === 'all' ? everyRow(matches.count) : listRows(scratch, matches);
   return andThen(listing, (list) => {
-    const candidates = { list, count: matches.count, added };
-    if (matches.count + added.length <= limit) return allOf(candidates);
-    const least = new LeastHashes(dataset, new Facts(dataset, accepted), limit, scratch.meter);
-    return least.choose(candidates);
+    const rows = new Int32Array(count);
+    rows.set(list.subarray(0, matches.count));
+    rows.set(rowsOfTail(dataset, accepted), matches.count);
+    return inOrder(rows, meter);
   });
 }
 
-/** Rows to choose from: `count` of a list, or of all rows, and some of the tail. */
-interface Candidates {
-  readonly list: Int32Array | undefined;
-  readonly count: number;
-  readonly added: Int32Array;
+/** Sorts rows, unless they come in order: a look is quicker than the sort by far. */
+function inOrder(rows: Int32Array, meter: Meter): Int32Array {
+  for (let i = 1; i < rows.length; i++) {
+    if (rows[i - 1]! < rows[i]!) continue;
+    meter.left -= rows.length * ORDERED;
+    return rows.sort();
+  }
+  return rows;
 }
 
-function allOf({ list, count, added }: Candidates): Int32Array {
-  const rows = new Int32Array(count + added.length);
-  if (list === undefined) for (let row = 0; row < count; row++) rows[row] = row;
-  else rows.set(list.subarray(0, count));
-  rows.set(added, count);
-  return rows.sort();
+function everyRow(count: number): Int32Array {
+  const rows = new Int32Array(count);
+  for (let row = 0; row < count; row++) rows[row] = row;
+  return rows;
+}
+
+function rowsOfTail({ count }: Dataset, accepted: TailMatches | undefined): Int32Array {
+  return (accepted?.rows ?? NONE).map((row) => count + row);
 }
 
 /** Rows in the order of the hashes of their ids, and of the ids where hashes are equal. */
@@ -88,58 +103,80 @@ export function inOrderOfHashes(rows: Int32Array, facts: Facts): Int32Array {
 
 /** Chooses the `limit` rows with the least hashes. */
 class LeastHashes {
-  readonly #thinning: Uint16Array;
-  readonly #facts: Facts;
+  readonly #dataset: Dataset;
+  readonly #accepted: TailMatches | undefined;
   readonly #limit: number;
   readonly #meter: Meter;
   /** No wanted row has a hash whose upper half is above it. */
   #bound = 0;
+  /** Rows that may be wanted, and the upper halves of their hashes. */
   readonly #rows: Int32Array;
+  readonly #halves: Uint16Array;
   #found = 0;
 
-  constructor({ thinning }: Dataset, facts: Facts, limit: number, meter: Meter) {
-    this.#thinning = thinning;
-    this.#facts = facts;
+  constructor(dataset: Dataset, accepted: TailMatches | undefined, limit: number, meter: Meter) {
+    this.#dataset = dataset;
+    this.#accepted = accepted;
     this.#limit = limit;
     this.#meter = meter;
     this.#rows = new Int32Array(2 * limit + ROOM);
+    this.#halves = new Uint16Array(this.#rows.length);
   }
 
   /**
    * Looks for rows whose hashes have an upper half as low as chance has it for `limit` rows, and
-   * among all rows where these are too few.
+   * among all rows where these are too few. `list` has the matches, but for all rows or ranges.
    */
-  *choose(candidates: Candidates): Work<Int32Array> {
+  *choose(matches: Matches, list: Int32Array | undefined): Work<Int32Array> {
     const limit = this.#limit;
-    const share =
-      (limit + SPREAD * Math.sqrt(limit)) / (candidates.count + candidates.added.length);
-    const likely = Math.ceil(share * THINNING_VALUES);
+    const count = matches.count + (this.#accepted?.rows.length ?? 0);
+    const likely = Math.ceil(((limit + SPREAD * Math.sqrt(limit)) / count) * THINNING_VALUES);
     for (const bound of [likely, THINNING_VALUES]) {
       this.#bound = bound;
       this.#found = 0;
-      yield* this.#find(candidates);
+      // accepted points come last, as their rows do
+      for (const finding of [this.#find(matches, list), this.#findAccepted()]) {
+        if (isWork(finding)) yield* finding;
+      }
       if (this.#found >= limit) break;
     }
     this.#keepLeast();
     if (this.#meter.left < 0) yield;
-    return this.#rows.slice(0, limit).sort();
+    return inOrder(this.#rows.slice(0, limit), this.#meter);
   }
 
-  *#find({ list, count, added }: Candidates): Work<void> {
-    const ids = this.#facts.ids(added);
-    for (const [i, row] of added.entries()) {
-      if (hashId(ids[i]!) >>> 16 <= this.#bound) this.#put(row);
+  #findAccepted(): Step<void> {
+    if (this.#accepted === undefined) return;
+    const { tail, rows } = this.#accepted;
+    const { count } = this.#dataset;
+    return inStretches(this.#meter, 0, rows.length, HASHED, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const row = rows[i]!;
+        this.#look(count + row, hashId(tail.id[row]!) >>> 16);
+      }
+    });
+  }
+
+  #find(matches: Matches, list: Int32Array | undefined): Step<void> {
+    const { count } = matches;
+    const meter = this.#meter;
+    if (list !== undefined) {
+      return inStretches(meter, 0, count, SCATTERED, (from, to) =>
+        this.#findListed(list, from, to),
+      );
     }
-    const cost = list === undefined ? NEIGHBOUR : SCATTERED;
-    const finding = inStretches(this.#meter, 0, count, cost, (from, to) =>
-      list === undefined ? this.#findRows(from, to) : this.#findListed(list, from, to),
+    const findRows = (from: Row, to: Row): void => this.#findRows(from, to);
+    if (matches.form !== 'runs') return inStretches(meter, 0, count, NEIGHBOUR, findRows);
+    const { runs } = matches;
+    const cursor = startOfRuns(runs);
+    return inStretches(meter, 0, count, costInRuns(runs, NEIGHBOUR), (from, to) =>
+      visitRuns(runs.bounds, cursor, to - from, findRows),
     );
-    if (isWork(finding)) yield* finding;
   }
 
-  #findRows(from: number, to: number): void {
-    const thinning = this.#thinning;
-    const bound = this.#bound;
+  #findRows(from: Row, to: Row): void {
+    const { thinning } = this.#dataset;
+    let bound = this.#bound;
     let row = from;
     // most rows are passed by: four at a time
     for (; row + 4 <= to; row += 4) {
@@ -149,14 +186,15 @@ class LeastHashes {
         thinning[row + 2]! > bound &&
         thinning[row + 3]! > bound;
       if (isPassed) continue;
-      for (let one = row; one < row + 4; one++) if (thinning[one]! <= bound) this.#put(one);
+      for (let one = row; one < row + 4; one++) this.#look(one, thinning[one]!);
+      bound = this.#bound;
     }
-    for (; row < to; row++) if (thinning[row]! <= bound) this.#put(row);
+    for (; row < to; row++) this.#look(row, thinning[row]!);
   }
 
   #findListed(list: Int32Array, from: number, to: number): void {
-    const thinning = this.#thinning;
-    const bound = this.#bound;
+    const { thinning } = this.#dataset;
+    let bound = this.#bound;
     let i = from;
     for (; i + 4 <= to; i += 4) {
       const isPassed =
@@ -165,46 +203,45 @@ class LeastHashes {
         thinning[list[i + 2]!]! > bound &&
         thinning[list[i + 3]!]! > bound;
       if (isPassed) continue;
-      for (let one = i; one < i + 4; one++) {
-        if (thinning[list[one]!]! <= bound) this.#put(list[one]!);
-      }
+      for (let one = i; one < i + 4; one++) this.#look(list[one]!, thinning[list[one]!]!);
+      bound = this.#bound;
     }
-    for (; i < to; i++) if (thinning[list[i]!]! <= bound) this.#put(list[i]!);
+    for (; i < to; i++) this.#look(list[i]!, thinning[list[i]!]!);
   }
 
-  #put(row: number): void {
+  /** Keeps a row where the upper half of its hash says that it may be wanted. */
+  #look(row: Row, half: number): void {
+    if (half > this.#bound) return;
     if (this.#found === this.#rows.length) this.#keepLeast();
+    this.#halves[this.#found] = half;
     this.#rows[this.#found++] = row;
   }
 
   /** Drops all but the rows with the least hashes, which lowers the bound. */
   #keepLeast(): void {
     const rows = this.#rows;
-    const halves = new Uint16Array(this.#found);
-    const histogram = new Int32Array(THINNING_VALUES);
-    for (let i = 0; i < this.#found; i++) {
-      halves[i] = this.#halfOf(rows[i]!);
-      histogram[halves[i]!]!++;
-    }
+    const halves = this.#halves;
+    const found = this.#found;
+    const histogram = new Int32Array(this.#bound + 1);
+    for (let i = 0; i < found; i++) histogram[halves[i]!]!++;
     let last = 0;
     let below = 0;
     while (below + histogram[last]! < this.#limit) below += histogram[last++]!;
-    const doubtful: Row[] = [];
-    let kept = 0;
-    for (let i = 0; i < this.#found; i++) {
-      if (halves[i]! < last) rows[kept++] = rows[i]!;
-      else if (halves[i] === last) doubtful.push(rows[i]!);
-    }
     // only these are told apart by the rest of their hashes
-    const ordered = inOrderOfHashes(Int32Array.from(doubtful), this.#facts);
-    rows.set(ordered.subarray(0, this.#limit - below), below);
-    this.#meter.left -= this.#found * KEPT + doubtful.length * SORTED;
+    const doubtful: Row[] = [];
+    for (let i = 0; i < found; i++) if (halves[i] === last) doubtful.push(rows[i]!);
+    const facts = new Facts(this.#dataset, this.#accepted);
+    const ordered = inOrderOfHashes(Int32Array.from(doubtful), facts);
+    const wanted = new Set(ordered.subarray(0, this.#limit - below));
+    let kept = 0;
+    for (let i = 0; i < found; i++) {
+      const half = halves[i]!;
+      if (half > last || (half === last && !wanted.has(rows[i]!))) continue;
+      halves[kept] = half;
+      rows[kept++] = rows[i]!;
+    }
+    this.#meter.left -= found * KEPT + doubtful.length * SORTED;
     this.#found = this.#limit;
     this.#bound = last;
-  }
-
-  #halfOf(row: Row): number {
-    if (row < this.#thinning.length) return this.#thinning[row]!;
-    return hashId(this.#facts.ids(Int32Array.of(row))[0]!) >>> 16;
   }
 }

@@ -1,14 +1,20 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/generate/random.js';
-import { copyJsonText } from '../../src/tiles/json-text.js';
+import { copyJsonText, copyPlainWords, WORD } from '../../src/tiles/json-text.js';
 
-/** The text between the quotes of JSON, read by the code under test. */
+/** The text between the quotes of JSON, read by the code under test: by words, then by bytes. */
 function read(json: string): string {
-  const bytes = Buffer.from(json);
+  const bytes = Buffer.from(`${json}#####`);
   const target = Buffer.alloc(bytes.length + 3, '#');
-  const end = copyJsonText(bytes, 1, bytes.length - 1, target, 3);
+  const to = bytes.length - 6;
+  const from = copyPlainWords(wordsOf(bytes), 1, to, wordsOf(target), 3);
+  const end = copyJsonText(bytes, from, to, target, from + 2);
   return target.toString('utf8', 3, end);
+}
+
+function wordsOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
 }
 
 test('text is what JSON.parse makes of it, whatever is escaped', () => {
@@ -40,6 +46,18 @@ test('text is what JSON.parse makes of it, whatever is escaped', () => {
     assert.is(read(`"${escaped.join('')}"`), text);
   }
   assert.is(read('"\\/"'), '/');
+});
+
+test('words are copied up to the one with the first backslash, and all where there is none', () => {
+  for (let backslash = 0; backslash < 20; backslash++) {
+    const bytes = Buffer.from(`${'\u0080é[]~'.repeat(4)}`);
+    const target = Buffer.alloc(bytes.length + WORD);
+    assert.is(copyPlainWords(wordsOf(bytes), 3, 20, wordsOf(target), 1), 20);
+    assert.is(Buffer.compare(target.subarray(1, 18), bytes.subarray(3, 20)), 0);
+    bytes[3 + backslash] = '\\'.charCodeAt(0);
+    const stop = copyPlainWords(wordsOf(bytes), 3, 24, wordsOf(target), 1);
+    assert.is(stop, 3 + backslash - (backslash % WORD));
+  }
 });
 
 test('half a surrogate pair becomes U+FFFD', () => {
