@@ -69,6 +69,17 @@ test('the document has every parameter of the table, and no other', () => {
   );
 });
 
+test('every parameter of the points says what it means, and what it accepts letter by letter', () => {
+  const { operation } = operations.find(({ path }) => path === '/rest/map_data_points/')!;
+  const described = operation.parameters!.map((one) => check.resolve(one));
+  for (const { name, means, accepts } of POINTS_PARAMETERS) {
+    const found = described.find((one) => one['name'] === name)!;
+    assert.ok(means?.endsWith('.'), name);
+    // the description of `format` has the formats of its address
+    if (name !== 'format') assert.is(found['description'], `${means} Expects ${accepts}.`);
+  }
+});
+
 test('every parameter, header, body and error has an example that fits its schema', () => {
   const examples: [what: string, schema: unknown, value: unknown][] = [];
   for (const { path, method, operation, shared } of operations) {

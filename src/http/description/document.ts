@@ -131,14 +131,18 @@ interface Components {
   readonly responses: Shared;
 }
 
-function describeParameter(place: string, { name, accepts, example, schema }: Parameter): Schema {
+function describeParameter(
+  place: string,
+  { name, means, accepts, example, schema }: Parameter,
+): Schema {
   const isList = schema?.['type'] === 'array';
   const value = exampleOf(example, schema);
   const described = schema ?? { type: 'string' };
   return {
     name,
     in: place,
-    description: `${accepts[0]!.toUpperCase()}${accepts.slice(1)}.`,
+    // names and values keep their own letters: no client may send `Created_at`
+    description: `${means === undefined ? '' : `${means} `}Expects ${accepts}.`,
     required: place === 'path',
     ...(isList && { style: 'form', explode: false }),
     // a viewer fills in the example of a parameter, and all filters together would find nothing

@@ -23,31 +23,47 @@ const USERS: Schema = {
 export const ATTRIBUTE_PARAMETERS: readonly Parameter[] = [
   {
     name: 'status',
+    means: 'Points that have any of these statuses.',
     accepts: `one status or several with commas between them, ${EXACTLY}`,
     example: 'NEW,OPEN',
     schema: TEXTS,
   },
-  { name: 'is_processed', accepts: 'true or false', example: 'false', schema: FLAG },
+  {
+    name: 'is_processed',
+    means: 'Points that somebody has dealt with, or those that nobody has.',
+    accepts: 'true or false',
+    example: 'false',
+    schema: FLAG,
+  },
   {
     name: 'tags',
+    means: 'Points that have any of these tags.',
     accepts: `one tag or several with commas between them, ${EXACTLY}: points that have any of them`,
     example: 'Lighting,Muu 2',
     schema: TEXTS,
   },
   {
     name: 'tags_all',
+    means: 'Points that have all of these tags.',
     accepts: `one tag or several with commas between them, ${EXACTLY}: points that have all of them`,
     example: 'Lighting,Muu 2',
     schema: TEXTS,
   },
   {
     name: 'created_by',
+    means: 'Points of any of these users.',
     accepts:
       'ids of users, whole numbers from 0 to 2^53 - 1, with commas between them; none stands for points without a user',
     example: '148,none',
     schema: USERS,
   },
-  { name: 'has_image', accepts: 'true or false', example: 'true', schema: FLAG },
+  {
+    name: 'has_image',
+    means: 'Points with an image, or those without.',
+    accepts: 'true or false',
+    example: 'true',
+    schema: FLAG,
+  },
 ];
 
 /** The filters while they are read. */

@@ -17,27 +17,37 @@ const TIME_SCHEMA: Schema = { type: 'string', format: 'date-time' };
 
 /** The parameters that say which points are meant, wherever points are asked for. */
 export const FILTER_PARAMETERS: readonly Parameter[] = [
-  { name: 'created_at_after', accepts: TIME, example: '2023-05-01T00:00:00Z', schema: TIME_SCHEMA },
+  {
+    name: 'created_at_after',
+    means: 'Points created at that time or later.',
+    accepts: TIME,
+    example: '2023-05-01T00:00:00Z',
+    schema: TIME_SCHEMA,
+  },
   {
     name: 'created_at_before',
+    means: 'Points created at that time or earlier.',
     accepts: TIME,
     example: '2023-06-01T00:00:00Z',
     schema: TIME_SCHEMA,
   },
   {
     name: 'modified_at_after',
+    means: 'Points last changed at that time or later.',
     accepts: TIME,
     example: '2023-05-01T00:00:00Z',
     schema: TIME_SCHEMA,
   },
   {
     name: 'modified_at_before',
+    means: 'Points last changed at that time or earlier.',
     accepts: TIME,
     example: '2023-06-01T00:00:00Z',
     schema: TIME_SCHEMA,
   },
   {
     name: 'bbox',
+    means: 'Points in the box or on its edges.',
     accepts:
       'left,bottom,right,top in decimal degrees, bottom not above top; left greater than right crosses the antimeridian',
     example: '24.94,60.16,24.96,60.18',
@@ -45,6 +55,7 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
   },
   {
     name: 'coordinates',
+    means: 'Points within the radius; a list has the nearest first, unless `ordering` is given.',
     accepts:
       'lat,lon,radius in this order: latitude within ±90, longitude within ±180, radius in metres, 0 or more',
     example: '60.166,24.951,1000',
@@ -52,6 +63,7 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
   },
   {
     name: 'polygon',
+    means: 'Points in the polygon or on its edges.',
     accepts: `lon,lat;lon,lat;… of three places or more, which is closed by itself and includes its edges, then holes with | before each; ${MAX_PLACES} places at most. An edge of more than 180 degrees crosses the antimeridian`,
     example: '24.94,60.16;24.96,60.16;24.95,60.18',
   },

@@ -50,12 +50,14 @@ export const ITEMS_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
   {
     name: 'datetime',
+    means: 'Points created at that time, or between two times, both included.',
     accepts:
       'when points were created: an ISO 8601 date and time, or two with / between, one of which may be .. for an open end',
     example: '2023-05-01T00:00:00Z/..',
   },
   {
     name: 'limit',
+    means: 'Features of a page.',
     accepts: `a whole number from 1; above ${MAX_LIMIT} it counts as ${MAX_LIMIT}, and ${DEFAULT_LIMIT} is the default`,
     example: '20',
     schema: { type: 'integer', minimum: 1, default: DEFAULT_LIMIT },

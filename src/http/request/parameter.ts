@@ -9,6 +9,8 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** A parameter as the documentation, the browsable page and the error texts name it. */
 export interface Parameter {
   readonly name: string;
+  /** What it asks for, as a sentence; absent where that is plain from `accepts`. */
+  readonly means?: string;
   /** Completes "expected …". */
   readonly accepts: string;
   readonly example: string;

@@ -29,6 +29,7 @@ const parsePageSize = wholeFrom(1);
 /** Which representation is asked for. */
 export const FORMAT: Parameter = {
   name: 'format',
+  means: 'The form of the answer; else what the Accept header prefers.',
   accepts: 'json or api (the browsable page)',
   example: 'api',
   schema: { enum: ['json', 'api'] },
@@ -37,12 +38,14 @@ export const FORMAT: Parameter = {
 const PAGE_NUMBER: readonly Parameter[] = [
   {
     name: 'page',
+    means: 'Which page of the list.',
     accepts: 'a whole number from 1, or last',
     example: '2',
     schema: { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'last' }], default: 1 },
   },
   {
     name: 'page_size',
+    means: 'Records of a page.',
     accepts: `a whole number from 1; above ${MAX_PAGE_SIZE} it counts as ${MAX_PAGE_SIZE}, and ${DEFAULT_PAGE_SIZE} is the default`,
     example: '20',
     schema: { type: 'integer', minimum: 1, default: DEFAULT_PAGE_SIZE },
@@ -54,6 +57,7 @@ export const POINT_PARAMETERS: readonly Parameter[] = [
   FIELDS_PARAMETER,
   {
     name: 'format',
+    means: 'The form of the answer; else what the Accept header prefers.',
     accepts: 'json, geojson or api (the browsable page)',
     example: 'api',
     schema: { enum: ['json', 'geojson', 'api'] },
@@ -65,6 +69,7 @@ export const POINTS_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
   {
     name: 'ordering',
+    means: 'The order of the list; `-` stands for descending, and ties go by id.',
     accepts: 'created_at, -created_at, modified_at or -modified_at',
     example: '-created_at',
     schema: { enum: ['created_at', '-created_at', 'modified_at', '-modified_at'] },

@@ -7,6 +7,7 @@ import type { Pair } from './query-string.js';
 /** The parameter that says which keys records have, wherever records are asked for. */
 export const FIELDS_PARAMETER: Parameter = {
   name: 'fields',
+  means: 'Keys that records shall have; all where it is absent.',
   accepts: `one or several keys of a record with commas between: ${RECORD_KEYS.join(', ')}`,
   example: 'id,lat,lon',
   schema: { type: 'array', items: { enum: RECORD_KEYS } },
