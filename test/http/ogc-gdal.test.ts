@@ -22,8 +22,12 @@ app.accept(40);
 test.after(() => app.close());
 
 /** The ids that GDAL reads, in its order. */
-async function read(...options: string[]): Promise<number[]> {
-  const source = `OAPIF:http://127.0.0.1:${app.port}/ogc`;
+function read(...options: string[]): Promise<number[]> {
+  return readFrom('', options);
+}
+
+async function readFrom(query: string, options: readonly string[] = []): Promise<number[]> {
+  const source = `OAPIF:http://127.0.0.1:${app.port}/ogc${query}`;
   const asked = ['-ro', '-al', '-geom=NO', '-oo', 'PAGE_SIZE=500', ...options, source];
   const { stdout } = await run('ogrinfo', asked);
   return [...stdout.matchAll(/^OGRFeature\(points\):(\d+)$/gm)].map(([, id]) => Number(id));
@@ -45,6 +49,13 @@ testUnless(missing, 'GDAL reads the features of a box and of a time', async () =
   const inYear = await read('-where', where);
   assert.equal(inYear, await items('datetime=2021-01-01T00:00:00Z/2022-01-01T00:00:00Z'));
   assert.ok(inYear.length > 10);
+});
+
+testUnless(missing, 'GDAL keeps the filters of its address from page to page', async () => {
+  const query = 'is_processed=false&modified_at_after=2020-06-01T00:00:00Z';
+  const filtered = await items(query);
+  assert.ok(filtered.length > 500, String(filtered.length));
+  assert.equal(await readFrom(`?${query}`), filtered);
 });
 
 test.run();

@@ -2,6 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { checkCollection, checkFeature, type Link } from '../support/geojson.js';
+import { scatterNotes } from '../support/notes.js';
+import { startNotes } from '../support/notes-app.js';
 import { allItems, startOgc } from '../support/ogc.js';
 
 const POINTS = '/rest/map_data_points/';
@@ -113,6 +115,63 @@ test('points that are accepted between pages neither skip nor repeat others', as
   assert.ok(found.length > before.length);
   assert.equal(await allItems(app.get, ITEMS), await listed(''));
   assert.is.not((await app.get(COLLECTION)).headers.etag, extent);
+});
+
+test('filters of the first address are kept in every link to the items', async () => {
+  const filter = 'tags=Lighting&tags=a%5C%2Cb&created_at_after=2020-06-01T00:00:00Z';
+  const expected = await listed(filter);
+  assert.ok(expected.length > 20);
+  const landing = (await app.get(`${OGC}?${filter}`)).json<Linked>();
+  const { collections } = (await app.get(linked(landing, 'data'))).json<{
+    collections: Linked[];
+  }>();
+  const collection = (await app.get(linked(collections[0]!, 'self'))).json<Linked>();
+  assert.equal(collections, [collection]);
+  assert.equal(await allItems(app.get, linked(collection, 'items')), expected);
+  for (const path of [OGC, `${OGC}collections`, COLLECTION]) {
+    for (const query of ['tags=a,,b', 'bbox=1,2,3,4', 'limit=1']) {
+      assert.is((await app.get(`${path}?${query}`)).status, 400, query);
+    }
+  }
+  assert.is((await app.get(`${OGC}conformance?${filter}`)).status, 400);
+});
+
+test('parameters that a client adds to each link stand there once', async () => {
+  const own = 'limit=1&status=NEW';
+  let path = `${ITEMS}?${own}`;
+  const lengths = new Set<number>();
+  for (let page = 0; page < 3; page++) {
+    const next = linked((await app.get(path)).json<Linked>(), 'next');
+    lengths.add(next.replace(/after=\d+/, '').length);
+    path = `${next}&${own}`;
+  }
+  assert.is(lengths.size, 1);
+});
+
+test('a new snapshot between pages neither skips nor repeats notes of both', async () => {
+  const notes = scatterNotes(43, 900).toSorted((a, b) => a.id - b.id);
+  const [gone, both, added] = [0, 1, 2].map((part) => notes.filter((_, i) => i % 3 === part));
+  const own = await startNotes([...gone!, ...both!]);
+  let pages = 0;
+  const found = await allItems(own.get, `${ITEMS}?limit=100`, async () => {
+    if (++pages === 3) await own.replace([...both!, ...added!]);
+  });
+  await own.close();
+  const ids = found.map(({ id }) => id);
+  assert.equal(
+    ids,
+    [...new Set(ids)].toSorted((a, b) => a - b),
+  );
+  const kept = new Set(both!.map(({ id }) => id));
+  assert.equal(
+    ids.filter((id) => kept.has(id)),
+    both!.map(({ id }) => id),
+  );
+  const late = added!.filter(({ id }) => id > ids[299]!).map(({ id }) => id);
+  assert.equal(
+    ids.slice(300).filter((id) => !kept.has(id)),
+    late,
+  );
 });
 
 test('an item is a Feature with links, and there is none without a point', async () => {

@@ -155,14 +155,21 @@ testUnless(NO_QGIS, 'the code for QGIS prints what the page shows', async () => 
 
 testUnless(NO_QGIS, 'QGIS draws the tiles, and asks for the features of a view', async () => {
   const addresses = section(read('docs/maps.md'), 'QGIS').matchAll(/`(http[^`]*)`/g);
-  const [tiles, ogc] = [...addresses].map(([, address]) => address!.replaceAll(SHOWN, site));
+  const [tiles, ogc, filtered] = [...addresses].map(([, address]) =>
+    address!.replaceAll(SHOWN, site),
+  );
   const box = '24.94,60.16,24.96,60.18';
-  const list = await fetch(`${site}/rest/map_data_points/?bbox=${box}`);
-  const { count } = (await list.json()) as { count: number };
+  const counted = async (query: string): Promise<number> => {
+    const list = await fetch(`${site}/rest/map_data_points/?${query}`);
+    return ((await list.json()) as { count: number }).count;
+  };
+  const counts = [await counted(`bbox=${box}`), await counted('tags=Lighting')];
   const code = `
 points = QgsVectorLayer("url='${ogc}' typename='points' restrictToRequestBBOX='1'", '', 'OAPIF')
 view = QgsFeatureRequest().setFilterRect(QgsRectangle(${box}))
 print(sum(1 for _ in points.getFeatures(view)))
+lighting = QgsVectorLayer("url='${filtered}' typename='points'", '', 'OAPIF')
+print(sum(1 for _ in lighting.getFeatures()))
 from qgis.PyQt.QtCore import QSize
 from qgis.PyQt.QtGui import QColor
 def colours(address):
@@ -181,7 +188,10 @@ def colours(address):
     return len({image.pixel(x, y) for x in range(200) for y in range(200)})
 print(colours('${tiles}') > 3, colours('${tiles}'.replace('OPEN', 'NONE')))
 `;
-  assert.is(await outputOf(QGIS_PYTHON!, 'view.py', QGIS_START + code), `${count}\nTrue 1\n`);
+  assert.is(
+    await outputOf(QGIS_PYTHON!, 'view.py', QGIS_START + code),
+    `${counts.join('\n')}\nTrue 1\n`,
+  );
 });
 
 test.run();

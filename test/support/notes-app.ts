@@ -1,6 +1,6 @@
 import { buildDataset } from '../../src/dataset/build.js';
 import { appendToTail, createTail } from '../../src/dataset/tail.js';
-import { createGeneration } from '../../src/live/generation.js';
+import { createGeneration, type Generation } from '../../src/live/generation.js';
 import { type OwnApp, startApp } from './app.js';
 import { type Asked, ask, type Reply } from './client.js';
 import { acceptedOf, readerOf } from './engine.js';
@@ -14,15 +14,20 @@ export interface NotesApp extends OwnApp {
   get(path: string, asked?: Asked): Promise<Reply>;
   /** Lets some more notes be accepted. */
   accept(notes: readonly Note[]): void;
+  /** Serves a new snapshot of these notes, and nothing that was accepted. */
+  replace(notes: readonly Note[]): Promise<void>;
 }
 
 /** Starts a service of these notes, in any order of ids. */
 export async function startNotes(notes: readonly Note[], answerCacheBytes = 0): Promise<NotesApp> {
-  const dataset = await buildDataset(readerOf(notes));
-  const tail = createTail(CAPACITY);
-  const parts = { dataset, extra: [], digest: 'notes', loadedAt: 0, tail };
-  const app = await startApp({ generation: createGeneration(parts) }, answerCacheBytes);
+  let tail = createTail(CAPACITY);
   let accepted = 0;
+  const generationOf = async (some: readonly Note[], digest: string): Promise<Generation> => {
+    const dataset = await buildDataset(readerOf(some));
+    return createGeneration({ dataset, extra: [], digest, loadedAt: 0, tail });
+  };
+  const current = { generation: await generationOf(notes, 'notes') };
+  const app = await startApp(current, answerCacheBytes);
   return {
     ...app,
     get: (path, asked) =>
@@ -30,6 +35,11 @@ export async function startNotes(notes: readonly Note[], answerCacheBytes = 0): 
     accept(more) {
       appendToTail(tail, acceptedOf(more, accepted + 1));
       accepted += more.length;
+    },
+    async replace(others) {
+      tail = createTail(CAPACITY);
+      accepted = 0;
+      current.generation = await generationOf(others, 'others');
     },
   };
 }

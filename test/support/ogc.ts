@@ -32,12 +32,12 @@ export async function startOgc(points: number): Promise<OgcApp> {
 export async function allItems(
   get: OgcApp['get'],
   path: string,
-  onPage: (text: string) => void = () => {},
+  onPage: (text: string) => void | Promise<void> = () => {},
 ): Promise<FeatureCollection['features'][number][]> {
   const features = [];
   for (let next: string | undefined = path; next !== undefined; ) {
     const { text } = await get(next);
-    onPage(text);
+    await onPage(text);
     const page = JSON.parse(text) as FeatureCollection;
     features.push(...page.features);
     const link = page.links.find(({ rel }) => rel === 'next');

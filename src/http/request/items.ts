@@ -35,19 +35,38 @@ const FORMATS: readonly Parameter[] = ['f', 'format'].map((name) => ({
   schema: { enum: ['json', 'geojson'] },
 }));
 
-/** What every address of OGC API - Features takes. */
+/** What the documents of OGC API - Features take. */
 export const OGC_PARAMETERS: readonly Parameter[] = FORMATS.map((one) => ({
   ...one,
   accepts: 'json',
   schema: { enum: ['json'] },
 }));
 
+/** The filters that the links to the items keep, but for the box: clients give one of their own. */
+const KEPT_PARAMETERS = FILTER_PARAMETERS.filter(({ name }) => name !== 'bbox');
+
+/** What the documents that lead to the items take. */
+export const LEADING_PARAMETERS: readonly Parameter[] = [...KEPT_PARAMETERS, ...OGC_PARAMETERS];
+
 /** The parameters of an item. */
 export const ITEM_PARAMETERS: readonly Parameter[] = [FIELDS_PARAMETER, ...FORMATS];
 
+/** The standard's boxes may have heights. */
+const BOX: Parameter = {
+  name: 'bbox',
+  accepts:
+    'left,bottom,right,top in decimal degrees, or left,bottom,lowest,right,top,highest, whose heights are ignored; bottom not above top; left greater than right crosses the antimeridian',
+  example: '24.94,60.16,24.96,60.18',
+  schema: {
+    type: 'array',
+    items: { type: 'number' },
+    oneOf: [4, 6].map((count) => ({ minItems: count, maxItems: count })),
+  },
+};
+
 /** The parameters of the items; all are optional, and an empty one counts as absent. */
 export const ITEMS_PARAMETERS: readonly Parameter[] = [
-  ...FILTER_PARAMETERS,
+  ...FILTER_PARAMETERS.map((one) => (one.name === 'bbox' ? BOX : one)),
   {
     name: 'datetime',
     means: 'Points created at that time, or between two times, both included.',
@@ -108,6 +127,17 @@ export function parseItemQuery(pairs: readonly Pair[]): readonly RecordKey[] | u
 export function refuseOthers(pairs: readonly Pair[], parameters: readonly Parameter[]): void {
   const problems = unknownParameters(pairs, parameters);
   if (problems.length > 0) throw new ParameterErrors(problems);
+}
+
+/**
+ * Reads the filters of a document that leads to the items, in the order of links. Throws as
+ * {@link refuseOthers} does, and for what no filter may be.
+ */
+export function parseKept(pairs: readonly Pair[], zone: TimeZone): readonly Pair[] {
+  const problems = unknownParameters(pairs, LEADING_PARAMETERS);
+  parseFilters(pairs, zone, problems);
+  if (problems.length > 0) throw new ParameterErrors(problems);
+  return pairs.filter(({ name }) => KEPT_PARAMETERS.some((one) => one.name === name));
 }
 
 function unknownParameters(

@@ -13,17 +13,16 @@ import {
   ITEMS_PATH,
   OGC_PATH,
 } from '../request/addresses.js';
-import { ITEM_PARAMETERS, ITEMS_PARAMETERS, OGC_PARAMETERS } from '../request/items.js';
+import {
+  ITEM_PARAMETERS,
+  ITEMS_PARAMETERS,
+  LEADING_PARAMETERS,
+  OGC_PARAMETERS,
+} from '../request/items.js';
 import type { Parameter } from '../request/parameter.js';
 import { POINT_ID } from './describe.js';
-import {
-  collectionsView,
-  collectionView,
-  conformanceView,
-  itemsView,
-  itemView,
-  landingView,
-} from './ogc.js';
+import { collectionsView, collectionView, conformanceView, landingView } from './ogc.js';
+import { itemsView, itemView } from './ogc-items.js';
 
 /** Makes a resource of an address, its view and its description. */
 type Make<Resource> = <Wanted>(
@@ -41,8 +40,8 @@ export function ogcResources<Resource>(
   return [
     make(
       OGC_PATH,
-      landingView(),
-      documentOf('OGC API - Features', 'Where everything is.', OGC_ANSWERS.landing),
+      landingView(context),
+      leading('OGC API - Features', 'Where everything is.', OGC_ANSWERS.landing),
     ),
     make(
       CONFORMANCE_PATH,
@@ -51,17 +50,13 @@ export function ogcResources<Resource>(
     ),
     make(
       COLLECTIONS_PATH,
-      collectionsView(),
-      documentOf('Collections', 'The one collection there is.', OGC_ANSWERS.collections),
+      collectionsView(context),
+      leading('Collections', 'The one collection there is.', OGC_ANSWERS.collections),
     ),
     make(
       COLLECTION_PATH,
-      collectionView(),
-      documentOf(
-        'Collection',
-        'What the collection holds, where and when.',
-        OGC_ANSWERS.collection,
-      ),
+      collectionView(context),
+      leading('Collection', 'What the collection holds, where and when.', OGC_ANSWERS.collection),
     ),
     make(ITEMS_PATH, itemsView(context, queue, createPageCopier()), {
       ...featuresOf(ITEMS_PARAMETERS, OGC_ANSWERS.items),
@@ -85,6 +80,14 @@ function documentOf(name: string, description: string, answer: Answer): Descript
     parameters: OGC_PARAMETERS,
     pathParameters: [],
     answers: { 'application/json': answer },
+  };
+}
+
+/** A document whose links keep the filters that it is asked with. */
+function leading(name: string, description: string, answer: Answer): Description {
+  return {
+    ...documentOf(name, `${description} Links to the items keep the filters.`, answer),
+    parameters: LEADING_PARAMETERS,
   };
 }
 

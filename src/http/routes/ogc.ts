@@ -1,20 +1,14 @@
 import type { Dataset } from '../../dataset/dataset.js';
-import { fetchMixedPage, fetchPage, type PageCopier } from '../../dataset/record-page.js';
 import type { TailMatches } from '../../dataset/tail.js';
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
-import { beginKeyset, type KeysetPage } from '../../query/keyset.js';
-import type { Queue } from '../../query/queue.js';
-import { matchTail } from '../../query/tail.js';
 import { everyRow } from '../answer/additions.js';
 import type { Context } from '../answer/context.js';
 import type { View } from '../answer/pipeline.js';
-import type { Link, Page } from '../formats/format.js';
 import { GEOJSON } from '../formats/geojson.js';
-import { ITEMS_FORMATS } from '../formats/items.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { selfLink } from '../formats/links.js';
-import { PointRecords, SingleRecords } from '../formats/records.js';
+import { SingleRecords } from '../formats/records.js';
 import {
   ALLOW_READ,
   COLLECTION_PATH,
@@ -25,19 +19,8 @@ import {
   OPENAPI_PATH,
   VIEWER_PATH,
 } from '../request/addresses.js';
-import {
-  AFTER,
-  type ItemsQuery,
-  OGC_PARAMETERS,
-  parseItemQuery,
-  parseItemsQuery,
-  refuseOthers,
-} from '../request/items.js';
+import { OGC_PARAMETERS, parseKept, refuseOthers } from '../request/items.js';
 import type { Pair } from '../request/query-string.js';
-import { soonOrLater } from './long-query.js';
-import { pointView, type WantedPoint } from './point.js';
-
-const point: View<WantedPoint> = pointView(ITEMS_FORMATS);
 
 const JSON_TYPE = JSON_FORMAT.mediaType;
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
@@ -45,18 +28,18 @@ const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian';
 const STANDARD = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf';
 
 /** `GET /ogc/`: where everything is. */
-export function landingView(): View<undefined> {
-  return documentView({
+export function landingView(context: Context): View<readonly Pair[]> {
+  return leadingView(context, {
     name: 'ogc',
-    make: ({ origin }) => ({
+    make: ({ origin, kept }) => ({
       title: 'Waypost',
       description: 'Geolocated notes, by OGC API - Features.',
       links: [
-        { rel: 'self', type: JSON_TYPE, href: origin + OGC_PATH },
+        { rel: 'self', type: JSON_TYPE, href: selfLink(origin + OGC_PATH, kept) },
         { rel: 'service-desc', type: OPENAPI_TYPE, href: origin + OPENAPI_PATH },
         { rel: 'service-doc', type: 'text/html', href: origin + VIEWER_PATH },
         { rel: 'conformance', type: JSON_TYPE, href: origin + CONFORMANCE_PATH },
-        { rel: 'data', type: JSON_TYPE, href: origin + COLLECTIONS_PATH },
+        { rel: 'data', type: JSON_TYPE, href: selfLink(origin + COLLECTIONS_PATH, kept) },
       ],
     }),
   });
@@ -65,7 +48,7 @@ export function landingView(): View<undefined> {
 const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
 
 /** `GET /ogc/conformance`: the parts of the standard that are kept to. */
-export function conformanceView(): View<undefined> {
+export function conformanceView(): View<readonly Pair[]> {
   return documentView({
     name: 'ogcConformance',
     make: () => ({
@@ -75,11 +58,17 @@ export function conformanceView(): View<undefined> {
 }
 
 /** `GET /ogc/collections`: the one collection there is. */
-export function collectionsView(): View<undefined> {
-  const view = documentView({
+export function collectionsView(context: Context): View<readonly Pair[]> {
+  const view = leadingView(context, {
     name: 'ogcCollections',
     make: (place) => ({
-      links: [{ rel: 'self', type: JSON_TYPE, href: place.origin + COLLECTIONS_PATH }],
+      links: [
+        {
+          rel: 'self',
+          type: JSON_TYPE,
+          href: selfLink(place.origin + COLLECTIONS_PATH, place.kept),
+        },
+      ],
       collections: [collectionOf(place)],
     }),
   });
@@ -88,8 +77,8 @@ export function collectionsView(): View<undefined> {
 }
 
 /** `GET /ogc/collections/points`: what the collection holds. */
-export function collectionView(): View<undefined> {
-  const view = documentView({
+export function collectionView(context: Context): View<readonly Pair[]> {
+  const view = leadingView(context, {
     name: 'ogcCollection',
     make: collectionOf,
   });
@@ -102,6 +91,8 @@ interface Place {
   readonly origin: string;
   readonly dataset: Dataset;
   readonly accepted: TailMatches | undefined;
+  /** Filters that the links to the items keep. */
+  readonly kept: readonly Pair[];
 }
 
 /** A document at an address of its own. */
@@ -110,25 +101,38 @@ interface Document {
   readonly make: (place: Place) => object;
 }
 
-/** A view of a document that knows no parameters. */
-function documentView({ name, make }: Document): View<undefined> {
+/** A view of a document that knows no filters. */
+function documentView(document: Document): View<readonly Pair[]> {
+  return viewOf(document, ({ pairs }) => {
+    refuseOthers(pairs, OGC_PARAMETERS);
+    return [];
+  });
+}
+
+/** A view of a document whose links to the items keep the filters that it is asked with. */
+function leadingView({ zone }: Context, document: Document): View<readonly Pair[]> {
+  return viewOf(document, ({ pairs }) => parseKept(pairs, zone));
+}
+
+function viewOf(
+  { name, make }: Document,
+  read: View<readonly Pair[]>['read'],
+): View<readonly Pair[]> {
   return {
     name,
     allow: ALLOW_READ,
     isPersonal: false,
     formats: [JSON_FORMAT],
-    read({ pairs }) {
-      refuseOthers(pairs, OGC_PARAMETERS);
-    },
-    find(_wanted, { origin }, { engine: { dataset } }, accepted) {
-      const text = JSON.stringify(make({ origin, dataset, accepted }));
+    read,
+    find(kept, { origin }, { engine: { dataset } }, accepted) {
+      const text = JSON.stringify(make({ origin, dataset, accepted, kept }));
       return { title: name, list: undefined, records: new SingleRecords([Buffer.from(text)]) };
     },
   };
 }
 
-function collectionOf({ origin, dataset, accepted }: Place): object {
-  const href = origin + COLLECTION_PATH;
+function collectionOf({ origin, dataset, accepted, kept }: Place): object {
+  const href = selfLink(origin + COLLECTION_PATH, kept);
   const { bbox, interval } = extentOf(dataset, accepted);
   return {
     id: 'points',
@@ -142,7 +146,7 @@ function collectionOf({ origin, dataset, accepted }: Place): object {
     crs: [CRS84],
     links: [
       { rel: 'self', type: JSON_TYPE, href },
-      { rel: 'items', type: GEOJSON.mediaType, href: origin + ITEMS_PATH },
+      { rel: 'items', type: GEOJSON.mediaType, href: selfLink(origin + ITEMS_PATH, kept) },
     ],
   };
 }
@@ -170,67 +174,4 @@ function extentOf({ boxIndex, byCreatedAt, count }: Dataset, accepted?: TailMatc
     return { bbox: [-180, -90, 180, 90], interval: [null, null] };
   }
   return { bbox: [west, south, east, north], interval: [formatUtc(first), formatUtc(last)] };
-}
-
-/** `GET /ogc/collections/points/items`: the points by ascending ids, page behind page. */
-export function itemsView({ zone }: Context, queue: Queue, copier: PageCopier): View<ItemsQuery> {
-  return {
-    name: 'ogcItems',
-    allow: ALLOW_READ,
-    isPersonal: false,
-    formats: ITEMS_FORMATS,
-    read: ({ pairs }) => parseItemsQuery(pairs, zone),
-    accepted: ({ filters }, tail, from, to) => matchTail(tail, filters, from, to),
-    find(query, { origin, pairs }, { engine }, accepted) {
-      const { records, count: total } = engine.dataset;
-      const base = origin + ITEMS_PATH;
-      return soonOrLater(beginKeyset(engine, query, accepted), queue, pageOf);
-
-      function pageOf({ count, rows, tail, next }: KeysetPage): Page {
-        const fetched =
-          tail === undefined
-            ? fetchPage(records, rows, rows.length)
-            : fetchMixedPage(records, total, tail, rows, rows.length);
-        const links = {
-          next: next === undefined ? null : selfLink(base, behind(pairs, next)),
-          previous: null,
-        };
-        return {
-          title: 'Items',
-          // pages have no numbers here
-          list: { count, links, base, pairs, page: 1, pageCount: 1 },
-          records: new PointRecords(fetched, copier),
-          keys: query.keys,
-          related: [collectionLink(origin)],
-        };
-      }
-    },
-  };
-}
-
-/** The parameters of the page behind an id. */
-function behind(pairs: readonly Pair[], id: number): Pair[] {
-  return [...pairs.filter(({ name }) => name !== AFTER), { name: AFTER, value: String(id) }];
-}
-
-function collectionLink(origin: string): Link {
-  return { rel: 'collection', type: JSON_TYPE, href: origin + COLLECTION_PATH };
-}
-
-/** `GET /ogc/collections/points/items/<id>`: one point. */
-export function itemView(): View<WantedPoint> {
-  return {
-    ...point,
-    name: 'ogcItem',
-    read(asked) {
-      return { ...point.read({ ...asked, pairs: [] }), keys: parseItemQuery(asked.pairs) };
-    },
-    find(wanted, asked, generation, accepted) {
-      const { origin, path } = asked;
-      const page = point.find(wanted, asked, generation, accepted) as Page;
-      const type = GEOJSON.mediaType;
-      const self = { rel: 'self', type, href: `${origin}${ITEMS_PATH}/${path['id']}` };
-      return { ...page, related: [self, collectionLink(origin)] };
-    },
-  };
 }

@@ -1,0 +1,88 @@
+import { fetchMixedPage, fetchPage, type PageCopier } from '../../dataset/record-page.js';
+import { beginKeyset, type KeysetPage } from '../../query/keyset.js';
+import type { Queue } from '../../query/queue.js';
+import { matchTail } from '../../query/tail.js';
+import type { Context } from '../answer/context.js';
+import type { View } from '../answer/pipeline.js';
+import type { Link, Page } from '../formats/format.js';
+import { GEOJSON } from '../formats/geojson.js';
+import { ITEMS_FORMATS } from '../formats/items.js';
+import { JSON_FORMAT } from '../formats/json.js';
+import { selfLink } from '../formats/links.js';
+import { PointRecords } from '../formats/records.js';
+import { ALLOW_READ, COLLECTION_PATH, ITEMS_PATH } from '../request/addresses.js';
+import { AFTER, type ItemsQuery, parseItemQuery, parseItemsQuery } from '../request/items.js';
+import type { Pair } from '../request/query-string.js';
+import { soonOrLater } from './long-query.js';
+import { pointView, type WantedPoint } from './point.js';
+
+const point: View<WantedPoint> = pointView(ITEMS_FORMATS);
+
+/** `GET /ogc/collections/points/items`: the points by ascending ids, page behind page. */
+export function itemsView({ zone }: Context, queue: Queue, copier: PageCopier): View<ItemsQuery> {
+  return {
+    name: 'ogcItems',
+    allow: ALLOW_READ,
+    isPersonal: false,
+    formats: ITEMS_FORMATS,
+    read: ({ pairs }) => parseItemsQuery(pairs, zone),
+    accepted: ({ filters }, tail, from, to) => matchTail(tail, filters, from, to),
+    find(query, { origin, pairs }, { engine }, accepted) {
+      const { records, count: total } = engine.dataset;
+      const base = origin + ITEMS_PATH;
+      return soonOrLater(beginKeyset(engine, query, accepted), queue, pageOf);
+
+      function pageOf({ count, rows, tail, next }: KeysetPage): Page {
+        const fetched =
+          tail === undefined
+            ? fetchPage(records, rows, rows.length)
+            : fetchMixedPage(records, total, tail, rows, rows.length);
+        const links = {
+          next: next === undefined ? null : selfLink(base, behind(pairs, next)),
+          previous: null,
+        };
+        return {
+          title: 'Items',
+          // pages have no numbers here
+          list: { count, links, base, pairs, page: 1, pageCount: 1 },
+          records: new PointRecords(fetched, copier),
+          keys: query.keys,
+          related: [collectionLink(origin)],
+        };
+      }
+    },
+  };
+}
+
+/**
+ * The parameters of the page behind an id. Each stands once: some clients add their own to every
+ * link, whose address would grow from page to page.
+ */
+function behind(pairs: readonly Pair[], id: number): Pair[] {
+  const others = new Map(
+    pairs.filter(({ name }) => name !== AFTER).map((one) => [`${one.name}=${one.value}`, one]),
+  );
+  return [...others.values(), { name: AFTER, value: String(id) }];
+}
+
+function collectionLink(origin: string): Link {
+  return { rel: 'collection', type: JSON_FORMAT.mediaType, href: origin + COLLECTION_PATH };
+}
+
+/** `GET /ogc/collections/points/items/<id>`: one point. */
+export function itemView(): View<WantedPoint> {
+  return {
+    ...point,
+    name: 'ogcItem',
+    read(asked) {
+      return { ...point.read({ ...asked, pairs: [] }), keys: parseItemQuery(asked.pairs) };
+    },
+    find(wanted, asked, generation, accepted) {
+      const { origin, path } = asked;
+      const page = point.find(wanted, asked, generation, accepted) as Page;
+      const type = GEOJSON.mediaType;
+      const self = { rel: 'self', type, href: `${origin}${ITEMS_PATH}/${path['id']}` };
+      return { ...page, related: [self, collectionLink(origin)] };
+    },
+  };
+}
