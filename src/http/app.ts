@@ -152,7 +152,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     const subject = findResource(POINTS_PATH)?.subject;
     if (posting !== undefined) addPosting(app, context, posting, subject!, observePosting);
     addStatic(app, context);
-    addViewer(app, context.origin.publicUrl);
+    addViewer(app, context);
     if (mediaFolder !== undefined) addMedia(app, mediaFolder);
   }
   return app;

@@ -2,11 +2,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Reply } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
+import { makeFolder } from '../support/reloading.js';
 import { FIXTURE_POINTS } from '../support/service.js';
 
 /** Takes no points. */
 const READS = ['--journal', 'none'];
-const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
+const service = await startOwnService(['--snapshot', FIXTURE_POINTS, '--media', makeFolder()]);
 const choosy = await startOwnService([
   ...['--snapshot', FIXTURE_POINTS],
   ...['--cors-origin', 'https://map.example,https://other.example:8443'],
@@ -75,6 +76,16 @@ test('a browser that asks first is told what it may send', async () => {
   }
 });
 
+test('so is one that asks for a file', async () => {
+  const headers = { Origin: 'https://map.example', 'Access-Control-Request-Method': 'GET' };
+  for (const path of ['/docs/', '/static/page.css', '/media/map_data_points/1/a.jpg']) {
+    const reply = await service.get(path, { method: 'OPTIONS', headers });
+    assert.equal([reply.status, reply.headers.allow], [204, READ], path);
+    assert.is(reply.headers['access-control-allow-methods'], READ);
+    assert.match(String(reply.headers['access-control-allow-headers']), 'Authorization');
+  }
+});
+
 test('with a list of origins only those may read, and caches know', async () => {
   for (const method of ['GET', 'OPTIONS', 'PUT']) {
     for (const origin of ['https://map.example', 'https://other.example:8443']) {
@@ -88,6 +99,8 @@ test('with a list of origins only those may read, and caches know', async () => 
       assert.is(headers['access-control-allow-origin'], undefined, origin);
     }
   }
+  const docs = await choosy.get('/docs/', { headers: { Origin: 'https://map.example' } });
+  assert.is(docs.headers.vary, 'Accept-Encoding, Origin');
   const { headers } = await closed.get('/rest/', { headers: PREFLIGHT });
   assert.is(headers['access-control-allow-origin'], undefined);
   assert.is(headers.vary, 'Accept');

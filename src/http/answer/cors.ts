@@ -21,13 +21,11 @@ export function corsHeaders(
 }
 
 /** What a browser that asks before a request from another origin is told besides. */
-export function preflightHeaders(allow: string): readonly string[] {
-  return [
-    'Access-Control-Allow-Methods',
-    allow,
-    'Access-Control-Allow-Headers',
-    'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Waypost-Timing, X-Request-Id',
-    'Access-Control-Max-Age',
-    '86400',
-  ];
+export function preflightHeaders(allow: string): Readonly<Record<string, string>> {
+  return {
+    'Access-Control-Allow-Methods': allow,
+    'Access-Control-Allow-Headers':
+      'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, Waypost-Timing, X-Request-Id',
+    'Access-Control-Max-Age': '86400',
+  };
 }

@@ -179,9 +179,6 @@ function createRedirect({ origin }: Context) {
 
 function describe({ description, formats, allow }: Resource): RouteHandlerMethod {
   const body = JSON.stringify(optionsOf(description, formats));
-  const preflight = preflightHeaders(allow);
-  return (_request, reply) => {
-    for (let i = 0; i < preflight.length; i += 2) reply.header(preflight[i]!, preflight[i + 1]!);
-    reply.headers({ 'Content-Type': 'application/json', Allow: allow }).send(Buffer.from(body));
-  };
+  const headers = { 'Content-Type': 'application/json', Allow: allow, ...preflightHeaders(allow) };
+  return (_request, reply) => void reply.headers(headers).send(Buffer.from(body));
 }

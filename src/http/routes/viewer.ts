@@ -8,6 +8,8 @@ import {
   fastify,
 } from 'fastify';
 import { createCodingOf } from '../answer/compression.js';
+import type { Context } from '../answer/context.js';
+import { varyOf } from '../answer/head.js';
 import { ALLOW_READ, OPENAPI_PATH, VIEWER_PATH } from '../request/addresses.js';
 import { NotFound } from '../request/errors.js';
 import { addFiles } from './files.js';
@@ -31,9 +33,11 @@ const PASSED = ['content-type', 'etag', 'last-modified', 'cache-control'];
 /**
  * Adds `GET /docs/`: the interface described, for people, by the pages of a plugin. They are loaded
  * when they are asked for first, by an app of their own, so that they cost nothing before.
- * `publicUrl` is where the pages ask when it is not where they came from.
+ * The public URL is where the pages ask when it is not where they came from.
  */
-export function addViewer(app: FastifyInstance, publicUrl: string | undefined): void {
+export function addViewer(app: FastifyInstance, { origin, corsOrigin }: Context): void {
+  const { publicUrl } = origin;
+  const vary = varyOf({ isPersonal: false, compress: true, corsOrigin, isFile: true });
   const asked = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
   const policy = [...SOURCES, ["connect-src 'self'", ...asked].join(' ')].join('; ');
   const codingOf = createCodingOf();
@@ -52,7 +56,7 @@ export function addViewer(app: FastifyInstance, publicUrl: string | undefined): 
     const answer = await (await pages).inject({ method: 'GET', url, headers });
     const { statusCode, rawPayload } = answer;
     if (statusCode !== 200 && statusCode !== 304) throw new NotFound();
-    reply.code(statusCode).headers({ Allow: ALLOW_READ, Vary: 'Accept-Encoding' });
+    reply.code(statusCode).headers({ Allow: ALLOW_READ, Vary: vary });
     for (const name of PASSED) {
       const value = answer.headers[name];
       if (value !== undefined) reply.header(name, value);
