@@ -31,12 +31,16 @@ export function pageBytes(text: string): number {
   throw new InputError('expected 256KiB or more, since a single record may have that');
 }
 
+/** A timer of Node's that is set to 25 days and more fires at once. */
+const LONGEST_MS = 7 * 24 * 3_600_000;
+
 /** Milliseconds of a time such as `500ms`, `10s`, `2m`, or 0. Throws an InputError. */
 export function duration(text: string): number {
-  const [, digits, unit] = /^(\d{1,7})(ms|s|m)$/.exec(text) ?? [];
+  const [, digits, unit] = /^(\d{1,9})(ms|s|m)$/.exec(text) ?? [];
   if (text === '0') return 0;
-  if (digits === undefined) throw new InputError('expected a time such as 500ms, 10s or 2m');
-  return Number(digits) * (unit === 'm' ? 60_000 : unit === 's' ? 1000 : 1);
+  const time = Number(digits) * (unit === 'm' ? 60_000 : unit === 's' ? 1000 : 1);
+  if (time <= LONGEST_MS) return time;
+  throw new InputError('expected a time such as 500ms, 10s or 2m, of 10080m at most');
 }
 
 /** The value, unless it is less than the least: then an InputError says the rule. */
@@ -65,6 +69,24 @@ export function hostList(text: string): string[] {
   const wrong = entries.find((entry) => !isHostPattern(entry));
   if (wrong === undefined) return entries;
   throw new InputError(`expected host names without a port, got ${JSON.stringify(wrong)}`);
+}
+
+/** Origins as browsers name them, with commas between; `*` for any. Throws an InputError. */
+export function originList(text: string): string[] {
+  const entries = list(text);
+  const wrong = entries.find((entry) => !isOrigin(entry));
+  if (wrong === undefined) return entries.includes('*') ? ['*'] : entries;
+  throw new InputError(
+    `expected origins such as https://map.example or http://localhost:3000, without a path, got ${JSON.stringify(wrong)}`,
+  );
+}
+
+/** Whether a browser may call a page's origin so; any other text would match nothing. */
+function isOrigin(text: string): boolean {
+  if (text === '*' || text === 'null') return true;
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^\s/?#*]+$/.test(text)) return false;
+  // those of applications, such as capacitor://localhost, are as they are
+  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
 /** The text, where it is one of the choices. Throws an InputError that lists them. */

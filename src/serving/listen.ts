@@ -53,8 +53,10 @@ export async function openSockets(
  * other.
  */
 async function addressesOf(hosts: string): Promise<string[]> {
-  const found = hosts.split(',').map(async (host) => {
-    const addresses = await lookup(host.trim(), { all: true });
+  const names = hosts.split(',').flatMap((name) => name.trim() || []);
+  if (names.length === 0) throw new Error('no address is named; leave --host out for 127.0.0.1');
+  const found = names.map(async (host) => {
+    const addresses = await lookup(host, { all: true });
     return addresses.slice(0, host === 'localhost' ? addresses.length : 1);
   });
   return [...new Set((await Promise.all(found)).flat().map(({ address }) => address))];

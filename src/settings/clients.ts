@@ -3,8 +3,8 @@ import {
   byteSize,
   duration,
   hostList,
-  list,
   oneOf,
+  originList,
   pageBytes,
   tileUrl,
   wholeNumber,
@@ -32,7 +32,7 @@ export const CLIENT_SETTINGS: readonly Setting[] = [
     environment: 'WAYPOST_CORS_ORIGIN',
     fallback: '*',
     help: 'origins whose pages may read answers, with commas between; * for any, none for none',
-    parse: (text) => (text === 'none' ? [] : list(text)),
+    parse: (text) => (text === 'none' ? [] : originList(text)),
   },
   {
     flag: '--answer-cache <size>',
@@ -64,7 +64,7 @@ export const CLIENT_SETTINGS: readonly Setting[] = [
     environment: 'WAYPOST_MAX_HEADER_SIZE',
     fallback: '32KiB',
     help: 'largest request line and headers together; what is larger gets 431',
-    parse: byteSize,
+    parse: (text) => atLeast(byteSize(text), 1024, 'expected 1KiB or more, such as 32KiB'),
   },
   {
     flag: '--max-connections <number>',

@@ -1,6 +1,7 @@
 import { InputError } from '../errors.js';
 import { isToken } from '../model/token.js';
 import {
+  atLeast,
   autoWorkers,
   duration,
   MOST_AUTO_WORKERS,
@@ -80,7 +81,7 @@ export const PROCESS_SETTINGS: readonly Setting[] = [
     environment: 'WAYPOST_POLL_INTERVAL',
     fallback: '5s',
     help: 'how often --watch poll looks',
-    parse: duration,
+    parse: (text) => atLeast(duration(text), 10, 'expected a time of 10ms or more, such as 5s'),
   },
   {
     flag: '--settle <time>',

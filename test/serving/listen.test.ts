@@ -1,6 +1,9 @@
 import { lookup } from 'node:dns/promises';
+import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { openSockets } from '../../src/serving/listen.js';
+import { refusal } from '../support/rows.js';
 import { FIXTURE_POINTS, startService } from '../support/service.js';
 
 for (const workers of ['1', '2']) {
@@ -19,5 +22,13 @@ for (const workers of ['1', '2']) {
     assert.is(await service.ended, 0);
   });
 }
+
+test('no address at all is refused by name', async () => {
+  for (const host of ['', ' ,']) {
+    const where = { host, port: 0, listenTimeout: 0 };
+    const opening = openSockets(where, pino({ level: 'silent' }), new AbortController().signal);
+    assert.match(await refusal(opening), /^Cannot listen on .*: no address is named; leave --host/);
+  }
+});
 
 test.run();
