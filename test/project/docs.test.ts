@@ -238,6 +238,19 @@ test('the questions of the README have the answers that it shows', async () => {
   }
 });
 
+test('the changelog begins with the version of the package, and no document names another', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  assert.is(/^## \[([^\]]+)\]/m.exec(read('CHANGELOG.md'))?.[1], version);
+  let named = 0;
+  for (const { path, text } of documents()) {
+    for (const [found, other] of text.matchAll(/(?:waypost[:-]|"version":")(\d+\.\d+\.\d+)/g)) {
+      assert.is(other, version, `${path} names ${found}`);
+      named += 1;
+    }
+  }
+  assert.ok(named >= 3, `${named} places`);
+});
+
 test('each file of documentation is read by somebody', () => {
   const linked = documents().flatMap(({ path, text }) =>
     [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, target]) =>
