@@ -24,8 +24,9 @@ export interface Source {
   records(): Iterable<Uint8Array>;
 }
 
-/** The keys of every row, and a function that reads the records to their rows. */
+/** The tree of all points, the keys of every row, and what reads the records to their rows. */
 interface Layout {
+  readonly kdbush: KDBush;
   readonly keys: OrderKeys;
   /** The attributes by row, where the file has columns of them; else the records are read. */
   readonly known?: AttributeCollector | undefined;
@@ -57,16 +58,18 @@ export async function layOut(
   inParallel = false,
 ): Promise<DatasetParts> {
   const { count } = source;
-  const sort = inParallel && count >= MIN_PARALLEL_POINTS ? startSorter() : buildOrders;
-  const kdbush = new KDBush(count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
-  const columns = joinColumns(source, kdbush);
-  const isOrdered = packed !== undefined && isInKdOrder(kdbush.coords as Float64Array);
-  const { keys, readRecords, known } = isOrdered
-    ? keepOrder(packed, columns)
-    : sortRows(source, columns, kdbush);
+  const sorter = inParallel && count >= MIN_PARALLEL_POINTS ? startSorter() : undefined;
+  let layout: Layout;
+  try {
+    layout = placeRows(source, packed);
+  } catch (error) {
+    sorter?.release();
+    throw error;
+  }
+  const { kdbush, keys, readRecords, known } = layout;
   // the sorter takes the keys with it
   const thinning = thinningOf(keys.id);
-  const sorting = sort(keys);
+  const sorting = sorter === undefined ? buildOrders(keys) : sorter.sort(keys);
   const records = readRecords();
   const attributes = known?.finish() ?? buildAttributes(records, count);
   const blocks = cutBlocks(kdbush.coords as Float64Array);
@@ -74,6 +77,14 @@ export async function layOut(
   refuseRepeatedIds(orders.byId);
   const made = { blocks, ...orders, records, attributes, thinning };
   return { count, kdbush: kdbush.data, ...made, report: report() };
+}
+
+/** Reads the columns and finds the row of each point. */
+function placeRows(source: Source, packed: TwoPassReader | undefined): Layout {
+  const kdbush = new KDBush(source.count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
+  const columns = joinColumns(source, kdbush);
+  const isOrdered = packed !== undefined && isInKdOrder(kdbush.coords as Float64Array);
+  return isOrdered ? keepOrder(packed, columns, kdbush) : sortRows(source, columns, kdbush);
 }
 
 /** Native files are read twice, so that they are never in memory twice. */
@@ -129,9 +140,10 @@ function joinColumns(source: Source, kdbush: KDBush): Columns {
  * The file has the order of the tree: nothing is sorted, and records are read straight to their
  * rows.
  */
-function keepOrder(reader: TwoPassReader, columns: Columns): Layout {
+function keepOrder(reader: TwoPassReader, columns: Columns, kdbush: KDBush): Layout {
   const { id, createdAt, modifiedAt, length, attributes } = columns;
   return {
+    kdbush,
     keys: { id, createdAt, modifiedAt },
     known: attributes,
     readRecords() {
@@ -148,6 +160,7 @@ function sortRows(source: Source, columns: Columns, kdbush: KDBush): Layout {
   const sourceOf = new Uint32Array(kdbush.ids);
   for (let row = 0; row < source.count; row++) kdbush.ids[row] = row;
   return {
+    kdbush,
     keys: {
       id: permute(columns.id, sourceOf),
       createdAt: permute(columns.createdAt, sourceOf),
@@ -163,20 +176,30 @@ function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
   return permuted;
 }
 
+/** A thread that sorts keys once, or is released. */
+interface Sorter {
+  sort(keys: OrderKeys): Promise<Orders>;
+  /** Ends the thread, where there will be no keys. */
+  release(): void;
+}
+
 /** Starts a thread that sorts keys. The thread starts while the keys are read. */
-function startSorter(): (keys: OrderKeys) => Promise<Orders> {
+function startSorter(): Sorter {
   const thread = new Worker(new URL('./orders-thread.js', import.meta.url));
   // a build that fails must not wait for it
   thread.unref();
-  return async (keys) => {
-    thread.ref();
-    thread.postMessage(
-      keys,
-      Object.values(keys).map((column) => column.buffer as ArrayBuffer),
-    );
-    // rejects when the thread dies of an error
-    const [orders] = await once(thread, 'message');
-    return orders;
+  return {
+    async sort(keys) {
+      thread.ref();
+      thread.postMessage(
+        keys,
+        Object.values(keys).map((column) => column.buffer as ArrayBuffer),
+      );
+      // rejects when the thread dies of an error
+      const [orders] = await once(thread, 'message');
+      return orders;
+    },
+    release: () => thread.postMessage(undefined),
   };
 }
 

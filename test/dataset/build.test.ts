@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,6 +17,7 @@ import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { assertSame } from '../support/same.js';
+import { until } from '../support/wait.js';
 
 const SEED = 91;
 const notes = scatterNotes(SEED, 20_000);
@@ -107,6 +109,25 @@ test('a native file in any order makes the same orders and answers, in tree orde
         assertPage(engine, query, expected, `seed ${SEED}, question ${index}`);
       }
     }
+  }));
+
+test('a build of a broken file leaves no thread behind', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'broken');
+    writeNative(path, [blockOf(notes.map(pointOf))]);
+    const bytes = readFileSync(path);
+    // in the columns: those of records begin behind them
+    bytes[1_000]! ^= 1;
+    writeFileSync(path, bytes);
+    const threads = (): number => readdirSync('/proc/self/task').length;
+    const before = existsSync('/proc/self/task') ? threads() : 0;
+    for (let i = 0; i < 3; i++) {
+      const reader = openNative(path, {});
+      const error = await buildDataset(reader, { inParallel: true }).then(() => '', String);
+      assert.match(error, /broken at byte/);
+      reader.close();
+    }
+    if (before > 0) await until('the threads have ended', () => threads() <= before, 10_000);
   }));
 
 test('orders break ties by id', async () => {
