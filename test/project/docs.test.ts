@@ -251,6 +251,16 @@ test('the changelog begins with the version of the package, and no document name
   assert.ok(named >= 3, `${named} places`);
 });
 
+test('prose has at most 140 columns', () => {
+  for (const { path, text } of documents()) {
+    const prose = text.replaceAll(/^```.*?^```$/gms, (code) => code.replaceAll(/.+/g, ''));
+    for (const [index, line] of prose.split('\n').entries()) {
+      if (line.startsWith('|')) continue;
+      assert.ok([...line].length <= 140, `${path}:${index + 1} has ${line.length} columns`);
+    }
+  }
+});
+
 test('each file of documentation is read by somebody', () => {
   const linked = documents().flatMap(({ path, text }) =>
     [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, target]) =>
