@@ -1,30 +1,20 @@
-import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { DatasetParts } from '../dataset/dataset.js';
 import {
   type AcceptedPoint,
   appendToTail,
   continueTail,
-  createTail,
   hasRoom,
   looksAt,
   type Tail,
   type TailCapacity,
   tailLength,
 } from '../dataset/tail.js';
-import { type Point, renderPoint } from '../model/point.js';
+import { type Accepted, accept, type FirstTail, makeFirstTail } from './accepted.js';
 import type { Cell } from './current.js';
 import { type FoldTask, foldInThread } from './fold.js';
 import { createGeneration, type Generation, withTail } from './generation.js';
 import { reclaimMemory } from './reclaim.js';
-
-/** A point as it was accepted. */
-export interface Accepted {
-  readonly sequence: number;
-  readonly point: Point;
-  /** The point's JSON, where it is rendered already. */
-  readonly record?: string;
-}
 
 export interface TailsOptions {
   /** Where the generations go. */
@@ -114,18 +104,17 @@ export class Tails {
   }
 
   /**
-   * Serves a new snapshot and, beside it, the points that wait, which the caller lists in the same
-   * turn of the event loop: points that are appended from now on come behind them. Resolves when
-   * all threads serve it.
+   * Makes the tail that a new snapshot is to be served with out of the posts that wait. Until it is
+   * served the caller lets nobody append: what is appended then comes behind these posts.
    */
-  serve(generation: Generation, posts: readonly Accepted[]): Promise<void> {
-    const points = posts.map(accept);
-    const { capacity } = this.#options;
-    const bytes = points.reduce((sum, { record }) => sum + record.length, capacity.bytes);
-    const tail = createTail({ rows: capacity.rows + points.length, bytes });
-    appendToTail(tail, points);
+  prepare(posts: readonly Accepted[]): Promise<FirstTail> {
+    return makeFirstTail(posts, this.#options.capacity);
+  }
+
+  /** Serves a new snapshot with what was prepared; resolves when all threads serve both. */
+  serve(generation: Generation, { tail, name }: FirstTail): Promise<void> {
     this.#open.add(tail);
-    return this.#publish(() => withTail(generation, tail, nameOf(posts)));
+    return this.#publish(() => withTail(generation, tail, name));
   }
 
   /**
@@ -246,18 +235,4 @@ export class Tails {
 function isWorthFolding({ count }: Generation, tail: Tail, rows: number, least: number): boolean {
   const isLarge = rows >= Math.min(count * LARGE_SHARE, least * LARGE_TIMES);
   return isLarge || looksAt(tail) >= count * LOOKS_A_POINT;
-}
-
-function accept({ sequence, point, record = renderPoint(point) }: Accepted): AcceptedPoint {
-  return { sequence, point, record: Buffer.from(record) };
-}
-
-/** Names points, and is empty where there are none. */
-function nameOf(posts: readonly Accepted[]): string {
-  if (posts.length === 0) return '';
-  const hash = createHash('sha256');
-  for (const { sequence, point } of posts) {
-    hash.update(`${sequence} ${point.id} ${point.createdAt.micros}\n`);
-  }
-  return hash.digest('hex');
 }

@@ -3,10 +3,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/dataset/build.js';
 import { countLooks, type Tail, tailLength } from '../../src/dataset/tail.js';
+import type { Accepted } from '../../src/live/accepted.js';
 import { Cell } from '../../src/live/current.js';
 import { foldInThread } from '../../src/live/fold.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
-import { type Accepted, Tails, type TailsOptions } from '../../src/live/tails.js';
+import { Tails, type TailsOptions } from '../../src/live/tails.js';
 import { assertPage } from '../support/compare.js';
 import { acceptedMatches, readerOf } from '../support/engine.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
@@ -35,6 +36,15 @@ function start(given: Partial<TailsOptions> = {}) {
   return { current, tails, errors };
 }
 
+/** Serves a generation with posts that wait. */
+async function serve(
+  tails: Tails,
+  generation: Generation,
+  posts: readonly Accepted[],
+): Promise<void> {
+  return tails.serve(generation, await tails.prepare(posts));
+}
+
 /** Asserts that questions are answered as of a list of these notes. */
 function assertServed({ engine, tail }: Generation, all: readonly Note[], label: string): void {
   const oracle = new Oracle(all);
@@ -49,7 +59,7 @@ function assertServed({ engine, tail }: Generation, all: readonly Note[], label:
 
 test('points are served beside a snapshot, those that waited and those that come', async () => {
   const { current, tails } = start();
-  await tails.serve(await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_010));
+  await serve(tails, await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_010));
   await tails.append(postsOf(1_010, 1_020));
   assert.is(tails.state.rows, 20);
   assertServed(current.generation, notes.slice(0, 1_020), 'beside');
@@ -61,7 +71,7 @@ test('points are served beside a snapshot, those that waited and those that come
 test('a tail is folded in by a thread, and points go on meanwhile', async () => {
   const { current, tails } = start({ foldRows: 100 });
   const first = await generationOf(notes.slice(0, 900));
-  await tails.serve(first, postsOf(900, 950));
+  await serve(tails, first, postsOf(900, 950));
   const before = current.generation;
   await tails.append(postsOf(950, 1_000));
   let end = 1_000;
@@ -82,7 +92,7 @@ test('a tail is folded in by a thread, and points go on meanwhile', async () => 
 
 test('while threads move to another generation points go to the tails of both', async () => {
   const { current, tails } = start();
-  await tails.serve(await generationOf(notes.slice(0, 10)), postsOf(100, 105));
+  await serve(tails, await generationOf(notes.slice(0, 10)), postsOf(100, 105));
   const { tail } = current.generation;
   let move = (): void => {};
   const moved = new Promise<void>((resolve) => {
@@ -96,7 +106,7 @@ test('while threads move to another generation points go to the tails of both', 
     },
     hear: () => {},
   });
-  const serving = tails.serve(await generationOf(notes.slice(0, 20), 1), postsOf(103, 105));
+  const serving = serve(tails, await generationOf(notes.slice(0, 20), 1), postsOf(103, 105));
   await until('seen.length === 2', () => seen.length === 2);
   await tails.append(postsOf(105, 107));
   assert.equal(seen.map(tailLength), [7, 4]);
@@ -117,9 +127,9 @@ test('a snapshot that comes during a fold stays, with every point', async () => 
     foldRows: 5,
     fold: (task) => mayFold.then(() => foldInThread(task)),
   });
-  await tails.serve(await generationOf(notes.slice(0, 500)), postsOf(500, 505));
+  await serve(tails, await generationOf(notes.slice(0, 500)), postsOf(500, 505));
   await tails.append(postsOf(505, 510));
-  await tails.serve(await generationOf(notes.slice(0, 507), 1), postsOf(507, 510));
+  await serve(tails, await generationOf(notes.slice(0, 507), 1), postsOf(507, 510));
   fold();
   await until('tails.state.folds > 0', () => tails.state.folds > 0);
   assert.is(current.generation.count, 507);
@@ -129,7 +139,7 @@ test('a snapshot that comes during a fold stays, with every point', async () => 
 test('points for which there is no room wait for a fold, in their sequence', async () => {
   const capacity = { rows: 10, bytes: 10_000 };
   const { current, tails } = start({ capacity, foldRows: 8 });
-  await tails.serve(await generationOf(notes.slice(0, 100)), []);
+  await serve(tails, await generationOf(notes.slice(0, 100)), []);
   assert.ok(tails.isFull, 'with room for so few');
   await Promise.all(Array.from({ length: 30 }, (_, i) => tails.append(postsOf(100 + i, 101 + i))));
   assertServed(current.generation, notes.slice(0, 130), 'all');
@@ -142,7 +152,7 @@ test('after a fold that failed everything is as before, and it is tried again', 
     foldRows: 5,
     fold: (task) => (isBroken ? Promise.reject(new Error('no memory')) : foldInThread(task)),
   });
-  await tails.serve(await generationOf(notes.slice(0, 50)), postsOf(50, 60));
+  await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 60));
   await until('tails.state.foldsFailed === 1', () => tails.state.foldsFailed === 1);
   assert.is(errors.length, 1);
   assertServed(current.generation, notes.slice(0, 60), 'not folded');
@@ -155,7 +165,7 @@ test('after a fold that failed everything is as before, and it is tried again', 
 
 test('after a rest the next fold begins without another point', async () => {
   const { current, tails } = start({ foldRows: 5 });
-  await tails.serve(await generationOf(notes.slice(0, 50)), postsOf(50, 55));
+  await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 55));
   await until('a fold', () => tails.state.folds === 1);
   await tails.append(postsOf(55, 61));
   assert.is(tails.state.rows, 6);
@@ -172,7 +182,7 @@ test('points that came during a fold are folded in without another point', async
     foldRows: 5,
     fold: (task) => mayFold.then(() => foldInThread(task)),
   });
-  await tails.serve(await generationOf(notes.slice(0, 50)), postsOf(50, 55));
+  await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 55));
   await tails.append(postsOf(55, 61));
   fold();
   await until('both folds', () => tails.state.folds === 2);
@@ -188,7 +198,7 @@ test('queries that have cost as much as a fold bring it forward, and so do many 
       return foldInThread(task);
     },
   });
-  await tails.serve(await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_002));
+  await serve(tails, await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_002));
   countLooks(current.generation.tail!, 600_000);
   assert.is(begun, 0, 'two rows are not worth a fold');
   await tails.append(postsOf(1_002, 1_003));
@@ -210,11 +220,26 @@ test('queries that have cost as much as a fold bring it forward, and so do many 
   assertServed(current.generation, notes.slice(0, 1_034), 'folded three times');
 });
 
+test('many posts that wait are made ready in several turns', async () => {
+  const { tails } = start();
+  const some = postsOf(0, notes.length);
+  const posts = Array.from({ length: 10 }, (_, i) =>
+    some.map((post) => ({ ...post, sequence: post.sequence + i * some.length })),
+  );
+  let first: unknown;
+  void tails.prepare(posts.flat()).then((made) => {
+    first = made;
+  });
+  let turns = 0;
+  for (; first === undefined; turns++) await new Promise(setImmediate);
+  assert.ok(turns > 5, `${turns} turns`);
+});
+
 test('the tag names the points that waited, so that two states never share it', async () => {
   const tags = await Promise.all(
     [[], postsOf(10, 12), postsOf(11, 12)].map(async (posts) => {
       const { current, tails } = start();
-      await tails.serve(await generationOf(notes.slice(0, 5)), posts);
+      await serve(tails, await generationOf(notes.slice(0, 5)), posts);
       return current.generation.tag;
     }),
   );

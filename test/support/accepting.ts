@@ -102,7 +102,8 @@ export async function acceptUnderQuestions(
       .map((one) =>
         moved.has(one.sequence) ? { ...one, note: { ...one.note, id: ++fresh } } : one,
       );
-    const serving = tails.serve(generation, waiting.map(postOf));
+    const first = await tails.prepare(waiting.map(postOf));
+    const serving = tails.serve(generation, first);
     await post(3);
     await serving;
   }

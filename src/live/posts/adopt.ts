@@ -2,19 +2,14 @@ import type { Logger } from 'pino';
 import type { Generation } from '../generation.js';
 import type { Journal, Post } from '../journal/journal.js';
 import { settle } from '../settlement.js';
+import type { Tails } from '../tails.js';
 import type { PostWriter } from './writer.js';
-
-/** Serves a generation together with the posts that it does not contain. */
-export interface Serving {
-  /** Resolves when all threads serve both; posts may be appended as soon as it was called. */
-  serve(generation: Generation, posts: readonly Post[]): Promise<void>;
-}
 
 /** What adopts new generations. */
 export interface Adopter {
   readonly journal: Journal;
   readonly writer: PostWriter;
-  readonly tails: Serving;
+  readonly tails: Pick<Tails, 'prepare' | 'serve'>;
   readonly logger: Logger;
   /** Sequences of posts that a snapshot had and that are still in the journal. */
   readonly unretired: Set<number>;
@@ -37,8 +32,9 @@ export async function adopt(generation: Generation, adopter: Adopter): Promise<v
     if (found.moved.length > 0) await move(found.moved, adopter);
     const gone = new Set([...unretired, ...found.retired.map(({ sequence }) => sequence)]);
     const posts = [...journal.replay()].filter(({ sequence }) => !gone.has(sequence));
-    // no post comes between the list and the tail that begins with it
-    return { retired: gone, serving: tails.serve(generation, posts) };
+    // posts may come as soon as the tail that begins with these is served
+    const first = await tails.prepare(posts);
+    return { retired: gone, serving: tails.serve(generation, first) };
   });
   await serving;
   if (retired.size > 0) await retire(retired, adopter);
