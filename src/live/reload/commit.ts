@@ -50,7 +50,8 @@ export async function commit(
   try {
     await serve(generation);
   } catch (error) {
-    return error as Error;
+    // without its cause: what the system said of the journal is no verdict on the snapshot
+    return new Error((error as Error).message);
   }
   return undefined;
 }

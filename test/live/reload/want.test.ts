@@ -46,6 +46,28 @@ for (const [what, want] of Object.entries(WANTS)) {
   });
 }
 
+test('a good snapshot that could not be served yet is tried again, whatever the system said', async () => {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, markedLines(1));
+  let isWanting = false;
+  const { look, current, served, end } = await startReloading(path, {
+    retryMs: 1,
+    onLoaded() {
+      if (!isWanting) return;
+      const cause = Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'rename' });
+      throw new Error('the journal cannot be written anew', { cause });
+    },
+  });
+  isWanting = true;
+  replaceFile(path, markedLines(2));
+  void look();
+  await until('it is told', () => current.stale !== undefined);
+  assert.match(current.stale!.reason, 'the journal cannot be written anew');
+  isWanting = false;
+  await until('it is served', () => served()[1] === countOf(2));
+  await end();
+});
+
 // what stands there is a regular file to the system, whose first byte cannot be read
 const UNREADABLE = '/proc/self/mem';
 const system = existsSync(UNREADABLE) ? test : test.skip;
