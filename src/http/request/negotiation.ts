@@ -27,6 +27,9 @@ export interface Negotiation<Offered extends Offer> {
 /** Any parameter of a media range but its weight, its value quoted or not. */
 const PARAMETER = /;(?![\t ]*q[\t ]*=)[^;,="]*(?:="(?:[^"\\]|\\.)*"|=[^;,"]*)?/gi;
 
+/** Media ranges of a header that are heeded: each takes a microsecond. */
+const MOST_RANGES = 256;
+
 // clients send few different values, over and over; long ones are nobody's habit
 const MAX_KNOWN = 64;
 const MAX_KNOWN_LENGTH = 256;
@@ -68,7 +71,7 @@ function negotiate<Offered extends Offer>(
   if (header.trim() === '') return offers[0]!;
   // `application/json; charset=utf-8` means JSON, but the package would take the charset as a
   // demand
-  const accept = header.replace(PARAMETER, '');
+  const accept = header.replace(PARAMETER, '').split(',', MOST_RANGES).join();
   const types = offers.map(({ mediaType }) => mediaType);
   const type = new Negotiator({ headers: { accept } }).mediaType(types);
   return offers.find(({ mediaType }) => mediaType === type) ?? NONE;

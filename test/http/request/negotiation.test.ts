@@ -124,4 +124,9 @@ test('any header gets an answer or a 406, long ones included', () => {
   }
 });
 
+test('only the first of thousands of ranges are heeded', () => {
+  assert.is(choose(`${'a/b,'.repeat(255)}text/html`), 'html');
+  assert.is(choose(`${'a/b,'.repeat(256)}text/html`), 406);
+});
+
 test.run();
