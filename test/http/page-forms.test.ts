@@ -287,6 +287,15 @@ test('pages and errors let a browser do nothing but what they need', async () =>
   }
 });
 
+test('no address makes a page lead to another host', async () => {
+  for (const path of ['//evil.example/', '/\\evil.example/x', '//evil.example/?format=api']) {
+    const { status, text } = await browse(path);
+    assert.is(status, 404);
+    const own = `http://127.0.0.1:${service.port}`;
+    for (const { href } of tags(text, 'a')) assert.is(new URL(href!, own).origin, own, href);
+  }
+});
+
 test('a page says what everything is, to whoever cannot see it', async () => {
   const posted = await post({ lat: '', lon: '' });
   for (const { text } of [await browse(POINTS), await browse(`${POINTS}?bbox=1`), posted]) {

@@ -54,7 +54,7 @@ export function* renderPage(
   memory: BodyMemory = FRESH_MEMORY,
 ): Pieces<Buffer<ArrayBuffer>> {
   const { target, title, list, records, problems = {}, posted, smallPrint = NOTHING } = shown;
-  const path = site.prefix + pathOf(target);
+  const path = ownPath(site, target);
   const pairs = parseQueryString(queryOf(target));
   const writer = new PageWriter(memory);
   const isPost = shown.method === 'POST';
@@ -98,6 +98,12 @@ export function* renderPage(
 function nameOf({ posted, made, headers }: Shown): string | undefined {
   const snapshot = headers.indexOf('Waypost-Snapshot');
   return posted?.[PAGE_FIELD] ?? made ?? (snapshot < 0 ? undefined : headers[snapshot + 1]);
+}
+
+/** The path of the page itself; behind two slashes or the like browsers would see another host. */
+function ownPath({ prefix }: Site, target: string): string {
+  const path = prefix + pathOf(target);
+  return /^\/[/\\]/.test(path) ? `/.${path}` : path;
 }
 
 function introduction(subject: Subject, path: string, shown: Shown): Html {
