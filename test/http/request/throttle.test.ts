@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sharedArray } from '../../../src/common-array.js';
 import type { HttpError } from '../../../src/http/request/errors.js';
+import { forwardedAddress } from '../../../src/http/request/origin.js';
 import {
   clientOf,
   createThrottle,
@@ -71,6 +73,22 @@ test('a client is an IPv4 address, or a network of 64 bits', () => {
     ['', ''],
   ];
   for (const [address, client] of cases) assert.is(clientOf(address), client, address);
+});
+
+test('a proxy may name the port of a client, which makes no other client of it', () => {
+  const cases: [header: string, client: string | undefined][] = [
+    ['198.51.100.9, 192.0.2.1:50123', '192.0.2.1'],
+    ['192.0.2.1', '192.0.2.1'],
+    ['[2001:db8:1:2::6]:50123', '2001:db8:1:2::6'],
+    ['x, [2001:db8:1:2::6]', '2001:db8:1:2::6'],
+    ['2001:db8:1:2::6', '2001:db8:1:2::6'],
+    ['unknown', 'unknown'],
+    ['192.0.2.1, ', undefined],
+  ];
+  for (const [header, client] of cases) {
+    const request = { headers: { 'x-forwarded-for': header } } as unknown as IncomingMessage;
+    assert.is(forwardedAddress(request), client, header);
+  }
 });
 
 test.run();
