@@ -43,6 +43,15 @@ test('whoever knows the first address finds everything else by links', async () 
   const api = (await app.get(linked(landing, 'service-desc'))).json<{ paths: object }>();
   assert.ok(ITEMS in api.paths && `${ITEMS}/{id}` in api.paths);
   assert.equal((await app.get(`${OGC}api`)).json(), api);
+  for (const { href, type } of landing.links) {
+    const { pathname } = new URL(href);
+    const answer = await app.get(pathname, { headers: { accept: type } });
+    assert.equal(
+      [answer.status, answer.headers['content-type']?.startsWith(type)],
+      [200, true],
+      href,
+    );
+  }
   const { conformsTo } = (await app.get(linked(landing, 'conformance'))).json<{
     conformsTo: string[];
   }>();
@@ -222,6 +231,8 @@ test('a parameter that cannot be used, or that there is not, is an error', async
     ['bbox=1,2,3', 'bbox'],
     ['bbox=1,2,3,4,5,6,7', 'bbox'],
     ['bbox=1,9,3,4,5,6', 'bbox'],
+    ['bbox=1,2,x,4,5,6', 'bbox'],
+    ['bbox=1,2,3,4,5,', 'bbox'],
     ['datetime=2021', 'datetime'],
     ['datetime=..', 'datetime'],
     ['datetime=2021-01-01T00:00:00Z/2020-01-01T00:00:00Z', 'datetime'],

@@ -6,6 +6,7 @@ import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { ParameterErrors, type ParameterProblem } from './errors.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
+import { parseDecimals } from './numbers.js';
 import { type Parameter, readParameter, refusal, wholeFrom } from './parameter.js';
 import type { Pair } from './query-string.js';
 import { FIELDS_PARAMETER, parseRecordKeys } from './record-keys.js';
@@ -163,12 +164,17 @@ function unknownParameters(
   return problems;
 }
 
-/** A box of six numbers is one of four with heights, which points do not have. */
+/**
+ * A box of six numbers is one of four with heights, which points do not have. One whose heights are
+ * no numbers stays as it is, to be refused.
+ */
 function withoutHeights(pair: Pair): Pair {
   if (pair.name !== 'bbox') return pair;
   const parts = pair.value.split(',', 7);
   if (parts.length !== 6) return pair;
-  const [west, south, , east, north] = parts;
+  const [west, south, lowest, east, north, highest] = parts;
+  const heights = parseDecimals(`${lowest},${highest}`, 2);
+  if (typeof heights === 'string' || heights.includes(undefined)) return pair;
   return { name: 'bbox', value: [west, south, east, north].join() };
 }
 

@@ -1,4 +1,4 @@
-import type { Description } from '../description/description.js';
+import type { Answer, Description } from '../description/description.js';
 import { optionFields } from '../description/fields.js';
 import { FEATURE_ANSWER, FEATURES_ANSWER } from '../description/geojson.js';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../description/schemas.js';
 import { GEOJSON } from '../formats/geojson.js';
 import { MVT } from '../formats/mvt.js';
+import { OPENAPI } from '../formats/openapi.js';
 import type { Parameter } from '../request/parameter.js';
 import { FORMAT, PAGE_PARAMETERS, POINT_PARAMETERS, POINTS_PARAMETERS } from '../request/params.js';
 import { TILE_PARAMETERS, TILE_PATH_PARAMETERS } from '../request/tile.js';
@@ -85,11 +86,13 @@ export const TILES_DESCRIPTION: Description = {
   answers: { 'application/json': TILE_SET_ANSWER },
 };
 
+const OPENAPI_ANSWER: Answer = { schema: { type: 'object' }, example: { openapi: '3.1.1' } };
+
 export const OPENAPI_DESCRIPTION: Description = {
   name: 'OpenAPI document',
   description: 'This interface described for programs, as OpenAPI 3.1.',
   parses: PARSES,
   parameters: [],
   pathParameters: [],
-  answers: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.1.1' } } },
+  answers: { 'application/json': OPENAPI_ANSWER, [OPENAPI.mediaType]: OPENAPI_ANSWER },
 };

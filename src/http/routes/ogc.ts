@@ -8,6 +8,7 @@ import type { View } from '../answer/pipeline.js';
 import { GEOJSON } from '../formats/geojson.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { selfLink } from '../formats/links.js';
+import { OPENAPI } from '../formats/openapi.js';
 import { SingleRecords } from '../formats/records.js';
 import {
   ALLOW_READ,
@@ -36,7 +37,7 @@ export function landingView(context: Context): View<readonly Pair[]> {
       description: 'Geolocated notes, by OGC API - Features.',
       links: [
         { rel: 'self', type: JSON_TYPE, href: selfLink(origin + OGC_PATH, kept) },
-        { rel: 'service-desc', type: OPENAPI_TYPE, href: origin + OPENAPI_PATH },
+        { rel: 'service-desc', type: OPENAPI.contentType, href: origin + OPENAPI_PATH },
         { rel: 'service-doc', type: 'text/html', href: origin + VIEWER_PATH },
         { rel: 'conformance', type: JSON_TYPE, href: origin + CONFORMANCE_PATH },
         { rel: 'data', type: JSON_TYPE, href: selfLink(origin + COLLECTIONS_PATH, kept) },
@@ -44,8 +45,6 @@ export function landingView(context: Context): View<readonly Pair[]> {
     }),
   });
 }
-
-const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
 
 /** `GET /ogc/conformance`: the parts of the standard that are kept to. */
 export function conformanceView(): View<readonly Pair[]> {

@@ -3,6 +3,7 @@ import type { View } from '../answer/pipeline.js';
 import type { Document } from '../description/document.js';
 import type { Page } from '../formats/format.js';
 import { JSON_FORMAT } from '../formats/json.js';
+import { OPENAPI } from '../formats/openapi.js';
 import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ } from '../request/addresses.js';
 import type { Others, Readable } from './openapi-document.js';
@@ -29,7 +30,7 @@ export function openapiView(addresses: readonly Readable[], others: Others): Vie
     name: 'openapi',
     allow: ALLOW_READ,
     isPersonal: false,
-    formats: [JSON_FORMAT],
+    formats: [JSON_FORMAT, OPENAPI],
     read: () => undefined,
     find(_wanted, { origin }) {
       if (document !== undefined) return pageOf(document, origin);
