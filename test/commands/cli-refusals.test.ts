@@ -101,7 +101,7 @@ test('a file that cannot be a snapshot is refused in one line, which names it an
     assert.ok(text.includes(path) && !text.includes('\n'), text);
     assert.match(text, message);
   }
-  await builder.rest();
+  builder.rest();
 });
 
 test('invalid records are named by line, field and reason', async () => {
@@ -193,7 +193,7 @@ test('a notifications file that is none is refused', async () => {
       () => assert.unreachable(path) as never,
       (error: Error) => error,
     );
-    await builder.rest();
+    builder.rest();
     assert.ok(line.includes(path) && !line.includes('\n'), line);
   }
   const path = file('n.ndjson', '{"id":0,"user":5,"comment":{}}\n');

@@ -28,8 +28,8 @@ export interface Builder {
    * wanting to find that out: memory, file descriptors, or the thread, which died.
    */
   build(task: BuildTask, onProgress?: Progress): Promise<BuildResult>;
-  /** Ends the thread; the next build starts another. */
-  rest(): Promise<void>;
+  /** Lets the thread end; the next build starts another. */
+  rest(): void;
 }
 
 type FinalReply = Exclude<BuildReply, { kind: 'progress' }>;
@@ -62,21 +62,18 @@ export function createBuilder(settings: {
       idle = undefined;
       Atomics.store(thread.stop, 0, 0);
       const reply = await ask(thread, request, signal, onProgress);
-      // the thread of a build that was stopped is not used again, whatever it replied at last
+      // what a thread has built stays in memory as long as the thread does; that of a build which was
+      // stopped is not used again, whatever it replied at last
+      if (reply.kind === 'refused' && !signal?.aborted) idle = thread;
+      else restThread(thread.worker);
       signal?.throwIfAborted();
-      if (reply.kind === 'refused') {
-        idle = thread;
-        throw new InputError(reply.message);
-      }
-      // what a thread has built stays in memory as long as the thread does
-      restThread(thread.worker);
+      if (reply.kind === 'refused') throw new InputError(reply.message);
       if (reply.kind === 'failed') throw new Error(reply.message);
       return reply.kind === 'unchanged' ? 'unchanged' : createGeneration(reply.parts);
     },
-    async rest() {
-      const thread = idle;
+    rest() {
+      if (idle !== undefined) restThread(idle.worker);
       idle = undefined;
-      await thread?.worker.terminate();
     },
   };
 }

@@ -87,12 +87,12 @@ export class Reconciler {
   }
 
   /** Gives back what only looks need: nothing is waited for any more. */
-  async rest(): Promise<void> {
+  rest(): void {
     this.#isAccepting = false;
     // not earlier: until now there were references to generations that are not served
     if (this.#hasGarbage) reclaimMemory();
     this.#hasGarbage = false;
-    await this.#options.builder.rest();
+    this.#options.builder.rest();
   }
 
   /** Abandons what is being built; nothing is begun any more. */

@@ -100,13 +100,8 @@ export class Reloader {
       if (this.#isAsked) continue;
       const { wakeAt } = outcome;
       isBusy = reconciler.attempt !== undefined || wakeAt !== undefined;
-      if (isBusy) {
-        await pause(wakeAt, rung);
-      } else {
-        await reconciler.rest();
-        // somebody may have asked in the meantime
-        isBusy = this.#isAsked;
-      }
+      if (isBusy) await pause(wakeAt, rung);
+      else reconciler.rest();
     }
     if (this.#isClosed) await reconciler.attempt?.ended;
     if (this.#isClosed) for (const tell of this.#listeners.splice(0)) tell(undefined);

@@ -87,7 +87,7 @@ system('an error of the system is no verdict on the file, one in the file is', a
   writeFileSync(bad, 'garbage\n');
   assert.is((await errorOf(bad)).name, 'InputError');
   assert.is((await errorOf(join(bad, '..', 'missing'))).name, 'InputError');
-  await builder.rest();
+  builder.rest();
 });
 
 test('a snapshot that could not be looked at when it was read is read again', async () => {
