@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { Agent } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +22,7 @@ import { readTokenFile } from '../../src/tokens/file.js';
 import { alone } from '../../src/tokens/lock.js';
 import { type TokenTable, tokenKey } from '../../src/tokens/table.js';
 import { watchTokens } from '../../src/tokens/watch.js';
+import { metricsOf } from '../support/operating.js';
 import { FIXTURE_POINTS, runCommand, type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
@@ -158,11 +160,19 @@ test('a service of two threads follows its file; an admin reloads; a broken file
   writeFileSync(path, '{"plain-token": 5}');
   const flags = ['--snapshot', FIXTURE_POINTS, '--tokens', path, '--workers', '2'];
   const service = await startService(flags);
-  /** Asked often enough for both threads to answer. */
+  const clients: Agent[] = [];
+  /** All clients get this answer, of whom each thread has one beside whoever asks for metrics. */
   const settles = (token: string, status: number): Promise<void> =>
     until(`${token} gets ${status}`, async () => {
-      const asked = Array.from({ length: 8 }, () => statusWith(service, NOTIFICATIONS, token));
-      return (await Promise.all(asked)).every((one) => one === status);
+      const { samples } = await metricsOf(service);
+      const connections = samples.filter(({ name }) => name === 'waypost_connections');
+      // the other thread joins while the first one answers already
+      const isShared = connections.length === 2 && connections.every(({ value }) => value >= 2);
+      if (!isShared) clients.push(new Agent({ keepAlive: true, maxSockets: 1 }));
+      const headers = { Authorization: `Token ${token}` };
+      const asked = clients.map((agent) => service.get(NOTIFICATIONS, { headers, agent }));
+      const isSame = (await Promise.all(asked)).every((reply) => reply.status === status);
+      return isSame && isShared;
     });
   try {
     assert.is(await statusWith(service, NOTIFICATIONS, 'plain-token'), 200);
@@ -185,6 +195,7 @@ test('a service of two threads follows its file; an admin reloads; a broken file
     await settles('other', 200);
     await settles(admin, 401);
   } finally {
+    for (const client of clients) client.destroy();
     await service.stop();
   }
 });
