@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { memoryOf, processTree } from '../../bench/support/proc.js';
 import { ask } from '../support/client.js';
+import { listeningPort } from '../support/listening.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { makeFolder } from '../support/reloading.js';
@@ -73,8 +73,7 @@ export async function openArena(): Promise<Arena> {
   const withoutDisk = mounted.status === 0 ? undefined : 'no disk of its own could be mounted';
   const logPath = withoutDisk === undefined ? join(disk, 'log') : '/dev/full';
   const log = openSync(logPath, 'a');
-  const port = await freePort();
-  const where = ['--host', '127.0.0.1', '--port', String(port)];
+  const where = ['--host', '127.0.0.1', '--port', '0'];
   const what = ['--snapshot', folder, '--notifications', notifications];
   const child = spawn(
     process.execPath,
@@ -93,6 +92,9 @@ export async function openArena(): Promise<Arena> {
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
 
+  const port = await listeningPort(child.pid!).catch((error) => {
+    throw new Error(`${error}: ${stderr}`);
+  });
   const ready = async (): Promise<Ready> => (await ask(port, '/health/ready')).json<Ready>();
   await until('the service answers', async () => {
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${stderr}`);
@@ -140,13 +142,4 @@ export async function openArena(): Promise<Arena> {
       return code;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return (address as { port: number }).port;
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ask } from '../support/client.js';
+import { listeningPort } from '../support/listening.js';
 import { metricsOf } from '../support/operating.js';
 import { FIXTURE_POINTS, MAIN, type Service } from '../support/service.js';
 import { until } from '../support/wait.js';
@@ -13,21 +13,19 @@ import { until } from '../support/wait.js';
 const LIST = '/rest/map_data_points/?page_size=1';
 const children: ChildProcess[] = [];
 
-/** A service whose log goes to `stdout` and is not read, on a port that was free a moment ago. */
+/** A service whose log goes to `stdout` and is not read. */
 async function start(
   stdout: 'pipe' | number,
   ...flags: string[]
 ): Promise<{ child: ChildProcess; service: Pick<Service, 'get'> }> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  const given = ['serve', '--snapshot', FIXTURE_POINTS, '--port', String(port), ...flags];
+  const where = ['--host', '127.0.0.1', '--port', '0'];
+  const given = ['serve', '--snapshot', FIXTURE_POINTS, ...where, ...flags];
   const child = spawn(process.execPath, [MAIN, ...given], {
     env: { ...process.env, WAYPOST_WORKERS: '1' },
     stdio: ['ignore', stdout, 'inherit'],
   });
   children.push(child);
+  const port = await listeningPort(child.pid!);
   const service: Pick<Service, 'get'> = { get: (path, asked) => ask(port, path, asked) };
   await until('it serves', () => service.get('/health/live').catch(() => undefined));
   return { child, service };
