@@ -20,7 +20,8 @@ import { randomQuestion } from '../support/queries.js';
 import { cellOf, decodeTile, type Layers, lineOf, onSquare } from '../support/tiles.js';
 
 const SEED = 1_414;
-const TILES = 2_000;
+/** The soak of the oracle looks at more. */
+const TILES = 200 * Number(process.env['ORACLE_ROUNDS'] ?? 6);
 const GRIDS = [4, 8, 16, 32, 64, 128];
 const EXTENT = 4096;
 /** Cost of a piece: small, so that tiles take many. */

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/generate/random.js';
 import type { Filters, Ordering, Query } from '../../../src/model/query.js';
-import type { Hints } from '../../../src/query/engine.js';
+import type { Engine, Hints } from '../../../src/query/engine.js';
 import { Suspended } from '../../../src/query/suspended.js';
 import { engineOf, idsOf } from '../../support/engine.js';
 import type { Note } from '../../support/notes.js';
@@ -24,11 +24,25 @@ function notesOf(times: (i: number) => readonly [created: number, modified: numb
   });
 }
 
-const DATA: Record<string, Note[]> = {
-  'times that know nothing of each other': notesOf(() => [random.int(1e9), random.int(1e9)]),
-  'times that run against each other': notesOf((i) => [i * 1e6, -i * 1e6]),
-  'times that are all equal': notesOf(() => [5, 5]),
-  'one time that is all equal': notesOf((i) => [i, 5]),
+/** Cost of a piece. */
+const PIECE = 10_000;
+const ENGINES: Record<string, Engine> = {
+  'times that know nothing of each other': await engineOf(
+    notesOf(() => [random.int(1e9), random.int(1e9)]),
+    PIECE,
+  ),
+  'times that run against each other': await engineOf(
+    notesOf((i) => [i * 1e6, -i * 1e6]),
+    PIECE,
+  ),
+  'times that are all equal': await engineOf(
+    notesOf(() => [5, 5]),
+    PIECE,
+  ),
+  'one time that is all equal': await engineOf(
+    notesOf((i) => [i, 5]),
+    PIECE,
+  ),
 };
 const ORDERINGS: readonly Ordering[] = [
   'id',
@@ -39,22 +53,15 @@ const ORDERINGS: readonly Ordering[] = [
 ];
 
 /** Cost of a query, as its meter counts it: pieces of a known cost. */
-function costOf(
-  engine: Awaited<ReturnType<typeof engineOf>>,
-  query: Query,
-  hints: Hints = {},
-): number {
+function costOf(engine: Engine, query: Query, hints: Hints = {}): number {
   let pieces = 1;
   let answer = engine.begin(query, hints);
   for (; answer instanceof Suspended; pieces++) answer = answer.resume();
   return pieces * PIECE;
 }
 
-const PIECE = 10_000;
-
-for (const [what, notes] of Object.entries(DATA)) {
-  test(`${what}: every page of windows is that of a list, and costs little`, async () => {
-    const engine = await engineOf(notes, PIECE);
+for (const [what, engine] of Object.entries(ENGINES)) {
+  test(`${what}: every page of windows is that of a list, and costs little`, () => {
     const { byCreatedAt, byModifiedAt } = engine.dataset;
     const windowOf = (keys: Float64Array, from: number, to: number) => ({
       after: keys[Math.floor(COUNT * from)]!,
@@ -97,9 +104,8 @@ for (const [what, notes] of Object.entries(DATA)) {
   });
 }
 
-test('a walk by bits begins where the window begins in the order', async () => {
-  for (const [what, notes] of Object.entries(DATA)) {
-    const engine = await engineOf(notes, PIECE);
+test('a walk by bits begins where the window begins in the order', () => {
+  for (const [what, engine] of Object.entries(ENGINES)) {
     const { keys } = engine.dataset.byModifiedAt;
     const boxes = [{ west: -178, south: -84, east: 178, north: 84 }];
     const modifiedAt = { after: keys[Math.floor(COUNT * 0.55)]!, before: keys[COUNT - 1]! };
