@@ -8,7 +8,7 @@ import { writeAtomically } from '../snapshot/atomic-file.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import { readNotifications } from '../snapshot/files/notifications.js';
 import { openSnapshot } from '../snapshot/files/open.js';
-import { RecordAudit } from '../snapshot/native/audit.js';
+import { NativeAudit } from '../snapshot/native/audit.js';
 import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
 import type { LoadReport, SnapshotReader } from '../snapshot/snapshot.js';
 import { type Leniency, requireWhole } from '../snapshot/whole.js';
@@ -154,12 +154,12 @@ async function read(
   input: string,
   reader: SnapshotReader,
   writer: NativeWriter,
-  { maxHeldBytes = MAX_HELD_BYTES, signal, further }: PackOptions,
+  { maxHeldBytes = MAX_HELD_BYTES, signal, further, notificationsPath }: PackOptions,
 ): Promise<readonly PointBlock[] | undefined> {
   // what was packed must pass verification: rows were checked one by one, native records were not
   const audit =
     reader.format === 'native'
-      ? new RecordAudit((reason) => {
+      ? new NativeAudit((reason) => {
           throw new InputError(`${input}: ${reason}`);
         })
       : undefined;
@@ -179,6 +179,7 @@ async function read(
       held = undefined;
     }
   }
+  if (notificationsPath === undefined) audit?.checkNotifications(reader.report().notifications);
   return held;
 }
 

@@ -12,7 +12,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InputError } from '../../src/errors.js';
 import { renderPoint } from '../../src/model/point.js';
-import { readOnePass, withFolder } from '../support/native.js';
+import {
+  blockOf,
+  notification,
+  point,
+  readOnePass,
+  withFolder,
+  writeNative,
+} from '../support/native.js';
 import { FIXTURES, MANY, POINTS, pack, SAMPLE, withRows } from '../support/packing.js';
 
 const BAD = '{"id":6,"lat":"91","lon":"0","created_at":"2023-05-01T12:00:00Z"}';
@@ -42,6 +49,19 @@ test('a native file that does not verify is not packed again', () =>
       await refused(() => pack(input, output), new RegExp(`^${input}: `));
     }
     assert.equal(readdirSync(folder), []);
+  }));
+
+test('notifications of one id are not packed again, unless others take their place', () =>
+  withFolder(async (folder) => {
+    const [input, output] = [join(folder, 'in.waypost'), join(folder, 'out.waypost')];
+    const block = blockOf([point({ id: 1 })]);
+    writeNative(input, [block], [notification(7), notification(8), notification(7)]);
+    await refused(() => pack(input, output), /in.waypost: notification 7: the id occurs twice$/);
+    assert.equal(readdirSync(folder), ['in.waypost']);
+    const notificationsPath = join(folder, 'notifications.ndjson');
+    writeFileSync(notificationsPath, JSON.stringify(notification(9)));
+    const [summary] = await pack(input, output, { notificationsPath });
+    assert.is(summary.notifications, 1);
   }));
 
 test('an invalid record refuses the input, unless it is allowed', () =>

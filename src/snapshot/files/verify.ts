@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { InputError } from '../../errors.js';
 import type { Degrees, Microseconds } from '../../model/units.js';
 import type { PointBlock } from '../block.js';
-import { IdSet } from '../id-set.js';
-import { RecordAudit } from '../native/audit.js';
+import { NativeAudit } from '../native/audit.js';
 import type { NativeReader } from '../native/read.js';
 import { problemTexts } from '../problem-texts.js';
 import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
@@ -71,14 +70,14 @@ export async function verifySnapshot(
   try {
     // every invalid record is to be found, not just the first
     reader = await openSnapshot(path, { ...options, maxInvalid: Number.MAX_SAFE_INTEGER });
-    const audit = reader.format === 'native' ? new RecordAudit(fail) : undefined;
+    const audit = reader.format === 'native' ? new NativeAudit(fail) : undefined;
     for await (const block of reader.blocks()) {
       survey.add(block);
       audit?.check(block);
       await setImmediate();
     }
     load = reader.report();
-    if (audit !== undefined) checkNotificationIds(load, fail);
+    audit?.checkNotifications(load.notifications);
     if (load.invalid > (options.maxInvalid ?? 0)) {
       for (const text of problemTexts(load.problems)) fail(text);
       reasonCount = load.invalid;
@@ -94,13 +93,6 @@ export async function verifySnapshot(
   }
   const origin = reader?.format === 'native' ? (reader as NativeReader).origin : undefined;
   return { format: reader?.format, origin, ...survey.result(), load, reasons, reasonCount };
-}
-
-function checkNotificationIds(load: LoadReport, fail: (reason: string) => void): void {
-  const ids = new IdSet();
-  for (const { id } of load.notifications) {
-    if (!ids.add(id)) fail(`notification ${id}: the id occurs twice`);
-  }
 }
 
 type Found = Omit<VerifyReport, 'format' | 'origin' | 'load' | 'reasons' | 'reasonCount'>;

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { Notification } from '../../model/notification.js';
 import { type Point, readPoint, renderPoint } from '../../model/point.js';
 import { IMAGE, PROCESSED } from '../../model/point-flags.js';
 import type { AttributeColumns, PointBlock } from '../block.js';
@@ -8,12 +9,12 @@ import { IdSet } from '../id-set.js';
  * Checks what reading a native file takes on trust: that every record is valid, is written exactly
  * as the API renders it, and says the same as its columns, and that no id occurs twice.
  */
-export class RecordAudit {
+export class NativeAudit {
   readonly #ids = new IdSet();
   readonly #onReason: (reason: string) => void;
   #points = 0;
 
-  /** `onReason` hears what is wrong with each record that breaks a rule. */
+  /** `onReason` hears what is wrong with each record or notification that breaks a rule. */
   constructor(onReason: (reason: string) => void) {
     this.#onReason = onReason;
   }
@@ -39,6 +40,14 @@ export class RecordAudit {
           : auditRecord(bytes.toString(), block, i, said?.[i]);
       if (reason !== undefined) this.#fail(block.id[i]!, reason);
       else if (!this.#ids.add(block.id[i]!)) this.#fail(block.id[i]!, 'the id occurs twice');
+    }
+  }
+
+  /** Checks the notifications of the file, all of them. */
+  checkNotifications(notifications: readonly Notification[]): void {
+    const ids = new IdSet();
+    for (const { id } of notifications) {
+      if (!ids.add(id)) this.#onReason(`notification ${id}: the id occurs twice`);
     }
   }
 
