@@ -1,11 +1,11 @@
 import type { Engine } from '../src/query/engine.js';
 import { Skipped } from './peers/types.js';
+import { FULL_TAIL, fullTail } from './query/full-tail.js';
 import { loadEngine } from './query.js';
-import { nativeFile, ndjsonFile } from './support/data.js';
+import { nativeFile, ndjsonFile, SEED } from './support/data.js';
 import {
   type BenchOptions,
   benchCommand,
-  LARGE_HELP,
   positive,
   runMain,
   say,
@@ -16,13 +16,14 @@ import { digits, textTable } from './support/table.js';
 import { FILTER_SETS, tilesOf, ZOOMS } from './tiles/cases.js';
 import { checkTiles } from './tiles/check.js';
 import type { Contender } from './tiles/contender.js';
+import { documentTables } from './tiles/document.js';
 import { type Floor, measureFloors } from './tiles/floors.js';
 import { measureTiles } from './tiles/measure.js';
 import { openOurs, startOurs } from './tiles/ours.js';
 import { startPostgisTiles } from './tiles/postgis.js';
 import type { Rebuilt, TileResult, TileResults } from './tiles/results.js';
-import { hostileTiles, slowestTiles } from './tiles/slowest.js';
-import { openSupercluster } from './tiles/supercluster.js';
+import { type HostileTiles, hostileTiles, slowestTiles } from './tiles/slowest.js';
+import { startSupercluster } from './tiles/supercluster.js';
 import { tileNotes, tileTable } from './tiles/table.js';
 
 interface Options extends BenchOptions {
@@ -30,6 +31,7 @@ interface Options extends BenchOptions {
   readonly rounds: number;
   readonly large: boolean;
   readonly searchOnly: boolean;
+  readonly search: boolean;
   readonly postgres?: number;
   readonly filters?: number;
 }
@@ -38,15 +40,14 @@ const TILES = 100;
 const SMOKE_POINTS = 5_000;
 const SLOW_TRIES = 500;
 const HOSTILE = 100_000;
-/** From this number of points on supercluster does not fit in the memory that Node takes. */
-const LIGHT_FROM = 4_000_000;
 
 const command = benchCommand('tiles', 'Makes vector tiles, by zoom and by filters.', {
   points: 1_000_000,
   rounds: 5,
 })
-  .option('--large', LARGE_HELP, false)
+  .option('--large', '10,000,000 points as well: needs 20 GB of memory', false)
   .option('--search-only', 'the search for slow tiles alone', false)
+  .option('--no-search', 'no search for slow tiles')
   .option('--filters <number>', 'the set of so many filters alone, without the search', Number)
   .option(
     '--postgres <port>',
@@ -76,21 +77,34 @@ async function main(): Promise<void> {
 }
 
 async function benchSize(points: number, options: Options): Promise<TileResults> {
-  const { smoke, searchOnly, filters } = options;
+  const { smoke, searchOnly, search, filters } = options;
   const native = await nativeFile(points);
   const engine = await loadEngine(native);
   const measured = searchOnly
     ? { results: [], rebuilt: [], skipped: {} }
     : await measureSize(engine, native, options);
-  const isSearched = filters === undefined;
+  const isSearched = search && filters === undefined;
   const slowest = isSearched ? await slowestTiles(engine, smoke ? 20 : SLOW_TRIES) : [];
-  const hostile = isSearched ? [await hostileTiles(engine, smoke ? 500 : HOSTILE)] : [];
+  const hostile = isSearched ? await searchHostile(engine, smoke) : [];
   return {
     ...measured,
     queries: {},
     slowest: slowest.map((one) => ({ points, ...one })),
     hostile: hostile.map((one) => ({ points, ...one })),
   };
+}
+
+/** Hostile addresses, and some of them beside as many accepted points as there may be. */
+async function searchHostile(
+  engine: Engine,
+  isSmoke: boolean,
+): Promise<(HostileTiles & { readonly accepted: number })[]> {
+  const rows = isSmoke ? 2_000 : FULL_TAIL;
+  const tail = fullTail(engine.dataset.byId.keys.at(-1)!, rows, SEED);
+  return [
+    { accepted: 0, ...(await hostileTiles(engine, isSmoke ? 500 : HOSTILE)) },
+    { accepted: rows, ...(await hostileTiles(engine, isSmoke ? 100 : HOSTILE / 10, tail)) },
+  ];
 }
 
 /** All contenders by turns, zoom by zoom and filter set by filter set. */
@@ -115,14 +129,13 @@ async function measureSize(
       skipped['PostGIS'] = error.message;
     });
     if (postgis) contenders.push(postgis);
-    const clusters = points < LIGHT_FROM ? await openSupercluster(ndjson) : undefined;
-    if (clusters) contenders.push(clusters);
-    else skipped[`supercluster, ${digits(points)} points`] = 'needs more memory than Node takes';
+    const clusters = await startSupercluster({ ndjson, points });
+    contenders.push(clusters);
     for (const set of FILTER_SETS.filter(
       ({ count }) => filters === undefined || count === filters,
     )) {
       for (const contender of contenders) await contender.prepare(set);
-      const seconds = clusters?.rebuilt.get(set.count);
+      const seconds = clusters.rebuilt.get(set.count);
       if (seconds !== undefined) rebuilt.push({ points, filters: set.count, seconds });
       await checkTiles(contenders, (one) => one !== clusters, tiles, set);
       for (const [i, zoom] of ZOOMS.entries()) {
@@ -148,9 +161,14 @@ function tilesText(results: TileResults): string {
       `slow, ${digits(points)} points: ${digits(millis)} ms, longest piece ${digits(piece)} ms: ${query}`,
   );
   const hostile = results.hostile.map(
-    ({ slowest: one }) => `slow, hostile: ${one?.query.slice(0, 200)}`,
+    ({ points, accepted = 0, slowest: one, longestPiece: piece }) =>
+      `hostile, ${digits(points)} points, ${digits(accepted)} accepted: slowest ${digits(one?.millis ?? 0)} ms: ${one?.query.slice(0, 200)}\n` +
+      `  longest piece ${digits(piece?.piece ?? 0)} ms: ${piece?.query.slice(0, 200)}`,
   );
-  return [textTable(head, rows), ...tileNotes(results), ...slowest, ...hostile].join('\n');
+  const tables = documentTables(results.results);
+  return [textTable(head, rows), ...tileNotes(results), ...slowest, ...hostile, ...tables].join(
+    '\n',
+  );
 }
 
 await runMain(import.meta, main);

@@ -7,5 +7,9 @@ export interface Contender {
   prepare(set: FilterSet): Promise<void>;
   /** A tile of the set that was prepared last; empty where nothing is in it. */
   tile(address: Address): Uint8Array | Promise<Uint8Array>;
+  /**
+   * Makes tiles as `makeAll` does, where they are made in another thread: microseconds of a tile.
+   */
+  turn?(tiles: readonly Address[], leastMs: number): Promise<number>;
   stop(): Promise<void>;
 }

@@ -21,7 +21,11 @@ export interface TileResults {
   readonly floors?: readonly (Floor & { readonly points: number })[];
   /** Tiles of the whole world with one filter: the slowest of those that were tried. */
   readonly slowest: readonly (SlowTile & { readonly points: number })[];
-  readonly hostile: readonly (HostileTiles & { readonly points: number })[];
+  /** Beside `accepted` points that were accepted since; 0 where nothing is said. */
+  readonly hostile: readonly (HostileTiles & {
+    readonly points: number;
+    readonly accepted?: number;
+  })[];
   /** Why each peer that is missing was left out. */
   readonly skipped: Readonly<Record<string, string>>;
 }

@@ -1,10 +1,13 @@
+import type { Tail, TailMatches } from '../../src/dataset/tail.js';
 import { HttpError, NotFound } from '../../src/http/request/errors.js';
 import { parseFilters } from '../../src/http/request/filters.js';
 import { parseQueryString } from '../../src/http/request/query-string.js';
 import { parseTile, parseTileLook } from '../../src/http/request/tile.js';
-import { openTimeZone } from '../../src/model/time-zone.js';
+import { openTimeZone, type TimeZone } from '../../src/model/time-zone.js';
+import { createMeter, drain, PIECE } from '../../src/query/common/work.js';
 import type { Engine } from '../../src/query/engine.js';
-import { filtersWithin } from '../../src/tiles/query.js';
+import { matchTail } from '../../src/query/tail.js';
+import { filtersWithin, type TileQuery } from '../../src/tiles/query.js';
 import { beginTile } from '../../src/tiles/tile.js';
 import { benchRandom } from '../places.js';
 import { leastOf, type Took, timePieces } from '../support/pieces.js';
@@ -69,30 +72,61 @@ export interface HostileTiles {
   readonly refused: number;
   /** The slowest of the others; `query` is the whole address. */
   readonly slowest: SlowTile | undefined;
+  /** The one with the longest piece. */
+  readonly longestPiece?: SlowTile | undefined;
 }
 
-/** Makes tiles for hostile addresses, and finds the one that takes longest. */
-export async function hostileTiles(engine: Engine, tries: number): Promise<HostileTiles> {
+/**
+ * Makes tiles for hostile addresses, with the matches among the points of a `tail` where there is
+ * one, and finds the one that takes longest and the one whose longest piece does.
+ */
+export async function hostileTiles(
+  engine: Engine,
+  tries: number,
+  tail?: Tail,
+): Promise<HostileTiles> {
   const zone = await openTimeZone('UTC');
   const next = createHostileTiles(1);
   let refused = 0;
   let slowest: SlowTile | undefined;
+  let longestPiece: SlowTile | undefined;
   for (let tried = 0; tried < tries; tried++) {
     const query = next();
-    const [path, text = ''] = query.split('?');
-    const [, z, x, y] = /^\/tiles\/([^/]*)\/([^/]*)\/(.*)\.mvt$/.exec(path!) ?? [];
-    try {
-      if (y === undefined) throw new NotFound();
-      const look = parseTileLook(parseQueryString(text), zone);
-      const tile = parseTile({ z: z!, x: x!, y }, look);
-      const took = timePieces(() => beginTile(engine, tile));
-      if (took.millis <= (slowest?.millis ?? 0)) continue;
-      const least = leastOf(() => beginTile(engine, tile), AGAIN, took);
-      if (least.millis > (slowest?.millis ?? 0)) slowest = { query, ...least };
-    } catch (error) {
-      if (!(error instanceof HttpError)) throw error;
+    const tile = tileOf(query, zone);
+    if (tile === undefined) {
       refused++;
+      continue;
     }
+    const accepted = acceptedOf(tail, tile);
+    const begin = () => beginTile(engine, tile, accepted);
+    const isNew = (one: Took): boolean =>
+      one.millis > (slowest?.millis ?? 0) || one.piece > (longestPiece?.piece ?? 0);
+    const took = timePieces(begin);
+    if (!isNew(took)) continue;
+    const least = leastOf(begin, AGAIN, took);
+    if (least.millis > (slowest?.millis ?? 0)) slowest = { query, ...least };
+    if (least.piece > (longestPiece?.piece ?? 0)) longestPiece = { query, ...least };
   }
-  return { tried: tries, refused, slowest };
+  return { tried: tries, refused, slowest, longestPiece };
+}
+
+/** The tile that an address asks for; undefined where it is refused. */
+function tileOf(address: string, zone: TimeZone): TileQuery | undefined {
+  const [path, text = ''] = address.split('?');
+  const [, z, x, y] = /^\/tiles\/([^/]*)\/([^/]*)\/(.*)\.mvt$/.exec(path!) ?? [];
+  try {
+    if (y === undefined) throw new NotFound();
+    return parseTile({ z: z!, x: x!, y }, parseTileLook(parseQueryString(text), zone));
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    return undefined;
+  }
+}
+
+/** The matches of a tile among the points of a tail. */
+function acceptedOf(tail: Tail | undefined, { filters }: TileQuery): TailMatches | undefined {
+  if (tail === undefined || filters === undefined) return undefined;
+  const meter = createMeter(PIECE);
+  const rows = drain(matchTail(tail, filters, 0, tail.id.length), meter);
+  return rows.length === 0 ? undefined : { tail, rows };
 }

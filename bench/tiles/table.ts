@@ -55,8 +55,8 @@ export function tileNotes(results: TileResults): string[] {
           `The slowest tile of the world with one filter took ${digits(worst.millis)} ms, its longest piece ${digits(worst.piece)} ms: \`${worst.query}\`.`,
         ]),
     ...hostile.map(
-      ({ points, tried, refused, slowest: slow }) =>
-        `Of ${digits(tried)} hostile addresses, asked of ${digits(points)} points, ${digits(refused)} were refused; the slowest of the others took ${digits(slow?.millis ?? 0)} ms, its longest piece ${digits(slow?.piece ?? 0)} ms.`,
+      ({ points, accepted = 0, tried, refused, slowest: slow, longestPiece: longest = slow }) =>
+        `Of ${digits(tried)} hostile addresses, asked of ${digits(points)} points${accepted > 0 ? ` and ${digits(accepted)} accepted ones` : ''}, ${digits(refused)} were refused; the slowest of the others took ${digits(slow?.millis ?? 0)} ms, the longest piece of any ${digits(longest?.piece ?? 0)} ms.`,
     ),
     ...Object.entries(skipped).map(([peer, why]) => `Left out: ${peer}: ${why}.`),
   ];
