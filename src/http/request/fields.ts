@@ -48,7 +48,8 @@ export function readDraft(body: Body): Draft | Refused {
   const bytes = mayExceed(point, most) ? Buffer.byteLength(renderPoint(point)) : 0;
   if (bytes > most) {
     const text = `The record would have ${bytes} bytes as JSON, and at most ${most} are allowed.`;
-    const field = point.comment.length * 2 > bytes ? 'comment' : 'tags';
+    const ofComment = Buffer.byteLength(JSON.stringify(point.comment));
+    const field = ofComment * 2 > bytes ? 'comment' : 'tags';
     return { problems: { [field]: [text] } };
   }
   return { lat: point.lat, lon: point.lon, comment: point.comment, tags: point.tags };

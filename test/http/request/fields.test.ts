@@ -64,6 +64,7 @@ test('each field that is wrong is named with what is wrong', () => {
     [{ tags: ['é'.repeat(65)] }, 'tags', 'Item 0 must have at most 64 characters.'],
     [{ image: 'x.jpg' }, 'image', /^The submitted data was not a file\./],
     [{ comment: 'x'.repeat(262_142) }, 'comment', /^The record would have \d+ bytes as JSON/],
+    [{ comment: '\u0001'.repeat(100_000) }, 'comment', /^The record would have \d+ bytes as JSON/],
     [{ tags: Array(70_000).fill('x') }, 'tags', /^The record would have \d+ bytes as JSON/],
   ];
   for (const [given, field, text] of cases) {
