@@ -7,7 +7,7 @@ import { lockJournal } from './lock.js';
 import { writeJournal } from './open.js';
 import { type Contents, linesOf, readJournal } from './reading.js';
 
-/** No line of a post has fewer bytes: so many posts at most were in what is damaged. */
+/** No line of a post has fewer bytes. */
 const LEAST_POST_BYTES = 200;
 const LINE_END = Buffer.from('\n');
 
@@ -77,15 +77,22 @@ class Salvage {
   #nextId = 1;
   #lastTime = 0;
   #foreign = 0;
+  /** Bytes of bad lines since the last post. */
+  #badBytes = 0;
 
   take(entry: Entry | string, bytes: Buffer): void {
     if (typeof entry === 'string') {
       this.bad.push(bytes);
+      this.#badBytes += bytes.length;
       return;
     }
     switch (entry.kind) {
       case 'post': {
         const { post } = entry;
+        // a bad line said that more numbers were passed over than posts can be missing
+        const isPassed = post.sequence - this.#nextSequence > postsIn(this.#badBytes);
+        if (this.#hasHead && isPassed) this.#foreign = Math.max(this.#foreign, post.sequence - 1);
+        this.#badBytes = 0;
         // of a sequence that comes twice, people decide which it was
         if (this.#posts.has(post.sequence)) this.bad.push(bytes);
         else this.#posts.set(post.sequence, post);
@@ -117,8 +124,7 @@ class Salvage {
         `${path}: both heads are damaged, so that nothing says which numbers were given: name ones above all of them with --next-sequence and --next-id`,
       );
     }
-    const badBytes = this.bad.reduce((sum, bytes) => sum + bytes.length, 0);
-    const lost = Math.ceil(badBytes / LEAST_POST_BYTES);
+    const lost = postsIn(this.bad.reduce((sum, bytes) => sum + bytes.length, 0));
     return {
       posts: [...this.#posts.values()].sort((a, b) => a.sequence - b.sequence),
       keys: [...this.#keys.values()],
@@ -133,6 +139,11 @@ class Salvage {
     this.#nextSequence = Math.max(this.#nextSequence, nextSequence);
     this.#nextId = Math.max(this.#nextId, nextId);
   }
+}
+
+/** How many posts at most so many damaged bytes were. */
+function postsIn(bytes: number): number {
+  return Math.ceil(bytes / LEAST_POST_BYTES);
 }
 
 /** Has the lines on stable storage before the journal is without them. */

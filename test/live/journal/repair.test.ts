@@ -60,6 +60,23 @@ test('either head is enough to know which numbers were given', () =>
     assert.ok(repaired!.nextId >= 125);
   }));
 
+test('a watermark of another journal stays one where the line that said so is damaged', () =>
+  withJournal(async (path, open) => {
+    const journal = await open();
+    await journal.append([newPost(1), newPost(2)]);
+    assert.is(journal.takeWatermark(500), 0);
+    for (let id = 3; id < 6; id++) await journal.append([newPost(id)]);
+    await journal.close();
+    const text = readFileSync(path, 'utf8');
+    assert.ok(text.includes('"foreign":500'));
+    writeFileSync(path, text.replace('"foreign":500', '"foreign":600'));
+    await repairJournal(path);
+    const repaired = await open();
+    assert.is(numbers(repaired.replay()), '1:1 2:2 502:3 503:4 504:5');
+    assert.is(repaired.takeWatermark(500), 0);
+    assert.is(repaired.takeWatermark(503), 503);
+  }));
+
 test('an end that was never acknowledged is nothing to repair', () =>
   withJournal(async (path) => {
     const { bytes } = await sampleJournal(path);
