@@ -1,9 +1,22 @@
 /** Characters of a value that a message shows. */
 const MOST_SHOWN = 60;
 
+/**
+ * What JSON leaves as it is, and by which a stranger's text could steer the terminal that shows it,
+ * or turn round the words beside it.
+ */
+const STEERING = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
 /** A value as messages show it: in quotes, with escapes, and cut where it is long. */
 export function quote(text: string): string {
-  return JSON.stringify(cut(text));
+  return inert(JSON.stringify(cut(text)));
+}
+
+function inert(json: string): string {
+  return json.replace(
+    STEERING,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** A value that has quotes of its own, cut where it is long. */
@@ -16,7 +29,7 @@ export function cut(text: string): string {
  * shown, and nothing of it is called.
  */
 export function show(value: unknown): string {
-  return cut(preview(value, MOST_SHOWN + 1));
+  return inert(cut(preview(value, MOST_SHOWN + 1)));
 }
 
 function preview(value: unknown, room: number): string {
