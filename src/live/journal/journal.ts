@@ -73,7 +73,9 @@ export interface Journal {
   /**
    * Forgets posts and gives others a new id, by their sequence in `moves`: writes the file anew,
    * atomically, while appends go on. Posts that are appended meanwhile stay. Resolves when the new
-   * file is on stable storage. Rejects with {@link JournalUnavailable}; all is then as before.
+   * file is on stable storage. Rejects with {@link JournalUnavailable}; all is then as before, but
+   * where the new file has its name and that could not be flushed: then nothing is appended until a
+   * further file has it for sure.
    */
   retire(isRetired: (post: Post) => boolean, moves?: ReadonlyMap<number, number>): Promise<void>;
   /**
