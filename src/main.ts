@@ -4,6 +4,7 @@ import { argument, demand, endWithReader, interruption, whole } from './command-
 import { addJournalCommands } from './command-line/journal.js';
 import { InputError } from './errors.js';
 import { MAX_POINTS, MAX_SEED } from './generate/limits.js';
+import { forTerminal } from './model/quote.js';
 import type { ServeSettings, Setting } from './settings/setting.js';
 import { readEnvironment, SERVE_SETTINGS } from './settings/table.js';
 import { version } from './version.js';
@@ -158,7 +159,8 @@ try {
   await program.parseAsync();
 } catch (error) {
   const kind = error instanceof InputError ? '' : 'unexpected error: ';
-  console.error(`waypost: ${kind}${error instanceof Error ? error.message : error}`);
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(`waypost: ${kind}${forTerminal(message)}`);
   process.exitCode = 1;
 }
 

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { InputError } from '../errors.js';
+import { forTerminal } from '../model/quote.js';
 import { counted, megabytes, startProgress, whole } from '../progress.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
@@ -138,7 +139,7 @@ async function packFile(
     const print = options.print ?? ((line) => channel.write(`${line}\n`));
     const from = name === basename(input) ? input : name;
     const to = output === STANDARD ? 'standard output' : output;
-    for (const line of summaryLines(from, to, summary)) print(line);
+    for (const line of summaryLines(from, to, summary)) print(forTerminal(line));
     return summary;
   } finally {
     bar.stop();

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { forTerminal } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import { counted, startProgress, whole } from '../progress.js';
 import { type Span, type VerifyReport, verifySnapshot } from '../snapshot/files/verify.js';
@@ -43,7 +44,7 @@ async function verifyFile(path: string, name: string, options: VerifyOptions): P
   } finally {
     bar.stop();
   }
-  for (const line of reportLines(name, report)) print(line);
+  for (const line of reportLines(name, report)) print(forTerminal(line));
   return report.reasonCount === 0 ? 0 : 1;
 }
 
@@ -54,7 +55,7 @@ function reportLines(path: string, report: VerifyReport): string[] {
     const inBlocks = format === 'native' ? `, ${counted(blocks, 'block')}` : '';
     lines.push(`${path}: ${format}, ${counted(points, 'point')}${inBlocks}`);
   }
-  if (origin !== undefined) lines.push(`  origin         ${origin}`);
+  if (origin !== undefined) lines.push(`  origin         ${origin.replaceAll('\n', ' ')}`);
   if (load !== undefined) {
     lines.push(`  exported       ${formatUtc(Math.round(load.createdAt * 1000))}`);
     lines.push(`  notifications  ${whole(load.notifications.length)}`);

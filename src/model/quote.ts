@@ -25,6 +25,14 @@ export function cut(text: string): string {
 }
 
 /**
+ * Text that may hold parts of a stranger's file, as a terminal may get it: what could command the
+ * terminal is shown as U+FFFD, and line ends stay.
+ */
+export function forTerminal(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '\ufffd');
+}
+
+/**
  * A value of any kind as messages show it, cut where it is long; no more of it is read than is
  * shown, and nothing of it is called.
  */

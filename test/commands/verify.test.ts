@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
@@ -7,7 +7,16 @@ import { type VerifyOptions, verify } from '../../src/commands/verify.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
 import { verifySnapshot } from '../../src/snapshot/files/verify.js';
-import { blockOf, notification, point, withFolder, writeNative } from '../support/native.js';
+import { NativeWriter } from '../../src/snapshot/native/write.js';
+import {
+  blockOf,
+  CREATED_AT,
+  notification,
+  point,
+  withFolder,
+  writeNative,
+} from '../support/native.js';
+import { runCommand } from '../support/service.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));
 
@@ -176,6 +185,26 @@ test('two notifications of one id are not good', () =>
     const [code, text] = await run(path);
     assert.is(code, 1);
     assert.match(text, /notification 1: the id occurs twice/);
+  }));
+
+test('nothing in a file commands the terminal that it is told about on', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'points');
+    const fd = openSync(path, 'w');
+    const writer = new NativeWriter(fd, 'pack\u001b[2J\n  digest         0', undefined);
+    writer.write(blockOf([point({ id: 1 })]));
+    writer.finish(CREATED_AT);
+    closeSync(fd);
+    assert.match((await run(path))[1], /^ {2}origin {9}pack\ufffd\[2J {3}digest {9}0$/m);
+
+    const good = { id: 1, lat: 1, lon: 1, created_at: '2023-05-01T12:00:00Z' };
+    writeFileSync(path, `${JSON.stringify({ ...good, '\u001b[31m': 2 })}\n{"id":\u001b[2J}\n`);
+    const [, text] = await run(path, { maxInvalid: 2 });
+    assert.match(text, /unknown keys dropped: \ufffd\[31m \(1\)/);
+    assert.match(text, /line 2: record: is not valid JSON: /);
+    const { stderr } = await runCommand(['pack', path, join(folder, 'out')]);
+    assert.match(stderr, /line 2: record: is not valid JSON: /);
+    for (const shown of [text, stderr]) assert.not.match(shown, /[^\P{Cc}\n]/u);
   }));
 
 test('a file cut anywhere is not good, whatever is left of it', () =>
