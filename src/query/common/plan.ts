@@ -1,4 +1,5 @@
 import { FEW } from './scratch.js';
+import { PIECE } from './work.js';
 
 /** The facts about a query with several filters before any row is tested. */
 export interface Facts {
@@ -46,6 +47,7 @@ export const MARKED = 2; // a bit of a scattered row, set or tested
 export const BIT_TEST = 3; // the same, tested by a function
 const OUTWARDS = 25_000; // a search outwards from a centre, until its first result
 const NEAREST = 300; // each result of that search
+const MOST_OUTWARDS = 2 * PIECE; // such a search, which cannot pause: two pieces
 const MEASURED = 20; // a distance sorted into its bucket, where there are at most FEW
 const COMPARING = 80_000; // above FEW: finding out which distances matter, fixed cost
 const COMPARED = 5; // and for each match
@@ -159,5 +161,5 @@ function walkBudget(passed: number): number {
 export function chooseNearestWay(end: number, count: number): Way {
   const measure = count <= FEW ? count * MEASURED : COMPARING + count * COMPARED;
   const select = Math.min(measure, COUNTED + count * COUNTED_EACH);
-  return OUTWARDS + end * NEAREST < select ? 'walk' : 'select';
+  return OUTWARDS + end * NEAREST < Math.min(select, MOST_OUTWARDS) ? 'walk' : 'select';
 }

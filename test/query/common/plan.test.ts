@@ -148,6 +148,9 @@ test('the nearest few of many are searched outwards, the rest measured', () => {
   assert.is(chooseNearestWay(240_000, MILLION), 'select');
   assert.is(chooseNearestWay(2_000, MILLION), 'walk');
   assert.is(chooseNearestWay(5_000, MILLION), 'select');
+  // a search outwards cannot pause, however many there are
+  assert.is(chooseNearestWay(2_000, 10 * MILLION), 'walk');
+  assert.is(chooseNearestWay(5_000, 10 * MILLION), 'select');
 });
 
 test.run();
