@@ -57,6 +57,19 @@ function assertServed({ engine, tail }: Generation, all: readonly Note[], label:
   }
 }
 
+/** Folds from five points on, and not before `fold` is called. */
+function startHeld() {
+  let fold = (): void => {};
+  const mayFold = new Promise<void>((resolve) => {
+    fold = resolve;
+  });
+  const started = start({
+    foldRows: 5,
+    fold: (task) => mayFold.then(() => foldInThread(task)),
+  });
+  return { ...started, fold };
+}
+
 test('points are served beside a snapshot, those that waited and those that come', async () => {
   const { current, tails } = start();
   await serve(tails, await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_010));
@@ -119,14 +132,7 @@ test('while threads move to another generation points go to the tails of both', 
 });
 
 test('a snapshot that comes during a fold stays, with every point', async () => {
-  let fold = (): void => {};
-  const mayFold = new Promise<void>((resolve) => {
-    fold = resolve;
-  });
-  const { current, tails } = start({
-    foldRows: 5,
-    fold: (task) => mayFold.then(() => foldInThread(task)),
-  });
+  const { current, tails, fold } = startHeld();
   await serve(tails, await generationOf(notes.slice(0, 500)), postsOf(500, 505));
   await tails.append(postsOf(505, 510));
   await serve(tails, await generationOf(notes.slice(0, 507), 1), postsOf(507, 510));
@@ -174,14 +180,7 @@ test('after a rest the next fold begins without another point', async () => {
 });
 
 test('points that came during a fold are folded in without another point', async () => {
-  let fold = (): void => {};
-  const mayFold = new Promise<void>((resolve) => {
-    fold = resolve;
-  });
-  const { current, tails } = start({
-    foldRows: 5,
-    fold: (task) => mayFold.then(() => foldInThread(task)),
-  });
+  const { current, tails, fold } = startHeld();
   await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 55));
   await tails.append(postsOf(55, 61));
   fold();
