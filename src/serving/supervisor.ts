@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -56,23 +55,32 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
     });
     if (sockets === undefined) return 0;
     port = portOf(sockets[0]!);
+    let ending: Promise<Ending>;
     try {
       if (closed.aborted) return 0;
       child = startProcess(sockets, workers);
+      ending = endOf(child);
+    } catch (error) {
+      // for want of memory, or of whatever else a process needs
+      child = undefined;
+      ending = Promise.resolve({ code: null, signal: null, error });
     } finally {
       // the child accepts: connections must not come in here
       for (const socket of sockets) socket.close();
     }
     const began = performance.now();
-    child.once('message', () => {
+    child?.once('message', () => {
       isServing = hasServed = true;
     });
-    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    const { code, signal, error } = await ending;
     isServing = false;
     if (closed.aborted) return 0;
-    // a process that ends with an exit code has logged why
-    if (hasServed || code === null) {
-      logger.error({ child: child.pid, code, signal }, 'process died');
+    if (error !== undefined) {
+      if (!hasServed) throw error;
+      logger.error({ err: error }, 'process not started');
+    } else if (hasServed || code === null) {
+      // a process that ends with an exit code has logged why
+      logger.error({ child: child?.pid, code, signal }, 'process died');
     }
     if (!hasServed) return code ?? 1;
     if (performance.now() - began < SHORT_LIFE_MS) {
@@ -106,6 +114,22 @@ export function whenOrphaned(end: () => void): void {
   process.once('disconnect', end);
   // the channel must not keep a process that could not begin
   process.channel?.unref();
+}
+
+/** How a process ended; with an error where it never began. */
+interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly error?: unknown;
+}
+
+function endOf(child: ChildProcess): Promise<Ending> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve({ code: null, signal: null, error });
+    });
+  });
 }
 
 function startProcess(sockets: readonly Server[], workers: number): ChildProcess {

@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
@@ -43,6 +52,36 @@ test('a process that dies again and again is tried again, and a signal ends that
   assert.is(named('serving')[1]!['points'], countOf(2));
   process.kill(pid, 'SIGTERM');
   assert.is(await ended, 0);
+});
+
+test('what cannot be started for a while is tried again', async () => {
+  const folder = makeFolder();
+  // the system's own cannot be taken away
+  const node = join(folder, 'node');
+  copyFileSync(process.execPath, node);
+  const args = [MAIN, 'serve', '--snapshot', path, '--port', '0', '--workers', '2'];
+  const child = spawn(node, [...args, '--journal', 'none'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const logs: Readonly<Record<string, unknown>>[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => logs.push(JSON.parse(line)));
+  const named = (name: string) => logs.filter(({ msg }) => msg === name);
+  try {
+    await until('it serves', () => named('serving').length === 1);
+    renameSync(node, `${node}.away`);
+    process.kill(named('serving')[0]!['pid'] as number, 'SIGKILL');
+    await until('it cannot be started', () => {
+      assert.is(child.exitCode, null, 'the supervisor ended');
+      return named('process not started').length === 2;
+    });
+    renameSync(`${node}.away`, node);
+    await until('it serves again', () => named('serving').length === 2);
+  } finally {
+    child.kill('SIGTERM');
+    assert.equal(await ended, [0, null]);
+    rmSync(folder, { recursive: true });
+  }
 });
 
 (hasProc ? test : test.skip)('a signal before it serves ends both processes', async () => {
