@@ -1,3 +1,4 @@
+import { isObject } from './object.js';
 import type { Problem } from './point.js';
 import { parseTimestamp } from './timestamp.js';
 import { isWhole } from './whole.js';
@@ -16,8 +17,6 @@ export interface Notification {
     readonly map_data_point: number;
   };
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The one validator of a notification, whatever file it comes from. Returns the notification, or
@@ -69,8 +68,4 @@ export function readNotification(
       map_data_point: comment['map_data_point'] as number,
     },
   };
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

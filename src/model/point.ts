@@ -1,4 +1,5 @@
 import { toEightDigits } from './decimal.js';
+import { isObject } from './object.js';
 import { show } from './quote.js';
 import { parseTimestamp, type Timestamp } from './timestamp.js';
 import { isWhole } from './whole.js';
@@ -38,30 +39,29 @@ export function readPoint(
   record: unknown,
   onUnknownKey: (key: string) => void,
 ): Point | readonly Problem[] {
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+  if (!isObject(record)) {
     return [{ field: 'record', reason: `must be an object, got ${show(record)}` }];
   }
-  const fields = record as Record<string, unknown>;
-  for (const key in fields) if (!KEYS.has(key)) onUnknownKey(key);
+  for (const key in record) if (!KEYS.has(key)) onUnknownKey(key);
 
   const problems: Problem[] = [];
   const fail = (field: string, reason: string): undefined => {
     problems.push({ field, reason });
     return undefined;
   };
-  const id = readId(fields['id'], fail);
-  const lat = readCoordinate('lat', fields['lat'], 90, fail);
-  const lon = readCoordinate('lon', fields['lon'], 180, fail);
-  const createdAt = readTime('created_at', fields['created_at'], fail);
-  const modifiedAt = isAbsent(fields['modified_at'])
+  const id = readId(record['id'], fail);
+  const lat = readCoordinate('lat', record['lat'], 90, fail);
+  const lon = readCoordinate('lon', record['lon'], 180, fail);
+  const createdAt = readTime('created_at', record['created_at'], fail);
+  const modifiedAt = isAbsent(record['modified_at'])
     ? createdAt
-    : readTime('modified_at', fields['modified_at'], fail);
-  const status = readText('status', fields['status'], fail) ?? 'NEW';
-  const comment = readText('comment', fields['comment'], fail) ?? '';
-  const image = readText('image', fields['image'], fail);
-  const isProcessed = readFlag(fields['is_processed'], fail);
-  const createdBy = readUser(fields['created_by'], fail);
-  const tags = readTags(fields['tags'], fail);
+    : readTime('modified_at', record['modified_at'], fail);
+  const status = readText('status', record['status'], fail) ?? 'NEW';
+  const comment = readText('comment', record['comment'], fail) ?? '';
+  const image = readText('image', record['image'], fail);
+  const isProcessed = readFlag(record['is_processed'], fail);
+  const createdBy = readUser(record['created_by'], fail);
+  const tags = readTags(record['tags'], fail);
   if (problems.length > 0) return problems;
   return {
     id: id!,

@@ -1,5 +1,6 @@
 import { fchmodSync, fchownSync, readFileSync, statSync } from 'node:fs';
 import { InputError } from '../errors.js';
+import { isObject } from '../model/object.js';
 import { isToken } from '../model/token.js';
 import { isWhole } from '../model/whole.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
@@ -84,10 +85,7 @@ function readPlain(path: string, content: Readonly<Record<string, unknown>>): En
 }
 
 function readEntry(path: string, value: unknown, index: number): Entry {
-  const fields = (typeof value === 'object' && value !== null ? value : {}) as Record<
-    string,
-    unknown
-  >;
+  const fields = isObject(value) ? value : {};
   const { hash, user, name = '', admin = false, created = '' } = fields;
   const refuse = (rule: string): InputError =>
     new InputError(`${path}: tokens[${index}] must have ${rule}.`);
@@ -110,8 +108,6 @@ function readObject(path: string): Record<string, unknown> {
     const reason = error instanceof SyntaxError ? 'it is no JSON' : (error as Error).message;
     throw new InputError(`${path}: cannot read the tokens: ${reason}.`);
   }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
-    return parsed as Record<string, unknown>;
-  }
+  if (isObject(parsed)) return parsed;
   throw new InputError(`${path}: expected a JSON object from token to user id.`);
 }

@@ -1,5 +1,6 @@
 import { toEightDigits } from '../../model/decimal.js';
 import type { Draft, Refused } from '../../model/draft.js';
+import { isObject } from '../../model/object.js';
 import { type Point, readPoint, renderPoint } from '../../model/point.js';
 import { MAX_RECORD_BYTES } from '../../snapshot/block.js';
 import type { Body } from './body.js';
@@ -131,10 +132,6 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
  */
 function readImage(value: unknown, fail: Fail): void {
   if (value !== undefined && value !== null && value !== '') fail('image', NO_FILE);
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The type of a JSON value, by the names that the errors of the original service have. */

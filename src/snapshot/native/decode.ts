@@ -2,6 +2,7 @@
 import { Unpackr } from 'msgpackr/unpack';
 import type { InputError } from '../../errors.js';
 import { type Notification, readNotification } from '../../model/notification.js';
+import { isObject } from '../../model/object.js';
 import type { Problem } from '../../model/point.js';
 import { show } from '../../model/quote.js';
 import { parseTimestamp } from '../../model/timestamp.js';
@@ -50,10 +51,8 @@ export function decodeMap(object: Buffer, fail: Fail): Fields {
   } catch (error) {
     throw fail(`no MessagePack object: ${(error as Error).message}`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw fail('expected a MessagePack map');
-  }
-  return value as Fields;
+  if (!isObject(value)) throw fail('expected a MessagePack map');
+  return value;
 }
 
 /** Checks a header, its version first: everything else may differ in another one. */
@@ -220,10 +219,8 @@ function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void
 }
 
 function asFields(value: unknown, name: string, fail: Fail): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw fail(`${name} must be a map`);
-  }
-  return value as Fields;
+  if (!isObject(value)) throw fail(`${name} must be a map`);
+  return value;
 }
 
 function wholeNumber(fields: Fields, key: string, fail: Fail): number {

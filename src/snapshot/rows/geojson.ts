@@ -1,3 +1,4 @@
+import { isObject } from '../../model/object.js';
 import type { Row } from './row.js';
 
 /** The record that a GeoJSON feature stands for: its properties, with the place of its point. */
@@ -28,8 +29,4 @@ export function isFeature(value: unknown): boolean {
 
 function problem(place: number, field: string, reason: string): Row {
   return { place, problem: { field, reason } };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
