@@ -16,7 +16,7 @@ const DESCRIPTOR = 2;
 
 /**
  * Starts in this process all of what `waypost serve` starts with these flags, at a free port of
- * 127.0.0.1. That costs a third of a process, whose start loads and compiles every module again.
+ * 127.0.0.1. That takes 0.4 s of CPU; a process, which compiles every module again, takes 0.9 s.
  * A test of signals, of the command line or of the end of the process needs `startService`.
  */
 export async function startOwnService(flags: readonly string[]): Promise<OwnService> {
