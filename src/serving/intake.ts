@@ -12,11 +12,13 @@ import { countFlush, type PostStats } from '../live/posts/stats.js';
 import { PostWriter } from '../live/posts/writer.js';
 import type { Serve } from '../live/reload/commit.js';
 import { Tails } from '../live/tails.js';
+import { lockMedia, MediaLocked } from '../media/lock.js';
 import type { Media } from '../media/media.js';
 import type { TimeZone } from '../model/time-zone.js';
 import type { ServeSettings } from '../settings/setting.js';
 import { openConfiguredJournal } from './journal.js';
 import type { Throttles } from './messages.js';
+import { openOwned } from './owned.js';
 
 /**
  * What accepts points, on the main thread; where points are only read it only serves generations.
@@ -33,7 +35,7 @@ export interface Intake {
 
 /**
  * Opens the journal, and makes what is between it and the cell. Throws an InputError when the
- * journal cannot be used.
+ * journal or the folder of images cannot be used.
  */
 export async function openIntake(
   settings: ServeSettings,
@@ -92,13 +94,25 @@ function hasImage({ generation }: Cell, address: string): boolean {
 }
 
 async function openImages(
-  { media: folder, maxImagePixels: maxPixels }: ServeSettings,
+  { media: folder, maxImagePixels: maxPixels, listenTimeout: mostMs }: ServeSettings,
   { images }: PostStats,
   logger: Logger,
 ): Promise<Media | undefined> {
   if (folder === undefined) return undefined;
   const { openMedia } = await import('../media/media.js');
-  return openMedia({ folder, maxPixels, logger, stats: images });
+  const lock = await openOwned(() => lockMedia(folder), {
+    mostMs,
+    isOwned: (error) => error instanceof MediaLocked,
+    onWait: () => logger.warn({ folder }, 'waiting for the folder of images'),
+  });
+  const media = openMedia({ folder, maxPixels, logger, stats: images });
+  return {
+    ...media,
+    close() {
+      media.close();
+      lock.release();
+    },
+  };
 }
 
 function throttleMemory(): ThrottleMemory {

@@ -1,15 +1,12 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { JournalOptions } from '../live/journal/file-journal.js';
 import { type Journal, JournalLocked, JournalUnwritable } from '../live/journal/journal.js';
 import { openJournal } from '../live/journal/open.js';
 import { isPattern } from '../live/source/names.js';
 import type { ServeSettings } from '../settings/setting.js';
-
-/** Between two looks whether another process has ended. */
-const LOOK_MS = 100;
+import { openOwned } from './owned.js';
 
 /**
  * Opens the journal of the settings, or the one beside the snapshot; undefined where points are
@@ -26,25 +23,24 @@ export async function openConfiguredJournal(
   const path = given ?? besideSnapshot(snapshot);
   // the load says what is wrong with the snapshot, and no journal is begun for it
   if (path === undefined) return undefined;
-  const until = performance.now() + listenTimeout;
-  for (let round = 0; ; round++) {
-    try {
-      const journal = await openJournal(path, events);
-      const { created, cutBytes } = journal.opened;
-      const { waiting, lastSequence } = journal.state;
-      if (cutBytes > 0) logger.warn({ path, cutBytes }, 'unfinished end of the journal cut off');
-      logger.debug({ path, created, waiting, lastSequence }, 'journal opened');
-      return journal;
-    } catch (error) {
-      // one that is there may hold points that were accepted: it is not passed over
-      if (error instanceof JournalUnwritable && given === undefined && !isFile(path)) {
-        logger.warn({ path, reason: error.message }, 'points are only read');
-        return undefined;
-      }
-      if (!(error instanceof JournalLocked) || performance.now() > until) throw error;
-      if (round === 0) logger.warn({ path }, 'waiting for the journal');
-      await delay(LOOK_MS);
+  try {
+    const journal = await openOwned(() => openJournal(path, events), {
+      mostMs: listenTimeout,
+      isOwned: (error) => error instanceof JournalLocked,
+      onWait: () => logger.warn({ path }, 'waiting for the journal'),
+    });
+    const { created, cutBytes } = journal.opened;
+    const { waiting, lastSequence } = journal.state;
+    if (cutBytes > 0) logger.warn({ path, cutBytes }, 'unfinished end of the journal cut off');
+    logger.debug({ path, created, waiting, lastSequence }, 'journal opened');
+    return journal;
+  } catch (error) {
+    // one that is there may hold points that were accepted: it is not passed over
+    if (error instanceof JournalUnwritable && given === undefined && !isFile(path)) {
+      logger.warn({ path, reason: error.message }, 'points are only read');
+      return undefined;
     }
+    throw error;
   }
 }
 

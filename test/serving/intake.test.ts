@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
@@ -8,6 +8,7 @@ import { Cell } from '../../src/live/current.js';
 import { openJournal } from '../../src/live/journal/open.js';
 import { createPostStats } from '../../src/live/posts/stats.js';
 import { createBuilder } from '../../src/live/reload/build.js';
+import { MediaLocked } from '../../src/media/lock.js';
 import { UTC } from '../../src/model/time-zone.js';
 import { openIntake } from '../../src/serving/intake.js';
 import type { ServeSettings } from '../../src/settings/setting.js';
@@ -48,6 +49,29 @@ test('the start keeps the image of a point that the first snapshot retires under
     await intake.tidy();
     await intake.close();
     assert.equal([existsSync(stored), existsSync(mark)], [true, false]);
+  }));
+
+test('a folder of images that another process writes to is waited for, and then refused', () =>
+  withFolder(async (folder) => {
+    const media = join(folder, 'media');
+    mkdirSync(media);
+    const open = (name: string, listenTimeout: number) => {
+      const some = { journal: join(folder, name), media, maxImagePixels: 1, listenTimeout };
+      const parts = { current: new Cell(), stats: createPostStats(), logger };
+      return openIntake(some as unknown as ServeSettings, UTC, parts);
+    };
+    const first = await open('a.journal', 0);
+    await open('b.journal', 150).then(
+      () => assert.unreachable(),
+      (error) => {
+        assert.instance(error, MediaLocked);
+        assert.match(error.message, `--media ${media}: process ${process.pid} writes images there`);
+      },
+    );
+    const second = open('c.journal', 20_000);
+    await first.close();
+    await (await second).close();
+    assert.equal(readdirSync(media).sort(), ['.incoming', 'map_data_points']);
   }));
 
 test.run();
