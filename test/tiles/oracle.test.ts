@@ -21,7 +21,7 @@ import { cellOf, decodeTile, type Layers, lineOf, onSquare } from '../support/ti
 
 const SEED = 1_414;
 /** The soak of the oracle looks at more. */
-const TILES = 200 * Number(process.env['ORACLE_ROUNDS'] ?? 6);
+const TILES = 200 * Number(process.env['ORACLE_ROUNDS'] ?? 10);
 const GRIDS = [4, 8, 16, 32, 64, 128];
 const EXTENT = 4096;
 /** Cost of a piece: small, so that tiles take many. */
