@@ -106,6 +106,11 @@ test('a snapshot that lost too many points is held back until accepted', async (
   await look(true);
   assert.equal(served(), [3, 500]);
   assert.is(current.stale, undefined);
+
+  replaceFile(path, markedLines(4, 100));
+  await look();
+  assert.equal(served(), [3, 500], 'one loss was accepted, not the next');
+  assert.is(outcomes.at(-1), 'held_back');
   reloader.close();
 });
 
