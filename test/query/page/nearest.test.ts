@@ -112,6 +112,25 @@ test('many matches that are as good as equally far away are picked in pieces', a
   assert.equal(idsOf(dataset, answer.rows, 100), sortedIds(dataset, circle).slice(200, 300));
 });
 
+test('one point apart from a pile is found, wherever in the pile it stands', async () => {
+  const circle = { lon: 9, lat: 20, radius: 1e6 };
+  for (const apart of [1, 500, 1_000, 1_500]) {
+    const notes: Note[] = [];
+    for (let id = 1; id <= 1_500; id++) {
+      // by the least there is, to the left: it comes into a block with those of the pile
+      const lon = id === apart ? 9.99999999 : 10;
+      notes.push({ id, lon, lat: 20, created: NOON, modified: NOON });
+    }
+    const engine = await engineOf(notes);
+    const query = { filters: { circle }, ordering: 'distance', page: 1, pageSize: 2 } as const;
+    for (const hints of [{}, { way: 'walk' }, { way: 'select' }] as const) {
+      const answer = engine.run(query, hints)!;
+      const ids = idsOf(engine.dataset, answer.rows, answer.length);
+      assert.equal(ids, [apart, apart === 1 ? 2 : 1], `${apart}, ${JSON.stringify(hints)}`);
+    }
+  }
+});
+
 test('a place by another name is as far away: ids decide', async () => {
   const notes: Note[] = [];
   for (let id = 1; id <= 3_000; id++) {
