@@ -66,6 +66,9 @@ const ADD = 15; // a point to its cell
 const LOOK = 1; // at a cell
 const CLUSTER = 200; // written
 
+/** A cluster takes hardly more. */
+const FEATURE_BYTES = 24;
+
 /** Adds the layer of clusters; none where there are no clusters. */
 function writeClusters(
   tile: Uint8Array[],
@@ -76,7 +79,7 @@ function writeClusters(
   let clusters = 0;
   for (const count of counts) if (count > 1) clusters++;
   if (clusters === 0) return;
-  const layer = new LayerWriter('clusters');
+  const layer = new LayerWriter('clusters', clusters * FEATURE_BYTES);
   const pointCount = layer.key('point_count');
   const abbreviated = layer.key('point_count_abbreviated');
   /** Where the layer has each count; behind it comes its abbreviation. */

@@ -30,7 +30,7 @@ const MOVE_TO = (1 << 3) | 1;
 /** Of the properties of one feature, of which there are fewer than 16. */
 const MOST_TAG_BYTES = 16 * 2 * MOST_VARINT;
 /** What a layer has besides features and values takes hardly more. */
-const HEAD_BYTES = 64;
+const ABOUT_BYTES = 128;
 
 /** Ids of points begin with 1. */
 const NO_ID = 0;
@@ -177,17 +177,14 @@ export class LayerWriter {
 
   /** Adds the layer to the parts of a tile, which make it when they stand one behind the other. */
   finish(tile: Uint8Array[]): void {
-    const about = new ProtobufWriter(HEAD_BYTES);
+    const about = new ProtobufWriter(ABOUT_BYTES);
     about.number(LAYER.version, 2);
     about.text(LAYER.name, this.#name);
-    const keys = new ProtobufWriter(HEAD_BYTES);
-    for (const key of this.#keys) keys.text(LAYER.key, key);
-    const extent = new ProtobufWriter(HEAD_BYTES);
-    extent.number(LAYER.extent, EXTENT);
-    const fields = [about, this.#features, keys, this.#values, extent];
+    for (const key of this.#keys) about.text(LAYER.key, key);
+    about.number(LAYER.extent, EXTENT);
+    const length = about.end + this.#features.end + this.#values.end;
     const head = Buffer.allocUnsafe(MOST_HEADER);
-    const length = fields.reduce((sum, { end }) => sum + end, 0);
     tile.push(head.subarray(0, putHeader(head, 0, TILE_LAYER, length)));
-    for (const field of fields) tile.push(field.finish());
+    tile.push(about.finish(), this.#features.finish(), this.#values.finish());
   }
 }
