@@ -14,14 +14,18 @@ export interface Timed {
 }
 
 /** A contender's turn lasts this long at least, all tiles being made again and again. */
-const LEAST_MS = 60;
-/** From this time on no more tiles are begun; all contenders then make those that were. */
-const MOST_MS = 600;
+const LEAST_MS = 200;
+/**
+ * How long a contender makes tiles before anything is measured: a service is not asked a hundred
+ * times and then never again. No more tiles are begun for the first time from then on; all
+ * contenders make those that the slowest of them has made.
+ */
+const WARM_MS = 1_000;
 
 /**
  * Measures the mean time of a tile, in rounds in which all contenders take their turn, the first of
- * them being ours. A first round, in which caches and code get warm, says how many of the tiles the
- * slowest contender can make.
+ * them being ours. Before, the caches and the code of each get warm, which says how many of the
+ * tiles the slowest contender can make.
  */
 export async function measureTiles(
   contenders: readonly Contender[],
@@ -31,7 +35,7 @@ export async function measureTiles(
 ): Promise<Timed[]> {
   let tiles = all;
   for (const contender of contenders) {
-    const made = await makeUntil(contender, tiles, isSmoke ? 0 : MOST_MS);
+    const made = await makeFor(isSmoke ? 0 : WARM_MS, contender, tiles);
     tiles = tiles.slice(0, made);
   }
   const micros = contenders.map((): number[] => []);
@@ -50,17 +54,17 @@ export async function measureTiles(
   }));
 }
 
-/** Makes tiles until `millis` are over; returns how many, one at least. */
-async function makeUntil(
+/** Makes tiles, again and again, for `millis`; returns of how many it made each, one at least. */
+async function makeFor(
+  millis: number,
   contender: Contender,
   tiles: readonly Address[],
-  millis: number,
 ): Promise<number> {
   const until = performance.now() + millis;
   let made = 0;
-  do await contender.tile(tiles[made++]!);
-  while (made < tiles.length && performance.now() < until);
-  return made;
+  do await contender.tile(tiles[made++ % tiles.length]!);
+  while (performance.now() < until);
+  return Math.min(made, tiles.length);
 }
 
 /** Makes all tiles, again and again for `leastMs`; returns the mean microseconds of a tile. */
