@@ -26,9 +26,9 @@ const LONGEST_PAUSE_MS = 5;
 
 /**
  * Makes the pace of a thread. All heavy work together gets a share of each turn, in which each of
- * it comes in turn. While light requests come in, heavy work pauses after each turn for as long as
- * that took: half of the time the thread is free to answer at once, and so is the core for those
- * who share it. Without light requests there is no pause.
+ * it comes in turn. While light requests come in beside it, heavy work pauses after each turn for
+ * as long as that took: half of the time the thread is free to answer at once, and so is the core
+ * for those who share it. Without light requests there is no pause.
  */
 export function createPace(turnMs: number = TURN_MS): Pace {
   const shares: Share[] = [];
@@ -79,7 +79,8 @@ export function createPace(turnMs: number = TURN_MS): Pace {
       return begun;
     },
     noteLight(time) {
-      lightAt = time;
+      // one that came before says nothing: a client that waits for each answer makes nobody wait
+      if (isTurnComing) lightAt = time;
     },
   };
 }
