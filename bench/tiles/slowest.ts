@@ -28,6 +28,8 @@ const ATTRIBUTE = /^(?:status|tags|created_by|is_processed|has_image)=/;
 const AGAIN = 5;
 /** Filters of each kind that are tried before, so that no code is compiled while time is taken. */
 const WARMING = 5;
+/** Hostile addresses that are tried before, of which each kind of work is a part. */
+const HOSTILE_WARMING = 5_000;
 
 /**
  * Times the tile of the whole world with one filter, each time another one: what is known of a
@@ -86,6 +88,10 @@ export async function hostileTiles(
   tail?: Tail,
 ): Promise<HostileTiles> {
   const zone = await openTimeZone('UTC');
+  for (let next = createHostileTiles(2), i = Math.min(tries, HOSTILE_WARMING); i > 0; i--) {
+    const tile = tileOf(next(), zone);
+    if (tile !== undefined) timePieces(() => beginTile(engine, tile, acceptedOf(tail, tile)));
+  }
   const next = createHostileTiles(1);
   let refused = 0;
   let slowest: SlowTile | undefined;
