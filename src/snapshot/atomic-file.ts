@@ -3,17 +3,16 @@ import {
   fchmodSync,
   fsync,
   openSync,
-  readlinkSync,
-  realpathSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { InputError } from '../errors.js';
 import { flushFolder } from '../flush-folder.js';
+import { targetOf } from '../link-target.js';
 import { removeLeftovers, temporaryIn } from './temporary.js';
 
 const flush = promisify(fsync);
@@ -92,7 +91,7 @@ export async function writeAtomically<T>(
 
 /** What the name stands for now: the file to replace, and its permissions if there is one. */
 function inspect(path: string): { target: string; mode: number | undefined } {
-  const target = targetOf(path);
+  const target = replacedFile(path);
   let stat: Stats;
   try {
     stat = statSync(target);
@@ -104,28 +103,12 @@ function inspect(path: string): { target: string; mode: number | undefined } {
   return { target, mode: stat.mode & 0o777 };
 }
 
-/**
- * The file that a name stands for, by way of links if it is one, whether the file is there or not
- * yet. Throws an InputError where links lead nowhere.
- */
-export function targetOf(path: string): string {
+/** The file that a name stands for. Throws an InputError where its links lead nowhere. */
+export function replacedFile(path: string): string {
   try {
-    return realpathSync(path);
+    return targetOf(path);
   } catch (error) {
-    const link = linkAt(path);
-    if (link === undefined) return path;
-    const folder = dirname(path);
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unwritable(path, folder, error);
-    return targetOf(resolve(realpathSync(folder), link));
-  }
-}
-
-/** What a symbolic link says; undefined where there is none. */
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
+    throw unwritable(path, dirname(path), error);
   }
 }
 

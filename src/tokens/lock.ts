@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Claim, Claimed, claim } from '../claim.js';
 import { InputError } from '../errors.js';
-import { targetOf } from '../snapshot/atomic-file.js';
+import { replacedFile } from '../snapshot/atomic-file.js';
 
 /** A change takes milliseconds: a process that owns a file for longer has been stopped. */
 const MOST_MS = 10_000;
@@ -19,7 +19,7 @@ export async function alone<T>(
   change: () => Promise<T>,
   mostMs: number = MOST_MS,
 ): Promise<T> {
-  const lock = await waitForClaim(targetOf(path), performance.now() + mostMs);
+  const lock = await waitForClaim(replacedFile(path), performance.now() + mostMs);
   try {
     return await change();
   } finally {

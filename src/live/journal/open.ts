@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { targetOf } from '../../link-target.js';
 import { DISK, type Disk, reasonOf } from './disk.js';
 import { Draft, JournalFile } from './file.js';
 import { FileJournal, type JournalOptions } from './file-journal.js';
@@ -23,7 +24,7 @@ const EMPTY: Contents = {
  */
 export async function openJournal(path: string, options: JournalOptions = {}): Promise<Journal> {
   const disk = options.disk ?? DISK;
-  const target = targetOf(path);
+  const target = journalAt(path);
   const lock = await lockJournal(target);
   try {
     const opened = await openFile(disk, target);
@@ -36,23 +37,13 @@ export async function openJournal(path: string, options: JournalOptions = {}): P
 }
 
 /** What a path stands for, also where a link leads to a file that is yet to be made. */
-function targetOf(path: string): string {
-  const seen = new Set<string>();
-  let at = path;
-  while (!existsSync(at) && isLink(at)) {
-    if (seen.has(at)) throw new JournalUnwritable(`${path}: is a link that leads in a circle`);
-    seen.add(at);
-    at = resolve(dirname(at), readlinkSync(at));
-  }
-  return existsSync(at) ? realpathSync(at) : at;
-}
-
-function isLink(path: string): boolean {
+function journalAt(path: string): string {
   try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    // the lock says what is wrong with the folder
-    return false;
+    return targetOf(path);
+  } catch (error) {
+    const isCircle = (error as NodeJS.ErrnoException).code === 'ELOOP';
+    const reason = isCircle ? 'is a link that leads in a circle' : `is a link: ${reasonOf(error)}`;
+    throw new JournalUnwritable(`${path}: ${reason}`, { cause: error });
   }
 }
 
