@@ -12,9 +12,9 @@ import {
   retireJournal,
   verifyJournal,
 } from '../../src/commands/journal.js';
-import { InputError } from '../../src/errors.js';
 import { renderPoint } from '../../src/model/point.js';
 import { newPost, numbers, sampleJournal, withJournal } from '../support/journals.js';
+import { refusal } from '../support/rows.js';
 import { ROOT } from '../support/service.js';
 
 const MAIN = new URL('../../src/main.js', import.meta.url).pathname;
@@ -44,9 +44,7 @@ async function exported(path: string, after = 0): Promise<[output: string, said:
 }
 
 async function refused(run: () => Promise<unknown>, why: string): Promise<void> {
-  const error = await run().catch((reason: unknown) => reason);
-  assert.instance(error, InputError);
-  assert.match(String(error), why);
+  assert.match(await refusal(run()), why);
 }
 
 test('list shows what waits, and verify what is in the file, while it is in use', () =>

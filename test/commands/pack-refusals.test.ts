@@ -10,7 +10,6 @@ import { join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { InputError } from '../../src/errors.js';
 import { renderPoint } from '../../src/model/point.js';
 import {
   blockOf,
@@ -21,18 +20,12 @@ import {
   writeNative,
 } from '../support/native.js';
 import { FIXTURES, MANY, POINTS, pack, SAMPLE, withRows } from '../support/packing.js';
+import { refusal } from '../support/rows.js';
 
 const BAD = '{"id":6,"lat":"91","lon":"0","created_at":"2023-05-01T12:00:00Z"}';
 
 async function refused(run: () => Promise<unknown>, why: RegExp): Promise<void> {
-  let error: unknown;
-  try {
-    await run();
-  } catch (thrown) {
-    error = thrown;
-  }
-  assert.instance(error, InputError, String(error));
-  assert.match((error as InputError).message, why);
+  assert.match(await refusal(run()), why);
 }
 
 test('a native file that does not verify is not packed again', () =>

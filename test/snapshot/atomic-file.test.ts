@@ -18,9 +18,9 @@ import {
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { InputError } from '../../src/errors.js';
 import { writeAtomically } from '../../src/snapshot/atomic-file.js';
 import { withFolder } from '../support/native.js';
+import { refusal } from '../support/rows.js';
 
 const NOBODY = 65_534;
 
@@ -34,9 +34,7 @@ async function failure(run: () => Promise<unknown>): Promise<unknown> {
 }
 
 async function refused(run: () => Promise<unknown>, why: RegExp): Promise<void> {
-  const error = await failure(run);
-  assert.instance(error, InputError);
-  assert.match((error as InputError).message, why);
+  assert.match(await refusal(run()), why);
 }
 
 test('the name stands for the old content until the new one is whole', () =>
