@@ -13,7 +13,7 @@ import { randomCandidate, textOf } from './candidates.js';
 import { type Effort, SLOWEST, type Slow } from './search.js';
 
 /** Rows that a tail takes at most, as `live/tails` makes it. */
-export const FULL_TAIL = 131_072;
+export const FULL_TAIL = 16_384;
 /** One hiccup of the machine must not make a finding. */
 const AGAIN = 5;
 

@@ -9,9 +9,6 @@ import {
   textsSize,
 } from './tail-attributes.js';
 
-/** Rows that {@link Tail.looks} counts as one, so that 32 bits last for an hour of looking. */
-const LOOKS_UNIT = 256;
-
 /** A point's place in a tail: from 0, in the sequence in which points were accepted. */
 export type TailRow = number & { readonly brand?: 'tail row' };
 
@@ -22,8 +19,11 @@ export type TailRow = number & { readonly brand?: 'tail row' };
 export interface Tail {
   /** One number: how many rows there are. Read it by {@link tailLength}. */
   readonly published: Int32Array;
-  /** One number: what queries have cost. Add to it by {@link countLooks}, read {@link looksAt}. */
-  readonly looks: Int32Array;
+  /**
+   * The generation has all points that were accepted under numbers up to this one, or they are
+   * settled. Rows have numbers above it.
+   */
+  readonly base: number;
   /**
    * Rows below this one are part of the generation; they tell what has been added since an answer
    * was made.
@@ -58,11 +58,10 @@ export interface TailMatches {
   readonly rows: Int32Array;
 }
 
-/**
- * How much a tail can take. Memory is taken from the system only where something is written to it.
- */
-export interface TailCapacity {
+/** How much is in a tail, or can be. */
+export interface TailSize {
   readonly rows: number;
+  /** Of records. */
   readonly bytes: number;
 }
 
@@ -74,32 +73,33 @@ export interface AcceptedPoint {
   readonly record: Uint8Array;
 }
 
-/** Makes an empty tail of a generation to which nothing was added before. */
-export function createTail(capacity: TailCapacity): Tail {
-  return allocateTail(capacity, 0, 0);
+/**
+ * Makes an empty tail of a generation that has all points accepted up to the sequence `base`.
+ * Memory is taken from the system only where something is written to it.
+ */
+export function createTail(capacity: TailSize, base = 0): Tail {
+  return allocateTail(capacity, capacity.bytes, { base, start: 0, offset: 0 });
 }
 
 /**
  * Makes the tail of the generation that rows below `folded` of another tail have become part of.
- * The new tail begins with the last `history` of them, without their records, and has all rows from
- * `folded` on.
+ * The new tail begins with the last `history` of them, without their records, has all rows from
+ * `folded` on, and takes as much as a new one with these.
  */
 export function continueTail(
   tail: Tail,
   folded: TailRow,
   history: number,
-  { rows, bytes }: TailCapacity,
+  { rows, bytes }: TailSize,
 ): Tail {
   const length = tailLength(tail);
   const first = Math.max(0, folded - history);
   const from = endOf(tail, folded - 1);
   const to = endOf(tail, length - 1);
-  const capacity = { rows: rows + length - first, bytes: bytes + to - from };
   const next = allocateTail(
-    capacity,
-    folded - first,
-    tail.offset + first,
-    bytes + textsSize(tail.attributes, first, length),
+    { rows: rows + folded - first, bytes },
+    bytes + textsSize(tail.attributes, first, folded),
+    { base: lastSequence(tail, folded), start: folded - first, offset: tail.offset + first },
   );
   next.coords.set(tail.coords.subarray(2 * first, 2 * length));
   for (const column of ['id', 'createdAt', 'modifiedAt', 'sequence'] as const) {
@@ -117,18 +117,19 @@ export function tailLength({ published }: Tail): TailRow {
   return Atomics.load(published, 0);
 }
 
-/** Counts the rows that a query has looked at, on whichever thread. */
-export function countLooks({ looks }: Tail, rows: number): void {
-  Atomics.add(looks, 0, Math.ceil(rows / LOOKS_UNIT));
+/** The number under which the last of the rows below `length` was accepted, or the base. */
+export function lastSequence({ base, sequence }: Tail, length: TailRow): number {
+  return length === 0 ? base : sequence[length - 1]!;
 }
 
-/** Rows that all queries together have looked at, within {@link LOOKS_UNIT} a query. */
-export function looksAt({ looks }: Tail): number {
-  return (Atomics.load(looks, 0) >>> 0) * LOOKS_UNIT;
+/** How much of a tail is not part of the generation. */
+export function liveSize(tail: Tail): TailSize {
+  const length = tailLength(tail);
+  return { rows: length - tail.start, bytes: endOf(tail, length - 1) };
 }
 
 /** Whether a tail has room for so many rows, with so many bytes of records together. */
-export function hasRoom(tail: Tail, { rows, bytes }: TailCapacity): boolean {
+export function hasRoom(tail: Tail, { rows, bytes }: TailSize): boolean {
   const length = tailLength(tail);
   const end = endOf(tail, length - 1) + bytes;
   return length + rows <= tail.id.length && end <= tail.bytes.length - SPARE_BYTES;
@@ -142,7 +143,7 @@ export function hasRoom(tail: Tail, { rows, bytes }: TailCapacity): boolean {
 export function appendToTail(tail: Tail, points: readonly AcceptedPoint[]): void {
   let length = tailLength(tail);
   for (const { sequence, point, record } of points) {
-    if (length > 0 && sequence <= tail.sequence[length - 1]!) continue;
+    if (sequence <= lastSequence(tail, length)) continue;
     const at = endOf(tail, length - 1);
     if (length === tail.id.length || at + record.length > tail.bytes.length - SPARE_BYTES) {
       throw new Error(`Expected room in the tail after ${length} rows with ${at} bytes.`);
@@ -178,17 +179,14 @@ function endOf({ ends }: Tail, row: TailRow): number {
 
 /** `textBytes` is the room for texts, of which a row has no more than its record. */
 function allocateTail(
-  { rows, bytes }: TailCapacity,
-  start: TailRow,
-  offset: number,
-  textBytes: number = bytes,
+  { rows, bytes }: TailSize,
+  textBytes: number,
+  place: Pick<Tail, 'base' | 'start' | 'offset'>,
 ): Tail {
   const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
   return {
     published: sharedArray(Int32Array, 1),
-    looks: sharedArray(Int32Array, 1),
-    start,
-    offset,
+    ...place,
     coords: sharedArray(Float64Array, 2 * rows),
     id: sharedArray(Float64Array, rows),
     createdAt: sharedArray(Float64Array, rows),

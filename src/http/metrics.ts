@@ -182,10 +182,10 @@ function registerPostMetrics(registry: Registry, stats: PostStats): void {
     labelNames: ['outcome'],
     registers: [registry],
     collect() {
-      const { folds = 0, foldsFailed = 0 } = stats.tails?.state ?? {};
+      const { merges = 0, mergesFailed = 0 } = stats.tails?.state ?? {};
       this.reset();
-      this.inc({ outcome: 'folded' }, folds);
-      this.inc({ outcome: 'failed' }, foldsFailed);
+      this.inc({ outcome: 'folded' }, merges);
+      this.inc({ outcome: 'failed' }, mergesFailed);
     },
   });
 }

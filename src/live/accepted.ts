@@ -5,7 +5,7 @@ import {
   appendToTail,
   createTail,
   type Tail,
-  type TailCapacity,
+  type TailSize,
 } from '../dataset/tail.js';
 import { type Point, renderPoint } from '../model/point.js';
 
@@ -38,7 +38,7 @@ export function accept({ sequence, point, record = renderPoint(point) }: Accepte
  */
 export async function makeFirstTail(
   posts: readonly Accepted[],
-  spare: TailCapacity,
+  spare: TailSize,
 ): Promise<FirstTail> {
   const points: AcceptedPoint[] = [];
   let { bytes } = spare;

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
 import type { DatasetParts } from '../dataset/dataset.js';
 import {
-  type AcceptedPoint,
   appendToTail,
   continueTail,
   hasRoom,
-  looksAt,
+  liveSize,
   type Tail,
-  type TailCapacity,
+  type TailSize,
   tailLength,
 } from '../dataset/tail.js';
 import { type Accepted, accept, type FirstTail, makeFirstTail } from './accepted.js';
@@ -20,46 +19,55 @@ export interface TailsOptions {
   /** Where the generations go. */
   readonly current: Cell;
   readonly logger: Pick<Logger, 'debug' | 'error'>;
-  /** What a tail takes beside the points that it begins with. */
-  readonly capacity?: TailCapacity;
-  /**
-   * From so many rows on a tail is folded into its generation, once it is a large part of it or
-   * queries have spent as much on the tail as a fold takes.
-   */
-  readonly foldRows?: number;
-  readonly fold?: (task: FoldTask) => Promise<DatasetParts>;
+  readonly capacity?: TailSize;
+  /** How long a reservation waits for a merge, in milliseconds. */
+  readonly patienceMs?: number;
+  /** After a merge that failed. */
+  readonly retryMs?: number;
+  readonly merge?: (task: FoldTask) => Promise<DatasetParts>;
 }
 
 /** What the tails count. */
-export interface TailsState {
-  /** Points that are served beside the generation. */
-  readonly rows: number;
-  readonly folds: number;
-  readonly foldsFailed: number;
-  /** Seconds that all folds took together. */
-  readonly foldSeconds: number;
+export interface TailsState extends TailSize {
+  /** `rows` and `bytes` are those of points that are served beside the generation. */
+  readonly capacity: TailSize;
+  readonly merges: number;
+  readonly mergesFailed: number;
+  /** Seconds that all merges took together. */
+  readonly mergeSeconds: number;
+  /** Why there is no room for more points; undefined while there is. */
+  readonly problem: string | undefined;
 }
 
-/** Room for what is accepted while a large snapshot is folded, at 10,000 posts a second. */
-const CAPACITY: TailCapacity = { rows: 131_072, bytes: 128 * 1024 * 1024 };
-/** A tail with less room than this is full: some clients are being answered already. */
-const RESERVE: TailCapacity = { rows: 1_024, bytes: 16 * 1024 * 1024 };
-/** Every query looks at all rows of the tail: some 6 µs for so many. */
-const FOLD_ROWS = 2_048;
-/** A tail is large when it has this share of the generation, */
-const LARGE_SHARE = 1 / 64;
-/** or so many times the rows that are folded in at least: some 50 µs of each query. */
-const LARGE_TIMES = 8;
-/** What a fold takes for each point, in looks at a row: some 1.5 µs beside 3 ns. */
-const LOOKS_A_POINT = 500;
-/** How often it is looked whether queries have brought a fold forward. */
-const LOOK_MS = 500;
-/** Folded rows that a tail goes on to know, for validators that are older than the fold. */
-const HISTORY_ROWS = 32_768;
-/** Between two folds this share of the time at most is spent on folding. */
-const MOST_FOLDING = 0.25;
-/** After a fold that failed. */
+/** Room that is kept for points while they are journaled. It is to be used, or given back. */
+export interface Room {
+  /**
+   * Makes points visible to all requests from now on, and ends the reservation. They come in the
+   * sequence in which the journal took them, and need no more room than was reserved.
+   */
+  append(posts: readonly Accepted[]): void;
+  /** Gives the room back: nothing was journaled. */
+  release(): void;
+}
+
+/** Somebody who waits for room. */
+interface Waiting {
+  readonly size: TailSize;
+  readonly settle: (hasRoom: boolean) => void;
+}
+
+/** All rows are looked at by each query, in one go: some 50 µs for so many. */
+const CAPACITY: TailSize = { rows: 16_384, bytes: 32 * 1024 * 1024 };
+/** Filled to this share, in rows or in bytes, a tail is merged at once: */
+const MERGE_FILL = 1 / 2;
+/** the other half has room for what comes meanwhile. From this share on it is merged */
+const LEAST_FILL = 1 / 16;
+/** where merges take no more than this share of the time. */
+const MOST_MERGING = 1 / 100;
+const PATIENCE_MS = 5_000;
 const RETRY_MS = 5_000;
+/** Merged rows that a tail goes on to know, for validators that are older than the merge. */
+const HISTORY_ROWS = 32_768;
 
 /**
  * The points that are accepted beside what snapshots have: the one writer of all tails. A tail goes
@@ -73,34 +81,44 @@ export class Tails {
   /** Of the generation that all threads serve. */
   #served: Tail | undefined;
   #publishing: Promise<void> = Promise.resolve();
-  /** Points for which there is no room yet, and who waits for them. */
-  #waiting: { readonly points: readonly AcceptedPoint[]; done(): void }[] = [];
-  #isFolding = false;
-  /** By `performance.now()`: no fold begins earlier. */
+  #reserved: TailSize = { rows: 0, bytes: 0 };
+  /** In the sequence in which they came. */
+  readonly #waiting = new Set<Waiting>();
+  #isMerging = false;
+  /** By `performance.now()`: a tail that is not half full is not merged earlier. */
   #restsUntil = 0;
+  /** By `performance.now()`: after a failure no merge begins earlier. */
+  #retriesAt = 0;
   #timer: NodeJS.Timeout | undefined;
-  #folds = 0;
-  #foldsFailed = 0;
-  #foldSeconds = 0;
+  #merges = 0;
+  #mergesFailed = 0;
+  #mergeSeconds = 0;
+  /** Why the last merge failed. */
+  #failure: string | undefined;
+  /** Whether somebody waited for room in vain since there was any. */
+  #isRefusing = false;
 
   constructor(options: TailsOptions) {
-    const defaults = { capacity: CAPACITY, foldRows: FOLD_ROWS, fold: foldInThread };
-    this.#options = { ...defaults, ...options };
+    const defaults = { capacity: CAPACITY, patienceMs: PATIENCE_MS, retryMs: RETRY_MS };
+    this.#options = { ...defaults, merge: foldInThread, ...options };
   }
 
   get state(): TailsState {
-    const tail = this.#served;
     return {
-      rows: tail === undefined ? 0 : tailLength(tail) - tail.start,
-      folds: this.#folds,
-      foldsFailed: this.#foldsFailed,
-      foldSeconds: this.#foldSeconds,
+      ...(this.#served === undefined ? { rows: 0, bytes: 0 } : liveSize(this.#served)),
+      capacity: this.#options.capacity,
+      merges: this.#merges,
+      mergesFailed: this.#mergesFailed,
+      mergeSeconds: this.#mergeSeconds,
+      problem: this.#problem(),
     };
   }
 
-  /** Whether points should not be accepted now: there may be no room for them until a fold ends. */
-  get isFull(): boolean {
-    return this.#waiting.length > 0 || [...this.#open].some((tail) => !hasRoom(tail, RESERVE));
+  #problem(): string | undefined {
+    if (!this.#isRefusing) return undefined;
+    if (this.#failure === undefined)
+      return 'points come faster than they are made part of the data';
+    return `accepted points cannot be made part of the data: ${this.#failure}`;
   }
 
   /**
@@ -118,32 +136,72 @@ export class Tails {
   }
 
   /**
-   * Makes points visible to all requests from now on, in the sequence in which the journal took
-   * them. Resolves at once, but where no tail has room: then after the next fold.
+   * Keeps room for `rows` points whose records have so many `bytes` together. Where there is none it
+   * waits for a merge, in the sequence of those who ask; resolves with undefined when none ended
+   * in time, or where there can never be so much room.
    */
-  async append(posts: readonly Accepted[]): Promise<void> {
-    const points = posts.map(accept);
-    if (this.#waiting.length > 0 || !this.#tryAppend(points)) {
-      await new Promise<void>((done) => {
-        this.#waiting.push({ points, done });
-        this.#foldIfDue();
-      });
-      return;
+  async reserve(rows: number, bytes: number): Promise<Room | undefined> {
+    const size = { rows, bytes };
+    if (this.#waiting.size > 0 || !this.#tryReserve(size)) {
+      if (!(await this.#waitFor(size))) return undefined;
     }
-    this.#foldIfDue();
+    let isReserved = true;
+    const release = (): void => {
+      if (isReserved) this.#change(-rows, -bytes);
+      isReserved = false;
+      this.#giveRoom();
+    };
+    return {
+      append: (posts) => {
+        const points = posts.map(accept);
+        for (const tail of this.#open) appendToTail(tail, points);
+        release();
+        this.#mergeIfDue();
+      },
+      release,
+    };
   }
 
-  #tryAppend(points: readonly AcceptedPoint[]): boolean {
-    const bytes = points.reduce((sum, { record }) => sum + record.length, 0);
-    const room = { rows: points.length, bytes };
-    for (const tail of this.#open) if (!hasRoom(tail, room)) return false;
-    for (const tail of this.#open) appendToTail(tail, points);
+  #tryReserve({ rows, bytes }: TailSize): boolean {
+    const needed = { rows: this.#reserved.rows + rows, bytes: this.#reserved.bytes + bytes };
+    for (const tail of this.#open) if (!hasRoom(tail, needed)) return false;
+    this.#change(rows, bytes);
+    this.#isRefusing = false;
     return true;
   }
 
-  #appendWaiting(): void {
-    while (this.#waiting.length > 0 && this.#tryAppend(this.#waiting[0]!.points)) {
-      this.#waiting.shift()!.done();
+  #change(rows: number, bytes: number): void {
+    this.#reserved = { rows: this.#reserved.rows + rows, bytes: this.#reserved.bytes + bytes };
+  }
+
+  #waitFor(size: TailSize): Promise<boolean> {
+    const { capacity, patienceMs } = this.#options;
+    if (fillOf(size, capacity) > 1) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const waiting: Waiting = {
+        size,
+        settle(hasRoom) {
+          clearTimeout(timer);
+          resolve(hasRoom);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(waiting);
+        this.#isRefusing = true;
+        resolve(false);
+        this.#giveRoom();
+      }, patienceMs);
+      this.#waiting.add(waiting);
+      this.#mergeIfDue();
+    });
+  }
+
+  /** Lets those go on for whom there is room now, in the sequence in which they came. */
+  #giveRoom(): void {
+    for (const waiting of this.#waiting) {
+      if (!this.#tryReserve(waiting.size)) return;
+      this.#waiting.delete(waiting);
+      waiting.settle(true);
     }
   }
 
@@ -156,71 +214,64 @@ export class Tails {
       await current.publish(generation);
       if (this.#served !== undefined) this.#open.delete(this.#served);
       this.#served = generation.tail;
-      this.#appendWaiting();
-      this.#foldIfDue();
+      this.#giveRoom();
+      this.#mergeIfDue();
     });
     // the next one does not depend on it
     this.#publishing = publishing.catch(() => {});
     return publishing;
   }
 
-  /** Begins a fold, unless there is one or none is due. It is asked for after each post. */
-  #foldIfDue(): void {
-    const { current, capacity, foldRows } = this.#options;
-    if (this.#isFolding || current.isEmpty) return;
+  /** Begins a merge, unless there is one or none is due. It is asked for after each post. */
+  #mergeIfDue(): void {
+    const { current, capacity } = this.#options;
+    if (this.#isMerging || current.isEmpty) return;
     const { generation } = current;
     const tail = generation.tail!;
-    const rows = tailLength(tail) - tail.start;
-    const isPressing = this.#waiting.length > 0 || rows > capacity.rows / 2;
-    if (rows === 0 || (rows < foldRows && !isPressing)) return;
-    if (!isPressing && !isWorthFolding(generation, tail, rows, foldRows)) {
-      // queries may go on where posts do not
-      this.#foldLater(LOOK_MS);
-      return;
-    }
-    const rest = this.#restsUntil - performance.now();
-    if (rest > 0 && !isPressing) this.#foldLater(rest);
-    else void this.#foldNow(generation, tail, rows);
+    const size = liveSize(tail);
+    const fill = this.#waiting.size > 0 ? 1 : fillOf(size, capacity);
+    if (size.rows === 0 || fill < LEAST_FILL) return;
+    const notBefore = fill < MERGE_FILL ? this.#restsUntil : this.#retriesAt;
+    const rest = notBefore - performance.now();
+    if (rest > 0) this.#mergeLater(rest);
+    else void this.#mergeNow(generation, tail, size.rows);
   }
 
-  async #foldNow(generation: Generation, tail: Tail, rows: number): Promise<void> {
-    const { logger } = this.#options;
+  async #mergeNow(generation: Generation, tail: Tail, rows: number): Promise<void> {
+    const { logger, retryMs } = this.#options;
     const startedAt = performance.now();
-    this.#isFolding = true;
+    this.#isMerging = true;
     logger.debug({ rows }, 'folding accepted points in');
-    let hasFailed = false;
     try {
-      await this.#fold(generation, tail);
-      this.#folds++;
+      await this.#merge(generation, tail);
+      this.#merges++;
+      this.#failure = undefined;
+      this.#restsUntil = performance.now() + (performance.now() - startedAt) / MOST_MERGING;
     } catch (error) {
-      hasFailed = true;
-      this.#foldsFailed++;
+      this.#mergesFailed++;
+      this.#failure = (error as Error).message;
+      this.#retriesAt = performance.now() + retryMs;
+      this.#restsUntil = this.#retriesAt;
       logger.error({ err: error, rows }, 'accepted points not folded in');
-      this.#foldLater(RETRY_MS);
-    } finally {
-      this.#isFolding = false;
     }
-    const ms = performance.now() - startedAt;
-    this.#foldSeconds += ms / 1000;
-    this.#restsUntil = performance.now() + ms * (1 / MOST_FOLDING - 1);
+    this.#mergeSeconds += (performance.now() - startedAt) / 1000;
+    this.#isMerging = false;
     reclaimMemory();
     // of what came meanwhile nothing else may tell
-    if (!hasFailed) this.#foldIfDue();
+    this.#mergeIfDue();
   }
 
   /** There may be no more posts that would see to it. */
-  #foldLater(ms: number): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#foldIfDue();
-    }, ms).unref();
+  #mergeLater(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#mergeIfDue(), ms).unref();
   }
 
-  async #fold(generation: Generation, tail: Tail): Promise<void> {
-    const { current, capacity, fold } = this.#options;
+  async #merge(generation: Generation, tail: Tail): Promise<void> {
+    const { current, capacity, merge } = this.#options;
     const { parts } = generation;
     const length = tailLength(tail);
-    const dataset = await fold({ parts: parts.dataset, tail, length });
+    const dataset = await merge({ parts: parts.dataset, tail, length });
     await this.#publish(() => {
       // another snapshot came meanwhile
       if (current.generation !== generation) return undefined;
@@ -231,8 +282,7 @@ export class Tails {
   }
 }
 
-/** Whether a fold takes less than queries would go on to spend on the tail, as far as is known. */
-function isWorthFolding({ count }: Generation, tail: Tail, rows: number, least: number): boolean {
-  const isLarge = rows >= Math.min(count * LARGE_SHARE, least * LARGE_TIMES);
-  return isLarge || looksAt(tail) >= count * LOOKS_A_POINT;
+/** The share of a capacity that is taken, of its rows or of its bytes, whichever is more. */
+function fillOf({ rows, bytes }: TailSize, capacity: TailSize): number {
+  return Math.max(rows / capacity.rows, bytes / capacity.bytes);
 }

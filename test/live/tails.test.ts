@@ -2,12 +2,13 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/dataset/build.js';
-import { countLooks, type Tail, tailLength } from '../../src/dataset/tail.js';
+import { lastSequence, type Tail, tailLength } from '../../src/dataset/tail.js';
 import type { Accepted } from '../../src/live/accepted.js';
 import { Cell } from '../../src/live/current.js';
 import { foldInThread } from '../../src/live/fold.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
 import { Tails, type TailsOptions } from '../../src/live/tails.js';
+import { append } from '../support/accepting.js';
 import { assertPage } from '../support/compare.js';
 import { acceptedMatches, readerOf } from '../support/engine.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
@@ -27,12 +28,12 @@ function postsOf(from: number, to: number): Accepted[] {
   return notes.slice(from, to).map((note, i) => ({ sequence: from + i, point: pointOf(note) }));
 }
 
-/** Tails of a cell of its own; folds only when asked to, but where `given` says otherwise. */
+/** Tails of a cell of its own; they are too large to be merged, but where `given` says otherwise. */
 function start(given: Partial<TailsOptions> = {}) {
   const current = new Cell();
   const errors: unknown[] = [];
   const logger = pino({}, { write: (line: string) => errors.push(JSON.parse(line)) });
-  const tails = new Tails({ current, logger, foldRows: Infinity, ...given });
+  const tails = new Tails({ current, logger, ...given });
   return { current, tails, errors };
 }
 
@@ -57,39 +58,45 @@ function assertServed({ engine, tail }: Generation, all: readonly Note[], label:
   }
 }
 
-/** Folds from five points on, and not before `fold` is called. */
-function startHeld() {
-  let fold = (): void => {};
-  const mayFold = new Promise<void>((resolve) => {
-    fold = resolve;
+/** Room for so many rows, half of which are merged. */
+function roomFor(rows: number): Partial<TailsOptions> {
+  return { capacity: { rows, bytes: 1_000_000 } };
+}
+
+/** Merges from five points on, and not before `merge` is called. */
+function startHeld(given: Partial<TailsOptions> = {}) {
+  let merge = (): void => {};
+  const mayMerge = new Promise<void>((resolve) => {
+    merge = resolve;
   });
   const started = start({
-    foldRows: 5,
-    fold: (task) => mayFold.then(() => foldInThread(task)),
+    ...roomFor(10),
+    merge: (task) => mayMerge.then(() => foldInThread(task)),
+    ...given,
   });
-  return { ...started, fold };
+  return { ...started, merge };
 }
 
 test('points are served beside a snapshot, those that waited and those that come', async () => {
   const { current, tails } = start();
   await serve(tails, await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_010));
-  await tails.append(postsOf(1_010, 1_020));
+  await append(tails, postsOf(1_010, 1_020));
   assert.is(tails.state.rows, 20);
   assertServed(current.generation, notes.slice(0, 1_020), 'beside');
   // what the tail has passed is in it already
-  await tails.append(postsOf(1_015, 1_021));
+  await append(tails, postsOf(1_015, 1_021));
   assert.is(tails.state.rows, 21);
 });
 
 test('a tail is folded in by a thread, and points go on meanwhile', async () => {
-  const { current, tails } = start({ foldRows: 100 });
+  const { current, tails } = start(roomFor(200));
   const first = await generationOf(notes.slice(0, 900));
-  await serve(tails, first, postsOf(900, 950));
+  await serve(tails, first, postsOf(900, 905));
   const before = current.generation;
-  await tails.append(postsOf(950, 1_000));
+  await append(tails, postsOf(905, 1_000));
   let end = 1_000;
-  while (tails.state.folds === 0) {
-    if (end < notes.length) await tails.append(postsOf(end, ++end));
+  while (tails.state.merges === 0) {
+    if (end < notes.length) await append(tails, postsOf(end, ++end));
     assertServed(current.generation, notes.slice(0, end), `until ${end}`);
     await new Promise(setImmediate);
   }
@@ -121,102 +128,152 @@ test('while threads move to another generation points go to the tails of both', 
   });
   const serving = serve(tails, await generationOf(notes.slice(0, 20), 1), postsOf(103, 105));
   await until('seen.length === 2', () => seen.length === 2);
-  await tails.append(postsOf(105, 107));
+  await append(tails, postsOf(105, 107));
   assert.equal(seen.map(tailLength), [7, 4]);
   assert.is(current.generation.tail, tail);
   move();
   await serving;
-  await tails.append(postsOf(107, 108));
+  await append(tails, postsOf(107, 108));
   assert.equal(seen.map(tailLength), [7, 5], 'the old one is left alone');
   assert.is(current.generation.tail, seen[1]);
 });
 
 test('a snapshot that comes during a fold stays, with every point', async () => {
-  const { current, tails, fold } = startHeld();
+  const { current, tails, merge } = startHeld();
   await serve(tails, await generationOf(notes.slice(0, 500)), postsOf(500, 505));
-  await tails.append(postsOf(505, 510));
+  await append(tails, postsOf(505, 510));
   await serve(tails, await generationOf(notes.slice(0, 507), 1), postsOf(507, 510));
-  fold();
-  await until('tails.state.folds > 0', () => tails.state.folds > 0);
+  merge();
+  await until('tails.state.merges > 0', () => tails.state.merges > 0);
   assert.is(current.generation.count, 507);
   assertServed(current.generation, notes.slice(0, 510), 'the snapshot');
 });
 
-test('points for which there is no room wait for a fold, in their sequence', async () => {
-  const capacity = { rows: 10, bytes: 10_000 };
-  const { current, tails } = start({ capacity, foldRows: 8 });
+test('whoever asks for room waits for a merge, in the sequence of those who ask', async () => {
+  const { current, tails, merge } = startHeld();
   await serve(tails, await generationOf(notes.slice(0, 100)), []);
-  assert.ok(tails.isFull, 'with room for so few');
-  await Promise.all(Array.from({ length: 30 }, (_, i) => tails.append(postsOf(100 + i, 101 + i))));
-  assertServed(current.generation, notes.slice(0, 130), 'all');
-  await until('two folds', () => tails.state.folds >= 2);
+  await append(tails, postsOf(100, 110));
+  const came: number[] = [];
+  const appended = Array.from({ length: 30 }, async (_, i) => {
+    await append(tails, postsOf(110 + i, 111 + i));
+    came.push(i);
+  });
+  merge();
+  await Promise.all(appended);
+  assert.equal(came, [...came.keys()]);
+  assert.ok(tails.state.merges >= 3, `${tails.state.merges} merges`);
+  assertServed(current.generation, notes.slice(0, 140), 'all');
+  assert.is(tails.state.problem, undefined);
 });
 
-test('after a fold that failed everything is as before, and it is tried again', async () => {
+test('room that is reserved is there when it is used, also beside another generation', async () => {
+  const { current, tails, merge } = startHeld({ patienceMs: 1 });
+  await serve(tails, await generationOf(notes.slice(0, 100)), postsOf(100, 104));
+  const first = await tails.reserve(10, 10_000);
+  assert.is(await tails.reserve(1, 1), undefined, 'all of it is reserved');
+  await serve(tails, await generationOf(notes.slice(0, 101), 1), postsOf(101, 104));
+  first!.append(postsOf(104, 114));
+  merge();
+  await until('all is merged', () => tails.state.rows === 0);
+  const second = await tails.reserve(10, 10_000);
+  second!.release();
+  second!.release();
+  const third = await tails.reserve(10, 10_000);
+  assert.is(await tails.reserve(1, 1), undefined, 'given back once');
+  third!.append(postsOf(114, 124));
+  assertServed(current.generation, notes.slice(0, 124), 'all');
+});
+
+test('without a merge in time there is no room, and the state says why', async () => {
+  const { tails, merge } = startHeld({ patienceMs: 20 });
+  await serve(tails, await generationOf(notes.slice(0, 100)), []);
+  assert.is(await tails.reserve(11, 1), undefined, 'there is never so much');
+  assert.is(await tails.reserve(1, 1_000_001), undefined, 'nor so much');
+  assert.is(tails.state.problem, undefined);
+  await append(tails, postsOf(100, 110));
+  assert.is(await tails.reserve(1, 1), undefined);
+  assert.match(tails.state.problem!, /faster than/);
+  merge();
+  await until('a merge', () => tails.state.merges === 1);
+  assert.ok(await tails.reserve(1, 1));
+  assert.is(tails.state.problem, undefined);
+});
+
+test('few large points are merged as many small ones are', async () => {
+  const { current, tails } = start({ capacity: { rows: 1_000, bytes: 10_000 } });
+  await serve(tails, await generationOf(notes.slice(0, 100)), []);
+  for (let i = 100; i < 200; i++) await append(tails, postsOf(i, i + 1));
+  const { merges, rows, bytes } = tails.state;
+  assert.ok(merges >= 2 && rows < 100 && bytes <= 10_000, JSON.stringify(tails.state));
+  assertServed(current.generation, notes.slice(0, 200), 'all');
+});
+
+test('after a merge that failed everything is as before, and it is tried again', async () => {
   let isBroken = true;
   const { current, tails, errors } = start({
-    foldRows: 5,
-    fold: (task) => (isBroken ? Promise.reject(new Error('no memory')) : foldInThread(task)),
+    ...roomFor(10),
+    patienceMs: 1,
+    retryMs: 50,
+    merge: (task) => (isBroken ? Promise.reject(new Error('no memory')) : foldInThread(task)),
   });
   await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 60));
-  await until('tails.state.foldsFailed === 1', () => tails.state.foldsFailed === 1);
-  assert.is(errors.length, 1);
-  assertServed(current.generation, notes.slice(0, 60), 'not folded');
+  await until('a failure', () => tails.state.mergesFailed > 0);
+  assert.is(errors.length, tails.state.mergesFailed);
+  assertServed(current.generation, notes.slice(0, 60), 'not merged');
+  for (let i = 60; i < 70; i++) await append(tails, postsOf(i, i + 1));
+  assert.is(await tails.reserve(1, 1), undefined);
+  assert.match(tails.state.problem!, /no memory/);
   isBroken = false;
-  await tails.append(postsOf(60, 61));
-  await until('tails.state.folds === 1', () => tails.state.folds === 1);
-  assert.is(current.generation.count, 61);
-  assertServed(current.generation, notes.slice(0, 61), 'folded');
+  await until('a merge', () => tails.state.merges === 1);
+  assert.is(current.generation.count, 70);
+  await append(tails, postsOf(70, 71));
+  assert.is(tails.state.problem, undefined);
+  assertServed(current.generation, notes.slice(0, 71), 'merged');
 });
 
-test('after a rest the next fold begins without another point', async () => {
-  const { current, tails } = start({ foldRows: 5 });
+test('points that came during a merge are merged without another point', async () => {
+  const { current, tails, merge } = startHeld();
   await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 55));
-  await until('a fold', () => tails.state.folds === 1);
-  await tails.append(postsOf(55, 61));
-  assert.is(tails.state.rows, 6);
-  await until('another one', () => tails.state.folds === 2);
-  assertServed(current.generation, notes.slice(0, 61), 'folded twice');
+  await append(tails, postsOf(55, 61));
+  merge();
+  await until('both merges', () => tails.state.merges === 2);
+  assertServed(current.generation, notes.slice(0, 61), 'merged twice');
 });
 
-test('points that came during a fold are folded in without another point', async () => {
-  const { current, tails, fold } = startHeld();
-  await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 55));
-  await tails.append(postsOf(55, 61));
-  fold();
-  await until('both folds', () => tails.state.folds === 2);
-  assertServed(current.generation, notes.slice(0, 61), 'folded twice');
-});
-
-test('queries that have cost as much as a fold bring it forward, and so do many points', async () => {
+test('a few points are merged too, but only once merges have rested', async () => {
   let begun = 0;
   const { current, tails } = start({
-    foldRows: 3,
-    fold(task) {
+    ...roomFor(160),
+    async merge(task) {
       begun++;
-      return foldInThread(task);
+      const merged = await foldInThread(task);
+      return merged;
     },
   });
-  await serve(tails, await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_002));
-  countLooks(current.generation.tail!, 600_000);
-  assert.is(begun, 0, 'two rows are not worth a fold');
-  await tails.append(postsOf(1_002, 1_003));
-  assert.is(begun, 1);
-  await until('a fold', () => tails.state.folds === 1);
+  await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 59));
+  assert.is(begun, 0, 'nine rows are too few');
+  await append(tails, postsOf(59, 60));
+  await until('a merge', () => tails.state.merges === 1);
+  await append(tails, postsOf(60, 139));
+  assert.is(begun, 1, 'it rests');
+  await append(tails, postsOf(139, 140));
+  assert.is(begun, 2, 'half of the room');
+  await until('another one', () => tails.state.merges === 2);
+  assertServed(current.generation, notes.slice(0, 140), 'merged twice');
+});
 
-  await tails.append(postsOf(1_003, 1_018));
-  countLooks(current.generation.tail!, 400_000);
-  await tails.append(postsOf(1_018, 1_018));
-  assert.is(begun, 1, 'a fold takes 500 looks for each of 1,003 points');
-  // no post tells of these
-  countLooks(current.generation.tail!, 200_000);
-  await until('another one', () => tails.state.folds === 2);
-
-  await tails.append(postsOf(1_018, 1_033));
-  assert.is(begun, 2, '15 rows are less than a 64th');
-  await tails.append(postsOf(1_033, 1_034));
-  await until('a third one', () => tails.state.folds === 3);
-  assertServed(current.generation, notes.slice(0, 1_034), 'folded three times');
+test('a tail knows the last sequence, with no row as well', async () => {
+  const { current, tails } = start(roomFor(10));
+  await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 54));
+  const last = (): number => {
+    const { tail } = current.generation;
+    return lastSequence(tail!, tailLength(tail!));
+  };
+  assert.is(last(), 53);
+  await append(tails, postsOf(54, 55));
+  await until('all is merged', () => tails.state.rows === 0);
+  assert.is(current.generation.tail!.base, 54);
+  assert.is(last(), 54);
 });
 
 test('many posts that wait are made ready in several turns', async () => {

@@ -11,11 +11,13 @@ import {
   markOf,
   renewNames,
 } from '../../src/http/answer/additions.js';
+import type { Accepted as AcceptedPost } from '../../src/live/accepted.js';
 import { Cell } from '../../src/live/current.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
 import type { Post } from '../../src/live/journal/journal.js';
 import { settle } from '../../src/live/settlement.js';
 import { Tails } from '../../src/live/tails.js';
+import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchTail } from '../../src/query/tail.js';
 import { assertPage } from './compare.js';
@@ -58,8 +60,8 @@ export async function acceptUnderQuestions(
   const tails = new Tails({
     current,
     logger: pino({ level: 'silent' }),
-    foldRows: 25,
-    fold: ({ parts, tail, length }) => foldDataset(parts, tail, length),
+    capacity: { rows: 50, bytes: 1_000_000 },
+    merge: ({ parts, tail, length }) => foldDataset(parts, tail, length),
   });
   const validators = new Validators(seed, pool);
 
@@ -68,7 +70,7 @@ export async function acceptUnderQuestions(
       .splice(0, 1 + random.int(most))
       .map((note) => ({ sequence: ++sequence, note }));
     waiting.push(...added);
-    await tails.append(added.map(postOf));
+    await append(tails, added.map(postOf));
   }
 
   async function reload(): Promise<void> {
@@ -132,8 +134,16 @@ export async function acceptUnderQuestions(
     // a fold that is under way goes on between two steps
     if (random.chance(0.5)) await new Promise(setImmediate);
   }
-  assert.is(tails.state.foldsFailed, 0);
-  return { ...done, folds: tails.state.folds, renewed: validators.renewed };
+  assert.is(tails.state.mergesFailed, 0);
+  return { ...done, folds: tails.state.merges, renewed: validators.renewed };
+}
+
+/** Makes points visible beside a generation. */
+export async function append(tails: Tails, posts: readonly AcceptedPost[]): Promise<void> {
+  const bytes = posts.reduce((sum, { point }) => sum + Buffer.byteLength(renderPoint(point)), 0);
+  const room = await tails.reserve(posts.length, bytes);
+  if (room === undefined) throw new Error(`Expected room: ${tails.state.problem}.`);
+  room.append(posts);
 }
 
 async function generationOf(

@@ -1,5 +1,5 @@
 import { lowerBound } from '../../dataset/order.js';
-import { countLooks, type Tail, type TailMatches, type TailRow } from '../../dataset/tail.js';
+import type { Tail, TailMatches, TailRow } from '../../dataset/tail.js';
 import type { Generation } from '../../live/generation.js';
 import type { Pieces } from '../formats/format.js';
 import type { Mark } from './head.js';
@@ -47,7 +47,6 @@ export function additionsTo(
   { tail, length }: TailState,
 ): TailMatches | undefined | Pieces<TailMatches | undefined> {
   if (length === tail.start) return undefined;
-  countLooks(tail, length - tail.start);
   const rows = accepted(tail, tail.start, length);
   return rows instanceof Int32Array ? matchesOf(tail, rows) : additionsIn(tail, rows);
 }

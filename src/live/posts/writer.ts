@@ -3,6 +3,7 @@ import type { CheckedImage, Media } from '../../media/media.js';
 import type { Draft } from '../../model/draft.js';
 import { type Point, renderPoint } from '../../model/point.js';
 import { type Journal, JournalUnavailable, type Post } from '../journal/journal.js';
+import type { Room } from '../tails.js';
 import type { PostClock } from './clock.js';
 import { SpentKeys } from './keys.js';
 import type { PostReply, PostRequest, Posts } from './posts.js';
@@ -10,10 +11,8 @@ import type { PostStats } from './stats.js';
 
 /** Where accepted points become visible, after the journal has them. */
 export interface Visible {
-  /** Whether nothing more can be accepted for now. */
-  readonly isFull: boolean;
-  /** Resolves when every thread sees the posts; `record` is the JSON of the point. */
-  append(posts: readonly (Post & { readonly record: string })[]): Promise<void>;
+  /** Keeps room; resolves with undefined where there is none, and none comes in time. */
+  reserve(rows: number, bytes: number): Promise<Room | undefined>;
 }
 
 /** What a {@link PostWriter} is made with. */
@@ -147,24 +146,26 @@ export class PostWriter implements Posts {
   async #store(checked: Checked): Promise<PostReply> {
     const { journal, visible, media } = this.#parts;
     const { image, key } = checked;
-    if (visible.isFull) {
-      if (image !== undefined) await media!.discard(image);
-      return unavailable('too many points wait to become part of the data');
-    }
     const id = this.takeId();
     const address = image === undefined ? undefined : await media!.store(id, image);
     const point = this.#pointOf(id, address, checked);
     const record = renderPoint(point);
+    const room = await visible.reserve(1, Buffer.byteLength(record));
+    if (room === undefined) {
+      if (address !== undefined) await media!.remove(address);
+      return unavailable('too many points wait to become part of the data');
+    }
     let posts: readonly Post[];
     try {
       posts = await journal.append([{ point, key, record }]);
     } catch (error) {
+      room.release();
       if (address !== undefined) await media!.remove(address);
       throw error;
     }
     // the key was journaled with the point
     if (key !== undefined) this.#keys.add(key, record);
-    await visible.append(posts.map((post) => ({ ...post, record })));
+    room.append(posts.map((post) => ({ ...post, record })));
     // a mark that stays costs the next start a look
     if (address !== undefined) void media!.settle(address).catch(() => {});
     return { kind: 'accepted', id, record };

@@ -16,6 +16,7 @@ import { createPostStats } from '../../../src/live/posts/stats.js';
 import { PostWriter } from '../../../src/live/posts/writer.js';
 import { createBuilder } from '../../../src/live/reload/build.js';
 import { Tails } from '../../../src/live/tails.js';
+import type { Draft } from '../../../src/model/draft.js';
 import { UTC } from '../../../src/model/time-zone.js';
 import { withFolder } from '../../support/native.js';
 import { until } from '../../support/wait.js';
@@ -54,9 +55,9 @@ async function start(folder: string, disk: Disk = DISK) {
     if (generation === 'unchanged') throw new Error('nothing was built');
     await adopt(generation, adopter);
   }
-  async function post(key?: string): Promise<{ id: number; record: string }> {
+  async function post(key?: string, draft: Draft = DRAFT): Promise<{ id: number; record: string }> {
     const spent = key === undefined ? undefined : { name: key, body: 'a'.repeat(64) };
-    const request = { draft: DRAFT, user: undefined, key: spent, upload: undefined };
+    const request = { draft, user: undefined, key: spent, upload: undefined };
     const reply = await writer.post(request);
     if (reply.kind !== 'accepted' && reply.kind !== 'replayed') throw new Error(reply.kind);
     return reply;
@@ -67,7 +68,8 @@ async function start(folder: string, disk: Disk = DISK) {
     return isInTail || rankOf(engine.dataset.byId, id) >= 0;
   };
   const waiting = (): number[] => ids(journal);
-  return { journal, logs, serve, post, shows, waiting };
+  const merges = (): number => tails.state.merges;
+  return { journal, logs, serve, post, shows, waiting, merges };
 }
 
 function ids(journal: Journal): number[] {
@@ -191,6 +193,18 @@ test('posts that come while snapshots do are neither lost nor doubled', async ()
     for (const { id } of taken) assert.ok(shows(id), `${id} is gone`);
     assert.is(new Set(taken.map(({ id }) => id)).size, taken.length);
     assert.is(new Set(waiting()).size, waiting().length);
+    await journal.close();
+  });
+});
+
+test('many large posts are taken one after the other: they are merged by their bytes', async () => {
+  await withFolder(async (folder) => {
+    const { journal, serve, post, merges } = await start(folder);
+    await serve([recordOf(7)]);
+    const large = { ...DRAFT, comment: 'x'.repeat(255_000) };
+    // 38 MB
+    for (let i = 0; i < 150; i++) await post(undefined, large);
+    assert.ok(merges() > 1, `${merges()} merges`);
     await journal.close();
   });
 });
