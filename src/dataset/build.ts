@@ -4,12 +4,11 @@ import KDBush from 'kdbush';
 import { InputError } from '../errors.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../snapshot/kd-order.js';
-import type { LoadReport, SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
-import { AttributeCollector, buildAttributes } from './attributes.js';
+import type { SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
+import { AttributeCollector, buildAttributes } from './attribute-collector.js';
 import { cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
-import type { Order } from './order.js';
-import { buildOrders, type OrderKeys, type Orders } from './orders.js';
+import { buildOrders, type OrderKeys, type Orders, refuseRepeatedIds } from './orders.js';
 import { allocateRecords, putRecords, type Records, stretchOf } from './records.js';
 import { thinningOf } from './thinning.js';
 
@@ -17,7 +16,7 @@ import { thinningOf } from './thinning.js';
 const MIN_PARALLEL_POINTS = 16_384;
 
 /** The columns of a whole snapshot in the order of its file, and a second look at its records. */
-export interface Source {
+interface Source {
   readonly count: number;
   columns(): Iterable<ColumnBlock>;
   /** Asked for after the columns have been read. */
@@ -43,20 +42,8 @@ export async function buildDataset(
   reader: SnapshotReader,
   { inParallel = false }: { readonly inParallel?: boolean } = {},
 ): Promise<DatasetParts> {
-  const source = isTwoPass(reader) ? reader : await keepBlocks(reader);
-  return layOut(source, () => reader.report(), isTwoPass(reader) ? reader : undefined, inParallel);
-}
-
-/**
- * Lays out the points of a source. Where `packed` has the same points and they stand in the order
- * of the kd-tree, their records are read straight to their rows.
- */
-export async function layOut(
-  source: Source,
-  report: () => LoadReport,
-  packed?: TwoPassReader,
-  inParallel = false,
-): Promise<DatasetParts> {
+  const packed = isTwoPass(reader) ? reader : undefined;
+  const source = packed ?? (await keepBlocks(reader));
   const { count } = source;
   const sorter = inParallel && count >= MIN_PARALLEL_POINTS ? startSorter() : undefined;
   let layout: Layout;
@@ -76,7 +63,7 @@ export async function layOut(
   const orders = await sorting;
   refuseRepeatedIds(orders.byId);
   const made = { blocks, ...orders, records, attributes, thinning };
-  return { count, kdbush: kdbush.data, ...made, report: report() };
+  return { count, kdbush: kdbush.data, ...made, report: reader.report() };
 }
 
 /** Reads the columns and finds the row of each point. */
@@ -201,14 +188,6 @@ function startSorter(): Sorter {
     },
     release: () => thread.postMessage(undefined),
   };
-}
-
-function refuseRepeatedIds({ keys }: Order): void {
-  for (let rank = 1; rank < keys.length; rank++) {
-    if (keys[rank] === keys[rank - 1]) {
-      throw new InputError(`Two records have the id ${keys[rank]}; ids must be unique.`);
-    }
-  }
 }
 
 /** Copies each record to the place of its row. */

@@ -53,6 +53,42 @@ export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
   return { keys, rows: sorted, ranks };
 }
 
+/**
+ * The order of the rows of another one, which are other rows now, and of added ones. `rowOf` has
+ * the rows of both, those that were there first. `isBefore` tells whether an added row comes before
+ * a row that was there, where their keys are equal.
+ */
+export function mergeOrder(
+  order: Order,
+  added: Float64Array,
+  rowOf: Uint32Array,
+  isBefore: (added: number, row: Row) => boolean,
+  sequence: Uint32Array,
+): Order {
+  const count = rowOf.length;
+  const had = order.keys.length;
+  const keys = sharedArray(Float64Array, count);
+  const rows = sharedArray(Uint32Array, count);
+  const ranks = sharedArray(Int32Array, count);
+  let from = 0;
+  let to = 0;
+  const take = (end: number): void => {
+    keys.set(order.keys.subarray(from, end), to);
+    for (; from < end; from++, to++) rows[to] = rowOf[order.rows[from]!]!;
+  };
+  for (const one of sequence) {
+    const key = added[one]!;
+    let rank = lowerBound(order.keys, key);
+    while (rank < had && order.keys[rank] === key && !isBefore(one, order.rows[rank]!)) rank++;
+    take(rank);
+    keys[to] = key;
+    rows[to++] = rowOf[had + one]!;
+  }
+  take(had);
+  for (let rank = 0; rank < count; rank++) ranks[rows[rank]!] = rank;
+  return { keys, rows, ranks };
+}
+
 /** The ranks whose keys lie within `[least, most]`, both included. */
 export function rankRange(order: Order, least: number, most: number): RankRange {
   const from = lowerBound(order.keys, least);

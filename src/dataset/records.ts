@@ -95,7 +95,7 @@ export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
   for (let first = from; first < to; ) {
     const chunk = first >>> chunkBits;
     const next = Math.min((chunk + 1) << chunkBits, to);
-    pieces.push(chunks[chunk]!.subarray(startOf(records, first), ends[next - 1]));
+    pieces.push(chunks[chunk]!.subarray(recordStart(records, first), ends[next - 1]));
     first = next;
   }
   return pieces;
@@ -104,14 +104,15 @@ export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
 /** A view of one record's JSON. */
 export function recordBytes(records: Records, row: Row): Uint8Array {
   const chunk = records.chunks[row >>> records.chunkBits]!;
-  return chunk.subarray(startOf(records, row), records.ends[row]);
+  return chunk.subarray(recordStart(records, row), records.ends[row]);
 }
 
 /** Bytes of one record. */
 export function recordLength(records: Records, row: Row): number {
-  return records.ends[row]! - startOf(records, row);
+  return records.ends[row]! - recordStart(records, row);
 }
 
-function startOf(records: Records, row: Row): number {
+/** Where a record begins in its chunk. */
+export function recordStart(records: Records, row: Row): number {
   return (row & ((1 << records.chunkBits) - 1)) === 0 ? 0 : records.ends[row - 1]!;
 }

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { foldDataset } from '../dataset/fold.js';
+import { mergeDataset } from '../dataset/merge.js';
 import type { FoldTask } from './fold.js';
 import { stepBack } from './priority.js';
 
 // entry of a thread that makes a dataset of another one and its tail, shares it, and ends
 const { parts, tail, length } = workerData as FoldTask;
 stepBack();
-parentPort!.postMessage(await foldDataset(parts, tail, length));
+parentPort!.postMessage(mergeDataset(parts, tail, length));

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildAttributes, NOBODY } from '../../src/dataset/attributes.js';
+import { buildAttributes } from '../../src/dataset/attribute-collector.js';
+import { NOBODY } from '../../src/dataset/attributes.js';
 import { type Postings, rowsWith } from '../../src/dataset/postings.js';
 import { allocateRecords, putRecords, type Records } from '../../src/dataset/records.js';
 import { bytesOf, numberOf } from '../../src/dataset/texts.js';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/dataset/build.js';
-import { foldDataset } from '../../src/dataset/fold.js';
+import { mergeDataset } from '../../src/dataset/merge.js';
 import { tailLength } from '../../src/dataset/tail.js';
 import { Random } from '../../src/generate/random.js';
 import {
@@ -61,7 +61,7 @@ export async function acceptUnderQuestions(
     current,
     logger: pino({ level: 'silent' }),
     capacity: { rows: 50, bytes: 1_000_000 },
-    merge: ({ parts, tail, length }) => foldDataset(parts, tail, length),
+    merge: async ({ parts, tail, length }) => mergeDataset(parts, tail, length),
   });
   const validators = new Validators(seed, pool);
 
