@@ -5,8 +5,10 @@ import { addJournalCommands } from './command-line/journal.js';
 import { InputError } from './errors.js';
 import { MAX_POINTS, MAX_SEED } from './generate/limits.js';
 import { forTerminal } from './model/quote.js';
+import { watermark } from './setting-values.js';
 import type { ServeSettings, Setting } from './settings/setting.js';
 import { readEnvironment, SERVE_SETTINGS } from './settings/table.js';
+import type { Watermark } from './snapshot/snapshot.js';
 import { version } from './version.js';
 
 const FORMATS =
@@ -44,20 +46,21 @@ program
   .addOption(maxInvalid())
   .option('--notifications <file>', 'notifications to put in, NDJSON or JSON')
   .option(
-    '--journal-through <number>',
-    'all posts of the journal up to this sequence are in the input: a service forgets them',
-    whole(0, Number.MAX_SAFE_INTEGER),
+    '--journal-through <journal:sequence>',
+    'all posts of the journal of this name up to this sequence are in the input: a service forgets them',
+    argument(watermark),
   )
   .option('--accept-page', 'take a page of a longer list as if it were all of it')
   .option('--allow-empty', 'write a snapshot without points')
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
   .action(async (input: string, output: string, options: PackFlags) => {
-    const { notifications, ...others } = options;
+    const { notifications, journalThrough, ...others } = options;
     const { packSnapshot } = await import('./commands/pack.js');
     await endWithReader();
     await packSnapshot(input, output, {
       ...others,
       ...(notifications === undefined ? {} : { notificationsPath: notifications }),
+      ...(journalThrough && { watermark: journalThrough }),
       signal: interruption(),
     });
   });
@@ -149,7 +152,7 @@ interface CheckFlags {
 }
 
 interface PackFlags extends CheckFlags {
-  readonly journalThrough?: number;
+  readonly journalThrough?: Watermark;
   readonly notifications?: string;
 }
 

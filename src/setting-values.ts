@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { InputError } from './errors.js';
 import { isHostPattern } from './model/authority.js';
 import { isWhole } from './model/whole.js';
+import type { Watermark } from './snapshot/snapshot.js';
 
 /** A container may see many more cores than it may use. */
 export const MOST_AUTO_WORKERS = 8;
@@ -112,4 +113,13 @@ export function publicUrl(text: string): string {
   const isPlain = /^[\w:/.~%[\]-]+$/.test(text) && url?.username === '';
   if (isWeb && isPlain) return text.replace(/\/+$/, '');
   throw new InputError('expected a URL such as https://example.org or https://example.org/notes');
+}
+
+/** The posts that `waypost journal export` names. Throws an InputError. */
+export function watermark(text: string): Watermark {
+  const [, journal, sequence] = /^([0-9a-f]{16}):(\d{1,15})$/.exec(text) ?? [];
+  if (journal !== undefined) return { journal, sequence: Number(sequence) };
+  throw new InputError(
+    "expected a journal's name and a sequence, as waypost journal export prints them, such as 9f8c2b7e01d4a653:1234",
+  );
 }

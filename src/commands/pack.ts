@@ -11,7 +11,7 @@ import { readNotifications } from '../snapshot/files/notifications.js';
 import { openSnapshot } from '../snapshot/files/open.js';
 import { NativeAudit } from '../snapshot/native/audit.js';
 import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
-import type { LoadReport, SnapshotReader } from '../snapshot/snapshot.js';
+import type { LoadReport, SnapshotReader, Watermark } from '../snapshot/snapshot.js';
 import { type Leniency, requireWhole } from '../snapshot/whole.js';
 import { leftOutLines, pageLines, unknownKeyLines } from './report-lines.js';
 import { sortBlocksWithProgress, sortWithProgress } from './sort.js';
@@ -34,11 +34,8 @@ export interface FurtherPoints {
 export interface PackOptions extends Leniency {
   /** How many invalid records are left out before the input is refused; 0 where absent. */
   readonly maxInvalid?: number;
-  /**
-   * All posts of the journal up to this sequence are in the input, or were left out on purpose;
-   * where absent, what a native input says.
-   */
-  readonly journalThrough?: number;
+  /** As the writer takes it; where absent, what a native input says. */
+  readonly watermark?: Watermark;
   readonly further?: FurtherPoints;
   /** A file of notifications to take instead of those that the input has. */
   readonly notificationsPath?: string;
@@ -109,13 +106,13 @@ async function packFile(
       },
     });
     const source = reader;
-    const through = options.journalThrough ?? source.journalThrough;
+    const watermark = options.watermark ?? source.watermark;
     const write = async (
       fd: number,
       openScratch: () => number,
     ): Promise<[LoadReport, NativeTotals]> => {
       const origin = further === undefined ? `pack, from ${name}` : further.origin;
-      const writer = new NativeWriter(fd, `waypost ${origin}`, through);
+      const writer = new NativeWriter(fd, `waypost ${origin}`, watermark);
       const held = await read(input, source, writer, options);
       bar.stop();
       const report = source.report();

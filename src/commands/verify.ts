@@ -59,8 +59,10 @@ function reportLines(path: string, report: VerifyReport): string[] {
   if (load !== undefined) {
     lines.push(`  exported       ${formatUtc(Math.round(load.createdAt * 1000))}`);
     lines.push(`  notifications  ${whole(load.notifications.length)}`);
-    const { journalThrough } = load;
-    if (journalThrough !== undefined) lines.push(`  journal        up to ${whole(journalThrough)}`);
+    const { watermark } = load;
+    if (watermark !== undefined) {
+      lines.push(`  journal        ${watermark.journal} up to ${whole(watermark.sequence)}`);
+    }
   }
   if (extent !== undefined) {
     const { west, south, east, north } = extent;

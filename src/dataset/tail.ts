@@ -119,7 +119,7 @@ export function tailLength({ published }: Tail): TailRow {
 
 /** The number under which the last of the rows below `length` was accepted, or the base. */
 export function lastSequence({ base, sequence }: Tail, length: TailRow): number {
-  return length === 0 ? base : sequence[length - 1]!;
+  return length === 0 ? base : Math.max(base, sequence[length - 1]!);
 }
 
 /** How much of a tail is not part of the generation. */

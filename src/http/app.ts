@@ -3,6 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Context } from './answer/context.js';
 import { corsHeaders, EXPOSED } from './answer/cors.js';
 import { varyOf } from './answer/head.js';
+import { createAtLeast } from './at-least.js';
 import { createErrorAnswer } from './error-answer.js';
 import type { CutCounts, Limits } from './limits.js';
 import { limitBodyTime, readOn, refuseBrokenRequest } from './limits.js';
@@ -70,6 +71,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const observePosting = context.stats.route('posting');
   const answerError = createErrorAnswer(context);
   const makeId = createIds();
+  const waitFor = createAtLeast(context.current);
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
     bodyLimit: BODY_LIMIT,
@@ -92,13 +94,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas },
     },
   });
-  // without a route that reads a body, none is parsed
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, payload, done) => {
-    payload.resume();
-    done(null);
-  });
-
+  readNoBodies(app);
   app.decorateRequest('startedAt', 0);
   // Node itself would answer 417, without a body
   app.server.on('checkExpectation', (request, response) => {
@@ -114,8 +110,11 @@ export function createApp(parts: AppParts): FastifyInstance {
       // the routes of operators look at it themselves
       if (!request.raw.url!.startsWith('/admin/')) userOf(authorization, context.tokens);
     }
-    if (isBehind() && !isForOperators(request)) throw overloaded();
-    done();
+    if (isForOperators(request)) return done();
+    if (isBehind()) throw overloaded();
+    const waiting = waitFor(request.raw);
+    if (waiting === undefined) done();
+    else waiting.then(() => done(), done);
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
     // by then Fastify has ended the response
@@ -156,6 +155,15 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (mediaFolder !== undefined) addMedia(app, mediaFolder);
   }
   return app;
+}
+
+/** Without a route that reads a body, none is parsed. */
+function readNoBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume();
+    done(null);
+  });
 }
 
 function isForOperators(request: FastifyRequest): boolean {

@@ -2,9 +2,9 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { Current } from '../live/current.js';
 import { pointsServed } from '../live/generation.js';
-import type { JournalState } from '../live/journal/journal.js';
-import { FLUSH_BOUNDS, type PostStats } from '../live/posts/stats.js';
 import { BUILD_BOUNDS, type ReloadStats } from '../live/reload/stats.js';
+import type { JournalState } from '../posts/journal.js';
+import { FLUSH_BOUNDS, type PostStats } from '../posts/stats.js';
 import { version } from '../version.js';
 import { countedHistogram } from './counted-histogram.js';
 import { registerProcessMetrics } from './process-metrics.js';
@@ -43,6 +43,9 @@ export function createServiceMetrics(
   registerProcessMetrics(registry);
   registerSnapshotMetrics(registry, current);
   registerReloadMetrics(registry, stats);
+  gauge(registry, 'waypost_posts_accepted', '1 while points are accepted.', () =>
+    current.posts.accepted ? 1 : 0,
+  );
   registerPostMetrics(registry, posts);
   registerImageMetrics(registry, posts);
   gauge(
@@ -158,8 +161,8 @@ function registerPostMetrics(registry: Registry, stats: PostStats): void {
       return stats.journal === undefined ? 0 : read(stats.journal.state);
     });
   journal('bytes', 'Size of the journal.', ({ bytes }) => bytes);
-  journal('waiting', 'Accepted points that no snapshot contains yet.', ({ waiting }) => waiting);
-  journal('sequence', 'Points that were ever accepted.', ({ lastSequence }) => lastSequence);
+  journal('waiting', 'Posts that the journal keeps.', ({ posts }) => posts);
+  journal('sequence', 'Sequence of the newest post.', ({ lastSequence }) => lastSequence);
   journal('failing', '1 while the journal cannot be written.', ({ problem }) =>
     problem === undefined ? 0 : 1,
   );

@@ -1,13 +1,23 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Current } from '../live/current.js';
 import { pointsServed } from '../live/generation.js';
-import type { Posts } from '../live/posts/posts.js';
 import type { Waiting } from '../live/reload/reload.js';
+import { quote } from '../model/quote.js';
+import { type Journal, type JournalState, readAll } from '../posts/journal.js';
+import { postLine } from '../posts/post-line.js';
+import type { Posts } from '../posts/posts.js';
 import { holderOf, isSameToken, type Tokens } from '../tokens/table.js';
 import { version } from '../version.js';
 import type { Context } from './answer/context.js';
-import { LIVE_PATH, METRICS_PATH, READY_PATH, RELOAD_PATH } from './request/addresses.js';
-import { NotFound } from './request/errors.js';
+import {
+  LIVE_PATH,
+  METRICS_PATH,
+  POSTS_PATH,
+  READY_PATH,
+  RELOAD_PATH,
+} from './request/addresses.js';
+import { HttpError, NotFound } from './request/errors.js';
 import { parseQueryString } from './request/query-string.js';
 import { queryOf } from './request/target.js';
 import { invalidToken, tokenOf, userOf } from './request/token.js';
@@ -17,6 +27,8 @@ export interface Service {
   readonly current: Current;
   /** Undefined where points are only read. */
   readonly posts?: Posts | undefined;
+  /** The journal that operators read; undefined where points are only read. */
+  readonly journal?: JournalReader | undefined;
   /**
    * Looks for a new snapshot; `accept` takes one that shrank. Resolves with what there is to wait
    * for, if anything, or, where that `isAwaited`, when the newest is served or will not be.
@@ -24,6 +36,11 @@ export interface Service {
   reload(accept: boolean, isAwaited: boolean): Promise<Waiting | undefined>;
   /** All metrics of all threads, in Prometheus's text format. */
   metrics(): Promise<string>;
+}
+
+/** What operators learn of a journal. */
+export interface JournalReader extends Pick<Journal, 'read'> {
+  state(): Promise<Pick<JournalState, 'name' | 'lastSequence'>>;
 }
 
 /** Who may see what. */
@@ -81,6 +98,26 @@ export function addOperations(
       return service.metrics();
     },
   });
+  app.get(POSTS_PATH, { config }, async (request, reply) => {
+    const { journal } = service;
+    if (!hasAdmins(tokens, adminToken)) throw new NotFound();
+    if (!isAdmin(request.headers.authorization)) throw invalidToken('Bearer');
+    if (journal === undefined) throw new NotFound('This instance has no journal.');
+    const pairs = parseQueryString(queryOf(request.raw.url!));
+    const after = pairs.findLast(({ name }) => name === 'after')?.value || '0';
+    if (!/^\d{1,15}$/.test(after)) {
+      const text = `Got after=${quote(after)}. Expected a sequence, a whole number. Example: after=0`;
+      throw new HttpError(400, { after: [text] });
+    }
+    const { name, lastSequence } = await journal.state();
+    reply.headers({
+      'Content-Type': 'application/x-ndjson',
+      'Cache-Control': 'no-store',
+      'Waypost-Journal': name,
+      'Waypost-Sequence': lastSequence,
+    });
+    return reply.send(Readable.from(postLines(journal, Number(after), lastSequence)));
+  });
   app.post(RELOAD_PATH, { config }, async (request, reply) => {
     // without anybody who may, there is no such address
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
@@ -96,6 +133,15 @@ export function addOperations(
   });
 }
 
+/** Posts behind a sequence as NDJSON, made as the client takes them. */
+async function* postLines(
+  journal: JournalReader,
+  after: number,
+  through: number,
+): AsyncGenerator<string, void, undefined> {
+  for await (const posts of readAll(journal, after, through)) yield posts.map(postLine).join('');
+}
+
 function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
   return reply.header('Cache-Control', 'no-store').send(body);
 }
@@ -105,7 +151,7 @@ function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
  * is ready.
  */
 function readiness(current: Current, seesAll: boolean): object {
-  const { generation, stale, building, unwritable } = current;
+  const { generation, stale, building, posts } = current;
   const { tag, exportedAt, loadedAt } = generation;
   return {
     status: 'ready',
@@ -116,12 +162,7 @@ function readiness(current: Current, seesAll: boolean): object {
     loaded_at: timeText(loadedAt),
     stale: stale !== undefined,
     ...(stale && { ...(seesAll && { reason: stale.reason }), since: timeText(stale.since) }),
-    ...(unwritable && {
-      unwritable: {
-        ...(seesAll && { reason: unwritable.reason }),
-        since: timeText(unwritable.since),
-      },
-    }),
+    posts,
     ...(building && {
       building: {
         ...(seesAll && { path: building.path }),

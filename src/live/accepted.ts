@@ -33,12 +33,14 @@ export function accept({ sequence, point, record = renderPoint(point) }: Accepte
 }
 
 /**
- * Makes a tail that begins with some points and has room for `spare` besides. Other requests are
+ * Makes a tail that begins with some points and has room for `spare` besides; `base` is the sequence
+ * up to which there are no others. Other requests are
  * answered in between: there may be a hundred thousand points.
  */
 export async function makeFirstTail(
   posts: readonly Accepted[],
   spare: TailSize,
+  base: number,
 ): Promise<FirstTail> {
   const points: AcceptedPoint[] = [];
   let { bytes } = spare;
@@ -54,7 +56,8 @@ export async function makeFirstTail(
     const { sequence, point } = accepted;
     hash.update(`${sequence} ${point.id} ${point.createdAt.micros}\n`);
   });
-  return { tail, name: points.length === 0 ? '' : hash.digest('hex') };
+  // the points themselves are not behind the base
+  return { tail: { ...tail, base }, name: points.length === 0 ? '' : hash.digest('hex') };
 }
 
 async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {

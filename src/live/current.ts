@@ -17,12 +17,18 @@ export interface Building {
   readonly bytesTotal: number;
 }
 
+/** Whether points are accepted. */
+export interface PostsStanding {
+  readonly accepted: boolean;
+  /** Why not: without names of files. */
+  readonly reason?: string;
+}
+
 /** How what is served compares with the snapshots that there are. */
 export interface Standing {
   readonly stale: Stale | undefined;
   readonly building: Building | undefined;
-  /** Why no points can be accepted for now, where they are accepted at all. */
-  readonly unwritable: Stale | undefined;
+  readonly posts: PostsStanding;
 }
 
 /**
@@ -47,7 +53,11 @@ export interface Follower {
  */
 export class Cell implements Current {
   #generation: Generation | undefined;
-  #standing: Standing = { stale: undefined, building: undefined, unwritable: undefined };
+  #standing: Standing = {
+    stale: undefined,
+    building: undefined,
+    posts: { accepted: false, reason: 'nothing is served yet' },
+  };
   readonly #followers: Follower[] = [];
 
   get generation(): Generation {
@@ -67,8 +77,8 @@ export class Cell implements Current {
     return this.#standing.building;
   }
 
-  get unwritable(): Stale | undefined {
-    return this.#standing.unwritable;
+  get posts(): PostsStanding {
+    return this.#standing.posts;
   }
 
   /** Has all followers serve the generation, then this thread; resolves when all of them do. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { assembleDataset, type DatasetParts } from '../dataset/dataset.js';
-import { type Tail, tailLength } from '../dataset/tail.js';
+import { lastSequence, type Tail, tailLength } from '../dataset/tail.js';
 import type { Notification } from '../model/notification.js';
 import { createEngine, type Engine } from '../query/engine.js';
 
@@ -92,6 +92,11 @@ function namesOf(parts: GenerationParts): Pick<Generation, 'tag' | 'lineage'> {
 /** Points that are served: those of the snapshot, and those that were accepted beside it. */
 export function pointsServed({ count, tail }: Generation): number {
   return tail === undefined ? count : count + tailLength(tail) - tail.start;
+}
+
+/** The sequence up to which all posts are served, or were passed over; 0 without a journal. */
+export function servedSequence({ tail }: Pick<Generation, 'tail'>): number {
+  return tail === undefined ? 0 : lastSequence(tail, tailLength(tail));
 }
 
 function unseenByUser(notifications: readonly Notification[]): Map<number, string[]> {

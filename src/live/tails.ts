@@ -9,7 +9,7 @@ import {
   type TailSize,
   tailLength,
 } from '../dataset/tail.js';
-import { type Accepted, accept, type FirstTail, makeFirstTail } from './accepted.js';
+import { type Accepted, accept, makeFirstTail } from './accepted.js';
 import type { Cell } from './current.js';
 import { type FoldTask, foldInThread } from './fold.js';
 import { createGeneration, type Generation, withTail } from './generation.js';
@@ -39,15 +39,16 @@ export interface TailsState extends TailSize {
   readonly problem: string | undefined;
 }
 
-/** Room that is kept for points while they are journaled. It is to be used, or given back. */
+/** Room that is kept for points while they are journaled. */
 export interface Room {
-  /**
-   * Makes points visible to all requests from now on, and ends the reservation. They come in the
-   * sequence in which the journal took them, and need no more room than was reserved.
-   */
-  append(posts: readonly Accepted[]): void;
-  /** Gives the room back: nothing was journaled. */
+  /** Gives the room back: the points have been appended by now, or never will be. */
   release(): void;
+}
+
+/** A snapshot, and posts that are to be served with it. */
+export interface Prepared {
+  readonly generation: Generation;
+  readonly posts: readonly Accepted[];
 }
 
 /** Somebody who waits for room. */
@@ -121,18 +122,28 @@ export class Tails {
     return `accepted points cannot be made part of the data: ${this.#failure}`;
   }
 
-  /**
-   * Makes the tail that a new snapshot is to be served with out of the posts that wait. Until it is
-   * served the caller lets nobody append: what is appended then comes behind these posts.
-   */
-  prepare(posts: readonly Accepted[]): Promise<FirstTail> {
-    return makeFirstTail(posts, this.#options.capacity);
+  /** Prepares a new snapshot to be served with the posts that it does not contain. */
+  async prepare(generation: Generation, posts: readonly Accepted[]): Promise<Prepared> {
+    return { generation, posts };
   }
 
-  /** Serves a new snapshot with what was prepared; resolves when all threads serve both. */
-  serve(generation: Generation, { tail, name }: FirstTail): Promise<void> {
+  /**
+   * Serves what was prepared, and further posts behind those; `base` is the sequence up to which
+   * there are no others. Until the tail is made the caller lets nobody append. Resolves with what
+   * resolves when all threads serve it.
+   */
+  async serve(
+    { generation, posts }: Prepared,
+    further: readonly Accepted[],
+    base: number,
+  ): Promise<{ readonly done: Promise<void> }> {
+    const { tail, name } = await makeFirstTail(
+      [...posts, ...further],
+      this.#options.capacity,
+      base,
+    );
     this.#open.add(tail);
-    return this.#publish(() => withTail(generation, tail, name));
+    return { done: this.#publish(() => withTail(generation, tail, name)) };
   }
 
   /**
@@ -151,15 +162,17 @@ export class Tails {
       isReserved = false;
       this.#giveRoom();
     };
-    return {
-      append: (posts) => {
-        const points = posts.map(accept);
-        for (const tail of this.#open) appendToTail(tail, points);
-        release();
-        this.#mergeIfDue();
-      },
-      release,
-    };
+    return { release };
+  }
+
+  /**
+   * Makes points visible to all requests from now on. They come in the sequence in which the
+   * journal took them, and room for them is reserved.
+   */
+  append(posts: readonly Accepted[]): void {
+    const points = posts.map(accept);
+    for (const tail of this.#open) appendToTail(tail, points);
+    this.#mergeIfDue();
   }
 
   #tryReserve({ rows, bytes }: TailSize): boolean {

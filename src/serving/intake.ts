@@ -5,26 +5,30 @@ import { rankOf } from '../dataset/order.js';
 import { recordBytes } from '../dataset/records.js';
 import { seedThrottle, THROTTLE_NUMBERS, type ThrottleMemory } from '../http/request/throttle.js';
 import type { Cell } from '../live/current.js';
-import { adopt } from '../live/posts/adopt.js';
-import { createPostClock } from '../live/posts/clock.js';
-import type { Posts } from '../live/posts/posts.js';
-import { countFlush, type PostStats } from '../live/posts/stats.js';
-import { PostWriter } from '../live/posts/writer.js';
 import type { Serve } from '../live/reload/commit.js';
 import { Tails } from '../live/tails.js';
-import { lockMedia, MediaLocked } from '../media/lock.js';
 import type { Media } from '../media/media.js';
 import type { TimeZone } from '../model/time-zone.js';
+import { acceptedOf, adopt, Retired } from '../posts/adopt.js';
+import { createPostClock } from '../posts/clock.js';
+import { type Journal, readAll } from '../posts/journal.js';
+import type { Posts } from '../posts/posts.js';
+import { countFlush, type PostStats } from '../posts/stats.js';
+import { PostWriter } from '../posts/writer.js';
 import type { ServeSettings } from '../settings/setting.js';
 import { openConfiguredJournal } from './journal.js';
 import type { Throttles } from './messages.js';
-import { openOwned } from './owned.js';
+
+/** How often it is looked whether points are accepted. */
+const TELL_MS = 250;
 
 /**
  * What accepts points, on the main thread; where points are only read it only serves generations.
  */
 export interface Intake {
   readonly posts: Posts | undefined;
+  /** Has the posts that operators ask for. */
+  readonly journal: Journal | undefined;
   readonly throttles: Throttles | undefined;
   /** Serves a new generation, and with it what was accepted and waits. */
   readonly serve: Serve;
@@ -42,42 +46,66 @@ export async function openIntake(
   zone: TimeZone,
   { current, stats, logger }: { current: Cell; stats: PostStats; logger: Logger },
 ): Promise<Intake> {
+  let tell = (): void => {};
   const journal = await openConfiguredJournal(
     settings,
     {
       onFlush: (seconds) => countFlush(stats, seconds),
-      onProblem(reason) {
-        if (reason === undefined) logger.info('points are accepted again');
-        else logger.error({ reason }, 'no points are accepted');
-        const unwritable = reason === undefined ? undefined : { reason, since: Date.now() };
-        current.tell({ unwritable });
+      onProblem: () => tell(),
+      onAnew: (reason) => logger.error({ reason }, 'the journal was written anew from memory'),
+      onDeath(error) {
+        logger.fatal({ err: error }, 'the thread of the journal died');
+        process.exit(1);
       },
     },
     logger,
   );
   if (journal === undefined) {
+    const reason = settings.journal === 'none' ? 'it was started so' : 'there is no place for them';
+    current.tell({ posts: { accepted: false, reason: `points are only read: ${reason}` } });
     const serve: Serve = (generation) => current.publish(generation);
     const nothing = async (): Promise<void> => {};
-    return { posts: undefined, throttles: undefined, serve, tidy: nothing, close: nothing };
+    const none = { posts: undefined, journal, throttles: undefined };
+    return { ...none, serve, tidy: nothing, close: nothing };
   }
   const media = await openImages(settings, stats, logger);
-  // the first snapshot may retire these points, and have them under ids of its own
-  const journaled = new Set(Array.from(journal.replay(), ({ point }) => point.image));
   const tails = new Tails({ current, logger });
+  journal.changed((posts) => tails.append(posts.map(acceptedOf)));
   const clock = createPostClock(journal.state.lastTime, zone);
   const writer = new PostWriter({ journal, visible: tails, media, clock, stats });
-  const adopter = { journal, writer, tails, logger, unretired: new Set<number>() };
+  const retired = new Retired(journal, logger);
+  const adopter = { journal, writer, tails, retired, logger };
+  tell = () => {
+    const reason = journal.state.problem ?? writer.refusal ?? tails.state.problem;
+    if (reason === current.posts.reason) return;
+    if (reason === undefined) logger.info('points are accepted');
+    else logger.error({ reason }, 'no points are accepted');
+    current.tell({
+      posts: reason === undefined ? { accepted: true } : { accepted: false, reason },
+    });
+  };
+  const telling = setInterval(tell, TELL_MS).unref();
   stats.journal = journal;
   stats.tails = tails;
   return {
     posts: writer,
+    journal,
     throttles: { byAddress: throttleMemory(), byToken: throttleMemory() },
-    serve: (generation) => adopt(generation, adopter),
+    async serve(generation) {
+      await adopt(generation, adopter);
+      tell();
+    },
     async tidy() {
-      await media?.sweep((address) => journaled.has(address) || hasImage(current, address));
-      journaled.clear();
+      if (media === undefined) return;
+      const journaled = new Set<string | undefined>();
+      for await (const posts of readAll(journal, 0)) {
+        for (const { record } of posts) journaled.add(imageOf(record));
+      }
+      await media.sweep((address) => journaled.has(address) || hasImage(current, address));
     },
     async close() {
+      clearInterval(telling);
+      retired.close();
       await journal.close();
       media?.close();
     },
@@ -89,30 +117,21 @@ function hasImage({ generation }: Cell, address: string): boolean {
   const { byId, records } = generation.engine.dataset;
   const rank = rankOf(byId, Number(address.split('/').at(-2)));
   if (rank < 0) return false;
-  const text = Buffer.from(recordBytes(records, byId.rows[rank]!)).toString();
-  return (JSON.parse(text) as { image?: string }).image === address;
+  return imageOf(Buffer.from(recordBytes(records, byId.rows[rank]!)).toString()) === address;
+}
+
+function imageOf(record: string): string | undefined {
+  return (JSON.parse(record) as { image?: string }).image;
 }
 
 async function openImages(
-  { media: folder, maxImagePixels: maxPixels, listenTimeout: mostMs }: ServeSettings,
+  { media: folder, maxImagePixels: maxPixels }: ServeSettings,
   { images }: PostStats,
   logger: Logger,
 ): Promise<Media | undefined> {
   if (folder === undefined) return undefined;
   const { openMedia } = await import('../media/media.js');
-  const lock = await openOwned(() => lockMedia(folder), {
-    mostMs,
-    isOwned: (error) => error instanceof MediaLocked,
-    onWait: () => logger.warn({ folder }, 'waiting for the folder of images'),
-  });
-  const media = openMedia({ folder, maxPixels, logger, stats: images });
-  return {
-    ...media,
-    close() {
-      media.close();
-      lock.release();
-    },
-  };
+  return openMedia({ folder, maxPixels, logger, stats: images });
 }
 
 function throttleMemory(): ThrottleMemory {

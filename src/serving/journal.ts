@@ -1,47 +1,75 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { JournalOptions } from '../live/journal/file-journal.js';
-import { type Journal, JournalLocked, JournalUnwritable } from '../live/journal/journal.js';
-import { openJournal } from '../live/journal/open.js';
+import { InputError } from '../errors.js';
 import { isPattern } from '../live/source/names.js';
+import {
+  type Journal,
+  JournalLocked,
+  JournalUnavailable,
+  JournalUnwritable,
+} from '../posts/journal.js';
+import { type JournalOptions, openJournal } from '../posts/sqlite-journal.js';
 import type { ServeSettings } from '../settings/setting.js';
-import { openOwned } from './owned.js';
+
+/** Between two tries to open a journal that another process owns, or that cannot be read. */
+const RETRY_MS = 100;
+/** How long a journal that cannot be read is tried: without it points would be missing. */
+const PATIENCE_MS = 30_000;
+const FOLDER_JOURNAL = 'waypost.journal';
+
+type JournalSettings = Pick<
+  ServeSettings,
+  'journal' | 'journalAnyFs' | 'snapshot' | 'listenTimeout'
+>;
 
 /**
  * Opens the journal of the settings, or the one beside the snapshot; undefined where points are
- * only read, which is logged where nobody asked for it. Waits for a process that is still ending.
- * Throws an InputError when a journal cannot be used.
+ * only read, which is logged where nobody asked for it. Waits for a process that is still ending,
+ * and for a disk that fails. Throws an InputError when a journal cannot be used.
  */
 export async function openConfiguredJournal(
-  settings: Pick<ServeSettings, 'journal' | 'snapshot' | 'listenTimeout'>,
-  events: JournalOptions,
+  settings: JournalSettings,
+  options: JournalOptions,
   logger: Logger,
+  patienceMs: number = PATIENCE_MS,
 ): Promise<Journal | undefined> {
-  const { journal: given, snapshot, listenTimeout } = settings;
+  const { journal: given, journalAnyFs: anyFileSystem = false, snapshot, listenTimeout } = settings;
   if (given === 'none') return undefined;
   const path = given ?? besideSnapshot(snapshot);
   // the load says what is wrong with the snapshot, and no journal is begun for it
   if (path === undefined) return undefined;
-  try {
-    const journal = await openOwned(() => openJournal(path, events), {
-      mostMs: listenTimeout,
-      isOwned: (error) => error instanceof JournalLocked,
-      onWait: () => logger.warn({ path }, 'waiting for the journal'),
-    });
-    const { created, cutBytes } = journal.opened;
-    const { waiting, lastSequence } = journal.state;
-    if (cutBytes > 0) logger.warn({ path, cutBytes }, 'unfinished end of the journal cut off');
-    logger.debug({ path, created, waiting, lastSequence }, 'journal opened');
-    return journal;
-  } catch (error) {
-    // one that is there may hold points that were accepted: it is not passed over
-    if (error instanceof JournalUnwritable && given === undefined && !isFile(path)) {
-      logger.warn({ path, reason: error.message }, 'points are only read');
-      return undefined;
+  const began = performance.now();
+  for (let round = 0; ; round++) {
+    try {
+      const journal = await openJournal(path, { ...options, anyFileSystem });
+      const { name, posts, lastSequence } = journal.state;
+      logger.debug({ path, name, posts, lastSequence }, 'journal opened');
+      return journal;
+    } catch (error) {
+      // one that is there may hold points that were accepted: it is not passed over
+      if (error instanceof JournalUnwritable && given === undefined && !isFile(path)) {
+        logger.warn({ path, reason: error.message }, 'points are only read');
+        return undefined;
+      }
+      const waited = performance.now() - began;
+      const isLocked = error instanceof JournalLocked;
+      if (!isLocked && !(error instanceof JournalUnavailable)) throw error;
+      if (waited > (isLocked ? listenTimeout : patienceMs)) throw lastWord(error, waited);
+      if (round === 0) logger.warn({ path, reason: error.message }, 'waiting for the journal');
+      await delay(RETRY_MS);
     }
-    throw error;
   }
+}
+
+function lastWord(error: Error, waitedMs: number): InputError {
+  const cure =
+    error instanceof JournalLocked
+      ? ': end that process, name a journal of its own for this one (--journal FILE), or have it only read (--journal none)'
+      : ': it may have points that were accepted; serve without it by --journal none';
+  const seconds = Math.round(waitedMs / 1000);
+  return new InputError(`${error.message}, after ${seconds} s${cure}`, { cause: error });
 }
 
 /**
@@ -54,8 +82,6 @@ function besideSnapshot(snapshot: string): string | undefined {
   if (stat === undefined) return undefined;
   return stat.isDirectory() ? join(snapshot, FOLDER_JOURNAL) : `${snapshot}.journal`;
 }
-
-const FOLDER_JOURNAL = 'waypost.journal';
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;

@@ -56,6 +56,8 @@ export type ToMain =
       readonly reply: MessagePort;
     }
   | { readonly kind: 'posts'; readonly posts: readonly RelayedPost[] }
+  | { readonly kind: 'journal'; readonly reply: MessagePort }
+  | { readonly kind: 'read'; readonly after: number; readonly reply: MessagePort }
   | { readonly kind: 'metrics'; readonly reply: MessagePort };
 
 /**

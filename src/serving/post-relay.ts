@@ -1,4 +1,4 @@
-import type { PostReply, PostRequest, Posts } from '../live/posts/posts.js';
+import type { PostReply, PostRequest, Posts } from '../posts/posts.js';
 
 /** A post that another thread took, and the number by which that thread knows it. */
 export type RelayedPost = readonly [number: number, request: PostRequest];

@@ -3,12 +3,13 @@ import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { Cell } from '../live/current.js';
 import { pointsServed } from '../live/generation.js';
-import { createPostStats, type PostStats } from '../live/posts/stats.js';
 import { createBuilder } from '../live/reload/build.js';
 import { Reloader } from '../live/reload/reload.js';
 import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
 import { openLocalSource } from '../live/source/local.js';
 import { checkMediaFolder } from '../media/folder.js';
+import type { Journal } from '../posts/journal.js';
+import { createPostStats, type PostStats } from '../posts/stats.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings/setting.js';
 import { openIntake } from './intake.js';
@@ -94,7 +95,7 @@ export async function startServer(
   const [{ web, service, metrics }] = await Promise.all([
     makeWeb(
       { ...shared, thread: 0 },
-      { current, reloader, posts: intake.posts },
+      { current, reloader, posts: intake.posts, journal: intake.journal },
       [stats, threadStats, postStats],
       log,
     ),
@@ -153,7 +154,12 @@ async function listenForOperators(
 /** Makes this thread's web server, and the metrics of all threads. */
 async function makeWeb(
   start: WebStart,
-  { current, reloader, posts }: Pick<Service, 'current' | 'posts'> & { reloader: Reloader },
+  {
+    current,
+    reloader,
+    posts,
+    journal,
+  }: Pick<Service, 'current' | 'posts'> & { reloader: Reloader; journal: Journal | undefined },
   stats: readonly [ReloadStats, ThreadStats, PostStats],
   log: Log,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
@@ -165,6 +171,10 @@ async function makeWeb(
   const service: Service = {
     current,
     posts,
+    journal: journal && {
+      state: async () => journal.state,
+      read: (after) => journal.read(after),
+    },
     async reload(accept, isAwaited) {
       const { found, done } = reloader.look(accept);
       if (!isAwaited) return found;

@@ -5,6 +5,7 @@ import type { Service } from '../http/operations.js';
 import { Cell } from '../live/current.js';
 import { createGeneration, type GenerationParts } from '../live/generation.js';
 import { reclaimMemory } from '../live/reclaim.js';
+import type { JournalState, Post } from '../posts/journal.js';
 import { createLog } from './log.js';
 import {
   answer,
@@ -43,6 +44,12 @@ const service: Service = {
     return waiting;
   },
   posts: start.throttles === undefined ? undefined : relay,
+  journal: start.throttles && {
+    state: () => ask<ToMain, JournalState>(main, (reply) => ({ kind: 'journal', reply })),
+    read: (after) => {
+      return ask<ToMain, readonly Post[]>(main, (reply) => ({ kind: 'read', after, reply }));
+    },
+  },
   metrics: () =>
     Promise.race([
       ask<ToMain, string>(main, (reply) => ({ kind: 'metrics', reply })),

@@ -81,9 +81,11 @@ export function startThreads(
       const { kind, reply } = message;
       void answer(reply, async () => {
         if (kind === 'metrics') return service.metrics();
+        if (kind === 'journal') return service.journal!.state();
+        if (kind === 'read') return service.journal!.read(message.after);
         const waiting = await service.reload(message.accept, message.isAwaited);
-        const { stale, building, unwritable } = service.current;
-        return { waiting, standing: { stale, building, unwritable } } satisfies Reloaded;
+        const { stale, building, posts } = service.current;
+        return { waiting, standing: { stale, building, posts } } satisfies Reloaded;
       });
     });
     thread.on('error', events.died);

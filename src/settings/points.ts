@@ -50,6 +50,11 @@ export const POINTS_SETTINGS: readonly Setting[] = [
     help: 'file that keeps accepted points, none to only read; beside the snapshot and called like it with .journal behind when absent',
   },
   {
+    flag: '--journal-any-fs',
+    environment: 'WAYPOST_JOURNAL_ANY_FS',
+    help: 'take a journal on NFS, SMB or FUSE, too, whose locks and flushes may not hold what they promise',
+  },
+  {
     flag: '--require-token',
     environment: 'WAYPOST_REQUIRE_TOKEN',
     help: 'accept points only from holders of a token',

@@ -20,6 +20,7 @@ export interface ServeSettings {
   readonly tokens?: string;
   /** Path, or `none`; beside the snapshot where absent. */
   readonly journal?: string;
+  readonly journalAnyFs?: boolean;
   readonly requireToken?: boolean;
   /** Posts a minute; 0 for any number. */
   readonly postsPerAddress: number;

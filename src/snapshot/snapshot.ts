@@ -37,7 +37,14 @@ export interface LoadReport {
    */
   readonly createdAt: number;
   /** As the reader says. */
-  readonly journalThrough?: number | undefined;
+  readonly watermark?: Watermark | undefined;
+}
+
+/** Names posts: all of a journal up to a sequence. */
+export interface Watermark {
+  /** The name of the journal; empty where the file does not say. */
+  readonly journal: string;
+  readonly sequence: number;
 }
 
 /** Called while a file is read, with bytes of it read so far and in all. */
@@ -53,10 +60,10 @@ export interface ReadOptions {
 export interface SnapshotReader {
   readonly format: SnapshotFormat;
   /**
-   * All posts of the journal up to this sequence are in the file, or were left out of it on
-   * purpose; undefined where it does not say.
+   * Which posts are in the file, or were left out of it on purpose; undefined where it does not
+   * say.
    */
-  readonly journalThrough?: number | undefined;
+  readonly watermark?: Watermark | undefined;
   /**
    * The points, block by block, in constant memory. Throws an InputError when the file is broken,
    * or, at its end, when it has more invalid records than allowed.

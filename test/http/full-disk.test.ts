@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -40,14 +40,16 @@ testUnless(
       };
       try {
         assert.is(await post('first'), 201);
-        allow(`${statSync(journal).size + 100}`);
+        allow('512');
         const refused = await Promise.all([post('second'), post('third')]);
         assert.equal(refused, [503, 503]);
         assert.equal(await comments(), ['first']);
-        assert.ok('unwritable' in (await readyOf(service)));
+        const { posts } = await readyOf(service);
+        assert.is(posts.accepted, false);
+        assert.match(posts.reason!, /^the journal fails: the disk /);
 
         allow('unlimited');
-        await until('there is room', async () => !('unwritable' in (await readyOf(service))));
+        await until('there is room', async () => (await readyOf(service)).posts.accepted);
         assert.is(await post('fourth'), 201);
         assert.equal(await comments(), ['first', 'fourth']);
       } finally {

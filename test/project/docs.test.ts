@@ -11,8 +11,8 @@ import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
 import { TILE_PARAMETERS } from '../../src/http/request/tile.js';
 import { createRequestMetrics } from '../../src/http/thread-metrics.js';
 import { Cell } from '../../src/live/current.js';
-import { createPostStats } from '../../src/live/posts/stats.js';
 import { createReloadStats } from '../../src/live/reload/stats.js';
+import { createPostStats } from '../../src/posts/stats.js';
 import { SERVE_SETTINGS } from '../../src/settings/table.js';
 import type { Envelope } from '../support/client.js';
 import {

@@ -1,15 +1,15 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { packSnapshot } from '../../src/commands/pack.js';
 import { Cell } from '../../src/live/current.js';
-import { openJournal } from '../../src/live/journal/open.js';
-import { createPostStats } from '../../src/live/posts/stats.js';
 import { createBuilder } from '../../src/live/reload/build.js';
-import { MediaLocked } from '../../src/media/lock.js';
+import { renderPoint } from '../../src/model/point.js';
 import { UTC } from '../../src/model/time-zone.js';
+import { openJournal } from '../../src/posts/sqlite-journal.js';
+import { createPostStats } from '../../src/posts/stats.js';
 import { openIntake } from '../../src/serving/intake.js';
 import type { ServeSettings } from '../../src/settings/setting.js';
 import { point, withFolder } from '../support/native.js';
@@ -30,13 +30,15 @@ test('the start keeps the image of a point that the first snapshot retires under
     }
     const journal = join(folder, 'points.journal');
     const before = await openJournal(journal);
-    await before.append([{ point: point({ id: 8, image }) }]);
+    const posted = point({ id: 8, image });
+    const createdAt = posted.createdAt.micros;
+    await before.append([{ id: 8, createdAt, record: renderPoint(posted) }]);
     await before.close();
     // the job gave the point an id of its own
     const record = `{"id":70,"lat":1,"lon":2,"image":"${image}","created_at":"2023-05-01T12:00:00Z"}`;
     const path = join(folder, 'notes.waypost');
     writeFileSync(join(folder, 'notes.ndjson'), `${record}\n`);
-    const options = { print: () => {}, journalThrough: 1 };
+    const options = { print: () => {}, watermark: { journal: before.state.name, sequence: 1 } };
     await packSnapshot(join(folder, 'notes.ndjson'), path, options);
 
     const some = { journal, media: join(folder, 'media'), maxImagePixels: 1, listenTimeout: 0 };
@@ -49,29 +51,6 @@ test('the start keeps the image of a point that the first snapshot retires under
     await intake.tidy();
     await intake.close();
     assert.equal([existsSync(stored), existsSync(mark)], [true, false]);
-  }));
-
-test('a folder of images that another process writes to is waited for, and then refused', () =>
-  withFolder(async (folder) => {
-    const media = join(folder, 'media');
-    mkdirSync(media);
-    const open = (name: string, listenTimeout: number) => {
-      const some = { journal: join(folder, name), media, maxImagePixels: 1, listenTimeout };
-      const parts = { current: new Cell(), stats: createPostStats(), logger };
-      return openIntake(some as unknown as ServeSettings, UTC, parts);
-    };
-    const first = await open('a.journal', 0);
-    await open('b.journal', 150).then(
-      () => assert.unreachable(),
-      (error) => {
-        assert.instance(error, MediaLocked);
-        assert.match(error.message, `--media ${media}: process ${process.pid} writes images there`);
-      },
-    );
-    const second = open('c.journal', 20_000);
-    await first.close();
-    await (await second).close();
-    assert.equal(readdirSync(media).sort(), ['.incoming', 'map_data_points']);
   }));
 
 test.run();

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { PostReply, PostRequest } from '../../src/live/posts/posts.js';
+import type { PostReply, PostRequest } from '../../src/posts/posts.js';
 import {
   createPostRelay,
   createPostTaker,
@@ -13,7 +13,7 @@ function request(user: number): PostRequest {
 }
 
 function reply(id: number): PostReply {
-  return { kind: 'accepted', id, record: '{}' };
+  return { kind: 'accepted', id, sequence: 1, record: '{}' };
 }
 
 test('posts of one turn go in one message, and so do replies; each finds its post', async () => {

@@ -14,11 +14,10 @@ import {
 import type { Accepted as AcceptedPost } from '../../src/live/accepted.js';
 import { Cell } from '../../src/live/current.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
-import type { Post } from '../../src/live/journal/journal.js';
-import { settle } from '../../src/live/settlement.js';
 import { Tails } from '../../src/live/tails.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
+import { standingOf } from '../../src/posts/adopt.js';
 import { matchTail } from '../../src/query/tail.js';
 import { assertPage } from './compare.js';
 import { acceptedMatches, idsOf, readerOf, whole } from './engine.js';
@@ -90,9 +89,14 @@ export async function acceptUnderQuestions(
       base.push({ ...note, created: note.created + 1, modified: note.created + 1 });
     }
     const generation = await generationOf(base, seed, done.reloads);
-    const settlement = settle(generation.engine.dataset, waiting.map(postOf), watermark);
-    const retired = new Set(settlement.retired.map((one) => one.sequence));
-    const moved = new Set(settlement.moved.map((one) => one.sequence));
+    const created = new Map(base.map(({ id, created: micros }) => [id, micros]));
+    const retired = new Set<number>();
+    const moved = new Set<number>();
+    for (const { sequence: number, note } of waiting) {
+      const post = { sequence: number, id: note.id, createdAt: note.created };
+      const standing = standingOf(post, (id) => created.get(id), watermark);
+      if (standing !== 'kept') (standing === 'retired' ? retired : moved).add(number);
+    }
     assert.equal(
       [...retired],
       contained.map((one) => one.sequence),
@@ -104,8 +108,10 @@ export async function acceptUnderQuestions(
       .map((one) =>
         moved.has(one.sequence) ? { ...one, note: { ...one.note, id: ++fresh } } : one,
       );
-    const first = await tails.prepare(waiting.map(postOf));
-    const serving = tails.serve(generation, first);
+    const some = random.int(waiting.length + 1);
+    const first = await tails.prepare(generation, waiting.slice(0, some).map(postOf));
+    const further = waiting.slice(some).map(postOf);
+    const { done: serving } = await tails.serve(first, further, sequence);
     await post(3);
     await serving;
   }
@@ -143,7 +149,8 @@ export async function append(tails: Tails, posts: readonly AcceptedPost[]): Prom
   const bytes = posts.reduce((sum, { point }) => sum + Buffer.byteLength(renderPoint(point)), 0);
   const room = await tails.reserve(posts.length, bytes);
   if (room === undefined) throw new Error(`Expected room: ${tails.state.problem}.`);
-  room.append(posts);
+  tails.append(posts);
+  room.release();
 }
 
 async function generationOf(
@@ -155,7 +162,7 @@ async function generationOf(
   return createGeneration({ dataset, extra: [], digest: `${seed} ${loadedAt}`, loadedAt });
 }
 
-function postOf({ sequence, note }: Waiting): Post {
+function postOf({ sequence, note }: Waiting): AcceptedPost {
   return { sequence, point: pointOf(note) };
 }
 

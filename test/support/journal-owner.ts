@@ -1,4 +1,4 @@
-import { openJournal } from '../../src/live/journal/open.js';
+import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { newPost } from './journals.js';
 
 // owns the journal that is named, with one post in it, until its input ends

@@ -1,10 +1,11 @@
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JournalOptions } from '../../src/live/journal/file-journal.js';
-import type { Journal, NewPost, Post, PostKey } from '../../src/live/journal/journal.js';
-import { openJournal } from '../../src/live/journal/open.js';
-import { type Reading, readJournal } from '../../src/live/journal/reading.js';
+import { renderPoint } from '../../src/model/point.js';
 import { formatUtc } from '../../src/model/timestamp.js';
+import type { Journal, NewPost, Post, PostKey } from '../../src/posts/journal.js';
+import { readAll } from '../../src/posts/journal.js';
+import { type JournalOptions, openJournal } from '../../src/posts/sqlite-journal.js';
+import { Store, type StoreOptions } from '../../src/posts/store.js';
 import { point, withFolder } from './native.js';
 
 /** When the first post of the tests was made, in microseconds. */
@@ -12,18 +13,19 @@ const FIRST = Date.UTC(2024, 0, 1) * 1000;
 
 /** The post with this id, made that many seconds after the first. */
 export function newPost(id: number, key?: string): NewPost {
-  const time = formatUtc(FIRST + id * 1e6);
-  const made = point({ id, comment: `Grüße ${id}`, created_at: time, tags: ['Valo'] });
-  return { point: made, ...(key === undefined ? {} : { key: keyOf(key) }) };
+  const createdAt = FIRST + id * 1e6;
+  const made = point({
+    id,
+    comment: `Grüße ${id}`,
+    created_at: formatUtc(createdAt),
+    tags: ['Valo'],
+  });
+  const record = renderPoint(made);
+  return { id, createdAt, record, ...(key === undefined ? {} : { key: keyOf(key) }) };
 }
 
 export function keyOf(name: string): PostKey {
   return { name, body: name.length.toString(16).repeat(64).slice(0, 64) };
-}
-
-/** Milliseconds shortly after the posts of the tests were made. */
-export function soonAfter(): number {
-  return FIRST / 1000 + 3_600_000;
 }
 
 /** Runs with a way to open one journal in a folder of its own; closes what is open. */
@@ -41,7 +43,7 @@ export async function withJournal(
       await run(
         path,
         async (options = {}) => {
-          const journal = await openJournal(path, { now: soonAfter, ...options });
+          const journal = await openJournal(path, options);
           journals.push(journal);
           return journal;
         },
@@ -53,36 +55,39 @@ export async function withJournal(
   });
 }
 
+/** All posts of a journal. */
+export async function postsIn(journal: Journal): Promise<readonly Post[]> {
+  const posts: Post[] = [];
+  for await (const some of readAll(journal, 0)) posts.push(...some);
+  return posts;
+}
+
 /** Sequence and id of each post, as text. */
-export function numbers(posts: Iterable<Post>): string {
-  return Array.from(posts, ({ sequence, point }) => `${sequence}:${point.id}`).join(' ');
+export function numbers(posts: Iterable<Pick<Post, 'sequence' | 'id'>>): string {
+  return Array.from(posts, ({ sequence, id }) => `${sequence}:${id}`).join(' ');
 }
 
-/** What is found in a journal of these bytes. */
-export async function readBytes(path: string, bytes: Uint8Array): Promise<Reading> {
-  writeFileSync(path, bytes);
-  const fd = openSync(path, 'r');
-  try {
-    return await readJournal(fd);
-  } finally {
-    closeSync(fd);
-  }
+/** Sequence and id of each post that a journal has. */
+export async function numbersIn(journal: Journal): Promise<string> {
+  return numbers(await postsIn(journal));
 }
 
-/**
- * A journal with kept posts and keys, several writes behind them, and a mark at its end; and the
- * posts that it holds.
- */
-export async function sampleJournal(path: string): Promise<{ bytes: Buffer; posts: Post[] }> {
-  const journal = await openJournal(path, { now: soonAfter });
-  await journal.append([newPost(101), newPost(102, '- a'), newPost(103)]);
-  await journal.retire(({ sequence }) => sequence === 2, new Map([[3, 120]]));
-  await Promise.all([
-    journal.append([newPost(121, '7 b')]),
-    journal.append([newPost(122), newPost(123)]),
-  ]);
-  await journal.append([newPost(124)]);
-  const posts = [...journal.replay()];
-  await journal.close();
-  return { bytes: readFileSync(path), posts };
+/** Runs with a way to open one store, without a thread, in a folder of its own. */
+export async function withStore(
+  run: (path: string, open: (options?: StoreOptions) => Store) => void,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const inside = join(folder, 'inside');
+    mkdirSync(inside);
+    const stores: Store[] = [];
+    try {
+      run(join(inside, 'points.journal'), (options = {}) => {
+        const store = new Store(join(inside, 'points.journal'), options);
+        stores.push(store);
+        return store;
+      });
+    } finally {
+      for (const store of stores) store.abandon();
+    }
+  });
 }

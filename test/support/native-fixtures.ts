@@ -17,7 +17,10 @@ export function writeNativeFixtures(folder: string): void {
   const hello = point({ id: 7, comment: 'Hi', lat: 60.25, lon: -0.5 });
   writeNative(file('one'), [blockOf([hello])]);
 
-  writeNative(file('watermark'), [blockOf([hello])], [], 2 ** 40 + 7);
+  writeNative(file('watermark'), [blockOf([hello])], [], {
+    journal: '0123456789abcdef',
+    sequence: 2 ** 40 + 7,
+  });
 
   const blocks = [
     blockOf([

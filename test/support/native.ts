@@ -8,7 +8,7 @@ import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
 import type { ColumnBlock, PointBlock } from '../../src/snapshot/block.js';
 import { openNative } from '../../src/snapshot/native/read.js';
 import { type NativeTotals, NativeWriter } from '../../src/snapshot/native/write.js';
-import type { LoadReport } from '../../src/snapshot/snapshot.js';
+import type { LoadReport, Watermark } from '../../src/snapshot/snapshot.js';
 
 export const CREATED_AT: number = Date.UTC(2023, 4, 1, 12);
 
@@ -50,11 +50,11 @@ export function writeNative(
   path: string,
   blocks: readonly PointBlock[],
   notifications: readonly Notification[] = [],
-  journalThrough?: number,
+  watermark?: Watermark,
 ): NativeTotals {
   const fd = openSync(path, 'wx');
   try {
-    const writer = new NativeWriter(fd, 'a test', journalThrough);
+    const writer = new NativeWriter(fd, 'a test', watermark);
     for (const block of blocks) writer.write(block);
     writer.writeNotifications(notifications);
     return writer.finish(CREATED_AT);

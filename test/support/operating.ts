@@ -10,7 +10,7 @@ export interface Ready {
   readonly stale: boolean;
   readonly reason?: string;
   readonly since?: string;
-  readonly unwritable?: { readonly reason?: string; readonly since: string };
+  readonly posts: { readonly accepted: boolean; readonly reason?: string };
   readonly building?: {
     readonly path?: string;
     readonly since: string;

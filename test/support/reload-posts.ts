@@ -3,10 +3,10 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { readSettled } from '../../src/commands/journal.js';
+import { readPosts } from '../../src/commands/journal.js';
 import { packSnapshot } from '../../src/commands/pack.js';
 import { Random } from '../../src/generate/random.js';
-import { renderPoint } from '../../src/model/point.js';
+import type { Watermark } from '../../src/snapshot/snapshot.js';
 import { withFolder } from './native.js';
 import { type Listed, listAll, postKeyed } from './posted.js';
 import { type Service, startService } from './service.js';
@@ -26,6 +26,8 @@ interface World {
   readonly acknowledged: Map<string, string>;
   /** Keys whose points the upstream took in and deleted. */
   readonly deleted: Set<string>;
+  /** What the upstream has taken in or deleted: all its snapshots from then on say so. */
+  watermark: Watermark | undefined;
 }
 
 /**
@@ -40,9 +42,14 @@ export async function reloadWhilePosting(seed: number, reloads: number): Promise
   await withFolder(async (folder) => {
     const path = join(folder, 'notes');
     const journal = join(folder, 'notes.journal');
-    const world: World = { base: new Map(), acknowledged: new Map(), deleted: new Set() };
+    const world: World = {
+      base: new Map(),
+      acknowledged: new Map(),
+      deleted: new Set(),
+      watermark: undefined,
+    };
     addNote(world, LARGEST_ID);
-    await replace(path, world, undefined);
+    await replace(path, world);
     const flags = ['--snapshot', path, '--journal', journal, '--workers', '2', '--settle', '0'];
     flags.push('--posts-per-address', '0', '--admin-token', 'secret', '--max-shrink', '100');
     const service = await startService(flags);
@@ -54,7 +61,8 @@ export async function reloadWhilePosting(seed: number, reloads: number): Promise
       for (let reload = 0; reload < reloads; reload++) {
         const kind = KINDS[reload % KINDS.length]!;
         const about = `seed ${seed}, reload ${reload}, ${kind}`;
-        await replace(path, world, await change(kind, service, journal, world, random));
+        await change(kind, service, world, random);
+        await replace(path, world);
         const reply = await service.get('/admin/reload?wait', { method: 'POST', headers: ADMIN });
         assert.is(reply.status, 200, `${about}: ${reply.text}`);
         await keepsAll(service, world, about);
@@ -93,26 +101,33 @@ async function postOn(
   agent.destroy();
 }
 
-/** Changes what the upstream has; returns the watermark of its next snapshot, if that has one. */
+/** Changes what the upstream has. */
 async function change(
   kind: (typeof KINDS)[number],
   service: Service,
-  journal: string,
   world: World,
   random: Random,
-): Promise<number | undefined> {
-  const { base, deleted } = world;
+): Promise<void> {
+  const { base, deleted, watermark } = world;
   if (kind === 'predates') {
     addNote(world, base.size);
-    return undefined;
+    return;
   }
   if (kind === 'watermark') {
-    const { posts, through } = await readSettled(journal);
-    for (const { point } of posts) {
-      if (random.int(4) === 0) deleted.add(point.comment);
-      else base.set(point.id, renderPoint(point));
+    // the service has what this takes: the answer is complete up to its sequence
+    const { name, posts, through } = await readPosts(
+      `http://127.0.0.1:${service.port}`,
+      0,
+      'secret',
+    );
+    for (const { id, record, sequence } of posts) {
+      const { comment } = JSON.parse(record);
+      if (sequence <= (watermark?.sequence ?? 0) || base.has(id)) continue;
+      if (random.int(4) === 0) deleted.add(comment);
+      else base.set(id, record);
     }
-    return through;
+    world.watermark = { journal: name, sequence: through };
+    return;
   }
   const agent = new Agent({ keepAlive: true });
   const waiting = (await listAll(service, agent)).filter(({ id }) => !base.has(id as number));
@@ -122,7 +137,6 @@ async function change(
     if (kind === 'contains') base.set(record['id'] as number, JSON.stringify(record));
     else addNote(world, record['id'] as number);
   }
-  return undefined;
 }
 
 /** Adds a record of the upstream's own. */
@@ -131,14 +145,14 @@ function addNote({ base }: World, id: number): void {
   base.set(id, `{"id":${id},${note}}`);
 }
 
-async function replace(path: string, { base }: World, through: number | undefined): Promise<void> {
+async function replace(path: string, { base, watermark }: World): Promise<void> {
   const draft = `${path}.tmp`;
   writeFileSync(draft, `${[...base.values()].join('\n')}\n`);
-  if (through === undefined) {
+  if (watermark === undefined) {
     renameSync(draft, path);
   } else {
     const packed = `${path}.packed.tmp`;
-    await packSnapshot(draft, packed, { print: () => {}, journalThrough: through });
+    await packSnapshot(draft, packed, { print: () => {}, watermark });
     renameSync(packed, path);
   }
 }

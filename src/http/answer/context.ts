@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Current } from '../../live/current.js';
-import type { Posts } from '../../live/posts/posts.js';
 import type { Uploads } from '../../media/upload.js';
 import type { TimeZone } from '../../model/time-zone.js';
+import type { Posts } from '../../posts/posts.js';
 import type { Tokens } from '../../tokens/table.js';
 import type { Site } from '../pages/site.js';
 import type { OriginSettings } from '../request/origin.js';

@@ -1,5 +1,6 @@
 /** Headers that scripts may read. */
-export const EXPOSED = 'Allow, ETag, Location, Retry-After, Waypost-Snapshot, X-Request-Id';
+export const EXPOSED =
+  'Allow, ETag, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
 const FOR_ANY: readonly string[] = [
   'Access-Control-Allow-Origin',
   '*',
@@ -25,7 +26,7 @@ export function preflightHeaders(allow: string): Readonly<Record<string, string>
   return {
     'Access-Control-Allow-Methods': allow,
     'Access-Control-Allow-Headers':
-      'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, Waypost-Timing, X-Request-Id',
+      'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, Waypost-At-Least, Waypost-Timing, X-Request-Id',
     'Access-Control-Max-Age': '86400',
   };
 }

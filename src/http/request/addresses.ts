@@ -22,6 +22,7 @@ export const LIVE_PATH = '/health/live';
 export const READY_PATH = '/health/ready';
 export const METRICS_PATH = '/metrics';
 export const RELOAD_PATH = '/admin/reload';
+export const POSTS_PATH = '/admin/posts';
 
 /** The methods that an address takes. */
 export const ALLOW_POINTS = 'GET, POST, HEAD, OPTIONS';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { PostKey } from '../../live/journal/journal.js';
 import type { Upload, Uploads } from '../../media/upload.js';
 import type { Draft, Refused } from '../../model/draft.js';
 import { quote } from '../../model/quote.js';
+import type { PostKey } from '../../posts/journal.js';
 import type { Context, Posting } from '../answer/context.js';
 import { corsHeaders } from '../answer/cors.js';
 import { varyOf } from '../answer/head.js';
@@ -39,6 +39,8 @@ import { userOf } from '../request/token.js';
 const PARSED = ['application/json', 'application/x-www-form-urlencoded'];
 /** Header of the answer to a post that was accepted before. */
 export const REPLAYED = 'Idempotency-Replayed';
+/** Header of the answer to an accepted point: what has this sequence of the journal has the point. */
+const SEQUENCE = 'Waypost-Sequence';
 /** Headers that all answers to accepted points have in common. */
 const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
@@ -124,15 +126,16 @@ export function addPosting(
     if (answer.kind === 'refused') throw new HttpError(400, answer.problems);
     if (answer.kind === 'key_reused') throw keyReused();
     if (answer.kind === 'unavailable') throw unavailable(answer.reason);
-    const { id, record } = answer;
+    const { id, record, sequence } = answer;
     const location = `${originOf(raw)}${POINTS_PATH}${id}/`;
     if (isPage || answer.kind === 'replayed') {
       reply.code(201).headers({ Allow: ALLOW_POINTS, Vary: vary, Location: location, ...SHARED });
+      reply.header(SEQUENCE, sequence);
       if (answer.kind === 'replayed') reply.header(REPLAYED, 'true');
       const bytes = Buffer.from(record);
       return isPage ? sendPage(reply, site, subject, id, bytes) : reply.send(bytes);
     }
-    let lines = `Location: ${location}\r\n${fixed}Content-Length: ${Buffer.byteLength(record)}\r\n`;
+    let lines = `${SEQUENCE}: ${sequence}\r\nLocation: ${location}\r\n${fixed}Content-Length: ${Buffer.byteLength(record)}\r\n`;
     // where the client did, the writer adds it
     if (raw.headers['x-request-id'] === undefined) lines += `X-Request-Id: ${request.id}\r\n`;
     write(request, reply, 201, 'none', lines, record);

@@ -9,8 +9,8 @@ const UNFINISHED =
 /** Names of checksums and signatures of other files. */
 const ABOUT_FILES =
   /(?:\.(?:md5|sha1|sha256|sha512|asc|sig|minisig)|^(?:md5|sha\d+)sums(?:\.txt)?)$/i;
-/** Names of journals of accepted points, and what is left of one when it was mended. */
-const JOURNALS = /\.journal(?:\.new|\.damaged-.*)?$/i;
+/** Names of journals of accepted points, of SQLite's files beside them, and of what was put aside. */
+const JOURNALS = /\.journal(?:\.new)?(?:-journal|\.aside-\d+)?$/i;
 /** Names of texts for people. */
 const FOR_PEOPLE = /^(?:readme|licen[cs]e|changelog|notice)(?:\.|$)|\.(?:md|log)$/i;
 

@@ -8,6 +8,7 @@ import { show } from '../../model/quote.js';
 import { parseTimestamp } from '../../model/timestamp.js';
 import { isWhole } from '../../model/whole.js';
 import { type ColumnBlock, MAX_BLOCK_POINTS, MAX_RECORD_BYTES } from '../block.js';
+import type { Watermark } from '../snapshot.js';
 import {
   type FooterObject,
   MAX_FRAME_NOTIFICATIONS,
@@ -25,7 +26,7 @@ export interface Header {
   readonly origin: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  readonly journalThrough: number | undefined;
+  readonly watermark: Watermark | undefined;
 }
 
 /** The columns of a block, and what they say about its records. */
@@ -74,9 +75,15 @@ export function readHeader(fields: Fields, fail: Fail): Header {
     count: wholeNumber(fields, 'count', fail),
     origin,
     createdAt: createdAt.micros / 1000,
-    journalThrough:
-      'journal_through' in fields ? wholeNumber(fields, 'journal_through', fail) : undefined,
+    watermark: readWatermark(fields, fail),
   };
+}
+
+function readWatermark(fields: Fields, fail: Fail): Watermark | undefined {
+  if (!('journal_through' in fields)) return undefined;
+  const { journal = '' } = fields;
+  if (typeof journal !== 'string') throw fail('journal must be text');
+  return { journal, sequence: wholeNumber(fields, 'journal_through', fail) };
 }
 
 /** Checks a footer. */

@@ -1,6 +1,7 @@
 import { Packr } from 'msgpackr';
 import type { Notification } from '../../model/notification.js';
 import type { AttributeColumns, PointBlock } from '../block.js';
+import type { Watermark } from '../snapshot.js';
 import {
   ARRAY32_MARK,
   BIN32_MARK,
@@ -16,7 +17,7 @@ const packr = new Packr({ useRecords: false, variableMapSize: true });
 /** What a header says that is known before the points are. */
 export interface Labels {
   readonly origin: string;
-  readonly journalThrough?: number | undefined;
+  readonly watermark?: Watermark | undefined;
 }
 
 /**
@@ -25,7 +26,7 @@ export interface Labels {
  */
 export function headerObject(
   count: number,
-  { origin, journalThrough }: Labels,
+  { origin, watermark }: Labels,
   createdAt: number,
 ): Uint8Array {
   const time = new Date(createdAt).toISOString();
@@ -38,9 +39,10 @@ export function headerObject(
     count: uint32(count),
     origin: packr.pack(origin),
     created_at: packr.pack(time),
-    ...(journalThrough === undefined
-      ? {}
-      : { journal_through: packr.pack(integer(journalThrough)) }),
+    ...(watermark && {
+      journal: packr.pack(watermark.journal),
+      journal_through: packr.pack(integer(watermark.sequence)),
+    }),
   });
 }
 

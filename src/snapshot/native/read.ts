@@ -8,6 +8,7 @@ import {
   type Progress,
   type ReadOptions,
   type TwoPassReader,
+  type Watermark,
 } from '../snapshot.js';
 import {
   allocateColumns,
@@ -69,7 +70,7 @@ class Reader implements NativeReader {
   readonly count: number;
   readonly origin: string;
   readonly digest: string;
-  readonly journalThrough: number | undefined;
+  readonly watermark: Watermark | undefined;
   readonly #file: FrameFile;
   readonly #ends: Ends;
   readonly #onProgress: Progress | undefined;
@@ -86,7 +87,7 @@ class Reader implements NativeReader {
     this.count = ends.header.count;
     this.origin = ends.header.origin;
     this.digest = ends.digest;
-    this.journalThrough = ends.header.journalThrough;
+    this.watermark = ends.header.watermark;
   }
 
   async *blocks(): AsyncIterable<PointBlock> {
@@ -139,7 +140,7 @@ class Reader implements NativeReader {
       page: undefined,
       digest: this.digest,
       createdAt: this.#ends.header.createdAt,
-      ...(this.journalThrough === undefined ? {} : { journalThrough: this.journalThrough }),
+      ...(this.watermark && { watermark: this.watermark }),
     };
   }
 

@@ -63,7 +63,7 @@ export async function sortNative(
   const { notifications, createdAt } = reader.report();
 
   ftruncateSync(fd);
-  const writer = new NativeWriter(fd, reader.origin, reader.journalThrough);
+  const writer = new NativeWriter(fd, reader.origin, reader.watermark);
   for (const block of spool.blocks()) {
     writer.write(block);
     await advance(block);

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Notification } from '../../model/notification.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
-import { MAGIC } from '../snapshot.js';
+import { MAGIC, type Watermark } from '../snapshot.js';
 import { writeAll } from '../write-all.js';
 import {
   binMark,
@@ -50,13 +50,13 @@ export class NativeWriter {
   #state: 'blocks' | 'notifications' | 'finished' = 'blocks';
 
   /**
-   * `origin` tells people where the points come from; it is cut at 1,000 characters. All posts of
-   * the journal up to `journalThrough` are among the points, or were left out on purpose.
+   * `origin` tells people where the points come from; it is cut at 1,000 characters. The posts of
+   * `watermark` are among the points, or were left out on purpose.
    */
-  constructor(fd: number, origin: string, journalThrough?: number | undefined) {
+  constructor(fd: number, origin: string, watermark?: Watermark | undefined) {
     requireLittleEndian();
     this.#fd = fd;
-    this.#labels = { origin: wellFormed(origin.slice(0, 1000)), journalThrough };
+    this.#labels = { origin: wellFormed(origin.slice(0, 1000)), watermark };
     this.#put(MAGIC);
     // holds the place until the count and the time are known
     this.#frame(headerObject(0, this.#labels, 0));

@@ -9,19 +9,21 @@ import { openSnapshot } from '../../../src/snapshot/files/open.js';
 import { readOnePass, readTwoPass, withFolder } from '../../support/native.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures', import.meta.url));
-const WATERMARK = 2 ** 40 + 7;
+const WATERMARK = { journal: '0123456789abcdef', sequence: 2 ** 40 + 7 };
+const NONE = { journal: 'fedcba9876543210', sequence: 0 };
+const OTHER = { journal: 'fedcba9876543210', sequence: 9 };
 const print = (): void => {};
 
 test('a header says up to which post of a journal the file goes', async () => {
   const path = join(FIXTURES, 'native/watermark.waypost');
   const [[block], report] = await readOnePass(path);
-  assert.equal([block!.count, report.journalThrough], [1, WATERMARK]);
-  assert.is(readTwoPass(path)[1].journalThrough, WATERMARK);
+  assert.equal([block!.count, report.watermark], [1, WATERMARK]);
+  assert.equal(readTwoPass(path)[1].watermark, WATERMARK);
   const reader = await openSnapshot(path, {});
-  assert.is(reader.journalThrough, WATERMARK);
+  assert.equal(reader.watermark, WATERMARK);
   reader.close();
   const [, without] = await readOnePass(join(FIXTURES, 'native/one.waypost'));
-  assert.not.ok('journalThrough' in without);
+  assert.not.ok('watermark' in without);
 });
 
 test('pack writes a watermark, keeps it through sorting, and keeps that of a native input', () =>
@@ -29,20 +31,23 @@ test('pack writes a watermark, keeps it through sorting, and keeps that of a nat
     const many = join(FIXTURES, 'points.ndjson');
     const [first, second, third, plain] = ['1', '2', '3', '4'].map((name) => join(folder, name));
     // the second way of sorting rewrites the file
-    await packSnapshot(many, first!, { journalThrough: 0, print, maxHeldBytes: 1000 });
-    assert.is((await readOnePass(first!))[1].journalThrough, 0);
-    await packSnapshot(many, second!, { journalThrough: WATERMARK, print });
-    assert.is((await readOnePass(second!))[1].journalThrough, WATERMARK);
+    await packSnapshot(many, first!, { watermark: NONE, print, maxHeldBytes: 1000 });
+    assert.equal((await readOnePass(first!))[1].watermark, NONE);
+    await packSnapshot(many, second!, { watermark: WATERMARK, print });
+    assert.equal((await readOnePass(second!))[1].watermark, WATERMARK);
     await packSnapshot(second!, third!, { print });
-    assert.is((await readOnePass(third!))[1].journalThrough, WATERMARK);
-    await packSnapshot(second!, third!, { print, journalThrough: 9 });
-    assert.is((await readOnePass(third!))[1].journalThrough, 9);
+    assert.equal((await readOnePass(third!))[1].watermark, WATERMARK);
+    await packSnapshot(second!, third!, { print, watermark: OTHER });
+    assert.equal((await readOnePass(third!))[1].watermark, OTHER);
 
     await packSnapshot(many, plain!, { print });
-    assert.not.ok('journalThrough' in (await readOnePass(plain!))[1]);
+    assert.not.ok('watermark' in (await readOnePass(plain!))[1]);
     const lines: string[] = [];
     await verify(second!, { print: (line) => lines.push(line) });
-    assert.ok(lines.includes('  journal        up to 1,099,511,627,783'), lines.join('\n'));
+    assert.ok(
+      lines.includes('  journal        0123456789abcdef up to 1,099,511,627,783'),
+      lines.join('\n'),
+    );
     assert.not.equal(readFileSync(second!), readFileSync(plain!));
   }));
 

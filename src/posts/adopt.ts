@@ -1,0 +1,206 @@
+import type { Logger } from 'pino';
+import { rankOf } from '../dataset/order.js';
+import { InputError } from '../errors.js';
+import type { Accepted } from '../live/accepted.js';
+import type { Generation } from '../live/generation.js';
+import type { Tails } from '../live/tails.js';
+import { readPoint } from '../model/point.js';
+import type { Microseconds } from '../model/units.js';
+import { type Journal, type Post, readAll } from './journal.js';
+import type { PostWriter } from './writer.js';
+
+/** What adopts new generations. */
+export interface Adopter {
+  readonly journal: Journal;
+  readonly writer: PostWriter;
+  readonly tails: Pick<Tails, 'prepare' | 'serve'>;
+  readonly retired: Retired;
+  readonly logger: Logger;
+}
+
+/** Ids that a snapshot must leave for posts. */
+const ROOM_FOR_IDS = 2 ** 32;
+/** How long a post is kept that a snapshot has, for its key and for an older snapshot. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+const PRUNE_MS = 60_000;
+
+/**
+ * Serves a new generation of the snapshot and all accepted points that it does not contain. One
+ * whose id the snapshot uses for something else moves to a fresh id, on stable storage before
+ * anybody sees it. Rejects with JournalUnavailable where that cannot be written; what was served
+ * then stays.
+ */
+export async function adopt(generation: Generation, adopter: Adopter): Promise<void> {
+  const { writer, tails, retired } = adopter;
+  const settling = new Settling(generation, adopter);
+  // most posts are looked at while others are accepted
+  await settling.take();
+  const first = await tails.prepare(generation, settling.kept);
+  const { done } = await writer.exclusively(async () => {
+    await settling.take();
+    writer.refusal = settling.refusal;
+    return tails.serve(first, settling.kept, adopter.journal.state.lastSequence);
+  });
+  await done;
+  retired.replace(settling.retired);
+}
+
+/** What becomes of the posts of a journal beside a snapshot. */
+class Settling {
+  /** Posts that are served beside the snapshot, of the last {@link take}. */
+  kept: Accepted[] = [];
+  /** Posts that the snapshot contains. */
+  readonly retired: Pick<Post, 'sequence' | 'createdAt'>[] = [];
+  /** Up to which sequence posts were looked at. */
+  through = 0;
+  readonly #generation: Generation;
+  readonly #adopter: Adopter;
+  readonly #watermark: number;
+
+  constructor(generation: Generation, adopter: Adopter) {
+    this.#generation = generation;
+    this.#adopter = adopter;
+    this.#watermark = watermarkOf(generation, adopter);
+    adopter.journal.giveIdsFrom(largestId(generation) + 1);
+  }
+
+  /** Why the snapshot leaves no ids for posts, if it does not. */
+  get refusal(): string | undefined {
+    const largest = largestId(this.#generation);
+    if (largest <= Number.MAX_SAFE_INTEGER - ROOM_FOR_IDS) return undefined;
+    return `the snapshot has the id ${largest}, which leaves less than 2^32 for posts`;
+  }
+
+  /** Looks at the posts that it has not looked at yet. */
+  async take(): Promise<void> {
+    this.kept = [];
+    // posts that move come behind all others, and are looked at then
+    while (await this.#takeSome()) {}
+  }
+
+  /** Returns whether posts have moved. */
+  async #takeSome(): Promise<boolean> {
+    const { journal, logger } = this.#adopter;
+    const moves = new Map<number, number>();
+    for await (const posts of readAll(journal, this.through)) {
+      for (const post of posts) {
+        const { sequence, createdAt } = post;
+        this.through = sequence;
+        const standing = standingOf(post, (id) => this.#createdAt(id), this.#watermark);
+        if (standing === 'kept') this.kept.push(acceptedOf(post));
+        else if (standing === 'retired') this.retired.push({ sequence, createdAt });
+        else moves.set(sequence, await journal.takeIds(1));
+      }
+    }
+    if (moves.size === 0) return false;
+    for (const { sequence, id, movedFrom } of await journal.move(moves)) {
+      const ids = { from: movedFrom, to: id };
+      logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
+    }
+    return true;
+  }
+
+  /** When the snapshot's record with an id was created. */
+  #createdAt(id: number): Microseconds | undefined {
+    const { byId, byCreatedAt } = this.#generation.engine.dataset;
+    const rank = rankOf(byId, id);
+    return rank < 0 ? undefined : byCreatedAt.keys[byCreatedAt.ranks[byId.rows[rank]!]!];
+  }
+}
+
+/** Posts that the snapshot served contains: forgotten once they are a day old. */
+export class Retired {
+  readonly #journal: Journal;
+  readonly #logger: Logger;
+  #posts: readonly Pick<Post, 'sequence' | 'createdAt'>[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(journal: Journal, logger: Logger, now: () => number = steadyNow) {
+    this.#journal = journal;
+    this.#logger = logger;
+    this.#timer = setInterval(() => void this.prune(now()), PRUNE_MS).unref();
+  }
+
+  /** Those of another snapshot, from now on. */
+  replace(posts: readonly Pick<Post, 'sequence' | 'createdAt'>[]): void {
+    this.#posts = posts;
+  }
+
+  /** Forgets those that are a day old at a time in milliseconds since the epoch. */
+  async prune(now: number): Promise<void> {
+    const old = this.#posts.filter(({ createdAt }) => createdAt / 1000 + KEPT_MS <= now);
+    if (old.length === 0) return;
+    const before = this.#posts;
+    try {
+      await this.#journal.prune(old.map(({ sequence }) => sequence));
+      const gone = new Set(old);
+      if (this.#posts === before) this.#posts = before.filter((post) => !gone.has(post));
+      this.#logger.info({ posts: old.length }, 'accepted points pruned: the snapshot has them');
+    } catch (error) {
+      this.#logger.error({ err: error, posts: old.length }, 'accepted points not pruned');
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** What becomes of a post beside a snapshot. */
+type Standing =
+  /** The snapshot has it, or was made knowing of it. */
+  | 'retired'
+  /** The snapshot knows nothing of it. */
+  | 'kept'
+  /** The snapshot uses its id for another record: it needs a new one. */
+  | 'moved';
+
+/**
+ * Compares a post with a snapshot: `createdAt` says when the snapshot's record with an id was
+ * created, undefined where there is none; `watermark` is the sequence up to which the snapshot
+ * knows of all posts, 0 where it does not say. A post that has moved is also found under the id
+ * with which it was acknowledged.
+ */
+export function standingOf(
+  {
+    sequence,
+    id,
+    createdAt: micros,
+    movedFrom,
+  }: Pick<Post, 'sequence' | 'id' | 'createdAt' | 'movedFrom'>,
+  createdAt: (id: number) => Microseconds | undefined,
+  watermark: number,
+): Standing {
+  if (sequence <= watermark) return 'retired';
+  if (movedFrom !== undefined && createdAt(movedFrom) === micros) return 'retired';
+  const there = createdAt(id);
+  if (there === undefined) return 'kept';
+  return there === micros ? 'retired' : 'moved';
+}
+
+/** A post as it is served. Throws an InputError where somebody has edited it. */
+export function acceptedOf({ sequence, record }: Post): Accepted {
+  const point = readPoint(JSON.parse(record), () => {});
+  if (!Array.isArray(point)) return { sequence, point: point as Accepted['point'], record };
+  const [{ field, reason }] = point;
+  throw new InputError(`the journal: post ${sequence} has a record whose ${field} ${reason}`);
+}
+
+/** The sequence up to which the snapshot has all posts of this journal. */
+function watermarkOf(generation: Generation, { journal, logger }: Adopter): number {
+  const { watermark } = generation.parts.dataset.report;
+  if (watermark === undefined) return 0;
+  const { name, lastSequence } = journal.state;
+  if (watermark.journal === name && watermark.sequence <= lastSequence) return watermark.sequence;
+  logger.warn({ watermark, journal: name }, 'the snapshot tells of a journal that is not this one');
+  return 0;
+}
+
+function largestId({ engine: { dataset } }: Generation): number {
+  return dataset.byId.keys.at(-1) ?? 0;
+}
+
+/** The system's time as it was when the process began, and what has passed since by a steady clock. */
+function steadyNow(): number {
+  return performance.timeOrigin + performance.now();
+}

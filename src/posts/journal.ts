@@ -1,0 +1,129 @@
+import { InputError } from '../errors.js';
+import type { Microseconds } from '../model/units.js';
+
+/** What a client sent to have its post accepted once, however often it is sent. */
+export interface PostKey {
+  /** Visible ASCII characters and blanks: the user, a blank, and the client's own key. */
+  readonly name: string;
+  /** The SHA-256 of what the request said: hexadecimal. */
+  readonly body: string;
+}
+
+/** A point that is to be accepted. */
+export interface NewPost {
+  readonly id: number;
+  readonly createdAt: Microseconds;
+  /** The point's JSON, as the list shows it. */
+  readonly record: string;
+  readonly key?: PostKey | undefined;
+}
+
+/** An accepted point, as a journal keeps it. */
+export interface Post extends NewPost {
+  /** A whole number from 1, ascending, never used again. */
+  readonly sequence: number;
+  /** The id under which the point was acknowledged, where it has another one by now. */
+  readonly movedFrom?: number | undefined;
+}
+
+/** What became of one post of a batch: its sequence, or the post that used its key before. */
+export type Appended = { readonly sequence: number } | { readonly earlier: Post };
+
+export interface JournalState {
+  /** Random, chosen when the journal was begun: tells it from every other one. */
+  readonly name: string;
+  /** Of the newest post; 0 before the first. */
+  readonly lastSequence: number;
+  /** Above the id of every post that was ever journaled. */
+  readonly nextId: number;
+  /** The latest time of creation that was ever journaled; 0 before the first post. */
+  readonly lastTime: Microseconds;
+  /** Posts that the journal keeps. */
+  readonly posts: number;
+  readonly bytes: number;
+  /** Why nothing can be written now; undefined where all is well. */
+  readonly problem: string | undefined;
+}
+
+/**
+ * Accepted points on stable storage, in one order for everybody, until a snapshot contains them.
+ */
+export interface Journal {
+  readonly state: JournalState;
+  /** Takes ids that no other post has or had, and returns the first of them. */
+  takeIds(count: number): Promise<number>;
+  /** Gives ids from this one on, at least. */
+  giveIdsFrom(id: number): void;
+  /**
+   * Numbers the posts and resolves when they are on stable storage; what listens to
+   * {@link changed} has been told of them then. A key that was used before fails its post only.
+   * Rejects with {@link JournalUnavailable}; nothing of the posts stays then.
+   */
+  append(posts: readonly NewPost[]): Promise<readonly Appended[]>;
+  /** The posts behind a sequence, ascending, {@link READ_POSTS} at most. */
+  read(after: number): Promise<readonly Post[]>;
+  /** Has posts told as they become durable, in the order of their sequences. */
+  changed(callback: (posts: readonly Post[]) => void): void;
+  /** The post that a key was used for. */
+  find(key: string): Promise<Post | undefined>;
+  /**
+   * Gives posts other ids, by their sequences: each becomes a post with a sequence of its own, and
+   * nobody is told. Returns these. Rejects with {@link JournalUnavailable}.
+   */
+  move(ids: ReadonlyMap<number, number>): Promise<readonly Post[]>;
+  /** Forgets posts by their sequences, keys included. Rejects with {@link JournalUnavailable}. */
+  prune(sequences: readonly number[]): Promise<void>;
+  /** Waits for what is under way and gives the journal free for other processes. */
+  close(): Promise<void>;
+}
+
+/** Posts that are read at a time: whoever gets fewer has got all. */
+export const READ_POSTS = 4_096;
+
+/** All posts of a journal behind a sequence, up to another one, some thousands at a time. */
+export async function* readAll(
+  journal: Pick<Journal, 'read'>,
+  after: number,
+  through: number = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly Post[], void, undefined> {
+  for (let last = after; last < through; ) {
+    const posts = await journal.read(last);
+    const wanted = posts.filter(({ sequence }) => sequence <= through);
+    if (wanted.length > 0) yield wanted;
+    if (posts.length < READ_POSTS) return;
+    last = posts.at(-1)!.sequence;
+  }
+}
+
+/** The journal cannot be written now, such as on a full disk; it may be possible later. */
+export class JournalUnavailable extends Error {
+  override readonly name = 'JournalUnavailable';
+}
+
+/** Another process owns the journal. */
+export class JournalLocked extends InputError {}
+
+/** The rights of the file or its folder do not let this process write. */
+export class JournalUnwritable extends InputError {}
+
+/** What is wrong with a file of a journal. */
+export type StoreFault =
+  /** Another process owns it. */
+  | 'locked'
+  /** The rights of the file or its folder are wanting. */
+  | 'unwritable'
+  /** It is no journal, or a damaged one: people have to look at it. */
+  | 'refused'
+  /** The disk is full, or fails; that may pass. */
+  | 'failing';
+
+/** The message says what is wrong, without the name of the file. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly fault: StoreFault;
+
+  constructor(fault: StoreFault, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.fault = fault;
+  }
+}

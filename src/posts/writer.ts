@@ -1,0 +1,172 @@
+import type { Room } from '../live/tails.js';
+import { MediaUnavailable } from '../media/folder.js';
+import type { CheckedImage, Media } from '../media/media.js';
+import type { Draft } from '../model/draft.js';
+import { renderPoint } from '../model/point.js';
+import type { PostClock } from './clock.js';
+import { type Journal, JournalUnavailable, type Post } from './journal.js';
+import type { PostReply, PostRequest, Posts } from './posts.js';
+import type { PostStats } from './stats.js';
+
+/** Where accepted points become visible, after the journal has them. */
+export interface Visible {
+  /**
+   * Keeps room for points with so many bytes of records until it is released; waits for a merge
+   * where there is none. Resolves with undefined where there is none then, either.
+   */
+  reserve(rows: number, bytes: number): Promise<Room | undefined>;
+}
+
+/** What a {@link PostWriter} is made with. */
+export interface PostWriterParts {
+  readonly journal: Journal;
+  readonly visible: Visible;
+  /** Undefined where no images are taken: no post has one then. */
+  readonly media: Media | undefined;
+  readonly clock: PostClock;
+  readonly stats: Pick<PostStats, 'outcomes'>;
+}
+
+/** A point is journaled, then visible, then answered for. One a process. */
+export class PostWriter implements Posts {
+  /** Why no points are accepted although the journal could be written. */
+  refusal: string | undefined;
+  readonly #parts: PostWriterParts;
+  /** Posts between their id and their answer. */
+  #busy = 0;
+  #whenIdle: (() => void) | undefined;
+  /** Whoever has the journal to itself, one after the other. */
+  #alone: Promise<unknown> | undefined;
+
+  constructor(parts: PostWriterParts) {
+    this.#parts = parts;
+  }
+
+  async post(request: PostRequest): Promise<PostReply> {
+    let reply: PostReply;
+    try {
+      reply = await this.#check(request);
+    } catch (error) {
+      if (error instanceof MediaUnavailable) reply = unavailable(error.message);
+      // the log says why, with the name of the file
+      else if (error instanceof JournalUnavailable) reply = unavailable(CANNOT_BE_WRITTEN);
+      else throw error;
+    }
+    this.#parts.stats.outcomes[reply.kind]++;
+    return reply;
+  }
+
+  /** Works while no post is under way; those that come meanwhile wait. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#alone;
+    const working = (async () => {
+      await before?.catch(() => {});
+      if (this.#busy > 0) {
+        await new Promise<void>((resolve) => {
+          this.#whenIdle = resolve;
+        });
+      }
+      return work();
+    })();
+    this.#alone = working;
+    try {
+      return await working;
+    } finally {
+      if (this.#alone === working) this.#alone = undefined;
+    }
+  }
+
+  /** Looks at the key and the image, and then accepts the point. */
+  async #check(request: PostRequest): Promise<PostReply> {
+    const { draft, key, upload } = request;
+    const { media, journal } = this.#parts;
+    let image: CheckedImage | string | undefined;
+    if (upload !== undefined) {
+      const earlier = key && (await journal.find(key.name).catch(() => undefined));
+      if (earlier !== undefined) {
+        await media!.discard(upload);
+        return repeated(earlier, request);
+      }
+      image = await media!.accept(upload);
+    }
+    if ('problems' in draft || typeof image === 'string') {
+      if (typeof image === 'object') await media!.discard(image);
+      const problems = 'problems' in draft ? draft.problems : {};
+      const wrong = typeof image === 'string' ? { image: [image] } : {};
+      return { kind: 'refused', problems: { ...problems, ...wrong } };
+    }
+    try {
+      return await this.#accept(request, draft, image);
+    } finally {
+      // a point has it by now, or will never have it
+      if (image !== undefined) await media!.discard(image);
+    }
+  }
+
+  async #accept(request: PostRequest, draft: Draft, image?: CheckedImage): Promise<PostReply> {
+    const { visible, media } = this.#parts;
+    const bytes = Buffer.byteLength(draft.comment) + OTHER_BYTES + tagBytes(draft);
+    const room = await visible.reserve(1, bytes);
+    if (room === undefined) return unavailable('too many points wait to become part of the data');
+    while (this.#alone !== undefined) await this.#alone.catch(() => {});
+    this.#busy++;
+    let address: string | undefined;
+    let isStored = false;
+    try {
+      if (this.refusal !== undefined) return unavailable(this.refusal);
+      const id = await this.#parts.journal.takeIds(1);
+      address = image === undefined ? undefined : await media!.store(id, image);
+      const reply = await this.#append(request, draft, id, address);
+      isStored = reply.kind === 'accepted';
+      return reply;
+    } finally {
+      room.release();
+      if (address !== undefined) {
+        // a mark that stays costs the next start a look
+        if (isStored) void media!.settle(address).catch(() => {});
+        else await media!.remove(address).catch(() => {});
+      }
+      this.#busy--;
+      if (this.#busy === 0) this.#whenIdle?.();
+    }
+  }
+
+  async #append(
+    request: PostRequest,
+    { comment, lat, lon, tags }: Draft,
+    id: number,
+    image: string | undefined,
+  ): Promise<PostReply> {
+    const { clock, journal } = this.#parts;
+    const { user, key } = request;
+    const now = clock.next();
+    if (now === undefined) return unavailable('the clock of this machine is beyond the year 2255');
+    const record = renderPoint({
+      ...{ id, status: 'NEW', comment, image, lat, lon, isProcessed: false, createdBy: user, tags },
+      ...{ createdAt: now, modifiedAt: now },
+    });
+    const [appended] = await journal.append([{ id, createdAt: now.micros, record, key }]);
+    if ('earlier' in appended!) return repeated(appended.earlier, request);
+    return { kind: 'accepted', id, record, sequence: appended!.sequence };
+  }
+}
+
+/** Bytes that a record has beside its comment and its tags, at most. */
+const OTHER_BYTES = 1_024;
+const CANNOT_BE_WRITTEN = 'the journal cannot be written; the same key may be sent again';
+
+function tagBytes({ tags = [] }: Draft): number {
+  return tags.reduce((sum, tag) => sum + 2 * Buffer.byteLength(tag) + 3, 0);
+}
+
+/** The answer to a post whose key was used before: that of the first, as it was acknowledged. */
+function repeated({ id, movedFrom, record, key, sequence }: Post, request: PostRequest): PostReply {
+  if (key!.body !== request.key!.body) return { kind: 'key_reused' };
+  if (movedFrom === undefined) return { kind: 'replayed', id, record, sequence };
+  const acknowledged = JSON.stringify({ ...JSON.parse(record), id: movedFrom });
+  return { kind: 'replayed', id: movedFrom, record: acknowledged, sequence };
+}
+
+function unavailable(reason: string): PostReply {
+  return { kind: 'unavailable', reason };
+}
