@@ -2,7 +2,20 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import {
+  credentialsMissing,
+  type HttpError,
+  internalError,
+  keyReused,
+  NotFound,
+  otherSnapshot,
+  overloaded,
+  pageTooLarge,
+  tooManyQueries,
+  unavailable,
+} from '../../src/http/request/errors.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
+import { throttled } from '../../src/http/request/throttle.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
@@ -97,8 +110,7 @@ test('every parameter, header, body and error has an example that fits its schem
       for (const [type, { schema, example, examples: several }] of Object.entries(content)) {
         // bytes
         if (Object.keys(schema).length === 0) continue;
-        const values =
-          several === undefined ? [example] : Object.values(several).map((one) => one.value);
+        const values = several === undefined ? [example] : Object.values(several).map(exampleValue);
         assert.ok(values.length > 0, `${what} ${status} ${type}`);
         for (const value of values) examples.push([`${what} ${status} ${type}`, schema, value]);
       }
@@ -124,7 +136,12 @@ interface Response {
 interface Content {
   readonly schema: Piece;
   readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+  readonly examples?: Readonly<Record<string, Piece>>;
+}
+
+/** The value of an example, in its place or referred to. */
+function exampleValue(example: Piece): unknown {
+  return check.resolve(example)['value'];
 }
 
 test('the example of every parameter is taken, and answered as the document says', async () => {
@@ -161,7 +178,7 @@ test('parameters that cannot be used are refused as the document shows', async (
     const filled = shared
       .map(check.resolve)
       .reduce((at, one) => at.replace(`{${one['name']}}`, String(exampleOf(one))), path);
-    for (const [name, { value }] of examples) {
+    for (const [name, value] of examples) {
       if ('detail' in (value as Piece) || name === 'bytes') continue;
       const [parameter] = Object.keys(value as Piece);
       const reply = await service.get(`${filled}?${parameter}=~`);
@@ -193,13 +210,35 @@ test('errors are answered as the document shows', async () => {
     const status = statuses.includes(String(reply.status)) ? String(reply.status) : 'default';
     const example = errorExamples(of, status).find(([key]) => key === name);
     assert.ok(example, `${name}: ${reply.status}`);
-    assert.equal(reply.json(), example[1].value, name);
+    assert.equal(reply.json(), example[1], name);
   }
 });
 
-function errorExamples({ responses }: Operation, status: string): [string, { value: unknown }][] {
+test('the other errors are those that the service has', () => {
+  const sizes = { count: 1000, size: 9_000_000, longest: 64_000, limit: 8 * 1024 * 1024 };
+  const errors: Readonly<Record<string, HttpError>> = {
+    bytes: pageTooLarge(sizes),
+    snapshot: otherSnapshot('"72f5812cdf281718"', '"0c"'),
+    queries: tooManyQueries(),
+    credentials: credentialsMissing(),
+    key: keyReused(),
+    throttle: throttled(12),
+    storage: unavailable('the disk is full'),
+    overload: overloaded(),
+    internal: internalError(),
+    address: new NotFound(),
+    admins: new NotFound(),
+  };
+  for (const [name, { status, body }] of Object.entries(errors)) {
+    const { summary, value } = document.components['examples']![name]!;
+    assert.equal([Number.parseInt(String(summary), 10), value], [status, body], name);
+  }
+});
+
+function errorExamples({ responses }: Operation, status: string): [string, unknown][] {
   const { content } = check.resolve(responses[status]) as Response;
-  return Object.entries(content!['application/json']!.examples!);
+  const examples = Object.entries(content!['application/json']!.examples!);
+  return examples.map(([name, example]) => [name, exampleValue(example)]);
 }
 
 test('pages for people are answered as the document says', async () => {

@@ -1,19 +1,38 @@
-import type { Answer, Description } from '../description/description.js';
-import { optionFields } from '../description/fields.js';
-import { FEATURE_ANSWER, FEATURES_ANSWER } from '../description/geojson.js';
-import {
-  NOTIFICATIONS_ANSWER,
-  POINT_ANSWER,
-  POINTS_ANSWER,
-  ROOT_ANSWER,
-  TILE_SET_ANSWER,
-} from '../description/schemas.js';
-import { GEOJSON } from '../formats/geojson.js';
-import { MVT } from '../formats/mvt.js';
-import { OPENAPI } from '../formats/openapi.js';
+import { MAX_TAG_LENGTH } from '../../model/point.js';
 import type { Parameter } from '../request/parameter.js';
 import { FORMAT, PAGE_PARAMETERS, POINT_PARAMETERS, POINTS_PARAMETERS } from '../request/params.js';
 import { TILE_PARAMETERS, TILE_PATH_PARAMETERS } from '../request/tile.js';
+
+/** What an address is: OPTIONS, the OpenAPI document and the viewer are made from it. */
+export interface Description {
+  readonly name: string;
+  readonly description: string;
+  readonly parses: readonly string[];
+  readonly actions?: { readonly POST: Readonly<Record<string, Field>> };
+  /** The query string, parameter by parameter. */
+  readonly parameters: readonly Parameter[];
+  /** The variable parts of the path, by the names that its route gives them. */
+  readonly pathParameters: readonly Parameter[];
+}
+
+/** A field of a post as OPTIONS describes it. */
+interface Field {
+  readonly type: string;
+  readonly required: boolean;
+  readonly read_only: boolean;
+  readonly label: string;
+  readonly max_length?: number;
+  readonly child?: Field;
+}
+
+/** What an address and its representations are, as OPTIONS tells. */
+export function optionsOf(
+  { name, description, parses, actions }: Description,
+  formats: readonly { readonly mediaType: string }[],
+): object {
+  const renders = formats.map(({ mediaType }) => mediaType);
+  return { name, description, renders, parses, ...(actions !== undefined && { actions }) };
+}
 
 const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
@@ -31,7 +50,6 @@ export const ROOT_DESCRIPTION: Description = {
   parses: PARSES,
   parameters: [FORMAT],
   pathParameters: [],
-  answers: { 'application/json': ROOT_ANSWER },
 };
 
 export const POINT_DESCRIPTION: Description = {
@@ -40,7 +58,6 @@ export const POINT_DESCRIPTION: Description = {
   parses: PARSES,
   parameters: POINT_PARAMETERS,
   pathParameters: [POINT_ID],
-  answers: { 'application/json': POINT_ANSWER, [GEOJSON.mediaType]: FEATURE_ANSWER },
 };
 
 export const NOTIFICATIONS_DESCRIPTION: Description = {
@@ -49,7 +66,6 @@ export const NOTIFICATIONS_DESCRIPTION: Description = {
   parses: PARSES,
   parameters: PAGE_PARAMETERS,
   pathParameters: [],
-  answers: { 'application/json': NOTIFICATIONS_ANSWER },
 };
 
 /** Of an instance that takes no posts. */
@@ -59,12 +75,37 @@ export const READ_POINTS_DESCRIPTION: Description = {
   parses: PARSES,
   parameters: POINTS_PARAMETERS,
   pathParameters: [],
-  answers: { 'application/json': POINTS_ANSWER, [GEOJSON.mediaType]: FEATURES_ANSWER },
+};
+
+const given = (type: string, label: string, isRequired = false): Field => ({
+  type,
+  required: isRequired,
+  read_only: false,
+  label,
+});
+const set = (type: string, label: string): Field => ({ ...given(type, label), read_only: true });
+
+/** The fields of a post, in the order that records have; the service sets those that are read. */
+const FIELDS: Readonly<Record<string, Field>> = {
+  id: set('integer', 'ID'),
+  status: set('string', 'Status'),
+  comment: given('string', 'Comment'),
+  image: { ...given('image upload', 'Image'), max_length: 100 },
+  lat: given('decimal', 'Lat', true),
+  lon: given('decimal', 'Lon', true),
+  is_processed: set('boolean', 'Is processed'),
+  created_by: set('integer', 'Created by'),
+  tags: {
+    ...given('list', 'Tags'),
+    child: { ...given('string', 'Tags', true), max_length: MAX_TAG_LENGTH },
+  },
+  created_at: set('datetime', 'Created at'),
+  modified_at: set('datetime', 'Modified at'),
 };
 
 export const POINTS_DESCRIPTION: Description = {
   ...READ_POINTS_DESCRIPTION,
-  actions: { POST: optionFields() },
+  actions: { POST: FIELDS },
 };
 
 export const TILE_DESCRIPTION: Description = {
@@ -73,8 +114,6 @@ export const TILE_DESCRIPTION: Description = {
   parses: PARSES,
   parameters: TILE_PARAMETERS,
   pathParameters: TILE_PATH_PARAMETERS,
-  answers: { [MVT.mediaType]: { schema: {} } },
-  empty: { 204: 'The tile is empty.' },
 };
 
 export const TILES_DESCRIPTION: Description = {
@@ -83,10 +122,7 @@ export const TILES_DESCRIPTION: Description = {
   parses: PARSES,
   parameters: TILE_PARAMETERS,
   pathParameters: [],
-  answers: { 'application/json': TILE_SET_ANSWER },
 };
-
-const OPENAPI_ANSWER: Answer = { schema: { type: 'object' }, example: { openapi: '3.1.1' } };
 
 export const OPENAPI_DESCRIPTION: Description = {
   name: 'OpenAPI document',
@@ -94,5 +130,4 @@ export const OPENAPI_DESCRIPTION: Description = {
   parses: PARSES,
   parameters: [],
   pathParameters: [],
-  answers: { 'application/json': OPENAPI_ANSWER, [OPENAPI.mediaType]: OPENAPI_ANSWER },
 };

@@ -2,9 +2,6 @@ import { createPageCopier } from '../../dataset/record-page.js';
 import type { Queue } from '../../query/queue.js';
 import type { Context } from '../answer/context.js';
 import type { View } from '../answer/pipeline.js';
-import type { Answer, Description } from '../description/description.js';
-import { OGC_ANSWERS } from '../description/ogc.js';
-import { GEOJSON } from '../formats/geojson.js';
 import {
   COLLECTION_PATH,
   COLLECTIONS_PATH,
@@ -20,7 +17,7 @@ import {
   OGC_PARAMETERS,
 } from '../request/items.js';
 import type { Parameter } from '../request/parameter.js';
-import { POINT_ID } from './describe.js';
+import { type Description, POINT_ID } from './describe.js';
 import { collectionsView, collectionView, conformanceView, landingView } from './ogc.js';
 import { itemsView, itemView } from './ogc-items.js';
 
@@ -38,63 +35,47 @@ export function ogcResources<Resource>(
   make: Make<Resource>,
 ): Resource[] {
   return [
-    make(
-      OGC_PATH,
-      landingView(context),
-      leading('OGC API - Features', 'Where everything is.', OGC_ANSWERS.landing),
-    ),
+    make(OGC_PATH, landingView(context), leading('OGC API - Features', 'Where everything is.')),
     make(
       CONFORMANCE_PATH,
       conformanceView(),
-      documentOf('Conformance', 'The parts of the standard kept to.', OGC_ANSWERS.conformance),
+      described('Conformance', 'The parts of the standard kept to.'),
     ),
     make(
       COLLECTIONS_PATH,
       collectionsView(context),
-      leading('Collections', 'The one collection there is.', OGC_ANSWERS.collections),
+      leading('Collections', 'The one collection there is.'),
     ),
     make(
       COLLECTION_PATH,
       collectionView(context),
-      leading('Collection', 'What the collection holds, where and when.', OGC_ANSWERS.collection),
+      leading('Collection', 'What the collection holds, where and when.'),
     ),
-    make(ITEMS_PATH, itemsView(context, queue, createPageCopier()), {
-      ...featuresOf(ITEMS_PARAMETERS, OGC_ANSWERS.items),
-      name: 'Items',
-      description: 'Points by ascending ids; the link to the next page begins behind the last one.',
-    }),
+    make(
+      ITEMS_PATH,
+      itemsView(context, queue, createPageCopier()),
+      described(
+        'Items',
+        'Points by ascending ids; the link to the next page begins behind the last one.',
+        ITEMS_PARAMETERS,
+      ),
+    ),
     make(ITEM_PATH, itemView(), {
-      ...featuresOf(ITEM_PARAMETERS, OGC_ANSWERS.item),
-      name: 'Item',
-      description: 'One point.',
+      ...described('Item', 'One point.', ITEM_PARAMETERS),
       pathParameters: [POINT_ID],
     }),
   ];
 }
 
-function documentOf(name: string, description: string, answer: Answer): Description {
-  return {
-    name,
-    description,
-    parses: [],
-    parameters: OGC_PARAMETERS,
-    pathParameters: [],
-    answers: { 'application/json': answer },
-  };
+function described(
+  name: string,
+  description: string,
+  parameters: readonly Parameter[] = OGC_PARAMETERS,
+): Description {
+  return { name, description, parses: [], parameters, pathParameters: [] };
 }
 
 /** A document whose links keep the filters that it is asked with. */
-function leading(name: string, description: string, answer: Answer): Description {
-  return {
-    ...documentOf(name, `${description} Links to the items keep the filters.`, answer),
-    parameters: LEADING_PARAMETERS,
-  };
-}
-
-function featuresOf(
-  parameters: readonly Parameter[],
-  answer: Answer,
-): Omit<Description, 'name' | 'description'> {
-  const answers = { [GEOJSON.mediaType]: answer, 'application/json': answer };
-  return { parses: [], parameters, pathParameters: [], answers };
+function leading(name: string, description: string): Description {
+  return described(name, `${description} Links to the items keep the filters.`, LEADING_PARAMETERS);
 }

@@ -1,6 +1,5 @@
 import { Later } from '../answer/pieces.js';
 import type { View } from '../answer/pipeline.js';
-import type { Document } from '../description/document.js';
 import type { Page } from '../formats/format.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { OPENAPI } from '../formats/openapi.js';
@@ -13,14 +12,14 @@ import type { Others, Readable } from './openapi-document.js';
  * when it is asked for first: it costs each thread 4 ms of its start.
  */
 export function openapiView(addresses: readonly Readable[], others: Others): View<undefined> {
-  let document: Document | undefined;
+  let document: object | undefined;
 
-  function pageOf({ openapi, info, ...others }: Document, origin: string): Page {
-    const text = JSON.stringify({ openapi, info, servers: [{ url: origin }], ...others });
+  function pageOf(document: object, origin: string): Page {
+    const text = JSON.stringify({ ...document, servers: [{ url: origin }] });
     return { title: 'OpenAPI', list: undefined, records: new SingleRecords([Buffer.from(text)]) };
   }
 
-  async function load(): Promise<Document> {
+  async function load(): Promise<object> {
     const { documentOf } = await import('./openapi-document.js');
     document ??= documentOf(addresses, others);
     return document;

@@ -3,8 +3,6 @@ import { createQueue } from '../../query/queue.js';
 import type { Context } from '../answer/context.js';
 import { preflightHeaders } from '../answer/cors.js';
 import { type Asked, createPipeline, type View } from '../answer/pipeline.js';
-import type { Description } from '../description/description.js';
-import { optionsOf } from '../description/options.js';
 import type { Format } from '../formats/format.js';
 import { FORMATS, POINT_FORMATS } from '../formats/table.js';
 import type { Subject } from '../pages/subject.js';
@@ -23,8 +21,10 @@ import { NotFound } from '../request/errors.js';
 import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
 import {
+  type Description,
   NOTIFICATIONS_DESCRIPTION,
   OPENAPI_DESCRIPTION,
+  optionsOf,
   POINT_DESCRIPTION,
   POINTS_DESCRIPTION,
   READ_POINTS_DESCRIPTION,

@@ -1,6 +1,4 @@
 import type { Context } from '../answer/context.js';
-import type { Description } from '../description/description.js';
-import { optionsOf } from '../description/options.js';
 import type { Format } from '../formats/format.js';
 import { FORMATS, POINT_FORMATS } from '../formats/table.js';
 import {
@@ -14,7 +12,9 @@ import type { Site } from '../pages/site.js';
 import { type Crumb, type Example, HOME, plainSubject, type Subject } from '../pages/subject.js';
 import { POINTS_PATH, TILE_PATH, templateOf } from '../request/addresses.js';
 import {
+  type Description,
   NOTIFICATIONS_DESCRIPTION,
+  optionsOf,
   POINT_DESCRIPTION,
   POINTS_DESCRIPTION,
   READ_POINTS_DESCRIPTION,
