@@ -12,11 +12,13 @@ const MAX_VALUES = 1_000;
 
 const EXACTLY =
   'each exactly as records have it, but with \\, for a comma that belongs to it and \\\\ for a backslash';
-const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
+const TEXTS: Schema = { type: 'array', items: { type: 'string', minLength: 1 } };
 const FLAG: Schema = { type: 'boolean' };
 const USERS: Schema = {
   type: 'array',
-  items: { anyOf: [{ type: 'integer', minimum: 0 }, { const: 'none' }] },
+  items: {
+    anyOf: [{ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, { const: 'none' }],
+  },
 };
 
 /** The parameters that filter by what a record says besides its place and its times. */

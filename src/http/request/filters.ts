@@ -5,7 +5,7 @@ import type { Microseconds } from '../../model/units.js';
 import { ATTRIBUTE_PARAMETERS, type Mutable, readAttributes } from './attributes.js';
 import { parseBbox } from './bbox.js';
 import type { ParameterProblem } from './errors.js';
-import { parseDecimals } from './numbers.js';
+import { DECIMAL_PATTERN, parseDecimals } from './numbers.js';
 import { type Parameter, readParameter, type Schema } from './parameter.js';
 import { MAX_PLACES, parsePolygon } from './polygon.js';
 import type { Pair } from './query-string.js';
@@ -14,6 +14,9 @@ const TIME =
   "an ISO 8601 date and time, with Z, a UTC offset or none for the service's own time zone";
 
 const TIME_SCHEMA: Schema = { type: 'string', format: 'date-time' };
+const LAT: Schema = { minimum: -90, maximum: 90 };
+const PLACE = `${DECIMAL_PATTERN},${DECIMAL_PATTERN}`;
+const RING = `${PLACE}(?:;${PLACE}){2,}`;
 
 /** The parameters that say which points are meant, wherever points are asked for. */
 export const FILTER_PARAMETERS: readonly Parameter[] = [
@@ -51,7 +54,7 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
     accepts:
       'left,bottom,right,top in decimal degrees, bottom not above top; left greater than right crosses the antimeridian',
     example: '24.94,60.16,24.96,60.18',
-    schema: decimals(4),
+    schema: decimals([{}, LAT, {}, LAT]),
   },
   {
     name: 'coordinates',
@@ -59,13 +62,14 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
     accepts:
       'lat,lon,radius in this order: latitude within ±90, longitude within ±180, radius in metres, 0 or more',
     example: '60.166,24.951,1000',
-    schema: decimals(3),
+    schema: decimals([LAT, { minimum: -180, maximum: 180 }, { minimum: 0 }]),
   },
   {
     name: 'polygon',
     means: 'Points in the polygon or on its edges.',
     accepts: `lon,lat;lon,lat;… of three places or more, which is closed by itself and includes its edges, then holes with | before each; ${MAX_PLACES} places at most. An edge of more than 180 degrees crosses the antimeridian`,
     example: '24.94,60.16;24.96,60.16;24.95,60.18',
+    schema: { type: 'string', pattern: `^${RING}(?:\\|${RING})*$` },
   },
   ...ATTRIBUTE_PARAMETERS,
 ];
@@ -117,9 +121,17 @@ function readWindow(
   return { after: from ?? Number.NEGATIVE_INFINITY, before: to ?? Number.POSITIVE_INFINITY };
 }
 
-/** Of so many numbers. */
-function decimals(count: number): Schema {
-  return { type: 'array', items: { type: 'number' }, minItems: count, maxItems: count };
+/** Of numbers with these bounds. */
+function decimals(bounds: readonly Schema[]): Schema {
+  const items = { type: 'number' };
+  const [minItems, maxItems] = [bounds.length, bounds.length];
+  return {
+    type: 'array',
+    items,
+    prefixItems: bounds.map((one) => ({ ...items, ...one })),
+    minItems,
+    maxItems,
+  };
 }
 
 function parseCircle(text: string): Circle | string {

@@ -80,7 +80,7 @@ export const ITEMS_PARAMETERS: readonly Parameter[] = [
     means: 'Features of a page.',
     accepts: `a whole number from 1; above ${MAX_LIMIT} it counts as ${MAX_LIMIT}, and ${DEFAULT_LIMIT} is the default`,
     example: '20',
-    schema: { type: 'integer', minimum: 1, default: DEFAULT_LIMIT },
+    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
   },
   {
     name: AFTER,

@@ -1,4 +1,7 @@
-const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** A decimal number with white space around it, as a pattern of JSON Schema. */
+export const DECIMAL_PATTERN: string = String.raw`\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*`;
+
+const DECIMAL = new RegExp(`^${DECIMAL_PATTERN}$`);
 const WHOLE = /^\+?\d+$/;
 
 /**
@@ -6,10 +9,9 @@ const WHOLE = /^\+?\d+$/;
  * infinities, which `Number` would take, are none.
  */
 function parseDecimal(text: string): number | undefined {
-  const trimmed = text.trim();
-  if (!DECIMAL.test(trimmed)) return undefined;
+  if (!DECIMAL.test(text)) return undefined;
   // adding zero turns -0 into 0
-  const value = Number(trimmed) + 0;
+  const value = Number(text) + 0;
   return Number.isFinite(value) ? value : undefined;
 }
 

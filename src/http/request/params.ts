@@ -48,7 +48,7 @@ const PAGE_NUMBER: readonly Parameter[] = [
     means: 'Records of a page.',
     accepts: `a whole number from 1; above ${MAX_PAGE_SIZE} it counts as ${MAX_PAGE_SIZE}, and ${DEFAULT_PAGE_SIZE} is the default`,
     example: '20',
-    schema: { type: 'integer', minimum: 1, default: DEFAULT_PAGE_SIZE },
+    schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE },
   },
 ];
 

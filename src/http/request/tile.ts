@@ -53,7 +53,7 @@ const LOOK: readonly Parameter[] = [
     name: 'limit',
     accepts: `the most points of a tile without clusters, a whole number from 1; above ${MAX_POINTS} it counts as ${MAX_POINTS}, which is the default`,
     example: '2000',
-    schema: { type: 'integer', minimum: 1, default: MAX_POINTS },
+    schema: { type: 'integer', minimum: 1, maximum: MAX_POINTS, default: MAX_POINTS },
   },
   FIELDS_PARAMETER,
 ];
