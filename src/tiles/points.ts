@@ -207,6 +207,6 @@ class Members {
 
 function wholeNumber(record: Uint8Array, from: number, to: number): number {
   let number = 0;
-  for (let i = from; i < to; i++) number = number * 10 + record[i]! - 0x30;
+  for (let i = from; i < to; i++) number = number * 10 + (record[i]! - 0x30);
   return number;
 }

@@ -29,7 +29,8 @@ function read(...options: string[]): Promise<number[]> {
 async function readFrom(query: string, options: readonly string[] = []): Promise<number[]> {
   const source = `OAPIF:http://127.0.0.1:${app.port}/ogc${query}`;
   const asked = ['-ro', '-al', '-geom=NO', '-oo', 'PAGE_SIZE=500', ...options, source];
-  const { stdout } = await run('ogrinfo', asked);
+  const { stdout, stderr } = await run('ogrinfo', asked);
+  assert.is(stderr, '');
   return [...stdout.matchAll(/^OGRFeature\(points\):(\d+)$/gm)].map(([, id]) => Number(id));
 }
 

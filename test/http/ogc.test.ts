@@ -44,14 +44,21 @@ test('whoever knows the first address finds everything else by links', async () 
   assert.ok(ITEMS in api.paths && `${ITEMS}/{id}` in api.paths);
   assert.equal((await app.get(`${OGC}api`)).json(), api);
   for (const { href, type } of landing.links) {
-    const { pathname } = new URL(href);
-    const answer = await app.get(pathname, { headers: { accept: type } });
-    assert.equal(
-      [answer.status, answer.headers['content-type']?.startsWith(type)],
-      [200, true],
-      href,
-    );
+    const { pathname, search } = new URL(href);
+    // some clients go by the address alone
+    for (const target of [pathname, pathname + search]) {
+      const headers = target === pathname ? { accept: type } : {};
+      const answer = await app.get(target, { headers });
+      const { 'content-type': found } = answer.headers;
+      assert.equal([answer.status, found?.startsWith(type)], [200, true], href);
+    }
   }
+  // OWSLib looks for the second, others for the third
+  const [type, described] = ['application/vnd.oai.openapi+json', 'service-desc'];
+  assert.equal(
+    landing.links.filter(({ rel }) => rel === described).map((link) => link.type),
+    [`${type};version=3.1`, `${type};version=3.0`, 'application/json'],
+  );
   const { conformsTo } = (await app.get(linked(landing, 'conformance'))).json<{
     conformsTo: string[];
   }>();

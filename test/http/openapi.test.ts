@@ -64,6 +64,23 @@ test('the document is valid OpenAPI 3.1', async () => {
   );
 });
 
+test('who asks for OpenAPI 3.0 gets that', async () => {
+  const accept = 'application/vnd.oai.openapi+json;version=3.0';
+  const named = await service.get('/ogc/api?format=openapi30');
+  const accepted = await service.get('/openapi.json', { headers: { Accept: accept } });
+  for (const { headers } of [named, accepted]) assert.is(headers['content-type'], accept);
+  const older = accepted.json<OpenApi>();
+  assert.equal(named.json(), older);
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(older));
+  assert.ok(valid, JSON.stringify(errors));
+  assert.is(validator.version, '3.0');
+  const shapeOf = ({ paths, components }: OpenApi): string[] =>
+    [paths, ...Object.values(components)].flatMap(Object.keys);
+  assert.equal(shapeOf(older), shapeOf(document));
+  assert.not.match(accepted.text, /"(?:const|prefixItems)":|"type":\[/);
+});
+
 test('links of the document begin with where it was asked for', async () => {
   const asked = { headers: { Host: 'points.example:81' } };
   const { servers } = (await service.get('/openapi.json', asked)).json<OpenApi>();

@@ -8,6 +8,8 @@ import { RECORD_KEYS } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
 import { openSnapshot } from '../../src/snapshot/files/open.js';
 import { makeTile } from '../../src/tiles/tile.js';
+import { readerOf } from '../support/engine.js';
+import { scatterNotes } from '../support/notes.js';
 import { ROOT } from '../support/service.js';
 import { decodeTile } from '../support/tiles.js';
 
@@ -35,6 +37,21 @@ test('points have the fields of their records, texts with escapes included', asy
     if (/[\n"\\]/.test(record['comment']!)) escaped++;
   }
   assert.ok(escaped > 50, `${escaped} comments with escapes`);
+});
+
+test('users keep their numbers, however large', async () => {
+  const users = [0, 2 ** 52 - 1, 2 ** 52 + 1, 2 ** 53 - 2, 2 ** 53 - 1];
+  const notes = scatterNotes(users.length, 1).map((note, i) => ({ ...note, createdBy: users[i]! }));
+  const dataset = assembleDataset(await buildDataset(readerOf(notes)));
+  const address = { z: 0, x: 0, y: 0 };
+  const fields = ['created_by'] as const;
+  const query = { address, filters: {}, grid: 16, limit: users.length, fields };
+  const { points = [] } = decodeTile(makeTile(createEngine(dataset), query));
+  const found = points.map(({ properties }) => Number(properties['created_by']));
+  assert.equal(
+    found.sort((a, b) => a - b),
+    users,
+  );
 });
 
 test.run();

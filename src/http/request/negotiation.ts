@@ -7,6 +7,7 @@ import { HttpError, NotFound } from './errors.js';
 export interface Offer {
   /** Value of the `format` parameter. */
   readonly parameter: string;
+  /** With the version of it, where there are several. */
   readonly mediaType: string;
 }
 
@@ -24,8 +25,9 @@ export interface Negotiation<Offered extends Offer> {
   accepted(accept: string | undefined): Offered;
 }
 
-/** Any parameter of a media range but its weight, its value quoted or not. */
-const PARAMETER = /;(?![\t ]*q[\t ]*=)[^;,="]*(?:="(?:[^"\\]|\\.)*"|=[^;,"]*)?/gi;
+/** Any parameter of a media range but its weight and its version, its value quoted or not. */
+const PARAMETER = /;(?![\t ]*(?:q|version)[\t ]*=)[^;,="]*(?:="(?:[^"\\]|\\.)*"|=[^;,"]*)?/gi;
+const VERSION = /;[\t ]*version[\t ]*=[^;,]*/gi;
 
 /** Media ranges of a header that are heeded: each takes a microsecond. */
 const MOST_RANGES = 256;
@@ -69,10 +71,14 @@ function negotiate<Offered extends Offer>(
   offers: readonly Offered[],
 ): Offered | typeof NONE {
   if (header.trim() === '') return offers[0]!;
-  // `application/json; charset=utf-8` means JSON, but the package would take the charset as a
-  // demand
-  const accept = header.replace(PARAMETER, '').split(',', MOST_RANGES).join();
   const types = offers.map(({ mediaType }) => mediaType);
-  const type = new Negotiator({ headers: { accept } }).mediaType(types);
+  // `application/json; charset=utf-8` means JSON, but the package would take the charset as a
+  // demand, which only the version of a type that has some is
+  const ranges = header.replace(PARAMETER, '').split(',', MOST_RANGES);
+  const accept = ranges.map((range) => {
+    const versioned = `${range.split(';', 1)[0]!.trim().toLowerCase()};`;
+    return types.some((type) => type.startsWith(versioned)) ? range : range.replace(VERSION, '');
+  });
+  const type = new Negotiator({ headers: { accept: accept.join() } }).mediaType(types);
   return offers.find(({ mediaType }) => mediaType === type) ?? NONE;
 }

@@ -126,8 +126,15 @@ export const TILES_DESCRIPTION: Description = {
 
 export const OPENAPI_DESCRIPTION: Description = {
   name: 'OpenAPI document',
-  description: 'This interface described for programs, as OpenAPI 3.1.',
+  description: 'This interface described for programs, as OpenAPI 3.1, or 3.0 for who asks for it.',
   parses: PARSES,
-  parameters: [],
+  parameters: [
+    {
+      name: 'format',
+      means: 'The version; else what the Accept header prefers.',
+      accepts: 'json or openapi for OpenAPI 3.1, openapi30 for 3.0',
+      example: 'openapi30',
+    },
+  ],
   pathParameters: [],
 };

@@ -8,7 +8,7 @@ import type { View } from '../answer/pipeline.js';
 import { GEOJSON } from '../formats/geojson.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { selfLink } from '../formats/links.js';
-import { OPENAPI } from '../formats/openapi.js';
+import { OPENAPI, OPENAPI_30 } from '../formats/openapi.js';
 import { SingleRecords } from '../formats/records.js';
 import {
   ALLOW_READ,
@@ -16,8 +16,8 @@ import {
   COLLECTIONS_PATH,
   CONFORMANCE_PATH,
   ITEMS_PATH,
+  OGC_API_PATH,
   OGC_PATH,
-  OPENAPI_PATH,
   VIEWER_PATH,
 } from '../request/addresses.js';
 import { OGC_PARAMETERS, parseKept, refuseOthers } from '../request/items.js';
@@ -37,7 +37,11 @@ export function landingView(context: Context): View<readonly Pair[]> {
       description: 'Geolocated notes, by OGC API - Features.',
       links: [
         { rel: 'self', type: JSON_TYPE, href: selfLink(origin + OGC_PATH, kept) },
-        { rel: 'service-desc', type: OPENAPI.contentType, href: origin + OPENAPI_PATH },
+        ...[OPENAPI, OPENAPI_30, JSON_FORMAT].map(({ parameter, contentType }) => ({
+          rel: 'service-desc',
+          type: contentType,
+          href: `${origin}${OGC_API_PATH}?format=${parameter}`,
+        })),
         { rel: 'service-doc', type: 'text/html', href: origin + VIEWER_PATH },
         { rel: 'conformance', type: JSON_TYPE, href: origin + CONFORMANCE_PATH },
         { rel: 'data', type: JSON_TYPE, href: selfLink(origin + COLLECTIONS_PATH, kept) },
@@ -51,7 +55,7 @@ export function conformanceView(): View<readonly Pair[]> {
   return documentView({
     name: 'ogcConformance',
     make: () => ({
-      conformsTo: [`${STANDARD}/core`, `${STANDARD}/geojson`],
+      conformsTo: ['core', 'geojson', 'oas30'].map((one) => `${STANDARD}/${one}`),
     }),
   });
 }

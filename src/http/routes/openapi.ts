@@ -2,7 +2,7 @@ import { Later } from '../answer/pieces.js';
 import type { View } from '../answer/pipeline.js';
 import type { Page } from '../formats/format.js';
 import { JSON_FORMAT } from '../formats/json.js';
-import { OPENAPI } from '../formats/openapi.js';
+import { OPENAPI, OPENAPI_30 } from '../formats/openapi.js';
 import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ } from '../request/addresses.js';
 import type { Others, Readable } from './openapi-document.js';
@@ -29,7 +29,7 @@ export function openapiView(addresses: readonly Readable[], others: Others): Vie
     name: 'openapi',
     allow: ALLOW_READ,
     isPersonal: false,
-    formats: [JSON_FORMAT, OPENAPI],
+    formats: [JSON_FORMAT, OPENAPI, OPENAPI_30],
     read: () => undefined,
     find(_wanted, { origin }) {
       if (document !== undefined) return pageOf(document, origin);

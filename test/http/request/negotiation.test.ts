@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { JSON_FORMAT } from '../../../src/http/formats/json.js';
+import { OPENAPI, OPENAPI_30 } from '../../../src/http/formats/openapi.js';
 import { PAGE_OFFER } from '../../../src/http/pages/format.js';
 import { HttpError } from '../../../src/http/request/errors.js';
 import { createNegotiation } from '../../../src/http/request/negotiation.js';
@@ -65,8 +66,27 @@ test('weights are honoured', () => {
 test('other parameters of a media range are no demands', () => {
   assert.is(choose('application/json; charset=utf-8'), 'json');
   assert.is(choose('application/json;indent=4'), 'json');
+  assert.is(choose('application/json; version=1.0, text/html;q=0.9'), 'json');
   assert.is(choose('text/html;level=1;q=0.9, application/json;charset="a,;b";q=0.8'), 'html');
   assert.is(choose('text/html;charset=utf-8;q=0.3,application/json; charset=utf-8; q=0.7'), 'json');
+});
+
+test('the version of a type that has some is a demand', () => {
+  const type = 'application/vnd.oai.openapi+json';
+  const { accepted } = createNegotiation([JSON_FORMAT, OPENAPI, OPENAPI_30]);
+  const nameOf = (accept: string): string => accepted(accept).name;
+  assert.is(nameOf(`${type};version=3.0`), 'openapi30');
+  assert.is(nameOf(`${type}; VERSION="3.0", application/json;q=0.5`), 'openapi30');
+  assert.is(nameOf(`${type};version=3.1;charset=utf-8`), 'openapi');
+  assert.is(nameOf(type), 'openapi');
+  assert.is(nameOf(`${type};version=2.0, application/json;version=2.0`), 'json');
+  assert.throws(
+    () => nameOf(`${type};version=2.0`),
+    (error: HttpError) => error.status === 406,
+  );
+  // as GDAL asks
+  const alternative = 'application/openapi+json;version=3.0';
+  assert.is(nameOf(`${type};version=3.0, ${alternative}, application/json`), 'openapi30');
 });
 
 test('406 where nothing satisfies', () => {
