@@ -20,13 +20,16 @@ const BEFORE_PROPERTIES = Buffer.from(']},"properties":{');
 const COMMA = 0x2c;
 const BRACE_CLOSE = 0x7d;
 
+/** Digits of the largest id. */
+const MOST_ID = 16;
 /** Bytes that a Feature may have more than the record that it is made of. */
 export const FEATURE_ROOM: number =
-  BEFORE_ID.length + BEFORE_PLACE.length + BEFORE_PROPERTIES.length + 8;
+  BEFORE_ID.length + MOST_ID + BEFORE_PLACE.length + BEFORE_PROPERTIES.length + 8;
 
 /**
  * Makes what writes records as Features of GeoJSON: the point's id is the Feature's, its place the
- * geometry, and what else it has, or those of `keys`, the properties. `after` is JSON that stands
+ * geometry, and what it has besides its place, or those of `keys`, the properties. The id is one
+ * of them, since many a program drops that of the Feature. `after` is JSON that stands
  * behind the properties, with a comma in front; it needs room beside {@link FEATURE_ROOM}. Numbers
  * and texts are copied as they are written.
  */
@@ -35,7 +38,7 @@ export function createFeatureWriter(
   after = '',
 ): WriteRecord {
   const places = createMemberPlaces();
-  const properties = keys.map(memberOf).filter((member) => ![ID, LAT, LON].includes(member));
+  const properties = keys.map(memberOf).filter((member) => ![LAT, LON].includes(member));
   const ending = Buffer.from(`}${after}`);
   return (record, target, at) => {
     findMembers(record, places);
