@@ -32,7 +32,7 @@ export function parsePolygon(text: string): Polygon | string {
   return place(rings);
 }
 
-/** The places of a ring, rounded to the decimals that points have. */
+/** The places of a ring, each once, rounded to the decimals that points have. */
 function readRing(texts: readonly string[], index: number): Float64Array | string {
   if (texts.length < LEAST_PLACES) {
     const places = texts.length === 1 ? 'one place' : `${texts.length} places`;
@@ -53,7 +53,10 @@ function readRing(texts: readonly string[], index: number): Float64Array | strin
     ring[2 * i] = Math.round(lon * UNITS_PER_DEGREE);
     ring[2 * i + 1] = Math.round(lat * UNITS_PER_DEGREE);
   }
-  return ring;
+  // a ring that is closed is the same as one that is not
+  let end = ring.length;
+  while (end > 2 * LEAST_PLACES && ring[end - 2] === ring[0] && ring[end - 1] === ring[1]) end -= 2;
+  return ring.subarray(0, end);
 }
 
 function nameOf(index: number): string {
@@ -72,10 +75,18 @@ function unroll(ring: Float64Array): string | undefined {
     ring[i]! += turned;
   }
   if (shortcut(ring[0]! - ring.at(-2)!) !== 0) {
-    return 'goes round a pole; let it follow the antimeridian and the pole, as 180,90;-180,90 does';
+    return `goes round a pole; ask for a box, ${boxOf(ring)}`;
   }
   const { west, east } = extentOf(ring);
   return east - west > TURN ? 'spans more than 360 degrees' : undefined;
+}
+
+/** A box from a ring to the pole that it goes round. */
+function boxOf(ring: Float64Array): string {
+  const lats = ring.filter((_, i) => i % 2 === 1).map((lat) => lat / UNITS_PER_DEGREE);
+  const isNorth = lats.reduce((sum, lat) => sum + lat, 0) > 0;
+  const [south, north] = isNorth ? [Math.min(...lats), 90] : [-90, Math.max(...lats)];
+  return `such as bbox=-180,${south},180,${north}`;
 }
 
 /** What turns a difference of longitudes into the shortest one, in whole turns. */

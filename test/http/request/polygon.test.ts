@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Random } from '../../../src/generate/random.js';
 import { parseFilters } from '../../../src/http/request/filters.js';
 import { parsePolygon } from '../../../src/http/request/polygon.js';
 import { UTC } from '../../../src/model/time-zone.js';
@@ -14,13 +15,34 @@ function rings(text: string): number[][] {
 test('places are read in pairs, rounded to the decimals of points, and closed or not', () => {
   assert.equal(rings('1,2;3,4;5,-6'), [[1, 2, 3, 4, 5, -6]]);
   assert.equal(rings(' 1 , 2 ; 3,4; 5e0,-.6e1'), [[1, 2, 3, 4, 5, -6]]);
-  assert.equal(rings('0,0;1,0;1,1;0,0'), [[0, 0, 1, 0, 1, 1, 0, 0]]);
+  assert.equal(rings('0,0;1,0;1,1;0,0'), [[0, 0, 1, 0, 1, 1]]);
   assert.equal(rings('0.123456784,0;0.123456786,0;0,1'), [[0.12345678, 0, 0.12345679, 0, 0, 1]]);
   assert.equal(rings('0,0;9,0;9,9;0,9|1,1;2,1;2,2|3,3;4,3;4,4'), [
     [0, 0, 9, 0, 9, 9, 0, 9],
     [1, 1, 2, 1, 2, 2],
     [3, 3, 4, 3, 4, 4],
   ]);
+});
+
+test('a closed ring is the same as an open one, wherever on the world its places are', () => {
+  const random = new Random(11, 'point');
+  let refused = 0;
+  for (let run = 0; run < 400; run++) {
+    const places = Array.from(
+      { length: 3 + random.int(5) },
+      () => `${random.int(361) - 180},${random.int(181) - 90}`,
+    );
+    const open = parsePolygon(places.join(';'));
+    assert.equal(parsePolygon([...places, places[0]].join(';')), open, places.join(';'));
+    if (typeof open === 'string') refused += 1;
+  }
+  assert.ok(refused > 50 && refused < 350, String(refused));
+  // the whole world has edges of 360 degrees, wherever its ring begins
+  const world = ['0,-9', '180,-9', '360,-9', '360,9', '0,9'];
+  for (let first = 0; first < world.length; first++) {
+    const places = [...world.slice(first), ...world.slice(0, first)];
+    assert.is(rings(places.join(';')).length, 1, places.join(';'));
+  }
 });
 
 test('a polygon across the antimeridian begins within ±180 and goes on beyond', () => {
@@ -64,7 +86,19 @@ test('what is no polygon is told with the number of the place', () => {
     ['1,2;3,4;5,6|1,2;3,4;5,6|1,2;3,4;5,-91', 'lat of place 3 of hole 2, which comes second,'],
     [many(1_001), 'has more than 1000 places'],
     [`${many(500)}|${many(501)}`, 'has more than 1000 places'],
-    ['0,60;120,60;-120,60', 'the ring goes round a pole'],
+    [
+      '0,60;120,60;-120,60',
+      'the ring goes round a pole; ask for a box, such as bbox=-180,60,180,90',
+    ],
+    [
+      '0,60;90,61;180,60;-90,60;0,60',
+      'the ring goes round a pole; ask for a box, such as bbox=-180,60,',
+    ],
+    [
+      '9,-60;120,-70;-120,-60.5;9,-60',
+      'the ring goes round a pole; ask for a box, such as bbox=-180,-90,180,-60',
+    ],
+    ['0,0;9,0;9,9|0,60;120,60;-120,60;0,60', 'hole 1 goes round a pole'],
     ['0,0;9,0;9,9|0,60;120,60;-120,60', 'hole 1 goes round a pole'],
     ['0,0;120,0;240,0;361,0;240,1;120,1', 'the ring spans more than 360 degrees'],
   ] as const) {
