@@ -63,7 +63,7 @@ export function addOperations(
   const read = { method: ['GET', 'HEAD'], config };
 
   const isAdmin = (authorization: string | undefined): boolean => {
-    const given = tokenOf(authorization ?? '');
+    const given = tokenOf(authorization);
     if (given === undefined) return false;
     if (adminToken !== undefined && isSameToken(given, adminToken)) return true;
     return holderOf(given, tokens)?.isAdmin === true;

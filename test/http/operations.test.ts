@@ -207,7 +207,9 @@ test('the reload by hand is there for whoever knows the token', async () => {
   ]) {
     const headers: Record<string, string> = header === undefined ? {} : { Authorization: header };
     const refused = await post(service, headers);
-    assert.equal([refused.status, refused.json()], [401, { detail: 'Invalid token.' }], header);
+    const reason = header === 'Bearer' ? ' header. No credentials provided.' : '.';
+    const detail = `Invalid token${reason}`;
+    assert.equal([refused.status, refused.json()], [401, { detail }], header);
     assert.is(refused.headers['www-authenticate'], 'Bearer');
   }
   for (const header of ['Bearer secret', 'token secret']) {

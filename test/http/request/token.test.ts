@@ -26,15 +26,31 @@ test('a token names its user, and 0 is a user like any other', () => {
   assert.is(userOf(undefined, tokens), undefined);
 });
 
-test('what names no user of the file is refused with 401', () => {
+test('whoever asks by another scheme is anonymous', () => {
   const tokens = tokensOf({ zero: 0 });
-  for (const authorization of ['', 'zero', 'Token', 'Token other', 'Basic zero', 'Token zero x']) {
+  for (const other of ['', ' ', 'zero', 'Basic zero', 'Digest a b c', 'Tokens zero', 'Negotiate']) {
+    assert.is(userOf(other, tokens), undefined, other);
+  }
+});
+
+test('a token that no user of the file has, and what is no token, are refused with 401', () => {
+  const tokens = tokensOf({ zero: 0 });
+  const header = 'Invalid token header.';
+  for (const [authorization, detail] of [
+    ['Token other', 'Invalid token.'],
+    ['Token', `${header} No credentials provided.`],
+    ['bearer ', `${header} No credentials provided.`],
+    ['Token zero x', `${header} Token string should not contain spaces.`],
+  ] as const) {
     try {
       userOf(authorization, tokens);
       assert.unreachable(authorization);
     } catch (error) {
       assert.instance(error, HttpError);
-      assert.is((error as HttpError).status, 401);
+      const { status, body, headers } = error as HttpError;
+      assert.equal([status, body], [401, { detail }]);
+      const scheme = authorization === 'bearer ' ? 'Bearer' : 'Token';
+      assert.equal(headers, { 'WWW-Authenticate': scheme });
     }
   }
 });
