@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http';
 import { type BodyMemory, FRESH_MEMORY, type ListFacts, type Pieces } from '../formats/format.js';
-import { afterRecords, beforeRecords } from '../formats/json.js';
 import { queryString } from '../formats/links.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';
 import type { Offer } from '../request/negotiation.js';
@@ -8,14 +7,14 @@ import type { Parameter } from '../request/parameter.js';
 import { type Pair, parseQueryString } from '../request/query-string.js';
 import { pathOf, queryOf } from '../request/target.js';
 import { filterForm, type Problems } from './fields.js';
-import { type Html, html, NOTHING } from './html.js';
+import { Html, html, NOTHING } from './html.js';
 import { pageFoot, pageHead } from './layout.js';
 import { paging } from './paging.js';
 import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
 import type { Site } from './site.js';
 import type { Subject } from './subject.js';
 import { recordTable } from './table.js';
-import { type KeyLink, PageWriter } from './writer.js';
+import { type KeyLink, PageWriter, readableJson } from './writer.js';
 
 /** What a page shows: an answer and the request for it. */
 export interface Shown {
@@ -43,7 +42,6 @@ export interface Shown {
 
 /** JSON that is written in one piece of work, which takes half a millisecond. */
 const PIECE_BYTES = 32 * 1024;
-const COMMA = Buffer.from(',');
 const FILTERS: ReadonlySet<string> = new Set(FILTER_PARAMETERS.map(({ name }) => name));
 
 /** Makes a page piece by piece. */
@@ -84,7 +82,7 @@ export function* renderPage(
     yield* recordTable(writer, subject.columns, records, site);
   }
   writer.html(exchangeHead(shown));
-  yield* writeJson(writer, list, records, [...LIST_LINKS, ...subject.links]);
+  yield* writeJson(writer, list, records, subject.links);
   writer.html(html`</pre></section>\n`);
   writer.html(numbers('Pages, again'));
   writer.html(pageFoot(smallPrint));
@@ -210,16 +208,27 @@ function* writeJson(
   records: readonly Uint8Array[],
   links: readonly KeyLink[],
 ): Pieces<void> {
-  writer.json(Buffer.from(beforeRecords(list)), links);
+  if (list !== undefined) writer.html(envelopeStart(list));
+  const indent = list === undefined ? '' : '    ';
   let written = 0;
   for (const [index, record] of records.entries()) {
-    if (index > 0) writer.json(COMMA);
-    writer.json(record, links);
+    const before = list === undefined ? '' : `${index > 0 ? ',' : ''}\n${indent}`;
+    writer.html(html`${before}${readableJson(textOf(record), links, indent)}`);
     written += record.length;
     if (written >= PIECE_BYTES) {
       written = 0;
       yield;
     }
   }
-  writer.json(Buffer.from(afterRecords(list)));
+  if (list !== undefined) writer.html(html`${records.length > 0 && '\n  '}]\n}`);
+}
+
+/** The JSON of a list up to its first record. */
+function envelopeStart({ count, links: { next, previous } }: ListFacts): Html {
+  const { text } = readableJson(JSON.stringify({ count, next, previous }), LIST_LINKS);
+  return html`${new Html(text.slice(0, -'\n}'.length))},\n  <b>"results"</b>: [`;
+}
+
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString();
 }

