@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { browserTest, LIST } from './shared.js';
@@ -25,6 +26,37 @@ browserTest('the viewer shows the interface, and asks it', async (visitor, { sit
       .waitFor();
   });
 });
+
+browserTest(
+  'the viewer is dark where the system is, and fits a phone',
+  async (visitor, { site }) => {
+    const options = { colorScheme: 'dark', viewport: { width: 375, height: 667 } } as const;
+    const look = async (page: Page): Promise<void> => {
+      await page.goto('/docs/');
+      await page.locator('.opblock').first().waitFor();
+      assert.is(await page.evaluate('document.documentElement.scrollWidth'), 375);
+      assert.ok((await brightness(page, 'body', 'backgroundColor')) < 60);
+      assert.ok((await brightness(page, '.opblock-summary-path', 'color')) > 180);
+    };
+    await visitor.visit([site], look, options);
+  },
+);
+
+browserTest('without scripts the viewer leads to the document', async (visitor, { site }) => {
+  const look = async (page: Page): Promise<void> => {
+    await page.goto('/docs/');
+    const link = page.locator('noscript a');
+    assert.is(await link.getAttribute('href'), '/openapi.json');
+    assert.ok(await link.isVisible());
+  };
+  await visitor.visit([site], look, { javaScriptEnabled: false });
+});
+
+/** The red of a colour, 0 to 255. */
+async function brightness(page: Page, selector: string, property: string): Promise<number> {
+  const colour = `getComputedStyle(document.querySelector('${selector}')).${property}`;
+  return Number(/\d+/.exec(await page.evaluate<string>(colour))![0]);
+}
 
 browserTest('a page that does what it must not is noticed', async (visitor, { site }) => {
   let complaints: unknown;

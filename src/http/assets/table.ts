@@ -33,6 +33,10 @@ export const SOURCES: readonly Source[] = [
   script('shapes'),
   library('maplibre-gl'),
   library('maplibre-gl-worker'),
+  style('viewer'),
+  script('viewer'),
+  swagger('swagger-ui', 'css'),
+  swagger('swagger-ui-bundle', 'js'),
   { name: 'land', extension: 'json', paths: [beside('../../../../assets/land.json')] },
 ];
 
@@ -61,6 +65,12 @@ function library(name: string): Source {
     extension: 'mjs',
     paths: [beside(`${copy}/${name}.mjs`), beside(`${own}/${name}.mjs`)],
   };
+}
+
+/** A file of Swagger UI, out of the package that carries it. */
+function swagger(name: string, extension: 'css' | 'js'): Source {
+  const url = new URL(`static/${name}.${extension}`, import.meta.resolve('@fastify/swagger-ui'));
+  return { name, extension, paths: [fileURLToPath(url)] };
 }
 
 function beside(path: string): string {

@@ -1,20 +1,10 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import {
-  type FastifyInstance,
-  type FastifyPluginCallback,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-} from 'fastify';
-import { createCodingOf } from '../answer/compression.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../answer/context.js';
-import { varyOf } from '../answer/head.js';
-import { ALLOW_READ, OPENAPI_PATH, VIEWER_PATH } from '../request/addresses.js';
-import { NotFound } from '../request/errors.js';
+import { PAGE_TYPE } from '../pages/format.js';
+import { html } from '../pages/html.js';
+import { ALLOW_READ, OPENAPI_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import { addFiles } from './files.js';
 
-const FILE = /^static\/[\w-]+(?:\.[\w-]+)+$/;
 /** What the viewer itself may load, which comes from this service alone. */
 const SOURCES = [
   "default-src 'none'",
@@ -25,56 +15,30 @@ const SOURCES = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ];
-/** Headers of a request that the plugin heeds. */
-const HEEDED = ['if-none-match', 'if-modified-since'];
-/** Headers of its answers that are passed on. */
-const PASSED = ['content-type', 'etag', 'last-modified', 'cache-control'];
 
 /**
- * Adds `GET /docs/`: the interface described, for people, by the pages of a plugin. They are loaded
- * when they are asked for first, by an app of their own, so that they cost nothing before.
- * The public URL is where the pages ask when it is not where they came from.
+ * Adds `GET /docs/`: the interface described, for people, by Swagger UI. The public URL is where the
+ * page asks when it is not where it came from.
  */
-export function addViewer(app: FastifyInstance, { origin, corsOrigin }: Context): void {
+export function addViewer(app: FastifyInstance, { origin, site }: Context): void {
   const { publicUrl } = origin;
-  const vary = varyOf({ isPersonal: false, compress: true, corsOrigin, isFile: true });
   const asked = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
-  const policy = [...SOURCES, ["connect-src 'self'", ...asked].join(' ')].join('; ');
-  const codingOf = createCodingOf();
-  let pages: Promise<FastifyInstance> | undefined;
-  /** Compressed files by their paths: the plugin has eight. */
-  const compressed = new Map<string, Promise<Buffer>>();
+  const headers = {
+    Allow: ALLOW_READ,
+    'Content-Type': PAGE_TYPE,
+    'Content-Security-Policy': [...SOURCES, ["connect-src 'self'", ...asked].join(' ')].join('; '),
+    'Referrer-Policy': 'same-origin',
+  };
+  /** Made when it is asked for first: the files that it names are large. */
+  let page: string | undefined;
 
-  async function send({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const file = (params as { readonly '*': string })['*'];
-    if (file === 'json') return reply.redirect(`..${OPENAPI_PATH}`, 302);
-    if (file !== '' && !FILE.test(file)) throw new NotFound();
-    pages ??= loadPages();
-    const known = HEEDED.map((name) => [name, raw.headers[name]]);
-    const headers = Object.fromEntries(known.filter(([, value]) => value !== undefined));
-    const url = VIEWER_PATH + file;
-    const answer = await (await pages).inject({ method: 'GET', url, headers });
-    const { statusCode, rawPayload } = answer;
-    if (statusCode !== 200 && statusCode !== 304) throw new NotFound();
-    reply.code(statusCode).headers({ Allow: ALLOW_READ, Vary: vary });
-    for (const name of PASSED) {
-      const value = answer.headers[name];
-      if (value !== undefined) reply.header(name, value);
-    }
-    reply.headers({ 'Content-Security-Policy': policy, 'Referrer-Policy': 'same-origin' });
-    if (statusCode === 304) return reply.send();
-    let body = rawPayload;
-    if (codingOf(raw.headers['accept-encoding']) !== undefined) {
-      const kept = compressed.get(file) ?? promisify(gzip)(rawPayload);
-      compressed.set(file, kept);
-      body = await kept;
-      reply.header('Content-Encoding', 'gzip');
-    }
-    reply.header('Content-Length', body.length);
-    return reply.send(raw.method === 'HEAD' ? undefined : body);
+  async function send({ raw }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    page ??= viewerPage(site);
+    reply.headers({ ...headers, 'Content-Length': Buffer.byteLength(page) });
+    return reply.send(raw.method === 'HEAD' ? undefined : page);
   }
 
-  addFiles(app, `${VIEWER_PATH}*`, send);
+  addFiles(app, VIEWER_PATH, send);
   app.route({
     method: ['GET', 'HEAD'],
     url: VIEWER_PATH.slice(0, -1),
@@ -84,33 +48,25 @@ export function addViewer(app: FastifyInstance, { origin, corsOrigin }: Context)
   });
 }
 
-/** Loads the plugin into an app that listens nowhere. */
-async function loadPages(): Promise<FastifyInstance> {
-  const { default: swaggerUi } = await import('@fastify/swagger-ui');
-  const pages = fastify();
-  // routes of the plugin carry a schema that says only that they are no part of the interface
-  pages.setValidatorCompiler(() => () => true);
-  pages.register(describer);
-  await pages.register(swaggerUi, {
-    routePrefix: VIEWER_PATH.slice(0, -1),
-    theme: { title: 'Waypost – the interface' },
-    logo: { type: 'image/svg+xml', content: '' },
-    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', defaultModelsExpandDepth: 0 },
-  });
-  return pages;
+function viewerPage({ assets, prefix }: Context['site']): string {
+  const url = (name: string): string => assets.named(name).url;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>The interface – Waypost</title>
+<link rel="icon" href="${url('icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${url('swagger-ui.css')}">
+<link rel="stylesheet" href="${url('viewer.css')}">
+<script defer src="${url('swagger-ui-bundle.js')}"></script>
+<script type="module" src="${url('viewer.js')}"></script>
+</head>
+<body>
+<nav class="home"><a href="${prefix}${ROOT_PATH}">Waypost</a></nav>
+<main id="viewer" data-document="${prefix}${OPENAPI_PATH}"></main>
+<noscript><p class="home">This page needs JavaScript. What it shows is <a href="${prefix}${OPENAPI_PATH}">an OpenAPI document</a>.</p></noscript>
+</body>
+</html>
+`.text;
 }
-
-/**
- * Stands where the plugin expects the one that makes documents, which would be loaded for nothing:
- * this service makes its own. The symbols are those by which Fastify knows plugins.
- */
-const describer: FastifyPluginCallback = Object.assign(
-  (pages: FastifyInstance, _options: object, done: () => void) => {
-    pages.decorate('swagger', () => ({}));
-    done();
-  },
-  {
-    [Symbol.for('skip-override')]: true,
-    [Symbol.for('plugin-meta')]: { name: '@fastify/swagger' },
-  },
-);
