@@ -1,4 +1,9 @@
-import type { GeoJSONSource, Map as MapLibre, MapOptions } from 'maplibre-gl';
+import type {
+  ExpressionSpecification,
+  GeoJSONSource,
+  Map as MapLibre,
+  MapOptions,
+} from 'maplibre-gl';
 import type { Outline, Place } from './shapes.js';
 
 /** The style of a map: what it draws of which sources. */
@@ -31,6 +36,7 @@ export const OPENABLE = ['records', 'points', 'clusters'] as const;
 
 const LIGHT = {
   sea: '#dfe7ee',
+  ground: '#f1f1ee',
   land: '#fbfaf7',
   coast: '#b4c0cb',
   cluster: '#2f6fae',
@@ -43,6 +49,7 @@ const LIGHT = {
 };
 const DARK: typeof LIGHT = {
   sea: '#12161c',
+  ground: '#1e2329',
   land: '#252b34',
   coast: '#465160',
   cluster: '#3f7fc4',
@@ -71,7 +78,7 @@ export function styleOf(shown: Shown, isDark: boolean): Style {
       }),
     },
     layers: [
-      { id: 'sea', type: 'background', paint: { 'background-color': colours.sea } },
+      { id: 'sea', type: 'background', paint: { 'background-color': faded(colours) } },
       ...(pictures === undefined ? outlineLayers(colours) : PICTURES),
       ...shapeLayers(colours),
       ...matchLayers(colours),
@@ -94,7 +101,22 @@ export function showDraft(map: MapLibre, draft: readonly Place[]): void {
 
 const PICTURES: Layers = [{ id: 'pictures', type: 'raster', source: 'pictures' }];
 
-/** The outlines are coarse: they fade where points would seem to lie in the sea. */
+/** Zooms between which the outlines of land, which are coarse, give way to neutral ground. */
+const FADING = [6, 8] as const;
+const OPACITY: ExpressionSpecification = [
+  'interpolate',
+  ['linear'],
+  ['zoom'],
+  FADING[0],
+  1,
+  FADING[1],
+  0,
+];
+
+function faded({ sea, ground }: typeof LIGHT): ExpressionSpecification {
+  return ['interpolate', ['linear'], ['zoom'], FADING[0], sea, FADING[1], ground];
+}
+
 function outlineLayers(colours: typeof LIGHT): Layers {
   return [
     {
@@ -103,7 +125,7 @@ function outlineLayers(colours: typeof LIGHT): Layers {
       source: 'land',
       paint: {
         'fill-color': colours.land,
-        'fill-opacity': ['interpolate', ['linear'], ['zoom'], 6, 1, 9, 0.15],
+        'fill-opacity': OPACITY,
       },
     },
     {
@@ -112,7 +134,7 @@ function outlineLayers(colours: typeof LIGHT): Layers {
       source: 'land',
       paint: {
         'line-color': colours.coast,
-        'line-opacity': ['interpolate', ['linear'], ['zoom'], 6, 1, 9, 0.15],
+        'line-opacity': OPACITY,
       },
     },
   ];

@@ -18,8 +18,8 @@ export interface Workplace {
   readonly map: MapLibre;
   /** Where the buttons go. */
   readonly bar: HTMLElement;
-  /** Fills a field of the form with what was drawn; an empty text clears it. */
-  fill(name: ShapeName, text: string): void;
+  /** Filters by shapes, by their parameters; an empty text stands for none. */
+  apply(shapes: Partial<Record<ShapeName, string>>): void;
   /** Opens what lies at a pixel of the map. */
   open(x: number, y: number): void;
 }
@@ -28,7 +28,7 @@ export interface Workplace {
  * Adds the buttons and keys of a map: zoom, shapes to draw, what is shown as a box, and clearing
  * all of them.
  */
-export function addTools({ map, bar, fill, open }: Workplace): void {
+export function addTools({ map, bar, apply, open }: Workplace): void {
   const status = document.createElement('output');
   const say = (text: string): void => {
     status.textContent = text;
@@ -38,13 +38,10 @@ export function addTools({ map, bar, fill, open }: Workplace): void {
       for (const [one, shape] of shapes) shape.setAttribute('aria-pressed', String(one === name));
       finish.hidden = name !== 'polygon';
       map.getContainer().classList.toggle('drawing', name !== undefined);
-      say(name === undefined ? KEYS : SHAPES[name].help);
+      say(name === undefined ? '' : SHAPES[name].help);
     },
     short: (name) => say(`More places are needed. ${SHAPES[name].help}`),
-    drawn(name, text) {
-      fill(name, text);
-      say(`${SHAPES[name].label} set. Apply the filters to see what is in it.`);
-    },
+    drawn: (name, text) => apply({ [name]: text }),
   });
   const shapes = SHAPE_NAMES.map((name) => {
     const toggle = (): void => {
@@ -54,37 +51,30 @@ export function addTools({ map, bar, fill, open }: Workplace): void {
     return [name, button(SHAPES[name].label, toggle)] as const;
   });
   const finish = button('Finish', () => drawing.finish());
-  const view = button('What is shown', () => {
+  const view = button('This view', () => {
     const bounds = map.getBounds();
     const corners = [bounds.getSouthWest(), bounds.getNorthEast()];
-    drawing.choose(undefined);
-    fill(
-      'bbox',
-      textOf(
-        'bbox',
-        corners.map(({ lng, lat }): Place => [lng, lat]),
-      ),
-    );
-    say('Box set. Apply the filters to see what is in it.');
+    const places = corners.map(({ lng, lat }): Place => [lng, lat]);
+    apply({ bbox: textOf('bbox', places) });
   });
-  const clear = button('Clear', () => {
-    drawing.choose(undefined);
-    for (const name of SHAPE_NAMES) fill(name, '');
-    say('No shape is set. Apply the filters to see everything.');
-  });
-  const apply = button('Apply', () => {});
-  apply.type = 'submit';
-  apply.setAttribute('form', 'filters');
+  const clear = button('Clear', () => apply({ bbox: '', coordinates: '', polygon: '' }));
   const zooms = [button('+', () => map.zoomIn()), button('−', () => map.zoomOut())] as const;
   zooms[0].ariaLabel = 'Zoom in';
   zooms[1].ariaLabel = 'Zoom out';
-  bar.append(...zooms, ...shapes.map(([, shape]) => shape), finish, view, clear, apply, status);
+  bar.append(...zooms, ...shapes.map(([, shape]) => shape), finish, view, clear, status);
   drawing.choose(undefined);
 
   map.on('click', ({ point }) => {
     if (!drawing.isPointing) open(point.x, point.y);
   });
-  map.getCanvas().addEventListener('keydown', ({ key }) => {
+  const canvas = map.getCanvas();
+  canvas.addEventListener('focus', () => {
+    if (drawing.name === undefined && canvas.matches(':focus-visible')) say(KEYS);
+  });
+  canvas.addEventListener('blur', () => {
+    if (drawing.name === undefined) say('');
+  });
+  canvas.addEventListener('keydown', ({ key }) => {
     const { clientWidth, clientHeight } = map.getContainer();
     const [x, y] = [clientWidth / 2, clientHeight / 2];
     if (key === 'Escape') drawing.choose(undefined);

@@ -3,7 +3,7 @@ import { type Marked, type Shown, showShapes, styleOf } from './map-layers.js';
 import { createOpener, type PageRecord } from './map-popups.js';
 import { summaryOf } from './map-summary.js';
 import { addTools } from './map-tools.js';
-import { type Outline, outlineOf, type Place, SHAPE_NAMES, type ShapeName } from './shapes.js';
+import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
 
 type Library = typeof import('maplibre-gl');
 
@@ -11,27 +11,16 @@ type Library = typeof import('maplibre-gl');
 const GRID = 8;
 /** Zoom to which a map goes at most when it shows all that is on it. */
 const NEAR_ZOOM = 13;
-/** What keeps for the next page whether the map is open. */
+/** Pixels of the world at zoom 0. */
+const WORLD = 512;
+/** What keeps for the next page what the map shows. */
 const MEMORY = 'waypost-map';
 
-/**
- * Fills the place of the map as soon as it is open, and not before: the library is half a megabyte.
- */
-function prepare(place: HTMLElement): void {
-  const box = place.closest('details');
-  if (box === null) {
-    void fill(place);
-    return;
-  }
-  const start = (): void => {
-    if (box.open && place.dataset['state'] === undefined) void fill(place);
-  };
-  box.open = wasOpen();
-  start();
-  box.addEventListener('toggle', () => {
-    remember(box.open);
-    start();
-  });
+/** What a map showed, and the shapes that filtered then. */
+interface View {
+  readonly center: [lon: number, lat: number];
+  readonly zoom: number;
+  readonly shapes: string;
 }
 
 /** Makes the map, or says in its place why there is none. */
@@ -81,7 +70,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
     dragRotate: false,
     touchPitch: false,
     maxPitch: 0,
-    ...viewOf(library, shown),
+    ...(viewBefore(form) ?? viewOf(library, shown)),
   });
   map.touchZoomRotate.disableRotation();
   map.keyboard.disableRotation();
@@ -91,6 +80,12 @@ async function makeMap(place: HTMLElement): Promise<void> {
   map.on('error', ({ error }) => {
     place.dataset['problem'] = error.message;
   });
+  // a wide screen shows the world once
+  const fitWorld = (): void => {
+    map.setMinZoom(Math.log2(Math.max(canvas.clientWidth, canvas.clientHeight) / WORLD));
+  };
+  fitWorld();
+  map.on('resize', fitWorld);
   follow(map, place);
 
   const open = createOpener(library, map, {
@@ -98,8 +93,18 @@ async function makeMap(place: HTMLElement): Promise<void> {
     prefix: place.dataset['prefix'] ?? '',
     hasImages: place.dataset['images'] !== undefined,
   });
-  addTools({ map, bar, open, fill: (name, text) => fillField(form, name, text) });
+  addTools({
+    map,
+    bar,
+    open,
+    apply(shapes) {
+      for (const [name, text] of Object.entries(shapes)) fieldOf(form, name)!.value = text;
+      keepView(map, form);
+      form?.requestSubmit();
+    },
+  });
   form?.addEventListener('input', () => showShapes(map, shapesOf(form)));
+  map.on('moveend', () => keepView(map, form));
 }
 
 /** Tells in the page whether the map has drawn all there is to draw, and what in words. */
@@ -134,15 +139,7 @@ function shapesOf(form: HTMLFormElement | null): Outline[] {
   });
 }
 
-function fillField(form: HTMLFormElement | null, name: ShapeName, text: string): void {
-  const field = fieldOf(form, name);
-  if (field === undefined) return;
-  field.value = text;
-  // whoever follows the fields learns of it as if it had been typed
-  field.dispatchEvent(new Event('input', { bubbles: true }));
-}
-
-function fieldOf(form: HTMLFormElement | null, name: ShapeName): HTMLInputElement | undefined {
+function fieldOf(form: HTMLFormElement | null, name: string): HTMLInputElement | undefined {
   const field = form?.elements.namedItem(name);
   return field instanceof HTMLInputElement ? field : undefined;
 }
@@ -161,22 +158,31 @@ function absolute(address: string): string {
   return address.startsWith('/') ? location.origin + address : address;
 }
 
-/** Whether the map was open before; browsers that keep nothing for sites throw. */
-function wasOpen(): boolean {
+/** What the map showed on the page before, if the same shapes filtered there. */
+function viewBefore(form: HTMLFormElement | null): View | undefined {
   try {
-    return localStorage.getItem(MEMORY) === 'open';
+    const view: View | null = JSON.parse(sessionStorage.getItem(MEMORY) ?? 'null');
+    return view?.shapes === textsOf(form) ? view : undefined;
   } catch {
-    return false;
+    // browsers that keep nothing for sites throw
+    return undefined;
   }
 }
 
-function remember(isOpen: boolean): void {
+/** Keeps what the map shows for the next page of this tab. */
+function keepView(map: MapLibre, form: HTMLFormElement | null): void {
+  const { lng, lat } = map.getCenter();
+  const view: View = { center: [lng, lat], zoom: map.getZoom(), shapes: textsOf(form) };
   try {
-    localStorage.setItem(MEMORY, isOpen ? 'open' : 'closed');
+    sessionStorage.setItem(MEMORY, JSON.stringify(view));
   } catch {
-    // the next page begins with a closed map again
+    // the next page shows all that matches
   }
+}
+
+function textsOf(form: HTMLFormElement | null): string {
+  return SHAPE_NAMES.map((name) => fieldOf(form, name)?.value ?? '').join(' ');
 }
 
 const place = document.querySelector<HTMLElement>('#map');
-if (place !== null) prepare(place);
+if (place !== null) void fill(place);

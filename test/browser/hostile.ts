@@ -18,7 +18,7 @@ browserTest(
         cells,
         HOSTILE.map((text) => [text, text, text, text]),
       );
-      await page.locator('label[for=view-json]').click();
+      await page.locator('#exchange > summary').click();
       const json = (await page.locator('pre.json').textContent())!;
       const { results } = JSON.parse(json.slice(json.indexOf('{')));
       assert.equal(
@@ -31,7 +31,6 @@ browserTest(
         .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href));
       for (const link of links) assert.ok(link.startsWith(`${site}/`), link);
 
-      await page.locator('#map-box > summary').click();
       await page.waitForSelector('#map[data-state=idle]');
       await page.locator('#map canvas').press('Enter');
       const comments = page.locator('.map-popup article > [dir=auto]');

@@ -5,12 +5,6 @@ import { browserTest, LIST } from './shared.js';
 
 const CANVAS = '#map canvas';
 
-/** Opens the map of a page and waits until it is drawn. */
-async function openMap(page: Page): Promise<void> {
-  await page.locator('#map-box > summary').click();
-  await drawn(page);
-}
-
 async function drawn(page: Page): Promise<void> {
   await page.waitForSelector('#map[data-state=idle]');
 }
@@ -43,38 +37,41 @@ browserTest(
 
     await visitor.visit([service.site], async (page) => {
       await page.goto(`${LIST}?bbox=20,50,40,70`);
-      await openMap(page);
+      await drawn(page);
       const [matches, clusters, , records] = await summary(page);
       assert.is(matches, await count('bbox=20,50,40,70'));
       assert.ok(clusters! > 0 && records === 100, `${clusters} clusters, ${records} records`);
 
       const bar = page.locator('.map-bar');
-      const field = page.locator('#f-bbox');
+      const fieldOf = (name: string): Promise<string> => page.locator(`#f-${name}`).inputValue();
       await bar.getByRole('button', { name: 'Box' }).click();
       await drag(page, [0.45, 0.4], [0.55, 0.6]);
-      const drawnBox = (await field.inputValue()).split(',').map(Number);
+      // it filters at once
+      await page.waitForURL(/bbox=(?!20)/);
+      const drawnBox = (await fieldOf('bbox')).split(',').map(Number);
       const [left, bottom, right, top] = drawnBox as [number, number, number, number];
       assert.ok(20 < left && left < right && right < 40, drawnBox.join());
       assert.ok(50 < bottom && bottom < top && top < 70, drawnBox.join());
-      await bar.getByRole('button', { name: 'Apply' }).click();
-      await page.waitForURL(/bbox=(?!20)/);
       const inBox = await count(`bbox=${drawnBox}`);
       assert.ok(inBox > 0 && inBox < matches!, String(inBox));
       await page.getByRole('heading', { name: matchesOf(inBox) }).waitFor();
-      // it is open on the next page, too
       await drawn(page);
       assert.is((await summary(page))[0], inBox);
 
       // with the keyboard alone: centre and rim
       await bar.getByRole('button', { name: 'Clear' }).click();
+      await page.waitForURL((url) => !url.search.includes('bbox'));
+      await drawn(page);
       await bar.getByRole('button', { name: 'Circle' }).press('Enter');
       await page.keyboard.press('Enter');
       await page.keyboard.press('ArrowRight');
       await drawn(page);
       await page.keyboard.press('Enter');
-      const circle = await page.locator('#f-coordinates').inputValue();
+      await page.waitForURL(/coordinates=/);
+      await drawn(page);
+      const circle = await fieldOf('coordinates');
       assert.match(circle, /^[\d.]+,[\d.]+,\d+$/);
-      assert.is(await field.inputValue(), '');
+      assert.is(await fieldOf('bbox'), '');
 
       await bar.getByRole('button', { name: 'Polygon' }).click();
       for (const place of [
@@ -84,10 +81,8 @@ browserTest(
       ])
         await drag(page, place, place);
       await bar.getByRole('button', { name: 'Finish' }).click();
-      const polygon = await page.locator('#f-polygon').inputValue();
-      await page.keyboard.press('Escape');
-      await bar.getByRole('button', { name: 'Apply' }).click();
-      await page.waitForURL(/polygon=\d/);
+      await page.waitForURL(/polygon=/);
+      const polygon = await fieldOf('polygon');
       const both = await count(`coordinates=${circle}&polygon=${encodeURIComponent(polygon)}`);
       await page.getByRole('heading', { name: matchesOf(both) }).waitFor();
     });
@@ -98,7 +93,7 @@ browserTest('a point opens on the map, and a cluster flies apart', async (visito
   await visitor.visit([site], async (page) => {
     // the one record in the middle
     await page.goto(`${LIST}?coordinates=60.17,24.94,20000&page_size=1`);
-    await openMap(page);
+    await drawn(page);
     const [matches] = await summary(page);
     await page.locator(CANVAS).focus();
     await page.keyboard.press('Enter');
@@ -114,7 +109,6 @@ browserTest('a browser without WebGL is told so, and has the table', async (visi
   await visitor.visit([site], async (page) => {
     await page.addInitScript('HTMLCanvasElement.prototype.getContext = () => null');
     await page.goto(`${LIST}?page_size=5`);
-    await page.locator('#map-box > summary').click();
     await page.getByText('There is no map: this browser offers no WebGL 2.').waitFor();
     assert.is(await page.locator('tbody tr').count(), 5);
   });

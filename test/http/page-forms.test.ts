@@ -75,6 +75,64 @@ test('there is a field for every parameter, and it keeps what was asked for', as
   assert.match(form, '<option selected>true</option>');
 });
 
+test('each filter that is set is a chip, whose link leaves it out', async () => {
+  const query = 'bbox=20,50,40,70&tags=a\\,b,c&status=NEW&status=OPEN&page=1&x=y&format=api';
+  const { text } = await browse(`${POINTS}?${query}`);
+  const chips = /<ul class="chips">(.*?)<\/ul>/s.exec(text)![1]!;
+  const links = new Map(
+    tags(chips, 'a').map((one) => [
+      one['aria-label']!,
+      new URLSearchParams(one['href']!.slice(POINTS.length)),
+    ]),
+  );
+  assert.equal(
+    [...links.keys()],
+    [
+      'In a box 20,50,40,70',
+      'Status NEW',
+      'Status OPEN',
+      'Any of the tags a,b',
+      'Any of the tags c',
+    ].map((one) => `Remove ${one}`),
+  );
+  const without = (label: string) => [...links.get(`Remove ${label}`)!].sort().join(' ');
+  const rest = ['format,api', 'x,y'];
+  assert.is(
+    without('Status NEW'),
+    ['bbox,20,50,40,70', rest[0], 'status,OPEN', 'tags,a\\,b,c', rest[1]].join(' '),
+  );
+  assert.is(
+    without('Any of the tags c'),
+    ['bbox,20,50,40,70', rest[0], 'status,NEW', 'status,OPEN', 'tags,a\\,b', rest[1]].join(' '),
+  );
+  assert.not.match(text, /<details open><summary[^>]*>Add a filter/);
+  assert.not.match((await browse(POINTS)).text, '<ul class="chips">');
+});
+
+test('statuses and tags are offered as the data has them', async () => {
+  const { text } = await browse(POINTS);
+  for (const name of ['status', 'tags']) {
+    const list = new RegExp(`<datalist id="v-${name}">(.*?)</datalist>`, 's').exec(text)![1]!;
+    const offered = [...list.matchAll(/<option>(.*?)<\/option>/g)].map(([, one]) =>
+      shownText(one!),
+    );
+    assert.ok(offered.length > 1, name);
+    for (const value of offered) {
+      const query = new URLSearchParams({ [name]: value, page_size: '1' });
+      const { count } = (await service.get(`${POINTS}?${query}`)).json<Envelope>();
+      assert.ok(count > 0, `${name} ${value}`);
+    }
+    assert.match(text, new RegExp(`<input id="f-${name}"[^>]* list="v-${name}"`));
+  }
+});
+
+test('the page of notifications says that no token came, and how to send one', async () => {
+  const { text } = await browse('/rest/notifications/');
+  assert.match(text, 'No token came');
+  const address = `http://127.0.0.1:${service.port}/rest/notifications/`;
+  assert.match(shownText(text), `curl -H 'Authorization: Token …' '${address}'`);
+});
+
 test('what is wrong with a value stands beside its field', async () => {
   const { status, text } = await browse(`${POINTS}?bbox=<i>&ordering=up&page_size=20`);
   assert.is(status, 400);
@@ -189,6 +247,14 @@ test('a form that is wrong is shown again, with what is wrong beside its fields'
     textAt(wrong.text, 'p-image-error'),
     jsonOfPage<{ image: string[] }>(wrong.text).image[0]!,
   );
+});
+
+test('a form takes a decimal comma; programs are told', async () => {
+  const made = await post({ lat: ' 60,17', lon: '-24,9', _tags: '' });
+  const point = jsonOfPage<Record<string, unknown>>(made.text);
+  assert.equal([point['lat'], point['lon']], ['60.17000000', '-24.90000000']);
+  assert.is((await post({ lat: '60,17,1', lon: '1', _tags: '' })).status, 400);
+  assert.is((await post({ lat: '60,17', lon: '1' }, { accept: 'application/json' })).status, 400);
 });
 
 test('raw JSON is posted by a form, and shown again when it is wrong', async () => {

@@ -25,7 +25,6 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'the list with all that opens open': async (page) => {
     await page.goto(`${LIST}?page_size=20`);
     await page.evaluate(`document.querySelectorAll('details').forEach((one) => (one.open = true))`);
-    await page.locator('label[for=view-json]').click();
     await page.waitForSelector('#map[data-state=idle]');
   },
 };

@@ -13,9 +13,16 @@ export interface Page {
   readonly keys?: readonly RecordKey[] | undefined;
   /** Links to other addresses, for formats that name such; in ASCII. */
   readonly related?: readonly Link[];
+  /** Values that records have, for people to choose from; absent where nothing is filtered by them. */
+  readonly offered?: () => Offered;
+  /** Whether the page would have more for whoever sends a token. */
+  readonly needsToken?: boolean;
   /** What finding the records took; undefined where nothing was searched. */
   readonly work?: QueryWork | undefined;
 }
+
+/** Frequent values of records, by the parameter that asks for them. */
+export type Offered = Readonly<Record<string, readonly string[]>>;
 
 /** What a query took. */
 export interface QueryWork {

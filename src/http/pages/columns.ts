@@ -43,10 +43,10 @@ export const NOTIFICATION_COLUMNS: readonly Column[] = [
 ];
 
 /** Where the values of a point lead. */
-export function pointLinks({ prefix }: Site): readonly KeyLink[] {
+export function pointLinks({ prefix, hasImages }: Site): readonly KeyLink[] {
   return [
     { key: 'id', href: (id) => pointPath(id, prefix) },
-    { key: 'image', href: (path) => imagePath(path, prefix) },
+    { key: 'image', href: (path) => (hasImages ? imagePath(path, prefix) : undefined) },
   ];
 }
 
@@ -72,11 +72,10 @@ function pointLink(id: unknown, { prefix }: Site): Html {
   return path === undefined ? text(id) : html`<a href="${path}">${String(id)}</a>`;
 }
 
-function thumbnail(image: unknown, { prefix, hasImages }: Site): Html {
+function thumbnail(image: unknown, { prefix }: Site): Html {
   const path = imagePath(image, prefix);
   if (path === undefined) return text(image);
   const name = String(image).slice(String(image).lastIndexOf('/') + 1);
-  if (!hasImages) return html`<a href="${path}">${name}</a>`;
   return html`<a href="${path}"><img src="${path}" alt="${name}" width="64" height="48" loading="lazy"></a>`;
 }
 

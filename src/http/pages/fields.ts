@@ -1,7 +1,10 @@
+import type { Offered } from '../formats/format.js';
+import { queryString } from '../formats/links.js';
 import { joinList, splitList } from '../request/comma-list.js';
 import type { Parameter } from '../request/parameter.js';
 import { last, type Pair } from '../request/query-string.js';
 import { type Html, html } from './html.js';
+import type { Subject } from './subject.js';
 
 /** What is wrong, by the name of a field. */
 export type Problems = Readonly<Record<string, readonly string[]>>;
@@ -10,40 +13,89 @@ export type Problems = Readonly<Record<string, readonly string[]>>;
 const KEPT: ReadonlySet<string> = new Set(['page', 'format']);
 /** Parameters that may be given several times; of the others the last counts. */
 const ADDED_UP: ReadonlySet<string> = new Set(['status', 'tags', 'tags_all', 'created_by']);
+const LABELS: Readonly<Record<string, string>> = {
+  created_at_after: 'Created from',
+  created_at_before: 'Created until',
+  modified_at_after: 'Changed from',
+  modified_at_before: 'Changed until',
+  bbox: 'In a box',
+  coordinates: 'Near a place',
+  polygon: 'In a polygon',
+  status: 'Status',
+  is_processed: 'Processed',
+  tags: 'Any of the tags',
+  tags_all: 'All of the tags',
+  created_by: 'Created by',
+  has_image: 'With an image',
+  ordering: 'Order',
+  page_size: 'Rows a page',
+  fields: 'Keys of records',
+};
 
 /**
- * The form of an address's parameters. Each field has its rule and an example that can be followed,
- * and beside it what was wrong with its value. Parameters that the form does not have are kept.
+ * The filters that are set, each with a link that leaves it out, and the form that adds others. The
+ * form has all parameters of the address; those that it does not know are kept.
  */
-export function filterForm(
+export function filters(
   path: string,
-  parameters: readonly Parameter[],
+  { parameters, examples }: Pick<Subject, 'parameters' | 'examples'>,
   pairs: readonly Pair[],
   problems: Problems,
+  offered: Offered,
 ): Html {
-  const shown = parameters.filter(({ name }) => !KEPT.has(name));
-  const names = new Set(shown.map(({ name }) => name));
+  const known = parameters.filter(({ name }) => !KEPT.has(name));
+  const names = new Set(known.map(({ name }) => name));
   const others = pairs.filter(({ name }) => !names.has(name) && name !== 'page');
-  // links to other pages carry a page size, and on a phone the form would stand before the records
-  const isOpen = pairs.some(
-    ({ name, value }) => names.has(name) && name !== 'page_size' && value !== '',
-  );
+  const set = known.flatMap((one) => chips(path, one.name, pairs));
   const hasProblem = Object.keys(problems).some((name) => names.has(name));
-  return html`<details class="box"${isOpen || hasProblem ? html` open` : ''}>
-<summary>Filters and order</summary>
+  const lists = Object.entries(offered).map(
+    ([name, values]) =>
+      html`<datalist id="v-${name}">${values.map((one) => html`<option>${joinList([one])}</option>`)}</datalist>\n`,
+  );
+  return html`<section class="filters" aria-label="Filters">
+${set.length > 0 && html`<ul class="chips">${set}</ul>`}
+<details${hasProblem && html` open`}><summary class="button">Add a filter</summary>
 <form id="filters" method="get" action="${path}">
 ${others.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <div class="fields">
-${shown.map((one) => parameterField(path, one, shownValue(pairs, one), problems[one.name] ?? []))}
+${known.map((one) => parameterField(path, one, shownValue(pairs, one.name), problems[one.name] ?? [], offered))}
 </div>
-<p class="buttons"><button type="submit">Apply</button> <a class="button" href="${path}">Clear</a></p>
+<p class="buttons"><button type="submit">Apply</button> <a class="button" href="${path}">Clear all</a></p>
 </form>
-</details>
+${lists}</details>
+${
+  set.length === 0 &&
+  examples.length > 0 &&
+  html`<p class="examples">For example: ${examples.map(
+    ({ label, query }, i) => html`${i > 0 && ' · '}<a href="${path}?${query}">${label}</a>`,
+  )}</p>`
+}
+</section>
 `;
 }
 
+/** What people call a parameter. */
+export function labelOf(name: string): string {
+  return LABELS[name] ?? name;
+}
+
+/** What is set of a parameter, a chip for each value. */
+function chips(path: string, name: string, pairs: readonly Pair[]): Html[] {
+  const shown = shownValue(pairs, name);
+  if (shown === '') return [];
+  const values = ADDED_UP.has(name) ? splitList(shown) : [shown];
+  // without this value the list begins again with its first page
+  const others = pairs.filter((pair) => pair.name !== name && pair.name !== 'page');
+  return values.map((value, at) => {
+    const left = joinList(values.filter((_, i) => i !== at));
+    const query = queryString(left === '' ? others : [...others, { name, value: left }]);
+    const label = labelOf(name);
+    return html`<li><span>${label}</span> <bdi>${value}</bdi> <a href="${path}${query !== '' && `?${query}`}" aria-label="Remove ${label} ${value}">×</a></li>\n`;
+  });
+}
+
 /** What a field shows: of a parameter that may be repeated all that is given. */
-function shownValue(pairs: readonly Pair[], { name }: Parameter): string {
+function shownValue(pairs: readonly Pair[], name: string): string {
   if (!ADDED_UP.has(name)) return last(pairs, name) ?? '';
   const given = pairs.filter((pair) => pair.name === name && pair.value !== '');
   return given.length === 1
@@ -56,19 +108,28 @@ function parameterField(
   { name, accepts, example, schema }: Parameter,
   value: string,
   problems: readonly string[],
+  offered: Offered,
 ): Html {
   const choices = choicesOf(schema);
-  const control =
+  const isTime = schema?.['format'] === 'date-time';
+  const list = name === 'tags_all' ? 'tags' : name;
+  const isOffered = offered[list] !== undefined;
+  const control = (described: Html): Html =>
     choices === undefined
-      ? (described: Html) =>
-          html`<input id="f-${name}" name="${name}" value="${value}" placeholder="${example}" autocomplete="off" spellcheck="false"${described}>`
-      : (described: Html) =>
-          html`<select id="f-${name}" name="${name}"${described}>${options(choices, value)}</select>`;
+      ? html`<input id="f-${name}" name="${name}" value="${value}" placeholder="${example}" autocomplete="off" spellcheck="false"${isTime && html` data-time`}${isOffered && html` list="v-${list}"`}${described}>`
+      : html`<select id="f-${name}" name="${name}"${described}>${options(choices, value)}</select>`;
   const query = `${name}=${encodeURIComponent(example)}`;
   const link = html`<a href="${path}?${query}">Example</a>`;
   // what is wrong with a value says the rule, too
-  const hint = problems.length > 0 ? link : html`${accepts}. ${link}`;
-  return field(`f-${name}`, html`${name}`, control, hint, problems);
+  const rule = problems.length > 0 ? link : html`<code>${name}</code>: ${accepts}. ${link}`;
+  const label = labelOf(name);
+  const id = `f-${name}`;
+  return field(id, html`${label}`, control, undefined, problems, help(id, label, rule));
+}
+
+/** A rule that is shown to whoever asks for it. */
+function help(id: string, label: string, rule: Html): Html {
+  return html`<details class="help"><summary aria-label="Help for ${label}">?</summary><p class="hint" id="${id}-help">${rule}</p></details>`;
 }
 
 /** A control with its label, its rule, and what is wrong with its value. */
@@ -78,13 +139,14 @@ export function field(
   control: (described: Html) => Html,
   hint: Html | undefined,
   problems: readonly string[],
+  help?: Html,
 ): Html {
   const isWrong = problems.length > 0;
   const ids = [isWrong && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean);
   const describedBy = ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`;
   const described = html`${describedBy}${isWrong && html` aria-invalid="true"`}`;
   return html`<div class="field${isWrong && ' wrong'}">
-<label for="${id}">${label}</label>
+<label for="${id}">${label}</label>${help}
 ${control(described)}
 ${isWrong && html`<ul class="error" id="${id}-error">${problems.map((one) => html`<li><bdi>${one}</bdi></li>`)}</ul>`}
 ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}

@@ -33,6 +33,8 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
         // taken now: the rows that they are found by are the next query's when the work begins
         records: shownRecords(page),
         alternatives,
+        offered: page.offered,
+        needsToken: page.needsToken ?? false,
         smallPrint: smallPrint(page.work),
       };
       return renderPage(site, subject, shown, memory);

@@ -1,12 +1,18 @@
 import { STATUS_CODES } from 'node:http';
-import { type BodyMemory, FRESH_MEMORY, type ListFacts, type Pieces } from '../formats/format.js';
+import {
+  type BodyMemory,
+  FRESH_MEMORY,
+  type ListFacts,
+  type Offered,
+  type Pieces,
+} from '../formats/format.js';
 import { queryString } from '../formats/links.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';
 import type { Offer } from '../request/negotiation.js';
 import type { Parameter } from '../request/parameter.js';
 import { type Pair, parseQueryString } from '../request/query-string.js';
 import { pathOf, queryOf } from '../request/target.js';
-import { filterForm, type Problems } from './fields.js';
+import { filters, labelOf, type Problems } from './fields.js';
 import { Html, html, NOTHING } from './html.js';
 import { pageFoot, pageHead } from './layout.js';
 import { paging } from './paging.js';
@@ -36,6 +42,10 @@ export interface Shown {
   readonly made?: string;
   /** What a form posted. */
   readonly posted?: Posted;
+  /** Values that records have, by the parameter that they can be asked for with. */
+  readonly offered?: (() => Offered) | undefined;
+  /** Whether there would be more for whoever sends a token. */
+  readonly needsToken?: boolean;
   /** How the answer was found. */
   readonly smallPrint?: Html;
 }
@@ -60,31 +70,25 @@ export function* renderPage(
   const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
   const styles = hasMap ? ['page.css', 'map.css'] : ['page.css'];
   writer.html(pageHead(site, title, subject.crumbs, target, styles, scripts));
-  writer.html(introduction(subject, path, shown));
-  writer.html(actions(path, pairs, shown, subject));
+  writer.html(introduction(subject, shown));
   if (!isPost && subject.parameters.length > 0) {
-    writer.html(filterForm(path, subject.parameters, pairs, problems));
+    writer.html(filters(path, subject, pairs, problems, shown.offered?.() ?? {}));
   }
+  const hasTable = subject.columns.length > 0 && records.length > 0 && shown.status < 300;
+  if (list !== undefined) writer.html(listHead(path, pairs, list));
+  writer.html(html`<div class="${hasMap && hasTable ? 'split' : 'whole'}">\n`);
+  if (hasMap) writer.html(mapPlace(site, subject.tiles!, path, pairs));
+  if (hasTable) yield* recordTable(writer, subject.columns, records, site);
+  writer.html(html`</div>\n`);
+  if (list !== undefined) writer.html(paging(path, pairs, list, 'Pages, again'));
   if (subject.posts !== undefined && (isPost || shown.status < 300)) {
     writer.html(
       postForm(site.prefix + subject.posts, site, nameOf(shown), posted, isPost ? problems : {}),
     );
   }
-  if (hasMap) writer.html(mapPlace(site, subject.tiles!, path, pairs));
-  const around = list === undefined ? NOTHING : listHead(list);
-  writer.html(around);
-  const numbers = (label: string): Html =>
-    list === undefined ? NOTHING : paging(path, pairs, list, label);
-  writer.html(numbers('Pages'));
-  const hasTable = subject.columns.length > 0 && records.length > 0 && shown.status < 300;
-  if (hasTable) {
-    writer.html(VIEWS);
-    yield* recordTable(writer, subject.columns, records, site);
-  }
-  writer.html(exchangeHead(shown));
+  writer.html(exchangeHead(path, pairs, shown, subject, !hasTable));
   yield* writeJson(writer, list, records, subject.links);
-  writer.html(html`</pre></section>\n`);
-  writer.html(numbers('Pages, again'));
+  writer.html(html`</pre></details>\n`);
   writer.html(pageFoot(smallPrint));
   return writer.finish();
 }
@@ -104,22 +108,21 @@ function ownPath({ prefix }: Site, target: string): string {
   return /^\/[/\\]/.test(path) ? `/.${path}` : path;
 }
 
-function introduction(subject: Subject, path: string, shown: Shown): Html {
-  const { description, examples } = subject;
+function introduction(subject: Subject, shown: Shown): Html {
   const { status, problems } = shown;
   if (status >= 400)
     return problem(problems ?? {}, shown.method === 'POST' ? [] : subject.parameters);
   if (shown.made !== undefined) {
     return html`<p role="status">The point is stored. <a href="${shown.made}">Open it</a>, or add another.</p>`;
   }
-  return html`<p>${description}</p>
-${
-  examples.length > 0 &&
-  html`<p class="examples">For example: ${examples.map(
-    ({ label, query }, i) => html`${i > 0 && ' · '}<a href="${path}?${query}">${label}</a>`,
-  )}</p>
-`
-}`;
+  return html`<p>${subject.description}</p>\n${shown.needsToken && tokenHelp(shown.list)}`;
+}
+
+/** How to ask for what belongs to a user: a browser sends no token by itself. */
+function tokenHelp(list: ListFacts | undefined): Html {
+  return html`<p>No token came with this request: there is nothing to show but to the user of one. Send it as a header:</p>
+<pre tabindex="0">curl -H 'Authorization: Token …' '${list?.base}'</pre>
+`;
 }
 
 /** What is wrong; of a field that has its own place in a form only where that is. */
@@ -127,11 +130,31 @@ function problem(problems: Problems, parameters: readonly Parameter[]): Html {
   const texts = Object.entries(problems).flatMap(([name, all]) => {
     if (name === 'detail') return all.map((text) => html`<li><bdi>${text}</bdi></li>`);
     if (parameters.some((one) => one.name === name)) {
-      return [html`<li>See what is wrong with <a href="#f-${name}"><code>${name}</code></a>.</li>`];
+      return [html`<li>See what is wrong with <a href="#f-${name}">${labelOf(name)}</a>.</li>`];
     }
     return all.map((text) => html`<li><code>${name}</code>: <bdi>${text}</bdi></li>`);
   });
   return html`<div role="alert"><ul class="error">${texts}</ul></div>\n`;
+}
+
+/** The place that the map's script fills. */
+function mapPlace(site: Site, tiles: string, path: string, pairs: readonly Pair[]): Html {
+  const { assets, prefix, tileUrl, hasImages } = site;
+  const filtering = queryString(pairs.filter(({ name }) => FILTERS.has(name)));
+  const others = pairs.filter(({ name }) => name !== 'format');
+  const points = `${path}?${queryString([...others, { name: 'format', value: 'json' }])}`;
+  const file = (name: string): string => assets.named(name).url;
+  return html`<div id="map" data-tiles="${prefix}${tiles}${filtering !== '' && `?${filtering}`}" data-points="${points}" data-prefix="${prefix}" data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${hasImages && html` data-images`}${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}><noscript><p>The map needs JavaScript.</p></noscript></div>
+`;
+}
+
+function listHead(path: string, pairs: readonly Pair[], list: ListFacts): Html {
+  const { count, page, pageCount } = list;
+  const matches = `${count.toLocaleString('en')} ${count === 1 ? 'match' : 'matches'}`;
+  const place = `page ${page.toLocaleString('en')} of ${pageCount.toLocaleString('en')}`;
+  return html`<div class="found"><h2 id="results">${matches}${pageCount > 1 && `, ${place}`}</h2>
+${paging(path, pairs, list, 'Pages')}</div>
+`;
 }
 
 /** The address in other representations, and what else it can be asked. */
@@ -153,43 +176,24 @@ ${shown.alternatives.map(
 `;
 }
 
-/** The place that the map's script fills. */
-function mapPlace(site: Site, tiles: string, path: string, pairs: readonly Pair[]): Html {
-  const { assets, prefix, tileUrl, hasImages } = site;
-  const filters = queryString(pairs.filter(({ name }) => FILTERS.has(name)));
-  const others = pairs.filter(({ name }) => name !== 'format');
-  const points = `${path}?${queryString([...others, { name: 'format', value: 'json' }])}`;
-  const file = (name: string): string => assets.named(name).url;
-  return html`<details class="box" id="map-box"><summary>Map</summary>
-<div id="map" data-tiles="${prefix}${tiles}${filters !== '' && `?${filters}`}" data-points="${points}" data-prefix="${prefix}" data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${hasImages && html` data-images`}${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}></div>
-<noscript><p>The map needs JavaScript.</p></noscript>
-</details>
-`;
-}
-
-function listHead({ count, page, pageCount }: ListFacts): Html {
-  const matches = `${count.toLocaleString('en')} ${count === 1 ? 'match' : 'matches'}`;
-  const place = `page ${page.toLocaleString('en')} of ${pageCount.toLocaleString('en')}`;
-  return html`<h2 id="results">${matches}${pageCount > 1 && `, ${place}`}</h2>\n`;
-}
-
-/**
- * The choice between table and JSON, which needs no script: the style sheet hides the other one.
- */
-const VIEWS = html`<fieldset class="views"><legend>Show</legend>
-<input type="radio" name="view" id="view-table" checked><label for="view-table">Table</label>
-<input type="radio" name="view" id="view-json"><label for="view-json">JSON</label>
-</fieldset>
-`;
-
-function exchangeHead({ method, target, status, headers }: Shown): Html {
+/** The request and the head of its answer, as programs see them; open where nothing else is shown. */
+function exchangeHead(
+  path: string,
+  pairs: readonly Pair[],
+  shown: Shown,
+  subject: Subject,
+  isOpen: boolean,
+): Html {
+  const { method, target, status, headers } = shown;
   const lines: Html[] = [];
   for (let i = 0; i < headers.length; i += 2) {
     // the length of the answer is not known before the answer is made
     if (headers[i + 1] === '') continue;
     lines.push(html`<b>${headers[i]}:</b> ${headers[i + 1]}\n`);
   }
-  return html`<section class="exchange" aria-label="Request and answer">
+  return html`<details class="box" id="exchange"${isOpen && html` open`}>
+<summary>Request and answer, as programs see them</summary>
+${actions(path, pairs, shown, subject)}
 <pre class="request" tabindex="0"><b>${method}</b> ${target}</pre>
 <pre class="json" tabindex="0"><b>HTTP ${status} ${STATUS_CODES[status] ?? ''}</b>
 ${lines}

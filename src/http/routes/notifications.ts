@@ -29,6 +29,7 @@ export function notificationsView(formats: readonly Format[]): View<PageRequest>
         title: 'Notifications',
         list: { count: all.length, links, page, pageCount, base, pairs },
         records: new SingleRecords(shown),
+        needsToken: user === undefined,
       };
     },
   };

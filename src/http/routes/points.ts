@@ -1,3 +1,4 @@
+import { frequentTexts } from '../../dataset/frequent.js';
 import { createPageCopier, fetchMixedPage, fetchPage } from '../../dataset/record-page.js';
 import type { Answer } from '../../query/engine.js';
 import type { Queue } from '../../query/queue.js';
@@ -45,6 +46,7 @@ export function pointsView(
           list: { count, links, page, pageCount, base, pairs },
           records: new PointRecords(fetched, copier),
           keys: query.keys,
+          offered: () => ({ ...frequentTexts(engine.dataset.attributes) }),
           work: effort,
         };
       }

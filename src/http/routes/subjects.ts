@@ -54,6 +54,8 @@ export function withPage(
 }
 
 export function createSubjects({ site, posting }: Context): Subjects {
+  // names of images that are not served lead nowhere
+  const columns = POINT_COLUMNS.filter(({ keys }) => site.hasImages || keys[0] !== 'image');
   const listed = posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION;
   return {
     points: {
@@ -61,7 +63,7 @@ export function createSubjects({ site, posting }: Context): Subjects {
       crumbs: [HOME],
       parameters: listed.parameters,
       examples: EXAMPLES,
-      columns: POINT_COLUMNS,
+      columns,
       links: pointLinks(site),
       tiles: templateOf(TILE_PATH),
       posts: POINTS_PATH,
@@ -69,7 +71,7 @@ export function createSubjects({ site, posting }: Context): Subjects {
     point: {
       ...described('Map data point', POINT_DESCRIPTION, POINT_FORMATS),
       crumbs: [HOME, POINTS],
-      columns: POINT_COLUMNS,
+      columns,
       links: pointLinks(site),
     },
     notifications: {
