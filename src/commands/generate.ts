@@ -3,17 +3,18 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { InputError } from '../errors.js';
-import { pointBlocks, toLines } from '../generate/blocks.js';
 import { EXPORTED_AT } from '../generate/clock.js';
 import { MAX_POINTS, MAX_SEED } from '../generate/limits.js';
 import { PointSource } from '../generate/points.js';
+import { type Point, renderPoint } from '../model/point.js';
 import { isWhole } from '../model/whole.js';
 import { counted, countPoints, megabytes, startProgress } from '../progress.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
 import type { PointBlock } from '../snapshot/block.js';
 import { NativeWriter } from '../snapshot/native/write.js';
+import { BlockBuilder } from '../snapshot/rows/block-builder.js';
 import { writeAll } from '../snapshot/write-all.js';
-import { sortWithProgress } from './sort.js';
+import { writeSorted } from './sort.js';
 
 export interface GenerateOptions {
   /** How many, 1 to {@link MAX_POINTS}. */
@@ -30,12 +31,14 @@ export interface GenerateOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Points made before signals and the bar have their turn; as garbage they die young at this size. */
+const BATCH_POINTS = 256;
+
 type Form = 'native' | 'ndjson' | 'ndjson.gz';
 
 /**
- * Writes invented points, and for a native file notifications too. Memory does not grow with their
- * number, but for the sorting of a native file, which has a limit. The file appears under its name
- * once it is complete. Throws an InputError when an option is out of range, the name has no known
+ * Writes invented points, and for a native file notifications too. Its points are held in memory to
+ * sort them; those of the other forms are not. The file appears under its name once it is complete. Throws an InputError when an option is out of range, the name has no known
  * ending or the file cannot be written.
  */
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
@@ -48,19 +51,19 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
   const bar = startProgress('Generating', options.progressTo, countPoints);
   const started = performance.now();
   try {
-    const blocks = watched(pointBlocks(source), (done) => {
+    const onProgress = (done: number): void => {
       signal?.throwIfAborted();
       bar.update(done, points);
-    });
+    };
     const bytes = await writeAtomically(
       out,
-      async (fd, openScratch) => {
+      async (fd) => {
         if (form === 'native') {
-          await writeNative(fd, source, seed, blocks);
+          const blocks = await pointBlocks(source, onProgress);
           bar.stop();
-          await sortWithProgress(fd, out, openScratch, options);
+          await writeNative(fd, source, blocks, options);
         } else {
-          await writeLines(fd, blocks, form === 'ndjson.gz');
+          await writeLines(fd, lines(source, onProgress), form === 'ndjson.gz');
         }
         return fstatSync(fd).size;
       },
@@ -77,14 +80,14 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
 async function writeNative(
   fd: number,
   source: PointSource,
-  seed: number,
-  blocks: AsyncIterable<PointBlock>,
+  blocks: readonly PointBlock[],
+  options: GenerateOptions,
 ): Promise<void> {
   const writer = new NativeWriter(
     fd,
-    `waypost generate --points ${source.count} --seed ${seed}: invented notes around real cities, whose coordinates are from GeoNames (CC BY 4.0)`,
+    `waypost generate --points ${source.count} --seed ${options.seed}: invented notes around real cities, whose coordinates are from GeoNames (CC BY 4.0)`,
   );
-  for await (const block of blocks) writer.write(block);
+  await writeSorted(writer, blocks, options);
   writer.writeNotifications(source.notifications());
   // no clock: the same seed must give the same bytes
   writer.finish(EXPORTED_AT);
@@ -92,35 +95,58 @@ async function writeNative(
 
 async function writeLines(
   fd: number,
-  blocks: AsyncIterable<PointBlock>,
+  lines: AsyncIterable<Uint8Array>,
   zipped: boolean,
 ): Promise<void> {
   // synchronous, so that nothing is still being written when the descriptor is closed
   const sink = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
     for await (const chunk of chunks) writeAll(fd, chunk);
   };
-  if (zipped) await pipeline(lines(blocks), createGzip({ chunkSize: 1 << 20 }), sink);
-  else await sink(lines(blocks));
+  if (zipped) await pipeline(lines, createGzip({ chunkSize: 1 << 20 }), sink);
+  else await sink(lines);
 }
 
-async function* lines(blocks: AsyncIterable<PointBlock>): AsyncGenerator<Buffer, void, undefined> {
-  for await (const block of blocks) yield toLines(block);
+async function pointBlocks(
+  source: PointSource,
+  onProgress: (points: number) => void,
+): Promise<PointBlock[]> {
+  const builder = new BlockBuilder();
+  const blocks: PointBlock[] = [];
+  for await (const batch of batches(source, onProgress)) {
+    for (const point of batch) {
+      const json = renderPoint(point);
+      const full = builder.add(point, json, Buffer.byteLength(json));
+      if (full !== undefined) blocks.push(full);
+    }
+  }
+  const last = builder.take();
+  return last === undefined ? blocks : [...blocks, last];
+}
+
+async function* lines(
+  source: PointSource,
+  onProgress: (points: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const batch of batches(source, onProgress)) {
+    yield Buffer.from(batch.map((point) => `${renderPoint(point)}\n`).join(''));
+  }
 }
 
 /**
- * The same blocks; `onBlock` hears how many points have come. Making and writing them is
- * synchronous: without a turn of the event loop before each, no signal would be heard.
+ * All points, in order; `onProgress` hears how many have come. Making and writing them is
+ * synchronous: without a turn of the event loop before each batch, no signal would be heard.
  */
-async function* watched(
-  blocks: Iterable<PointBlock>,
-  onBlock: (points: number) => void,
-): AsyncGenerator<PointBlock, void, undefined> {
-  let done = 0;
-  for (const block of blocks) {
+async function* batches(
+  source: PointSource,
+  onProgress: (points: number) => void,
+): AsyncGenerator<Point[], void, undefined> {
+  for (let done = 0; done < source.count; ) {
     await turn();
-    done += block.count;
-    onBlock(done);
-    yield block;
+    const count = Math.min(BATCH_POINTS, source.count - done);
+    const from = done;
+    yield Array.from({ length: count }, (_, i) => source.point(from + i));
+    done += count;
+    onProgress(done);
   }
 }
 

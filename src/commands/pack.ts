@@ -14,11 +14,8 @@ import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
 import type { LoadReport, SnapshotReader, Watermark } from '../snapshot/snapshot.js';
 import { type Leniency, requireWhole } from '../snapshot/whole.js';
 import { leftOutLines, pageLines, unknownKeyLines } from './report-lines.js';
-import { sortBlocksWithProgress, sortWithProgress } from './sort.js';
+import { writeSorted } from './sort.js';
 import { STANDARD, withInput, withOutput } from './standard-streams.js';
-
-/** Records that are sorted in memory rather than by way of the disk. */
-const MAX_HELD_BYTES = 384 * 1024 * 1024;
 
 /** Points that are packed beside those of the input. */
 export interface FurtherPoints {
@@ -39,8 +36,6 @@ export interface PackOptions extends Leniency {
   readonly further?: FurtherPoints;
   /** A file of notifications to take instead of those that the input has. */
   readonly notificationsPath?: string;
-  /** Of records, sorted in memory; more are sorted by way of the disk. */
-  readonly maxHeldBytes?: number;
   /** What `-` stands for as input and as output; standard input and output where absent. */
   readonly stdin?: Readable;
   readonly stdout?: Writable;
@@ -63,8 +58,8 @@ export interface PackSummary extends NativeTotals {
 }
 
 /**
- * Writes the points of any supported file as a native snapshot, block by block, sorts them for
- * loading, and prints a summary. A file appears whole or not at all. Its time is that of the input,
+ * Writes the points of any supported file as a native snapshot, sorted for loading, all of them
+ * held in memory, and prints a summary. A file appears whole or not at all. Its time is that of the input,
  * so that the same input makes the same bytes; of standard input it is the moment when it was read.
  * Throws an InputError when the input is broken or the output cannot be written.
  */
@@ -107,23 +102,17 @@ async function packFile(
     });
     const source = reader;
     const watermark = options.watermark ?? source.watermark;
-    const write = async (
-      fd: number,
-      openScratch: () => number,
-    ): Promise<[LoadReport, NativeTotals]> => {
+    const write = async (fd: number): Promise<[LoadReport, NativeTotals]> => {
       const origin = further === undefined ? `pack, from ${name}` : further.origin;
       const writer = new NativeWriter(fd, `waypost ${origin}`, watermark);
-      const held = await read(input, source, writer, options);
+      const blocks = await read(input, source, options);
       bar.stop();
       const report = source.report();
       requireWhole(input, report, options);
-      if (held !== undefined) {
-        for await (const block of sortBlocksWithProgress(held, options)) writer.write(block);
-      }
+      await writeSorted(writer, blocks, options);
       writer.writeNotifications(notifications ?? report.notifications);
-      const totals = writer.finish(Math.max(report.createdAt, further?.latest ?? report.createdAt));
-      if (held !== undefined) return [report, totals];
-      return [report, (await sortWithProgress(fd, output, openScratch, options)) ?? totals];
+      const createdAt = Math.max(report.createdAt, further?.latest ?? report.createdAt);
+      return [report, writer.finish(createdAt)];
     };
     const [report, totals] =
       output === STANDARD
@@ -144,16 +133,12 @@ async function packFile(
   }
 }
 
-/**
- * Reads all blocks. Returns them, where all their records are `maxHeldBytes` at most; otherwise
- * they have been written, in the order in which they came.
- */
+/** Reads all blocks. */
 async function read(
   input: string,
   reader: SnapshotReader,
-  writer: NativeWriter,
-  { maxHeldBytes = MAX_HELD_BYTES, signal, further, notificationsPath }: PackOptions,
-): Promise<readonly PointBlock[] | undefined> {
+  { signal, further, notificationsPath }: PackOptions,
+): Promise<readonly PointBlock[]> {
   // what was packed must pass verification: rows were checked one by one, native records were not
   const audit =
     reader.format === 'native'
@@ -161,24 +146,16 @@ async function read(
           throw new InputError(`${input}: ${reason}`);
         })
       : undefined;
-  let held: PointBlock[] | undefined = [];
-  let bytes = 0;
+  const blocks: PointBlock[] = [];
   for await (const block of allBlocks(reader, further)) {
     // some readers never wait: let signals and the bar have their turn
     await setImmediate();
     signal?.throwIfAborted();
     audit?.check(block);
-    bytes += block.records.length;
-    held?.push(block);
-    if (held === undefined) {
-      writer.write(block);
-    } else if (bytes > maxHeldBytes) {
-      for (const each of held) writer.write(each);
-      held = undefined;
-    }
+    blocks.push(block);
   }
   if (notificationsPath === undefined) audit?.checkNotifications(reader.report().notifications);
-  return held;
+  return blocks;
 }
 
 async function* allBlocks(

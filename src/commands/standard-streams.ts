@@ -71,7 +71,7 @@ export async function withInput<T>(
 /** Lets `write` fill a file without a name, and sends its bytes to a stream. */
 export async function withOutput<T>(
   output: Writable & { readonly isTTY?: boolean },
-  write: (fd: number, openScratch: () => number) => Promise<T>,
+  write: (fd: number) => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   if (output.isTTY === true) {
@@ -80,22 +80,16 @@ export async function withOutput<T>(
     );
   }
   removeLeftovers(tmpdir());
-  const opened: number[] = [];
-  const openScratch = (): number => {
-    const path = temporaryIn(tmpdir());
-    const fd = open(path);
-    opened.push(fd);
-    rmSync(path);
-    return fd;
-  };
+  const path = temporaryIn(tmpdir());
+  const fd = open(path);
   try {
-    const fd = openScratch();
-    const result = await write(fd, openScratch);
+    rmSync(path);
+    const result = await write(fd);
     const bytes = createReadStream('', { fd, start: 0, autoClose: false, highWaterMark: 1 << 20 });
     await pipeline(bytes, output, { end: false, ...(signal === undefined ? {} : { signal }) });
     return result;
   } finally {
-    for (const fd of opened) closeSync(fd);
+    closeSync(fd);
   }
 }
 

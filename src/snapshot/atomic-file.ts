@@ -18,7 +18,6 @@ import { removeLeftovers, temporaryIn } from './temporary.js';
 const flush = promisify(fsync);
 
 const ANYBODY = 0o666;
-const OWNER_ONLY = 0o600;
 
 /**
  * Writes a file so that its name only ever stands for the old content or the whole new one, even
@@ -28,40 +27,27 @@ const OWNER_ONLY = 0o600;
  * keeps pointing where it does; its target is replaced, or made. What processes that were killed
  * have left in the folder is removed, too.
  *
- * `openScratch` opens another file in that folder, to read and write until `write` is done: it has
- * no name, so it is gone with the process at the latest.
- *
  * Throws what `write` threw, the reason of `signal`, or an InputError when the folder, its
  * permissions or the disk do not allow it.
  */
 export async function writeAtomically<T>(
   path: string,
-  write: (fd: number, openScratch: () => number) => T | Promise<T>,
+  write: (fd: number) => T | Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
   const { target, mode } = inspect(path);
   const folder = dirname(target);
   removeLeftovers(folder);
-  const openNew = (name: string, permissions: number): number => {
-    try {
-      return openSync(name, 'wx+', permissions);
-    } catch (error) {
-      throw unwritable(path, folder, error);
-    }
-  };
-  const scratches: number[] = [];
-  const openScratch = (): number => {
-    const name = temporaryIn(folder);
-    const scratch = openNew(name, OWNER_ONLY);
-    scratches.push(scratch);
-    rmSync(name);
-    return scratch;
-  };
   const temporary = temporaryIn(folder);
-  const fd = openNew(temporary, mode ?? ANYBODY);
+  let fd: number;
+  try {
+    fd = openSync(temporary, 'wx', mode ?? ANYBODY);
+  } catch (error) {
+    throw unwritable(path, folder, error);
+  }
   let open = true;
   try {
-    const result = await write(fd, openScratch);
+    const result = await write(fd);
     signal?.throwIfAborted();
     try {
       // the process's umask may have taken some away
@@ -84,8 +70,6 @@ export async function writeAtomically<T>(
     throw (error as NodeJS.ErrnoException).syscall === 'write'
       ? unwritable(path, folder, error)
       : error;
-  } finally {
-    for (const scratch of scratches) closeSync(scratch);
   }
 }
 

@@ -9,7 +9,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  readSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -68,9 +67,8 @@ test('what takes the place of a file that few may read is never read by others',
   withFolder(async (folder) => {
     const path = join(folder, 'file');
     writeFileSync(path, 'old', { mode: 0o600 });
-    await writeAtomically(path, (fd, openScratch) => {
+    await writeAtomically(path, (fd) => {
       assert.is(fstatSync(fd).mode & 0o777, 0o600);
-      assert.is(fstatSync(openScratch()).mode & 0o777, 0o600);
     });
   }));
 
@@ -96,28 +94,6 @@ test('the temporary file is hidden and has another ending', () =>
     await writeAtomically(join(folder, 'a.waypost'), () => {
       assert.match(readdirSync(folder).join(), /^\.waypost-[0-9a-f]{12}-\d+-\d+-[0-9a-f]{8}\.tmp$/);
     });
-  }));
-
-test('scratch files have no name, and are closed whatever happens', () =>
-  withFolder(async (folder) => {
-    const scratches: number[] = [];
-    const write = (fail: boolean) => (_: number, openScratch: () => number) => {
-      for (const text of ['one', 'two']) {
-        const scratch = openScratch();
-        writeSync(scratch, text);
-        const read = Buffer.alloc(9);
-        assert.is(read.toString('utf8', 0, readSync(scratch, read, 0, 9, 0)), text);
-        scratches.push(scratch);
-      }
-      assert.match(readdirSync(folder).join(), /^\.waypost-[0-9a-f]{12}-\d+-\d+-[0-9a-f]{8}\.tmp$/);
-      if (fail) throw new Error('no more');
-    };
-    const path = join(folder, 'file');
-    assert.match(String(await failure(() => writeAtomically(path, write(true)))), /no more/);
-    assert.equal(readdirSync(folder), []);
-    await writeAtomically(path, write(false));
-    assert.equal(readdirSync(folder), ['file']);
-    for (const scratch of scratches) assert.throws(() => fstatSync(scratch), /EBADF/);
   }));
 
 test('when writing fails the old file stays, and nothing else does', () =>

@@ -17,8 +17,7 @@ const ATOMIC = new URL('../../src/snapshot/atomic-file.js', import.meta.url).hre
 async function startWriter(folder: string, isChild = false): Promise<ChildProcess> {
   const script = `
     import { writeAtomically } from '${ATOMIC}';
-    await writeAtomically(${JSON.stringify(join(folder, 'theirs'))}, (fd, openScratch) => {
-      openScratch();
+    await writeAtomically(${JSON.stringify(join(folder, 'theirs'))}, () => {
       console.log('writing');
       return new Promise((resolve) => setTimeout(resolve, 60_000));
     });`;
