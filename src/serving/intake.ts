@@ -13,7 +13,7 @@ import { acceptedOf, adopt, Retired } from '../posts/adopt.js';
 import { createPostClock } from '../posts/clock.js';
 import { type Journal, readAll } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
-import { countFlush, type PostStats } from '../posts/stats.js';
+import type { PostStats } from '../posts/stats.js';
 import { PostWriter } from '../posts/writer.js';
 import type { ServeSettings } from '../settings/setting.js';
 import { openConfiguredJournal } from './journal.js';
@@ -50,7 +50,7 @@ export async function openIntake(
   const journal = await openConfiguredJournal(
     settings,
     {
-      onFlush: (seconds) => countFlush(stats, seconds),
+      onFlush: (seconds) => stats.flushes.observe(seconds),
       onProblem: () => tell(),
       onAnew: (reason) => logger.error({ reason }, 'the journal was written anew from memory'),
       onDeath(error) {

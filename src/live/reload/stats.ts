@@ -1,19 +1,16 @@
+import { Durations } from '../../durations.js';
+
 /** What came of looking at a file. */
 export type Outcome = 'loaded' | 'unchanged' | 'failed' | 'held_back' | 'abandoned';
 
-/** How many seconds a build may take, in steps; 10 million points take some 20. */
-export const BUILD_BOUNDS: readonly number[] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120];
+/** Upper bounds of the buckets of builds, in seconds; 10 million points take some 20. */
+const BUILD_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120];
 
 /** What the reloader counts, in plain numbers: the library that writes them out is loaded later. */
 export interface ReloadStats {
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  /**
-   * Builds by the first of {@link BUILD_BOUNDS} that they kept to; the last bucket has the longer
-   * ones.
-   */
-  readonly buckets: readonly number[];
-  /** Of all builds that were served. */
-  readonly seconds: number;
+  /** Of those that were served. */
+  readonly builds: Durations;
   /** Counts a look at a snapshot file. */
   count(outcome: Outcome, seconds: number): void;
 }
@@ -21,20 +18,13 @@ export interface ReloadStats {
 /** Counts nothing yet. */
 export function createReloadStats(): ReloadStats {
   const outcomes = { loaded: 0, unchanged: 0, failed: 0, held_back: 0, abandoned: 0 };
-  const buckets = Array<number>(BUILD_BOUNDS.length + 1).fill(0);
-  let sum = 0;
+  const builds = new Durations(BUILD_BOUNDS);
   return {
     outcomes,
-    buckets,
-    get seconds() {
-      return sum;
-    },
+    builds,
     count(outcome, seconds) {
       outcomes[outcome]++;
-      if (outcome !== 'loaded') return;
-      const bucket = BUILD_BOUNDS.findIndex((bound) => seconds <= bound);
-      buckets[bucket === -1 ? BUILD_BOUNDS.length : bucket]!++;
-      sum += seconds;
+      if (outcome === 'loaded') builds.observe(seconds);
     },
   };
 }
