@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { argument, demand, endWithReader, interruption, whole } from './command-line/arguments.js';
 import { addJournalCommands } from './command-line/journal.js';
 import { InputError } from './errors.js';
-import { MAX_POINTS, MAX_SEED } from './generate/limits.js';
+import { MAX_POINTS, MAX_SEED } from './generate/random.js';
 import { forTerminal } from './model/quote.js';
 import { watermark } from './setting-values.js';
 import type { ServeSettings, Setting } from './settings/setting.js';

@@ -14,12 +14,10 @@ const MONTHS = [7, 8, 10, 11, 13, 10, 6, 9, 11, 10, 9, 6];
 const HOURS = [2, 1, 1, 1, 1, 2, 4, 8, 11, 12, 12, 12, 13, 12, 12, 13, 14, 13, 12, 11, 9, 7, 5, 3];
 const BY_DAY = cumulative(Array.from({ length: DAYS }, (_, day) => dayWeight(FIRST_DAY + day)));
 const BY_HOUR = cumulative(HOURS);
-const SUMMERS = [2020, 2021, 2022, 2023, 2024].map((year) => ({
-  from: lastSunday(year, 2),
-  to: lastSunday(year, 9),
-}));
-/** Writing a date is the dearest part of a timestamp, and there are only these. */
-const DATES = Array.from({ length: DAYS + 92 }, (_, day) => dateText(FIRST_DAY + day));
+
+const SUMMERS = [2020, 2021, 2022, 2023, 2024].map(
+  (year) => [lastSunday(year, 2), lastSunday(year, 9)] as const,
+);
 
 /**
  * Most by day, in spring and autumn, and more every year, from 2020 to 2023 by Helsinki's clocks.
@@ -54,12 +52,9 @@ export function isIn2023(created: Microseconds): boolean {
 export function helsinkiTime(micros: Microseconds): Timestamp {
   const seconds = Math.floor(micros / 1e6);
   const offset = helsinkiOffset(seconds);
-  const local = seconds + offset;
-  const day = Math.floor(local / DAY);
-  const second = local - day * DAY;
-  const clock = `${two(Math.floor(second / 3600))}:${two(Math.floor(second / 60) % 60)}:${two(second % 60)}`;
+  const local = new Date((seconds + offset) * 1000).toISOString().slice(0, 19);
   const fraction = String(micros - seconds * 1e6).padStart(6, '0');
-  return { micros, text: `${DATES[day - FIRST_DAY]}T${clock}.${fraction}+0${offset / 3600}:00` };
+  return { micros, text: `${local}.${fraction}+0${offset / 3600}:00` };
 }
 
 /**
@@ -67,10 +62,7 @@ export function helsinkiTime(micros: Microseconds): Timestamp {
  * time runs from 01:00 UTC on the last Sunday of March to 01:00 UTC on the last Sunday of October.
  */
 export function helsinkiOffset(seconds: number): number {
-  for (const summer of SUMMERS) {
-    if (seconds < summer.to) return seconds < summer.from ? 7200 : 10_800;
-  }
-  return 7200;
+  return SUMMERS.some(([from, to]) => from <= seconds && seconds < to) ? 10_800 : 7200;
 }
 
 /** 01:00 UTC on the last Sunday of a month of 31 days, in seconds; January is 0. */
@@ -79,17 +71,9 @@ function lastSunday(year: number, month: number): number {
   return end.getTime() / 1000 - end.getUTCDay() * DAY;
 }
 
-function dateText(day: number): string {
-  return new Date(day * DAY * 1000).toISOString().slice(0, 10);
-}
-
 /** Some clients never had finer clocks than seconds. */
 function fraction(random: Random): number {
   return random.chance(0.06) ? 0 : random.int(1_000_000);
-}
-
-function two(value: number): string {
-  return value < 10 ? `0${value}` : String(value);
 }
 
 function dayWeight(day: number): number {

@@ -1,4 +1,4 @@
-import { CITIES } from './cities.js';
+import { CITIES, type City } from './material.js';
 import { cumulative, type Random } from './random.js';
 
 /** Where a point lies, in whole units of 10^-8 degrees, which is as fine as a record says it. */
@@ -31,11 +31,7 @@ const CLUSTERS = OTHER_CITIES.map(([, country, lat, lon, population]) => {
   const wide = 1.5 + Math.sqrt(population) / 250;
   return cluster(country, lat, lon, [wide / 6, wide, wide * 4], [45, 47, 8]);
 });
-/** As a share of all people, Finland would vanish: its towns together get an eighth of the rest. */
-const FINNISH_BOOST = finnishBoost(1 / 8);
-const BY_POPULATION = cumulative(
-  OTHER_CITIES.map(([, country, , , people]) => people * (country === 'FI' ? FINNISH_BOOST : 1)),
-);
+const BY_POPULATION = cumulative(weights(OTHER_CITIES));
 
 const SHARE_OF_EDGES = 0.025;
 const SHARE_OF_HELSINKI = 0.155;
@@ -110,12 +106,10 @@ function wrap(lon: number): number {
   return lon < -HALF_TURN ? lon + 2 * HALF_TURN : lon;
 }
 
-function finnishBoost(share: number): number {
-  let finland = 0;
-  let world = 0;
-  for (const [, country, , , people] of OTHER_CITIES) {
-    if (country === 'FI') finland += people;
-    else world += people;
-  }
-  return ((share / (1 - share)) * world) / finland;
+/** The people; of Finland's towns, which would vanish, as if they were an eighth of all. */
+function weights(cities: readonly City[]): number[] {
+  const people = (finnish: boolean): number =>
+    cities.reduce((sum, city) => sum + ((city[1] === 'FI') === finnish ? city[4] : 0), 0);
+  const boost = people(false) / 7 / people(true);
+  return cities.map(([, country, , , people]) => people * (country === 'FI' ? boost : 1));
 }

@@ -2,6 +2,7 @@ import type { Notification } from '../model/notification.js';
 import type { Point } from '../model/point.js';
 import { createdAt, helsinkiTime, isIn2023, later, modifiedAt } from './clock.js';
 import { comment, reply } from './comments.js';
+import { WORDS } from './material.js';
 import { place } from './places.js';
 import { Permutation, Random } from './random.js';
 
@@ -10,31 +11,6 @@ const OPEN_IN_2023 = 0.29;
 const USERS = 4000;
 const MAX_NOTIFICATIONS = 1000;
 const POINTS_PER_NOTIFICATION = 500;
-
-const TAGS: readonly string[] = [
-  'Lighting',
-  'Cleanliness',
-  'Accessibility',
-  'Noise',
-  'Safety',
-  'Traffic',
-  'Nature',
-  'Winter maintenance',
-  'Cycling',
-  'Parking',
-  'Playground',
-  'Graffiti',
-  'Public transport',
-  'Drainage',
-  'Benches',
-  'Nice view',
-  'Liukkaus',
-  'Näkyvyys',
-  'Belysning',
-  'Muu',
-];
-
-const IMAGE_NAMES: readonly string[] = ['IMG', 'DSC', 'photo', 'kuva', 'image', 'PXL'];
 
 /**
  * The points of one seed. Each is made from the seed and its place in the line alone, so that they
@@ -135,19 +111,19 @@ function user(random: Random): number {
 }
 
 function image(random: Random, id: number): string {
-  const name = `${random.pick(IMAGE_NAMES)}_${1000 + random.int(9000)}`;
+  const name = `${random.pick(WORDS.images)}_${1000 + random.int(9000)}`;
   return `/media/map_data_points/${id}/${name}.jpg`;
 }
 
 /** One to three different tags; a quarter carry a number. */
 function tags(random: Random): string[] {
-  const first = random.int(TAGS.length);
+  const first = random.int(WORDS.tags.length);
   const share = random.next();
   const count = share < 0.6 ? 1 : share < 0.9 ? 2 : 3;
   const chosen: string[] = [];
   for (let i = 0; i < count; i++) {
     // 7 shares no factor with the length of the list, so that no tag comes twice
-    const tag = TAGS[(first + 7 * i) % TAGS.length]!;
+    const tag = WORDS.tags[(first + 7 * i) % WORDS.tags.length]!;
     chosen.push(random.chance(0.25) ? `${tag} ${1 + random.int(10)}` : tag);
   }
   return chosen;
