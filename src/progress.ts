@@ -2,7 +2,7 @@ import cliProgress from 'cli-progress';
 import type { Progress } from './snapshot/snapshot.js';
 
 /** A bar that shows how much is done, how fast, and how long the rest will take. */
-export interface ProgressBar {
+interface ProgressBar {
   readonly update: Progress;
   /** Ends the bar and its timer; may be called more than once. */
   stop(): void;

@@ -9,7 +9,7 @@ interface Pixel {
 }
 
 /** What a drawing tells whoever started it. */
-export interface DrawingEvents {
+interface DrawingEvents {
   /** Another shape is drawn from now on; undefined: none. */
   chosen(name: ShapeName | undefined): void;
   /** The places do not make the shape yet. */

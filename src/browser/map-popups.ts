@@ -15,7 +15,7 @@ export interface PageRecord {
 }
 
 /** What popups need to know of the page. */
-export interface PopupFacts {
+interface PopupFacts {
   /** The records of the page by id. */
   readonly records: ReadonlyMap<number, PageRecord>;
   /** What stands in front of all paths. */

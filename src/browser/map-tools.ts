@@ -14,7 +14,7 @@ const SHAPES: Readonly<Record<ShapeName, { label: string; help: string }>> = {
 const KEYS = 'Arrow keys move the map, + and − zoom, Enter opens what is in the middle.';
 
 /** What the tools work with. */
-export interface Workplace {
+interface Workplace {
   readonly map: MapLibre;
   /** Where the buttons go. */
   readonly bar: HTMLElement;

@@ -16,7 +16,7 @@ import { BlockBuilder } from '../snapshot/rows/block-builder.js';
 import { writeAll } from '../snapshot/write-all.js';
 import { writeSorted } from './sort.js';
 
-export interface GenerateOptions {
+interface GenerateOptions {
   /** How many, 1 to {@link MAX_POINTS}. */
   readonly points: number;
   /** 0 to {@link MAX_SEED}: the same seed gives the same file. */

@@ -91,7 +91,7 @@ export async function* listJournal(source: string): AsyncGenerator<string, void,
   yield `${source}: ${counted(posts.length, 'post')} of sequences up to ${through}, of the journal ${name}`;
 }
 
-export interface ExportOptions {
+interface ExportOptions {
   /** Posts up to this sequence are left out. */
   readonly after: number;
   readonly stdout: Writable;

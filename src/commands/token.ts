@@ -6,7 +6,7 @@ import { alone } from '../tokens/lock.js';
 import { tokenKey } from '../tokens/table.js';
 
 /** What a new token is for. */
-export interface NewToken {
+interface NewToken {
   readonly user: number;
   readonly name: string;
   readonly isAdmin: boolean;

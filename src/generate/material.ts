@@ -23,7 +23,7 @@ export interface Voice {
 }
 
 /** What notes are made of. */
-export interface Words {
+interface Words {
   readonly tags: readonly string[];
   /** How names of images begin. */
   readonly images: readonly string[];

@@ -2,7 +2,7 @@ import { CITIES, type City } from './material.js';
 import { cumulative, type Random } from './random.js';
 
 /** Where a point lies, in whole units of 10^-8 degrees, which is as fine as a record says it. */
-export interface Place {
+interface Place {
   readonly lat: number;
   readonly lon: number;
   /** ISO 3166-1 alpha-2; empty outside the clusters. */

@@ -5,7 +5,7 @@ export const MAX_POINTS: number = 2 ** 30;
 export const MAX_SEED: number = Number.MAX_SAFE_INTEGER;
 
 /** What a stream of random numbers is for; streams of different purposes share nothing. */
-export type Purpose = 'point' | 'id' | 'notification';
+type Purpose = 'point' | 'id' | 'notification';
 
 const PURPOSES: readonly Purpose[] = ['point', 'id', 'notification'];
 const TWO_32 = 4_294_967_296;

@@ -54,7 +54,7 @@ function refuseSchemas(): never {
 }
 
 /** What an app is made with. */
-export interface AppParts {
+interface AppParts {
   readonly context: Context;
   readonly service: Service;
   readonly limits: Limits;

@@ -13,7 +13,7 @@ import { last, parseQueryString } from './request/query-string.js';
 import { queryOf } from './request/target.js';
 
 /** Answers a request with an error; `subject` is what the pages of its address are about. */
-export type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject) => void;
+type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject) => void;
 
 /**
  * Makes the one place where an error becomes a status, as JSON or, where that is preferred, as a

@@ -44,7 +44,7 @@ export interface JournalReader extends Pick<Journal, 'read'> {
 }
 
 /** Who may see what. */
-export interface Access {
+interface Access {
   readonly adminToken: string | undefined;
   /** Whether only operators reach the address, so that nothing needs to be kept from anybody. */
   readonly isPrivate: boolean;

@@ -9,7 +9,7 @@ import { readMetrics } from './read-metrics.js';
 const LAG_STEP_MS = 10;
 
 /** What one thread counts. */
-export interface ThreadNumbers {
+interface ThreadNumbers {
   readonly thread: number;
   readonly stats: RequestStats;
   /** The open ones, which tell whether the threads share them evenly. */

@@ -33,8 +33,6 @@ export interface TailsState extends TailSize {
   readonly capacity: TailSize;
   readonly merges: number;
   readonly mergesFailed: number;
-  /** Seconds that all merges took together. */
-  readonly mergeSeconds: number;
   /** Why there is no room for more points; undefined while there is. */
   readonly problem: string | undefined;
 }
@@ -93,7 +91,6 @@ export class Tails {
   #timer: NodeJS.Timeout | undefined;
   #merges = 0;
   #mergesFailed = 0;
-  #mergeSeconds = 0;
   /** Why the last merge failed. */
   #failure: string | undefined;
   /** Whether somebody waited for room in vain since there was any. */
@@ -110,7 +107,6 @@ export class Tails {
       capacity: this.#options.capacity,
       merges: this.#merges,
       mergesFailed: this.#mergesFailed,
-      mergeSeconds: this.#mergeSeconds,
       problem: this.#problem(),
     };
   }
@@ -267,7 +263,6 @@ export class Tails {
       this.#restsUntil = this.#retriesAt;
       logger.error({ err: error, rows }, 'accepted points not folded in');
     }
-    this.#mergeSeconds += (performance.now() - startedAt) / 1000;
     this.#isMerging = false;
     reclaimMemory();
     // of what came meanwhile nothing else may tell

@@ -25,7 +25,7 @@ const TELL_MS = 250;
 /**
  * What accepts points, on the main thread; where points are only read it only serves generations.
  */
-export interface Intake {
+interface Intake {
   readonly posts: Posts | undefined;
   /** Has the posts that operators ask for. */
   readonly journal: Journal | undefined;

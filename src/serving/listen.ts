@@ -9,7 +9,7 @@ import { InputError } from '../errors.js';
 export type Place = Server | { readonly fd: number };
 
 /** Where to listen, and how long to try. */
-export interface ListenSettings {
+interface ListenSettings {
   /** One or several with commas between. */
   readonly host: string;
   readonly port: number;

@@ -31,7 +31,7 @@ interface Waiting<Value> {
 export type RelayedReply = readonly [number: number, answer: Answer<PostReply>];
 
 /** The end of a relay that takes posts and hands them on. */
-export interface PostRelay extends Posts {
+interface PostRelay extends Posts {
   settle(replies: readonly RelayedReply[]): void;
 }
 

@@ -28,7 +28,7 @@ export interface ThreadStats {
 }
 
 /** What becomes of a thread. */
-export interface ThreadEvents {
+interface ThreadEvents {
   /** A thread died, with its connections. */
   died(error: unknown): void;
   /** A thread is so busy that it has not taken over a snapshot for a minute; it still may. */

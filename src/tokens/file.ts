@@ -16,7 +16,7 @@ export interface Entry extends Holder {
 }
 
 /** What a file of tokens holds. */
-export interface TokenFile {
+interface TokenFile {
   readonly entries: readonly Entry[];
   /** Whether the file holds the tokens themselves: an object from token to user id. */
   readonly isPlain: boolean;

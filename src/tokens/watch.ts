@@ -7,7 +7,7 @@ import type { TokenTable } from './table.js';
 const LOOK_MS = 1_000;
 
 /** What becomes of a file of tokens while it is watched. */
-export interface TokenEvents {
+interface TokenEvents {
   changed(table: TokenTable): void;
   /** The file cannot be used any more, and the tokens that were known stay. */
   refused(error: unknown): void;

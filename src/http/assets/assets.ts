@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { SOURCES, type Source, TYPES } from './table.js';
 
 /** A static file as it is served. */
-export interface Asset {
+interface Asset {
   /** Its address, which changes with its bytes, so that browsers never ask for it again. */
   readonly url: string;
   /** The last part of the address. */

@@ -30,7 +30,7 @@ export interface Header {
 }
 
 /** The columns of a block, and what they say about its records. */
-export interface Columns {
+interface Columns {
   readonly block: ColumnBlock;
   readonly recordsSize: number;
   readonly recordsCrc: number;

@@ -47,7 +47,7 @@ export function headerObject(
 }
 
 /** What a block's columns say of its records. */
-export interface RecordsFacts {
+interface RecordsFacts {
   readonly size: number;
   readonly crc: number;
   readonly attributes: AttributeColumns;

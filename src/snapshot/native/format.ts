@@ -24,7 +24,7 @@ export const ARRAY32_MARK = 0xdd;
 export const FRAME_OVERHEAD: number = UINT32_BYTES * 2;
 
 /** Every number of the footer is a uint32, so that the frame can be found from the file's end. */
-export const FOOTER_BYTES = 65;
+const FOOTER_BYTES = 65;
 export const FOOTER_FRAME_BYTES: number = FOOTER_BYTES + FRAME_OVERHEAD;
 
 /** A point's place in every column, and the shortest record. */

@@ -44,11 +44,7 @@ export interface NativeReader extends TwoPassReader {
  */
 export function openNative(path: string, options: ReadOptions): NativeReader {
   requireLittleEndian();
-  return readNative(FrameFile.open(path), options);
-}
-
-/** The same for a file that is open already; closing the reader closes it. */
-export function readNative(file: FrameFile, options: ReadOptions): NativeReader {
+  const file = FrameFile.open(path);
   try {
     return new Reader(file, readEnds(file), options.onProgress);
   } catch (error) {
