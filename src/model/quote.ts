@@ -3,17 +3,18 @@ const MOST_SHOWN = 60;
 
 /**
  * What JSON leaves as it is, and by which a stranger's text could steer the terminal that shows it,
- * or turn round the words beside it.
+ * or turn round the words beside it; and what nobody sees, such as a byte order mark.
  */
-const STEERING = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const STEERING = /[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 /** A value as messages show it: in quotes, with escapes, and cut where it is long. */
 export function quote(text: string): string {
   return inert(JSON.stringify(cut(text)));
 }
 
-function inert(json: string): string {
-  return json.replace(
+/** Text with such characters as escapes. */
+export function inert(text: string): string {
+  return text.replace(
     STEERING,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 const SEPARATORS = [',', ';', '\t'] as const;
+/** What others separate columns by. */
+const FOREIGN_SEPARATORS = ['|', '^', '~', ':', ' '] as const;
 /** Fields that every record has. */
 export const REQUIRED: readonly string[] = ['id', 'lat', 'lon', 'created_at'];
 
@@ -37,11 +39,14 @@ export interface Header {
  * Reads a header with the separator by which it names most of the required fields; undefined where
  * none does.
  */
-export function readHeader(line: Uint8Array): Header | undefined {
+export function readHeader(
+  line: Uint8Array,
+  separators: readonly string[] = SEPARATORS,
+): Header | undefined {
   if (!isUtf8(line)) return undefined;
   const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString();
   let best: Header | undefined;
-  for (const separator of SEPARATORS) {
+  for (const separator of separators) {
     const columns = splitFields(text, separator)?.map((name) => name.trim());
     if (columns === undefined) continue;
     const header = { separator, ...assign(columns) };
@@ -49,6 +54,12 @@ export function readHeader(line: Uint8Array): Header | undefined {
     if (header.missing.length < least) best = header;
   }
   return best;
+}
+
+/** What separates the columns of a header that would be one with another separator. */
+export function foreignSeparator(line: Uint8Array): string | undefined {
+  const header = readHeader(line, FOREIGN_SEPARATORS);
+  return header?.missing.length === 0 ? header.separator : undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import { isRecordKey } from '../../model/point.js';
 import { readCell } from './csv-cells.js';
 import { type Header, MAX_COLUMNS, readHeader, splitFields } from './csv-header.js';
 import { type Line, LineSplitter } from './lines.js';
-import { BrokenRows, isBlank, type Row, TOO_LONG } from './row.js';
+import { BrokenRows, isBlank, NOT_UTF8, type Row, TOO_LONG } from './row.js';
 
 /**
  * CSV with a header, separated by commas, semicolons or tabs; a quoted field may hold line ends. A
@@ -59,7 +59,7 @@ function requireHeader({ place, bytes }: Line): Header {
 
 function readRecord({ place, bytes }: Line, { separator, names }: Header): Row {
   if (bytes === undefined) return { place, problem: TOO_LONG };
-  if (!isUtf8(bytes)) return problem(place, 'is not valid UTF-8');
+  if (!isUtf8(bytes)) return problem(place, NOT_UTF8);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   const fields = splitFields(text, separator);
   if (fields === undefined) {

@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../errors.js';
+import { quote } from '../../model/quote.js';
 import { MAGIC, type SnapshotFormat } from '../snapshot.js';
-import { type Header, REQUIRED, readHeader } from './csv-header.js';
+import { foreignSeparator, REQUIRED, readHeader } from './csv-header.js';
 import { outlineOf } from './json-document.js';
 import { RECORD_SEPARATOR } from './lines.js';
 import { isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
@@ -14,6 +14,9 @@ const CARRIAGE_RETURN = 0x0d;
 
 const ACCEPTED =
   'accepted are native snapshots, NDJSON, JSON (an array, or an object with a list "results"), a GeoJSON FeatureCollection, CSV with a header that names id, lat, lon and created_at, and MessagePack maps; all but the first may be gzipped';
+
+/** Tells Excel the separator, which is seen without it. */
+const EXCEL_SEPARATOR = /^"?sep=.?"?$/i;
 
 /** What others begin with, to say what came instead. */
 const OTHERS: readonly (readonly [start: string, name: string])[] = [
@@ -42,8 +45,9 @@ export async function detectFormat(path: string): Promise<SnapshotFormat> {
     }
     const format = sniff(head);
     if (format === undefined) {
-      const lack = missingColumns(head);
-      throw new InputError(`${path}: begins with ${describe(head)}; ${ACCEPTED}${lack}`);
+      const text = trimStart(withoutBom(head));
+      const hint = headerHint(headerLine(text));
+      throw new InputError(`${path}: begins with ${describe(text)}; ${ACCEPTED}${hint}`);
     }
     if (format === 'native' && source.gzipped) {
       throw new InputError(
@@ -71,7 +75,7 @@ export function sniff(head: Uint8Array): SnapshotFormat | undefined {
   if (text[0] === 0x7b) return sniffObject(text);
   if (text[0] === RECORD_SEPARATOR)
     return trimStart(text.subarray(1))[0] === 0x7b ? 'ndjson' : undefined;
-  return headerOf(text)?.missing.length === 0 ? 'csv' : undefined;
+  return readHeader(headerLine(text))?.missing.length === 0 ? 'csv' : undefined;
 }
 
 /**
@@ -84,15 +88,23 @@ function isNoRecord(text: Uint8Array, keys: readonly string[]): boolean {
   return isBlank(text.subarray(firstLine(text).length));
 }
 
-function headerOf(text: Uint8Array): Header | undefined {
+/** The first line without its line end. */
+function headerLine(text: Uint8Array): Uint8Array {
   const line = firstLine(text);
   const end = line.findLastIndex((byte) => byte !== LINE_FEED && byte !== CARRIAGE_RETURN) + 1;
-  return readHeader(line.subarray(0, end));
+  return line.subarray(0, end);
 }
 
-/** What text that looks like the header of a CSV file lacks to be one. */
-function missingColumns(head: Uint8Array): string {
-  const { names = [], missing = [] } = headerOf(trimStart(withoutBom(head))) ?? {};
+/** What makes a header of a first line that looks like one. */
+function headerHint(line: Uint8Array): string {
+  if (EXCEL_SEPARATOR.test(textOf(line) ?? '')) {
+    return '; the first line is for Excel only: remove it';
+  }
+  const foreign = foreignSeparator(line);
+  if (foreign !== undefined) {
+    return `; the columns are separated by ${quote(foreign)}: take commas, semicolons or tabs`;
+  }
+  const { names = [], missing = [] } = readHeader(line) ?? {};
   return names.length < 2 ? '' : `; as a header this one lacks ${missing.join(', ')}`;
 }
 
@@ -138,11 +150,26 @@ function trimStart(bytes: Uint8Array): Uint8Array {
 }
 
 function describe(head: Uint8Array): string {
-  const start = Buffer.from(head.subarray(0, 40));
-  const latin = start.toString('latin1');
+  const start = head.subarray(0, 40);
+  const latin = Buffer.from(start).toString('latin1');
   const known = OTHERS.find(([text]) => latin.startsWith(text));
   if (known !== undefined) return known[1];
   if (start[0] === 0 || start[1] === 0) return 'zero bytes, which may be UTF-16: save it as UTF-8';
-  if (isUtf8(start)) return `the text ${JSON.stringify(start.toString())}`;
-  return `the bytes ${start.subarray(0, 8).toString('hex')}`;
+  const line = headerLine(head);
+  const text = textOf(line) === undefined ? undefined : textOf(start);
+  if (text !== undefined) return `the text ${quote(text)}`;
+  // no control characters: text of an older encoding
+  if (line.every((byte) => byte >= 0x20 || isSpace(byte))) {
+    return 'text that is not UTF-8, most likely Latin-1; save it as UTF-8';
+  }
+  return `the bytes ${Buffer.from(start.subarray(0, 8)).toString('hex')}`;
+}
+
+/** UTF-8 as text, without a character that is cut off at the end; undefined for what is none. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
 }

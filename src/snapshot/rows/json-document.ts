@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { CanonicalReader } from './canonical.js';
 import { faultOf, findFault } from './json-fault.js';
 import { isJsonSpace, ValueScanner, WrongByte } from './json-value.js';
-import { BrokenRows, MAX_RAW_BYTES, TOO_LONG } from './row.js';
+import { BrokenRows, MAX_RAW_BYTES, NOT_UTF8, TOO_LONG } from './row.js';
 
 // V8 would take any depth, but what follows may not, and no record needs it
 const MAX_DEPTH = 64;
@@ -20,7 +20,14 @@ const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
 /** Members of the outermost object whose values are kept. */
-const KEPT: ReadonlySet<unknown> = new Set(['type', 'count', 'next', 'numberMatched', 'links']);
+const KEPT: ReadonlySet<unknown> = new Set([
+  'type',
+  'crs',
+  'count',
+  'next',
+  'numberMatched',
+  'links',
+]);
 
 /** The list of a JSON document that holds its records. */
 export type ListName = 'array' | 'results' | 'features';
@@ -46,8 +53,8 @@ export class JsonDocument {
   /** Undefined until the list begins. */
   list: ListName | undefined;
   /**
-   * Values of the members `type`, `count`, `next`, `numberMatched` and `links` of the outermost
-   * object.
+   * Values of the members `type`, `crs`, `count`, `next`, `numberMatched` and `links` of the
+   * outermost object.
    */
   readonly members: Map<string, unknown> = new Map();
   /** The first keys of the outermost object. */
@@ -200,7 +207,7 @@ export class JsonDocument {
   }
 
   #parse(bytes: Uint8Array): unknown {
-    if (!isUtf8(bytes)) throw this.#broken(this.#start, 'it is not valid utf-8');
+    if (!isUtf8(bytes)) throw this.#broken(this.#start, `it ${NOT_UTF8}`);
     try {
       return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
     } catch (error) {

@@ -1,4 +1,4 @@
-import { featureRow } from './geojson.js';
+import { featureRow, foreignCrs } from './geojson.js';
 import { JsonDocument } from './json-document.js';
 import { BrokenRows, type OnPage, type Row, TOO_LONG } from './row.js';
 
@@ -23,6 +23,8 @@ export async function* readJson(
   let start = '';
   for await (const chunk of chunks) {
     document.write(chunk);
+    const crs = document.list === 'features' ? foreignCrs(document.members.get('crs')) : undefined;
+    if (crs !== undefined) throw new BrokenRows(`its "crs" ${crs}`);
     if (document.list === undefined && start.length < SHOWN_BYTES) {
       start += Buffer.from(chunk.subarray(0, SHOWN_BYTES)).toString();
     }

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import { inert } from '../../model/quote.js';
 import { CanonicalReader } from './canonical.js';
 import { featureRow, isFeature } from './geojson.js';
 import { type Line, LineSplitter } from './lines.js';
-import { isBlank, type Row, TOO_LONG } from './row.js';
+import { isBlank, NOT_UTF8, type Row, TOO_LONG } from './row.js';
 
 /**
  * A JSON value a line, or one behind each record separator (RFC 8142); blank ones are passed over.
@@ -33,7 +34,7 @@ function pushRow(rows: Row[], { place, bytes }: Line, canonical: CanonicalReader
   } else if (bytes === undefined) {
     rows.push({ place, problem: TOO_LONG });
   } else if (!isUtf8(bytes)) {
-    rows.push({ place, problem: { field: 'record', reason: 'is not valid UTF-8' } });
+    rows.push({ place, problem: { field: 'record', reason: NOT_UTF8 } });
   } else if (!isBlank(bytes)) {
     rows.push(parse(place, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()));
   }
@@ -44,7 +45,7 @@ function parse(place: number, text: string): Row {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const reason = `is not valid JSON: ${(error as Error).message}`;
+    const reason = `is not valid JSON: ${inert((error as Error).message)}`;
     return { place, problem: { field: 'record', reason } };
   }
   return isFeature(value) ? featureRow(place, value) : { place, value };

@@ -40,6 +40,9 @@ export const TOO_LONG: Problem = {
   reason: `is longer than ${MAX_RAW_BYTES} bytes`,
 };
 
+/** Why bytes are no text, with the cure: most likely they are Latin-1. */
+export const NOT_UTF8 = 'is not valid UTF-8; save the file as UTF-8';
+
 const BOM = [0xef, 0xbb, 0xbf] as const;
 
 /** Text without the byte order mark of UTF-8 that some programs put before it. */

@@ -118,7 +118,7 @@ test('a record whose quotes or fields are wrong is a problem of its own', async 
       `7: record: ${quote}`,
       `8: record: ${quote}`,
       '9: ok',
-      '12: record: is not valid UTF-8',
+      '12: record: is not valid UTF-8; save the file as UTF-8',
       `13: record: ${quote}`,
       '14: ok',
     ],

@@ -19,7 +19,7 @@ test('a line that is no JSON, too long or no UTF-8 is a problem of its own', asy
       '1: ok',
       '2: record: is not valid JSON: Unexpected end of JSON input',
       '4: ok',
-      '5: record: is not valid UTF-8',
+      '5: record: is not valid UTF-8; save the file as UTF-8',
       '6: ok',
       `7: record: is longer than ${MAX_RAW_BYTES} bytes`,
       '9: ok',
