@@ -1,6 +1,13 @@
 #!/usr/bin/env node
 import { Command, Option } from 'commander';
-import { argument, demand, endWithReader, interruption, whole } from './command-line/arguments.js';
+import {
+  argument,
+  demand,
+  endWithReader,
+  interruption,
+  timeZone,
+  whole,
+} from './command-line/arguments.js';
 import { addJournalCommands } from './command-line/journal.js';
 import { InputError } from './errors.js';
 import { MAX_POINTS, MAX_SEED } from './generate/random.js';
@@ -44,6 +51,7 @@ program
   .argument('<input>', 'snapshot to read, - for standard input')
   .argument('<output>', 'native snapshot to write, whole or not at all; - for standard output')
   .addOption(maxInvalid())
+  .addOption(timeZone())
   .option('--notifications <file>', 'notifications to put in, NDJSON or JSON')
   .option(
     '--journal-through <journal:sequence>',
@@ -70,6 +78,7 @@ program
   .description('read all of a snapshot, check every rule, and tell what is in it')
   .argument('<file>', 'snapshot to check; - for standard input')
   .addOption(maxInvalid())
+  .addOption(timeZone())
   .option('--accept-page', 'a page of a longer list is good, too')
   .option('--allow-empty', 'a snapshot without points is good, too')
   .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
@@ -147,6 +156,7 @@ addJournalCommands(program);
 
 interface CheckFlags {
   readonly maxInvalid: number;
+  readonly timeZone: string;
   readonly acceptPage?: boolean;
   readonly allowEmpty?: boolean;
 }

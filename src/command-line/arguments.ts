@@ -7,6 +7,12 @@ export function whole(least: number, most: number): (text: string) => number {
   return argument((text) => wholeNumber(text, least, most));
 }
 
+/** The flag of commands that read a snapshot; `serve` has its own, of the same meaning. */
+export function timeZone(): Option {
+  const help = 'where times stand that name no offset, such as Europe/Helsinki';
+  return new Option('--time-zone <name>', help).default('UTC');
+}
+
 /** Makes a parser's complaint one about the flag. */
 export function argument<T>(parse: (text: string) => T): (text: string) => T {
   return (text) => {

@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
-import { endWithReader, interruption, whole } from './arguments.js';
+import { endWithReader, interruption, timeZone, whole } from './arguments.js';
 
 const ANY = whole(0, Number.MAX_SAFE_INTEGER);
+interface TimeZoneFlag {
+  readonly timeZone: string;
+}
+
 const FILE =
   'journal that no service has open, a copy of one, or the address of a service (http://…; its admin token in WAYPOST_ADMIN_TOKEN)';
 
@@ -41,9 +45,10 @@ export function addJournalCommands(program: Command): void {
     .argument('<snapshot>', 'snapshot of any format')
     .argument('<journal>', FILE)
     .argument('<output>', 'native snapshot to write, whole or not at all; - for standard output')
-    .action(async (snapshot: string, file: string, output: string) => {
+    .addOption(timeZone())
+    .action(async (snapshot: string, file: string, output: string, options: TimeZoneFlag) => {
       const { compactSnapshot } = await import('../commands/compact.js');
       await endWithReader();
-      await compactSnapshot(snapshot, file, output, { signal: interruption() });
+      await compactSnapshot(snapshot, file, output, { ...options, signal: interruption() });
     });
 }

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { InputError } from '../errors.js';
 import { forTerminal } from '../model/quote.js';
 import { counted, megabytes, startProgress, whole } from '../progress.js';
+import { openZone } from '../serving/zone.js';
 import { writeAtomically } from '../snapshot/atomic-file.js';
 import type { ColumnBlock, PointBlock } from '../snapshot/block.js';
 import { readNotifications } from '../snapshot/files/notifications.js';
@@ -33,6 +34,8 @@ export interface PackOptions extends Leniency {
   readonly maxInvalid?: number;
   /** As the writer takes it; where absent, what a native input says. */
   readonly watermark?: Watermark;
+  /** Where times without an offset stand; UTC where absent. */
+  readonly timeZone?: string | undefined;
   readonly further?: FurtherPoints;
   /** A file of notifications to take instead of those that the input has. */
   readonly notificationsPath?: string;
@@ -68,6 +71,7 @@ export async function packSnapshot(
   output: string,
   options: PackOptions = {},
 ): Promise<PackSummary> {
+  await openZone(options.timeZone ?? 'UTC');
   for (const path of [input, options.notificationsPath]) {
     if (path !== undefined) refuseSameFile(path, output);
   }
@@ -85,16 +89,19 @@ async function packFile(
   output: string,
   options: PackOptions,
 ): Promise<PackSummary> {
-  const { notificationsPath, signal, stdout = process.stdout, further } = options;
+  const { notificationsPath, timeZone, signal, stdout = process.stdout, further } = options;
   const started = performance.now();
   const bar = startProgress('Packing', options.progressTo);
   let reader: SnapshotReader | undefined;
   let bytesRead = 0;
   try {
     const notifications =
-      notificationsPath === undefined ? undefined : await readNotifications(notificationsPath);
+      notificationsPath === undefined
+        ? undefined
+        : await readNotifications(notificationsPath, { timeZone });
     reader = await openSnapshot(input, {
       maxInvalid: options.maxInvalid ?? 0,
+      timeZone,
       onProgress(read, total) {
         bytesRead = read;
         bar.update(read, total);

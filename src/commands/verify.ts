@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { forTerminal } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import { counted, startProgress, whole } from '../progress.js';
+import { openZone } from '../serving/zone.js';
 import { type Span, type VerifyReport, verifySnapshot } from '../snapshot/files/verify.js';
 import type { Leniency } from '../snapshot/whole.js';
 import { leftOutLines, pageLines, unknownKeyLines } from './report-lines.js';
@@ -10,6 +11,8 @@ import { STANDARD, withInput } from './standard-streams.js';
 export interface VerifyOptions extends Leniency {
   /** How many invalid records a good file may have; 0 where absent. */
   readonly maxInvalid?: number;
+  /** Where times without an offset stand; UTC where absent. */
+  readonly timeZone?: string;
   /** Takes each line of what was found; standard output where absent. */
   readonly print?: (line: string) => void;
   /** What `-` stands for; standard input where absent. */
@@ -23,6 +26,7 @@ export interface VerifyOptions extends Leniency {
  * code: 0, or 1 for a bad file.
  */
 export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
+  await openZone(options.timeZone ?? 'UTC');
   if (path === STANDARD) {
     return withInput(options.stdin ?? process.stdin, STANDARD, undefined, (copy) => {
       return verifyFile(copy, 'standard input', options);

@@ -1,5 +1,6 @@
 import { isObject } from './object.js';
 import type { Problem } from './point.js';
+import type { TimeZone } from './time-zone.js';
 import { parseTimestamp } from './timestamp.js';
 import { isWhole } from './whole.js';
 
@@ -21,11 +22,11 @@ export interface Notification {
 /**
  * The one validator of a notification, whatever file it comes from. Returns the notification, or
  * every problem found. A `complete` record has every field; in others `seen` may be absent, which
- * means false.
+ * means false. A time without an offset is of `zone`, and wrong without one.
  */
 export function readNotification(
   record: unknown,
-  { complete }: { readonly complete: boolean },
+  { complete, zone }: { readonly complete: boolean; readonly zone?: TimeZone },
 ): Notification | readonly Problem[] {
   const problems: Problem[] = [];
   const fail = (field: string, reason: string): void => void problems.push({ field, reason });
@@ -50,7 +51,7 @@ export function readNotification(
   checkWhole('comment.map_data_point', comment['map_data_point'], 1);
   if (typeof text !== 'string') fail('comment.comment', 'must be text');
   else if (text.includes('\0')) fail('comment.comment', 'must not contain a NUL character');
-  const createdAt = typeof time === 'string' ? parseTimestamp(time) : 'must be text';
+  const createdAt = typeof time === 'string' ? parseTimestamp(time, zone) : 'must be text';
   if (typeof createdAt === 'string') {
     fail('comment.created_at', createdAt);
     return problems;

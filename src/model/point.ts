@@ -1,7 +1,8 @@
 import { toEightDigits } from './decimal.js';
 import { isObject } from './object.js';
 import { show } from './quote.js';
-import { parseTimestamp, type Timestamp } from './timestamp.js';
+import type { TimeZone } from './time-zone.js';
+import { epochHint, parseTimestamp, type Timestamp } from './timestamp.js';
 import { isWhole } from './whole.js';
 
 /** A geolocated note, valid in every field. */
@@ -33,11 +34,12 @@ export const MAX_TAG_LENGTH = 64;
 /**
  * The one validator of a record, whatever file it comes from: shape and rules as
  * docs/snapshot-format.md lists them. Returns the point, or every problem found. `onUnknownKey`
- * hears of keys that are dropped.
+ * hears of keys that are dropped. Times without an offset are of `zone`, and wrong without one.
  */
 export function readPoint(
   record: unknown,
   onUnknownKey: (key: string) => void,
+  zone?: TimeZone,
 ): Point | readonly Problem[] {
   if (!isObject(record)) {
     return [{ field: 'record', reason: `must be an object, got ${show(record)}` }];
@@ -52,10 +54,10 @@ export function readPoint(
   const id = readId(record['id'], fail);
   const lat = readCoordinate('lat', record['lat'], 90, fail);
   const lon = readCoordinate('lon', record['lon'], 180, fail);
-  const createdAt = readTime('created_at', record['created_at'], fail);
+  const createdAt = readTime('created_at', record['created_at'], zone, fail);
   const modifiedAt = isAbsent(record['modified_at'])
     ? createdAt
-    : readTime('modified_at', record['modified_at'], fail);
+    : readTime('modified_at', record['modified_at'], zone, fail);
   const status = readText('status', record['status'], fail) ?? 'NEW';
   const comment = readText('comment', record['comment'], fail) ?? '';
   const image = readText('image', record['image'], fail);
@@ -117,13 +119,17 @@ export type RecordKey = (typeof RECORD_KEYS)[number];
 
 const KEYS: ReadonlySet<string> = new Set(RECORD_KEYS);
 
+const DIGITS = /^\d{1,16}$/;
+const DECIMAL_COMMA = /^[+-]?\d+,\d+$/;
+
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
 function readId(value: unknown, fail: Fail): number | undefined {
   if (isAbsent(value)) return fail('id', 'is required');
-  if (isWhole(value, 1)) return value;
+  const id = typeof value === 'string' && DIGITS.test(value) ? Number(value) : value;
+  if (isWhole(id, 1)) return id;
   return fail('id', `must be a whole number from 1 to 2^53 - 1, got ${show(value)}`);
 }
 
@@ -144,7 +150,8 @@ function readCoordinate(
     typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
   const decimal = text === undefined ? undefined : toEightDigits(text);
   if (decimal === undefined) {
-    return fail(field, `must be a decimal number of degrees, got ${show(value)}`);
+    const cure = DECIMAL_COMMA.test(text ?? '') ? '; write a point for the comma' : '';
+    return fail(field, `must be a decimal number of degrees, got ${show(value)}${cure}`);
   }
   if (Math.abs(Number(text)) > limit) {
     return fail(field, `must lie within ±${limit} degrees, got ${show(value)}`);
@@ -152,12 +159,18 @@ function readCoordinate(
   return decimal;
 }
 
-function readTime(field: string, value: unknown, fail: Fail): Timestamp | undefined {
+function readTime(
+  field: string,
+  value: unknown,
+  zone: TimeZone | undefined,
+  fail: Fail,
+): Timestamp | undefined {
   if (isAbsent(value)) return fail(field, 'is required');
   if (typeof value !== 'string') {
-    return fail(field, `must be an ISO 8601 time as text, got ${show(value)}`);
+    const hint = typeof value === 'number' ? epochHint(value) : '';
+    return fail(field, `must be an ISO 8601 time as text, got ${show(value)}${hint}`);
   }
-  const time = parseTimestamp(value);
+  const time = parseTimestamp(value, zone);
   return typeof time === 'string' ? fail(field, time) : time;
 }
 

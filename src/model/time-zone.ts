@@ -10,6 +10,9 @@ export interface TimeZone {
   offsetOf(seconds: number): number;
 }
 
+/** A file has many times in few hours, and a look at the rules of a zone takes 10 µs. */
+const MOST_HOURS = 100_000;
+
 export const UTC: TimeZone = { name: 'UTC', offsetAt: () => 0, offsetOf: () => 0 };
 
 /**
@@ -22,16 +25,27 @@ export async function openTimeZone(name: string): Promise<TimeZone> {
   const { Temporal } = await import('temporal-polyfill');
   const start = new Temporal.PlainDateTime(1970, 1, 1);
   start.toZonedDateTime(name);
+  const look = (localSeconds: number): number | undefined => {
+    try {
+      const local = start.add({ seconds: localSeconds });
+      const instant = local.toZonedDateTime(name, { disambiguation: 'reject' });
+      return localSeconds - instant.epochMilliseconds / 1000;
+    } catch {
+      return undefined;
+    }
+  };
+  /** The offset that holds from the first to the last second of an hour, if there is one. */
+  const hours = new Map<number, number | undefined>();
   return {
     name,
     offsetAt(localSeconds) {
-      try {
-        const local = start.add({ seconds: localSeconds });
-        const instant = local.toZonedDateTime(name, { disambiguation: 'reject' });
-        return localSeconds - instant.epochMilliseconds / 1000;
-      } catch {
-        return undefined;
+      const hour = Math.floor(localSeconds / 3600);
+      if (!hours.has(hour)) {
+        if (hours.size === MOST_HOURS) hours.clear();
+        const offset = look(hour * 3600);
+        hours.set(hour, offset === look(hour * 3600 + 3599) ? offset : undefined);
       }
+      return hours.get(hour) ?? look(localSeconds);
     },
     offsetOf(seconds) {
       const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(seconds) * 1000);

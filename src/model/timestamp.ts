@@ -17,28 +17,61 @@ const SHAPE =
  */
 const MARKS = Buffer.from('--T::.:');
 const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
+const DATE = /^\d{4}-\d\d-\d\d$/;
 const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;
 
 /**
- * Reads the timestamp of a record: a date, a time and a UTC offset.
+ * Reads the timestamp of a record: a date, a time and a UTC offset. With a `zone`, a time without
+ * an offset is local time there, and a date alone the first moment of that day.
  * Returns the reason as text when it is none.
  */
-export function parseTimestamp(text: string): Timestamp | string {
-  const fields = SHAPE.exec(text);
+export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | string {
+  const isDate = zone !== undefined && DATE.test(text);
+  const fields = SHAPE.exec(isDate ? `${text}T00:00` : text);
   if (fields === null || fields[9] === ' ') {
-    return `${needs('a UTC offset')}, got ${quote(text)}`;
+    return `${needs('a UTC offset')}, got ${quote(text)}${epochHint(text)}`;
   }
   const local = localSeconds(fields);
   if (typeof local === 'string') return local;
-  const offset = offsetSeconds(fields);
-  if (typeof offset === 'string') return offset;
-  if (offset === undefined) return `needs a UTC offset such as Z or +02:00, got ${quote(text)}`;
+  const own = offsetSeconds(fields);
+  if (typeof own === 'string') return own;
+  const certain = own ?? zone?.offsetAt(local);
+  let offset = certain;
+  // a day that has no midnight, or two, begins when clocks of the day before say midnight
+  if (isDate) offset ??= zone.offsetOf(local - 86_400);
+  if (offset === undefined) {
+    const reason = zone === undefined ? 'needs a UTC offset such as Z or +02:00' : ambiguous(zone);
+    return `${reason}, got ${quote(text)}`;
+  }
   const fraction = sixDigits(fields[7]);
   const micros = (local - offset) * 1e6 + Number(fraction);
   if (!Number.isSafeInteger(micros)) {
     return `must lie between the years 1684 and 2255, where microseconds are exact, got ${quote(text)}`;
   }
+  if (own === undefined) {
+    const shown = certain ?? zone!.offsetOf(micros / 1e6);
+    // local mean times of old have seconds, which a text cannot say
+    return { micros, text: formatLocal(micros, shown - (shown % 60)) };
+  }
   return { micros, text: CANONICAL.test(text) ? text : canonical(fields, fraction, offset) };
+}
+
+/** Counts since 1970: what they are called, what is below, and microseconds of one. */
+const EPOCHS = [
+  ['seconds', 1e11, 1e6],
+  ['milliseconds', 1e14, 1e3],
+  ['microseconds', 1e17, 1],
+] as const;
+/** A smaller number may be a year or a date without hyphens. */
+const LEAST_EPOCH = 1e8;
+
+/** What a number would be as a time, for messages: it may count from 1970. Else empty. */
+export function epochHint(value: string | number): string {
+  const count = Number(value);
+  const epoch = EPOCHS.find(([, most]) => count < most);
+  if (epoch === undefined || !(count >= LEAST_EPOCH)) return '';
+  const [name, , micros] = epoch;
+  return `; as ${name} since 1970 it is to be written ${formatUtc(Math.round(count * micros))}`;
 }
 
 /** Bytes of a timestamp as the API writes it. */
@@ -86,9 +119,7 @@ export function parseQueryTime(text: string, zone: TimeZone): Microseconds | str
   if (typeof offset === 'string') return offset;
   if (offset === undefined) {
     offset = zone.offsetAt(local);
-    if (offset === undefined) {
-      return `skipped or repeated by a clock change in ${zone.name}; add a UTC offset`;
-    }
+    if (offset === undefined) return ambiguous(zone);
   }
   return (local - offset) * 1e6 + Number(sixDigits(fields[7]));
 }
@@ -176,6 +207,10 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   const y = month > 2 ? year : year - 1;
   const leaps = Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400);
   return y * 365 + leaps + Math.floor((153 * fromMarch + 2) / 5) + day - 719_469;
+}
+
+function ambiguous({ name }: TimeZone): string {
+  return `skipped or repeated by a clock change in ${name}; add a UTC offset`;
 }
 
 function needs(offset: string): string {

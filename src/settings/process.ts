@@ -43,7 +43,7 @@ export const PROCESS_SETTINGS: readonly Setting[] = [
     flag: '--time-zone <name>',
     environment: 'WAYPOST_TIME_ZONE',
     fallback: 'UTC',
-    help: 'where times in queries stand that name no offset, such as Europe/Helsinki',
+    help: 'where times stand that name no offset, in queries and in snapshots, such as Europe/Helsinki',
   },
   {
     flag: '--max-invalid <number>',

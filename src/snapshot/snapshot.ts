@@ -53,6 +53,8 @@ export type Progress = (bytesRead: number, bytesTotal: number) => void;
 export interface ReadOptions {
   /** How many invalid records are left out before the file is refused; 0 refuses the first. */
   readonly maxInvalid?: number;
+  /** Where times without an offset stand; UTC where absent. */
+  readonly timeZone?: string | undefined;
   readonly onProgress?: Progress;
 }
 

@@ -175,6 +175,64 @@ test('without an offset a time is local, except where clocks skip or repeat it',
   assert.is(at('2023-10-29T03:30:00+02:00'), Date.UTC(2023, 9, 29, 1, 30) * 1000);
 });
 
+test('in a record, a time without an offset and a date alone are of the zone', async () => {
+  const helsinki = await openTimeZone('Europe/Helsinki');
+  const at = (text: string, zone = helsinki): unknown => parseTimestamp(text, zone);
+  const said = (text: string): { micros: number; text: string } => {
+    const [date, time, offset] = [text.slice(0, 19), text.slice(19, 26), text.slice(26)];
+    const micros = Date.parse(`${date}${offset}`) * 1000 + Number(time.slice(1));
+    return { micros, text };
+  };
+  assert.equal(at('2023-05-01T15:00'), said('2023-05-01T15:00:00.000000+03:00'));
+  assert.equal(at('2023-01-01 02:00:00.000001'), said('2023-01-01T02:00:00.000001+02:00'));
+  assert.equal(at('2023-05-01'), said('2023-05-01T00:00:00.000000+03:00'));
+  assert.equal(at('2023-05-01', UTC), said('2023-05-01T00:00:00.000000+00:00'));
+  // with an offset it stays as the data gave it
+  assert.equal(at('2023-05-01T12:00Z'), said('2023-05-01T12:00:00.000000+00:00'));
+  assert.match(
+    at('2023-03-26T03:30:00') as string,
+    /repeated .* in Europe\/Helsinki; add a UTC off/,
+  );
+  assert.match(at('2023-10-29T03:30:00') as string, /got "2023-10-29T03:30:00"$/);
+  assert.match(at('2023-02-29') as string, /^the day must be 01 to 28/);
+  for (const text of ['2023-05', '20230501', '2023-05-01T', '2023-05-01Z', ' 2023-05-01']) {
+    assert.type(at(text), 'string', text);
+  }
+});
+
+test('a day without midnight, or with two, begins with its first moment', async () => {
+  const day = async (zone: string, date: string): Promise<string> => {
+    const time = parseTimestamp(date, await openTimeZone(zone));
+    assert.type(time, 'object', `${time}`);
+    return (time as { text: string }).text;
+  };
+  // clocks went from midnight to 01:00, and from midnight back to 23:00 of the day before
+  assert.is(await day('America/Sao_Paulo', '2018-11-04'), '2018-11-04T01:00:00.000000-02:00');
+  assert.is(await day('America/Sao_Paulo', '2018-02-18'), '2018-02-18T00:00:00.000000-03:00');
+  // from 01:00 back to midnight
+  assert.is(await day('America/Havana', '2023-11-05'), '2023-11-05T00:00:00.000000-04:00');
+  // local mean time, 1:39:49 ahead: the instant is exact, its offset in whole minutes
+  assert.is(await day('Europe/Helsinki', '1850-01-01'), '1849-12-31T23:59:11.000000+01:39');
+});
+
+test('an offset that is kept is the one that is looked up', async () => {
+  const zones = ['Europe/Helsinki', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'Asia/Kathmandu'];
+  for (const name of zones) {
+    const { offsetAt, offsetOf } = await openTimeZone(name);
+    const seconds = fc.integer({ min: -6e9, max: 4e9 });
+    fc.assert(
+      fc.property(seconds, (instant) => {
+        const local = instant + offsetOf(instant);
+        const offset = offsetAt(local);
+        if (offset !== undefined) assert.is(local - offset, instant);
+        // asked for again, out of order
+        assert.is(offsetAt(local + 1 - 1), offset);
+      }),
+      { numRuns: 300 },
+    );
+  }
+});
+
 test('an unknown time zone is refused by name', async () => {
   try {
     await openTimeZone('Europe/Nowhere');

@@ -16,6 +16,7 @@ export interface BuildRequest {
   /** The file that has the SHA-256 of the snapshot, where there is one. */
   readonly checksumPath: string | undefined;
   readonly maxInvalid: number;
+  readonly timeZone: string | undefined;
   readonly notificationsPath: string | undefined;
   /** The digest of what is served: nothing is built when the files still have it. */
   readonly unless: string | undefined;
@@ -58,9 +59,9 @@ async function answer(request: BuildRequest): Promise<void> {
 }
 
 async function build(request: BuildRequest): Promise<void> {
-  const { path, checksumPath, maxInvalid, notificationsPath, unless } = request;
+  const { path, checksumPath, maxInvalid, timeZone, notificationsPath, unless } = request;
   if (checksumPath !== undefined) await checkChecksum(path, checksumPath);
-  const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath);
+  const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath, timeZone);
   const digestWith = (snapshot: string): string =>
     createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
   const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;
@@ -76,7 +77,7 @@ async function build(request: BuildRequest): Promise<void> {
     toldAt = now;
     reply({ kind: 'progress', bytesRead, bytesTotal });
   };
-  const reader = await openSnapshot(path, { maxInvalid, onProgress });
+  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress });
   try {
     // the first build may use all cores; later ones leave them to the requests
     const dataset = await buildDataset(reader, { inParallel: unless === undefined });
@@ -99,9 +100,12 @@ function checkStop(): void {
 /**
  * Reads the notifications file. Its parsers are loaded here, since most services have no such file.
  */
-async function readExtra(path: string): Promise<readonly Notification[]> {
+async function readExtra(
+  path: string,
+  timeZone: string | undefined,
+): Promise<readonly Notification[]> {
   const { readNotifications } = await import('../../snapshot/files/notifications.js');
-  return readNotifications(path, checkStop);
+  return readNotifications(path, { timeZone, onProgress: checkStop });
 }
 
 function reply(message: BuildReply): void {

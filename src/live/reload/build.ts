@@ -49,6 +49,7 @@ interface BuildThread {
 export function createBuilder(settings: {
   readonly maxInvalid: number;
   readonly notifications?: string | undefined;
+  readonly timeZone?: string;
 }): Builder {
   // the thread is kept after a refusal: the next of many bad files need not wait for a thread to
   // start
@@ -56,8 +57,8 @@ export function createBuilder(settings: {
   return {
     async build({ path, checksumPath, unless, signal }, onProgress = () => {}) {
       signal?.throwIfAborted();
-      const { maxInvalid, notifications: notificationsPath } = settings;
-      const request = { path, checksumPath, unless, maxInvalid, notificationsPath };
+      const { maxInvalid, timeZone, notifications: notificationsPath } = settings;
+      const request = { path, checksumPath, unless, maxInvalid, timeZone, notificationsPath };
       const thread = idle ?? startThread();
       idle = undefined;
       Atomics.store(thread.stop, 0, 0);

@@ -1,11 +1,12 @@
 import { InputError } from '../../errors.js';
 import { type Notification, readNotification } from '../../model/notification.js';
+import { openTimeZone } from '../../model/time-zone.js';
 import { IdSet } from '../id-set.js';
 import { detectFormat } from '../rows/detect.js';
 import { ProblemLog } from '../rows/problem-log.js';
 import { nameFile, PARSERS } from '../rows/reader.js';
 import { Source } from '../rows/source.js';
-import type { Progress } from '../snapshot.js';
+import type { ReadOptions } from '../snapshot.js';
 
 /**
  * Reads a file of notifications, gzipped or not: NDJSON, a JSON array, or an object with a list
@@ -13,8 +14,9 @@ import type { Progress } from '../snapshot.js';
  */
 export async function readNotifications(
   path: string,
-  onProgress?: Progress,
+  { onProgress, timeZone = 'UTC' }: ReadOptions = {},
 ): Promise<Notification[]> {
+  const zone = await openTimeZone(timeZone);
   const format = await detectFormat(path);
   if (format !== 'ndjson' && format !== 'json') {
     throw new InputError(
@@ -30,7 +32,7 @@ export async function readNotifications(
       for (const row of rows) {
         const result =
           row.problem === undefined
-            ? readNotification(row.value, { complete: false })
+            ? readNotification(row.value, { complete: false, zone })
             : [row.problem];
         if (!('id' in result)) log.add(row.place, result);
         else if (ids.add(result.id)) notifications.push(result);

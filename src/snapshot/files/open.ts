@@ -1,3 +1,4 @@
+import { openTimeZone } from '../../model/time-zone.js';
 import { isNative } from '../native/ends.js';
 import { openNative } from '../native/read.js';
 import type { ReadOptions, SnapshotFormat, SnapshotReader, TwoPassReader } from '../snapshot.js';
@@ -13,7 +14,7 @@ export async function openSnapshot(
   const format = await formatOf(path);
   if (format === 'native') return openNative(path, options);
   const { openRows } = await import('../rows/reader.js');
-  return openRows(path, format, options);
+  return openRows(path, format, options, await openTimeZone(options.timeZone ?? 'UTC'));
 }
 
 /**

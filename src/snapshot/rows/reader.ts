@@ -1,5 +1,6 @@
 import { InputError } from '../../errors.js';
 import { readPoint, renderPoint } from '../../model/point.js';
+import type { TimeZone } from '../../model/time-zone.js';
 import { MAX_RECORD_BYTES, type PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
 import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
@@ -26,10 +27,16 @@ export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
 
 /**
  * Opens a snapshot of rows, gzipped or not, in a format that was detected. Throws an InputError
- * when the file cannot be opened; what is wrong inside shows when its blocks are read.
+ * when the file cannot be opened; what is wrong inside shows when its blocks are read. Times
+ * without an offset are of `zone`.
  */
-export function openRows(path: string, format: RowFormat, options: ReadOptions): SnapshotReader {
-  return new RowsReader(new Source(path), format, options);
+export function openRows(
+  path: string,
+  format: RowFormat,
+  options: ReadOptions,
+  zone: TimeZone,
+): SnapshotReader {
+  return new RowsReader(new Source(path), format, options, zone);
 }
 
 /** Names the file in the error that its rows may have thrown. */
@@ -46,6 +53,7 @@ class RowsReader implements SnapshotReader {
   readonly format: RowFormat;
   readonly #source: Source;
   readonly #options: ReadOptions;
+  readonly #zone: TimeZone;
   readonly #builder = new BlockBuilder();
   readonly #ids = new IdSet();
   readonly #problems: ProblemLog;
@@ -53,10 +61,11 @@ class RowsReader implements SnapshotReader {
   #page: string | undefined;
   #isComplete = false;
 
-  constructor(source: Source, format: RowFormat, options: ReadOptions) {
+  constructor(source: Source, format: RowFormat, options: ReadOptions, zone: TimeZone) {
     this.#source = source;
     this.format = format;
     this.#options = options;
+    this.#zone = zone;
     this.#problems = new ProblemLog(format);
   }
 
@@ -115,7 +124,7 @@ class RowsReader implements SnapshotReader {
     if (row.value instanceof RenderedPoint) {
       return this.#isNew(row.value.id, place) ? this.#builder.addRendered(row.value) : undefined;
     }
-    const point = readPoint(row.value, (key) => this.#unknownKeys.add(key));
+    const point = readPoint(row.value, (key) => this.#unknownKeys.add(key), this.#zone);
     if (!('id' in point)) {
       this.#problems.add(place, point);
       return undefined;
