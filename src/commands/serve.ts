@@ -12,7 +12,7 @@ import { version } from '../version.js';
  * it serves. Throws an InputError when the snapshot or a setting cannot be used.
  */
 export async function serve(settings: ServeSettings): Promise<void> {
-  const log = createLog(settings.logLevel);
+  const log = createLog(settings);
   const { logger } = log;
   const sockets = givenSockets();
   const isSupervised = sockets.length > 0;
@@ -30,9 +30,10 @@ export async function serve(settings: ServeSettings): Promise<void> {
   const limited = { ...settings, workers, maxConnections: connections };
   const server = await startServer(limited, log, sockets);
   if (isSupervised) reportServing();
-  logger.info({ version: version(), ...server.begun, workers }, 'serving');
+  logger.info({ version: version(), ...server.begun, workers, connections }, 'serving');
   const wanted = settings.maxConnections;
-  if (connections < wanted) logger.warn({ wanted, connections }, 'few files may be open');
+  // with the usual limits of files some are always missing
+  if (connections < wanted / 2) logger.warn({ wanted, connections }, 'few files may be open');
   obey(server);
 }
 

@@ -1,7 +1,10 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 import { sharedArray } from '../common-array.js';
+import { forTerminal, inert } from '../model/quote.js';
+import type { ServeSettings } from '../settings/setting.js';
 
 /** A log that never makes its writer wait. */
 export interface Log {
@@ -20,19 +23,36 @@ const RETRY_MS = 20;
 const LAST_MS = 200;
 
 /**
- * Makes a log of one JSON object a line on standard output. A line is written at once, so that a
+ * Makes a log of one JSON object a line on standard output, or of text for people. A line is written at once, so that a
  * process which ends has said its last words. While the reader is behind, lines wait in memory;
  * those for which there is no room, and those that cannot be written, are dropped and counted.
  */
-export function createLog(level: string, descriptor: number = openStdout()): Log {
+export function createLog(
+  { logLevel: level, logFormat }: Pick<ServeSettings, 'logLevel' | 'logFormat'>,
+  descriptor: number = openStdout(),
+): Log {
   const lines = createLines(descriptor);
+  const isText = logFormat === 'text' || (logFormat === 'auto' && isatty(descriptor));
+  const write = isText ? (line: string) => lines.write(textOf(line)) : lines.write;
   return {
-    logger: pino({ level }, { write: lines.write }),
+    logger: pino({ level }, { write }),
     descriptor,
     get dropped() {
       return lines.dropped;
     },
   };
+}
+
+/** A line of JSON as people read it; what it says may come from strangers. */
+function textOf(line: string): string {
+  const { time, level, msg, err, pid: _, hostname: __, ...fields } = JSON.parse(line);
+  const name = pino.levels.labels[level]!.toUpperCase().padEnd(5);
+  const pairs = Object.entries(fields).map(([key, value]) => {
+    const isPlain = typeof value === 'string' && /^[\w./:+-]+$/.test(value);
+    return `${key}=${isPlain ? value : inert(JSON.stringify(value))}`;
+  });
+  const text = [new Date(time).toISOString(), name, msg, ...pairs].join(' ');
+  return `${forTerminal(err === undefined ? text : `${text}\n${err?.stack ?? inert(JSON.stringify(err))}`)}\n`;
 }
 
 /**

@@ -29,7 +29,7 @@ const PATIENCE_MS = 2_000;
 
 const start = workerData as ThreadStart;
 const main = parentPort!;
-const log = createLog(start.settings.logLevel, start.logDescriptor);
+const log = createLog(start.settings, start.logDescriptor);
 const current = new Cell();
 const relay = createPostRelay((posts) => {
   main.postMessage({ kind: 'posts', posts } satisfies ToMain);

@@ -11,6 +11,7 @@ import {
 } from '../setting-values.js';
 import type { Setting } from './setting.js';
 
+const LOG_FORMATS = ['auto', 'json', 'text'];
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
 /** What clients may ask for and how long they may take, and what is said of it. */
@@ -18,7 +19,7 @@ export const CLIENT_SETTINGS: readonly Setting[] = [
   {
     flag: '--trust-proxy',
     environment: 'WAYPOST_TRUST_PROXY',
-    help: 'take scheme and host of the links from X-Forwarded-Proto and X-Forwarded-Host',
+    help: 'take scheme and host of the links from X-Forwarded-Proto and X-Forwarded-Host, and the address of a client, by which posts are counted, from X-Forwarded-For',
   },
   {
     flag: '--allowed-hosts <names>',
@@ -121,6 +122,13 @@ export const CLIENT_SETTINGS: readonly Setting[] = [
     fallback: '0',
     help: 'share of the requests that are logged, a random sample; errors of the service always are',
     parse: (text) => wholeNumber(text, 0, 100) / 100,
+  },
+  {
+    flag: '--log-format <format>',
+    environment: 'WAYPOST_LOG_FORMAT',
+    fallback: 'auto',
+    help: 'how lines of the log are written: json for programs, text for people, auto for text on a terminal',
+    parse: (text) => oneOf(text, LOG_FORMATS),
   },
   {
     flag: '--log-level <level>',

@@ -64,5 +64,6 @@ export interface ServeSettings {
   readonly shutdownTimeout: number;
   /** Share of the requests that are logged. */
   readonly accessLog: number;
+  readonly logFormat: string;
   readonly logLevel: string;
 }

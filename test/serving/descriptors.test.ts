@@ -59,6 +59,32 @@ function serveWith(files: number, flags: readonly string[]): ReturnType<typeof s
   }
 });
 
+(isLinux ? test : test.skip)(
+  'a limit that takes a few of the connections is no warning',
+  async () => {
+    const child = serveWith(296, ['--workers', '1', '--max-connections', '250']);
+    try {
+      let text = '';
+      for await (const chunk of child.stdout!) {
+        text += chunk;
+        // whatever is logged beside it comes at once
+        if (text.includes('serving')) child.kill('SIGTERM');
+      }
+      const [begun, ...others] = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      assert.is(begun.connections, 208);
+      assert.equal(
+        others.map(({ msg }) => msg),
+        ['closing', 'closed'],
+      );
+    } finally {
+      child.kill('SIGKILL');
+    }
+  },
+);
+
 (isLinux ? test : test.skip)('a limit that leaves no room for connections is refused', async () => {
   const child = serveWith(88, ['--workers', '1']);
   let stderr = '';

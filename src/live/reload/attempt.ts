@@ -30,8 +30,9 @@ export class Attempt {
     this.ended = this.#run(source, build);
   }
 
+  /** To the millisecond, as they are logged. */
   get seconds(): number {
-    return (performance.now() - this.startedAt) / 1000;
+    return Math.round(performance.now() - this.startedAt) / 1000;
   }
 
   abandon(): void {

@@ -1,0 +1,82 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { markedLines, replaceFile } from '../support/marked.js';
+import { makeFolder } from '../support/reloading.js';
+import { FIXTURE_POINTS, MAIN, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const FLAGS = ['serve', '--snapshot', FIXTURE_POINTS, '--port', '0', '--journal', 'none'];
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+/** All that a command writes; the service that it is ends once it serves. */
+async function outputOf(command: string, args: readonly string[]): Promise<string> {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    const before = text;
+    text += chunk;
+    const pid = /^PID (\d+)\b/m.exec(text)?.[1];
+    const isServing = (all: string): boolean => /serving[^\n]*\n/.test(all);
+    if (isServing(text) && !isServing(before)) process.kill(Number(pid ?? child.pid), 'SIGTERM');
+  });
+  await ended;
+  return text;
+}
+
+const LINE =
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}serving version=\S+ points=3000 .*address=http:\S+/m;
+
+for (const workers of ['1', '2']) {
+  test(`lines are text where that is wanted, of ${workers} workers`, async () => {
+    const args = [MAIN, ...FLAGS, '--workers', workers, '--log-format', 'text'];
+    const text = await outputOf(process.execPath, args);
+    assert.match(text, LINE);
+    assert.not.match(text, 'pid=');
+  });
+}
+
+(hasScript ? test : test.skip)('lines are text on a terminal, unless JSON is wanted', async () => {
+  const onTerminal = (...flags: string[]): Promise<string> => {
+    const serve = [process.execPath, MAIN, ...FLAGS, '--workers', '1', ...flags].join(' ');
+    return outputOf('script', [
+      '-qefc',
+      `sh -c 'echo PID $$; exec ${serve} 2>/dev/null'`,
+      '/dev/null',
+    ]);
+  };
+  assert.match(await onTerminal(), LINE);
+  assert.match(await onTerminal('--log-format', 'json'), /^\{"level":30,.*"msg":"serving"\}/m);
+});
+
+test('what a stranger wrote commands no terminal', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'points.ndjson');
+  const record = { id: 1, lat: 1, lon: 2, created_at: '2023-05-01T12:00Z' };
+  writeFileSync(path, `${JSON.stringify({ ...record, 'a\u001b[2J\u202e\n': 1 })}\n`);
+  const args = [MAIN, ...FLAGS, '--workers', '1', '--log-format', 'text', '--snapshot', path];
+  const text = await outputOf(process.execPath, args);
+  const [line] = /^.* WARN .*$/m.exec(text)!;
+  assert.match(line, ' WARN  unknown keys dropped unknownKeys={"a\\u001b[2J\\u202e\\n":1}');
+});
+
+test('seconds are logged to the millisecond', async () => {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, markedLines(1));
+  const service = await startService(['--snapshot', path, '--settle', '30ms']);
+  try {
+    replaceFile(path, markedLines(2));
+    const loaded = (): Readonly<Record<string, unknown>> | undefined =>
+      service.logs.find(({ msg }) => msg === 'snapshot loaded');
+    await until('it is loaded', loaded);
+    assert.match(String(loaded()?.['seconds']), /^\d+(\.\d{1,3})?$/);
+  } finally {
+    await service.stop();
+  }
+});
+
+test.run();
