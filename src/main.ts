@@ -13,8 +13,9 @@ import { InputError } from './errors.js';
 import { MAX_POINTS, MAX_SEED } from './generate/random.js';
 import { forTerminal } from './model/quote.js';
 import { watermark } from './setting-values.js';
+import { readEnvironment, strangeVariables } from './settings/environment.js';
 import type { ServeSettings, Setting } from './settings/setting.js';
-import { readEnvironment, SERVE_SETTINGS } from './settings/table.js';
+import { SERVE_SETTINGS } from './settings/table.js';
 import type { Watermark } from './snapshot/snapshot.js';
 import { version } from './version.js';
 
@@ -25,6 +26,8 @@ const FORMATS =
 const STREAMS =
   'Standard input is copied to a temporary file beside the output first. What goes to standard output is not\n' +
   'whole or not at all: look at the exit code, which is 0 when all of it was written.';
+
+const strange = strangeVariables(process.env);
 
 const program = new Command('waypost')
   .description('Serves geolocated notes from a snapshot file over a REST interface.')
@@ -41,7 +44,7 @@ const serveCommand = program
     demand(serveCommand, requiredFlags);
     // each command loads what it needs when it is called: help need not wait for a web server
     const { serve } = await import('./commands/serve.js');
-    await serve(settings);
+    await serve(settings, strange);
   });
 for (const setting of SERVE_SETTINGS) serveCommand.addOption(optionOf(setting));
 

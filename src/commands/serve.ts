@@ -3,19 +3,28 @@ import { connectionLimit } from '../serving/descriptors.js';
 import { createLog } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
 import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
+import type { StrangeVariable } from '../settings/environment.js';
 import type { ServeSettings } from '../settings/setting.js';
 import { version } from '../version.js';
 
 /**
  * Loads the snapshot and listens, until a SIGTERM or SIGINT; a SIGHUP looks for a new snapshot.
  * With several workers it has a process do that, and resolves when that has ended; otherwise once
- * it serves. Throws an InputError when the snapshot or a setting cannot be used.
+ * it serves. Warns of variables that set nothing. Throws an InputError when the snapshot or a
+ * setting cannot be used.
  */
-export async function serve(settings: ServeSettings): Promise<void> {
+export async function serve(
+  settings: ServeSettings,
+  strange: readonly StrangeVariable[],
+): Promise<void> {
   const log = createLog(settings);
   const { logger } = log;
   const sockets = givenSockets();
   const isSupervised = sockets.length > 0;
+  for (const { variable, nearest } of isSupervised ? [] : strange) {
+    if (nearest !== undefined) logger.warn({ variable, nearest }, 'no such setting');
+    else logger.warn({ variable }, 'variable of a Kubernetes Service passed over');
+  }
   if (settings.workers > 1 && !isSupervised) {
     process.exitCode = await supervise(settings, logger);
     return;

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readEnvironment, SERVE_SETTINGS } from '../../src/settings/table.js';
+import { readEnvironment, strangeVariables } from '../../src/settings/environment.js';
+import { SERVE_SETTINGS } from '../../src/settings/table.js';
 import type { Envelope } from '../support/client.js';
 import {
   FIXTURE_POINTS,
@@ -158,6 +159,57 @@ test('the variable of a switch says yes or no, and an empty variable is none', (
   assert.equal(readEnvironment({ WAYPOST_ADMIN_TOKEN: '', WAYPOST_PORT: '', HOME: '' }), {
     HOME: '',
   });
+});
+
+/** What Kubernetes sets in every pod that starts after a Service called `waypost`. */
+const OF_A_SERVICE = {
+  WAYPOST_SERVICE_HOST: '10.0.0.1',
+  WAYPOST_SERVICE_PORT: '80',
+  WAYPOST_SERVICE_PORT_HTTP: '80',
+  WAYPOST_PORT: 'tcp://10.0.0.1:80',
+  WAYPOST_PORT_80_TCP: 'tcp://10.0.0.1:80',
+  WAYPOST_PORT_80_TCP_PROTO: 'tcp',
+  WAYPOST_PORT_80_TCP_PORT: '80',
+  WAYPOST_PORT_80_TCP_ADDR: '10.0.0.1',
+  // and after one called `waypost-readers`
+  WAYPOST_READERS_PORT: 'tcp://10.0.0.2:80',
+  WAYPOST_READERS_SERVICE_HOST: '10.0.0.2',
+};
+
+test('variables that look like settings and are none are told of, with the nearest one', () => {
+  const strange = (environment: NodeJS.ProcessEnv): unknown => strangeVariables(environment);
+  assert.equal(strange({ WAYPOST_PORT: '80', WAYPOST_TIME_ZONE: 'UTC', TIME_ZONE: 'UTC' }), []);
+  assert.equal(strange({ WAYPOST_TIMEZONE: 'UTC', WAYPOST_MAX_CONECTIONS: '5' }), [
+    { variable: 'WAYPOST_TIMEZONE', nearest: 'WAYPOST_TIME_ZONE' },
+    { variable: 'WAYPOST_MAX_CONECTIONS', nearest: 'WAYPOST_MAX_CONNECTIONS' },
+  ]);
+  assert.equal(strange(OF_A_SERVICE), [{ variable: 'WAYPOST_PORT' }]);
+  assert.not.ok('WAYPOST_PORT' in readEnvironment(OF_A_SERVICE));
+  const operations = { WAYPOST_OPERATIONS_PORT: 'tcp://10.0.0.1:81' };
+  assert.equal(
+    [strange(operations), readEnvironment(operations)],
+    [[{ variable: 'WAYPOST_OPERATIONS_PORT' }], {}],
+  );
+});
+
+test('a service starts beside a Service of its name, and warns of what it passes over', async () => {
+  const warned = async (workers: string): Promise<unknown[]> => {
+    const environment = { ...OF_A_SERVICE, WAYPOST_TIMEZONE: 'x', WAYPOST_WORKERS: workers };
+    const service = await startService(PLAIN, environment);
+    try {
+      return service.logs
+        .filter(({ level }) => level === 40)
+        .map(({ msg, variable, nearest }) => [msg, variable, nearest]);
+    } finally {
+      await service.stop();
+    }
+  };
+  const expected = [
+    ['variable of a Kubernetes Service passed over', 'WAYPOST_PORT', undefined],
+    ['no such setting', 'WAYPOST_TIMEZONE', 'WAYPOST_TIME_ZONE'],
+  ];
+  assert.equal(await warned('1'), expected);
+  assert.equal(await warned('2'), expected);
 });
 
 test('a variable sets what no flag does', async () => {
