@@ -26,6 +26,7 @@ COPY package.json LICENSE ./
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist/src ./dist/src
 COPY assets ./assets
+COPY deploy/healthcheck.mjs ./deploy/
 # a place for accepted points and their images, for whoever mounts a volume there and names it in the settings
 RUN install -d -o 1000 -g 1000 /accepted /accepted/media
 # nothing else is written at run time: the root file system may be read-only, and so may /data
@@ -35,6 +36,6 @@ EXPOSE 8080
 USER 1000:1000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=120s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.WAYPOST_PORT}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "deploy/healthcheck.mjs"]
 ENTRYPOINT ["node", "dist/src/main.js"]
 CMD ["serve"]

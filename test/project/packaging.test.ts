@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -128,16 +129,22 @@ test('there is time to drain before a supervisor kills', () => {
   assert.match(DOCKERFILE, /^STOPSIGNAL SIGTERM$/m);
 });
 
-test('the health check of the image tells a service that serves from one that does not', async () => {
+/** Runs the health check of the image beside the process `pid`. */
+async function checkHealth(
+  environment: Readonly<Record<string, string>>,
+  ...pid: string[]
+): Promise<unknown> {
   const [check] = valuesOf(DOCKERFILE, /^HEALTHCHECK .*CMD (\[.*\])$/gm);
   const [command, ...args] = JSON.parse(check!) as string[];
   assert.is(command, 'node');
-  const run = async (port: number): Promise<unknown> => {
-    const env = { ...process.env, WAYPOST_PORT: String(port) };
-    const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
-    const [code] = await once(child, 'close');
-    return code;
-  };
+  const env = { ...process.env, ...environment };
+  const child = spawn(process.execPath, [...args, ...pid], { cwd: ROOT, env, stdio: 'ignore' });
+  const [code] = await once(child, 'close');
+  return code;
+}
+
+test('the health check of the image tells a service that serves from one that does not', async () => {
+  const run = (port: number): Promise<unknown> => checkHealth({ WAYPOST_PORT: String(port) });
   const service = await startService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
   try {
     assert.is(await run(service.port), 0);
@@ -145,6 +152,36 @@ test('the health check of the image tells a service that serves from one that do
     await service.stop();
   }
   assert.is(await run(service.port), 1);
+});
+
+test('the health check follows the address of operators, and that of clients', async () => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const port = String((probe.address() as AddressInfo).port);
+  probe.close();
+  const sample = ['--snapshot', join(ROOT, 'data/sample.waypost')];
+  // nobody listens at the port of clients that the environment of the image names
+  const image = { WAYPOST_PORT: '9', WAYPOST_HOST: '0.0.0.0' };
+  const ofService = { ...image, WAYPOST_OPERATIONS_PORT: 'tcp://10.0.0.1:81' };
+  const cases: [flags: string[], service: Record<string, string>, check: Record<string, string>][] =
+    [
+      [['--operations-port', port], {}, ofService],
+      [[`--operations-port=${port}`, '--operations-host', '127.0.0.2'], {}, image],
+      [
+        ['--allowed-hosts', 'notes.example'],
+        { WAYPOST_OPERATIONS_PORT: port },
+        { ...image, WAYPOST_OPERATIONS_PORT: port },
+      ],
+      [['--port', port, '--host', '0.0.0.0,::1'], {}, ofService],
+    ];
+  for (const [flags, environment, checked] of cases) {
+    const service = await startService([...sample, ...flags], environment);
+    try {
+      assert.is(await checkHealth(checked, String(service.pid)), 0, flags.join(' '));
+    } finally {
+      await service.stop();
+    }
+  }
 });
 
 test('the lock file has the optional packages of every platform, and names no address', () => {
