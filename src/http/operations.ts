@@ -98,7 +98,7 @@ export function addOperations(
       return service.metrics();
     },
   });
-  app.get(POSTS_PATH, { config }, async (request, reply) => {
+  app.get(POSTS_PATH, { config, exposeHeadRoute: false }, async (request, reply) => {
     const { journal } = service;
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
     if (!isAdmin(request.headers.authorization)) throw invalidToken('Bearer');

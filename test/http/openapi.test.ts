@@ -163,7 +163,8 @@ function exampleValue(example: Piece): unknown {
 
 test('the example of every parameter is taken, and answered as the document says', async () => {
   for (const { path, method, operation, shared } of operations) {
-    if (method !== 'get' || path.startsWith('/media/')) continue;
+    // what needs a token is asked by a test of its own
+    if (method !== 'get' || /^\/(?:media|admin)\//.test(path)) continue;
     const known = [...(operation.parameters ?? []), ...shared].map(check.resolve);
     const filled = known
       .filter((one) => one['in'] === 'path')

@@ -193,7 +193,7 @@ test('the source imports production dependencies only', () => {
   for (const { path, text } of sourceFiles()) {
     // types are gone in what is shipped
     const code = text.replaceAll(/import type [^;]*;|typeof import\([^)]*\)/g, '');
-    for (const [, name] of code.matchAll(/(?:from|import\() ?'([^.'][^']*)'/g)) {
+    for (const [, name] of code.matchAll(/(?:from |import\()'([^.'][^']*)'/g)) {
       if (name!.startsWith('node:')) continue;
       const own = name!
         .split('/')

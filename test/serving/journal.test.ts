@@ -85,7 +85,7 @@ test('a journal that another process owns is waited for, and then refused', asyn
     const path = join(folder, 'a.journal');
     const first = await open(folder, path);
     assert.match(
-      await refusal(open(folder, path, 150)),
+      await refusal(open(folder, path, 2_000)),
       /another process owns it, after \d+ s: end that process.*--journal FILE.*--journal none/,
     );
     assert.equal(

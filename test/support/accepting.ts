@@ -89,14 +89,7 @@ export async function acceptUnderQuestions(
       base.push({ ...note, created: note.created + 1, modified: note.created + 1 });
     }
     const generation = await generationOf(base, seed, done.reloads);
-    const created = new Map(base.map(({ id, created: micros }) => [id, micros]));
-    const retired = new Set<number>();
-    const moved = new Set<number>();
-    for (const { sequence: number, note } of waiting) {
-      const post = { sequence: number, id: note.id, createdAt: note.created };
-      const standing = standingOf(post, (id) => created.get(id), watermark);
-      if (standing !== 'kept') (standing === 'retired' ? retired : moved).add(number);
-    }
+    const { retired, moved } = compare(waiting, base, watermark);
     assert.equal(
       [...retired],
       contained.map((one) => one.sequence),
@@ -142,6 +135,23 @@ export async function acceptUnderQuestions(
   }
   assert.is(tails.state.mergesFailed, 0);
   return { ...done, folds: tails.state.merges, renewed: validators.renewed };
+}
+
+/** Sequences of the posts that a snapshot contains, and of those whose ids it has for others. */
+function compare(
+  waiting: readonly Waiting[],
+  base: readonly Note[],
+  watermark: number,
+): { retired: ReadonlySet<number>; moved: ReadonlySet<number> } {
+  const created = new Map(base.map(({ id, created: micros }) => [id, micros]));
+  const retired = new Set<number>();
+  const moved = new Set<number>();
+  for (const { sequence, note } of waiting) {
+    const post = { sequence, id: note.id, createdAt: note.created };
+    const standing = standingOf(post, (id) => created.get(id), watermark);
+    if (standing !== 'kept') (standing === 'retired' ? retired : moved).add(sequence);
+  }
+  return { retired, moved };
 }
 
 /** Makes points visible beside a generation. */
