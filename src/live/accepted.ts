@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { DatasetParts } from '../dataset/dataset.js';
 import {
   type AcceptedPoint,
   appendToTail,
   createTail,
+  hasRoom,
   type Tail,
   type TailSize,
+  tailLength,
 } from '../dataset/tail.js';
 import { type Point, renderPoint } from '../model/point.js';
+import type { FoldTask } from './fold.js';
 
 /** A point as it was accepted. */
 export interface Accepted {
@@ -34,8 +38,7 @@ export function accept({ sequence, point, record = renderPoint(point) }: Accepte
 
 /**
  * Makes a tail that begins with some points and has room for `spare` besides; `base` is the sequence
- * up to which there are no others. Other requests are
- * answered in between: there may be a hundred thousand points.
+ * up to which there are no others. Other requests are answered in between.
  */
 export async function makeFirstTail(
   posts: readonly Accepted[],
@@ -60,10 +63,44 @@ export async function makeFirstTail(
   return { tail: { ...tail, base }, name: points.length === 0 ? '' : hash.digest('hex') };
 }
 
-async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
+/**
+ * Merges points into a dataset, as many at once as a tail of the size `most` takes; returns a name
+ * for them, too.
+ */
+export async function mergePoints(
+  given: DatasetParts,
+  posts: readonly Accepted[],
+  most: TailSize,
+  merge: (task: FoldTask) => Promise<DatasetParts>,
+): Promise<{ readonly dataset: DatasetParts; readonly name: string }> {
+  const hash = createHash('sha256');
+  let dataset = given;
+  let tail = createTail(most);
+  const mergeTail = async (): Promise<void> => {
+    dataset = await merge({ parts: dataset, tail, length: tailLength(tail) });
+  };
+  await inTurns(posts, async (post) => {
+    const accepted = accept(post);
+    const { sequence, point, record } = accepted;
+    if (!hasRoom(tail, { rows: 1, bytes: record.length })) {
+      await mergeTail();
+      tail = createTail(most);
+    }
+    appendToTail(tail, [accepted]);
+    hash.update(`${sequence} ${point.id} ${point.createdAt.micros}\n`);
+  });
+  await mergeTail();
+  return { dataset, name: hash.digest('hex') };
+}
+
+async function inTurns<T>(
+  items: readonly T[],
+  work: (item: T) => void | Promise<void>,
+): Promise<void> {
   let until = performance.now() + TURN_MS;
   for (const item of items) {
-    work(item);
+    const working = work(item);
+    if (working !== undefined) await working;
     if (performance.now() < until) continue;
     await turn();
     until = performance.now() + TURN_MS;

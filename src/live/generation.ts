@@ -25,8 +25,8 @@ export interface GenerationParts {
   /** The points that were accepted since; undefined where none are taken. */
   readonly tail?: Tail | undefined;
   /**
-   * Names the accepted points that the first tail of the snapshot began with; empty where there
-   * were none. Points that are folded in later do not change it.
+   * Names the accepted points that the snapshot was first served with; empty where there were none.
+   * Points that are merged later do not change it.
    */
   readonly waiting?: string;
 }
@@ -76,8 +76,9 @@ export function createGeneration(parts: GenerationParts): Generation {
   };
 }
 
-/** The same generation with the first tail of its snapshot; `waiting` names the points in it. */
-export function withTail(generation: Generation, tail: Tail, waiting: string): Generation {
+/** The same generation with a first tail; `name` names the points that were added to its snapshot. */
+export function withTail(generation: Generation, tail: Tail, name: string): Generation {
+  const waiting = (generation.parts.waiting ?? '') + name;
   const parts = { ...generation.parts, tail, waiting };
   return { ...generation, parts, tail, ...namesOf(parts) };
 }

@@ -9,7 +9,7 @@ import {
   type TailSize,
   tailLength,
 } from '../dataset/tail.js';
-import { type Accepted, accept, makeFirstTail } from './accepted.js';
+import { type Accepted, accept, makeFirstTail, mergePoints } from './accepted.js';
 import type { Cell } from './current.js';
 import { type FoldTask, foldInThread } from './fold.js';
 import { createGeneration, type Generation, withTail } from './generation.js';
@@ -43,7 +43,7 @@ export interface Room {
   release(): void;
 }
 
-/** A snapshot, and posts that are to be served with it. */
+/** A snapshot, and the few posts that are to be served beside it. */
 export interface Prepared {
   readonly generation: Generation;
   readonly posts: readonly Accepted[];
@@ -63,6 +63,8 @@ const MERGE_FILL = 1 / 2;
 const LEAST_FILL = 1 / 16;
 /** where merges take no more than this share of the time. */
 const MOST_MERGING = 1 / 100;
+/** So many times what a tail takes is merged at once where more posts wait. */
+const BACKLOG_TIMES = 4;
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 5_000;
 /** Merged rows that a tail goes on to know, for validators that are older than the merge. */
@@ -118,9 +120,22 @@ export class Tails {
     return `accepted points cannot be made part of the data: ${this.#failure}`;
   }
 
-  /** Prepares a new snapshot to be served with the posts that it does not contain. */
+  /**
+   * Prepares a new snapshot to be served with the posts that it does not contain: more than a few are
+   * merged into it.
+   */
   async prepare(generation: Generation, posts: readonly Accepted[]): Promise<Prepared> {
-    return { generation, posts };
+    const { capacity, merge } = this.#options;
+    if (posts.length < LEAST_FILL * capacity.rows) {
+      const bytes = posts.reduce((sum, post) => sum + accept(post).record.length, 0);
+      if (bytes < LEAST_FILL * capacity.bytes) return { generation, posts };
+    }
+    const { parts } = generation;
+    const most = { rows: BACKLOG_TIMES * capacity.rows, bytes: BACKLOG_TIMES * capacity.bytes };
+    const { dataset, name } = await mergePoints(parts.dataset, posts, most, merge);
+    reclaimMemory();
+    const waiting = (parts.waiting ?? '') + name;
+    return { generation: createGeneration({ ...parts, dataset, waiting }), posts: [] };
   }
 
   /**
@@ -129,15 +144,15 @@ export class Tails {
    * resolves when all threads serve it.
    */
   async serve(
-    { generation, posts }: Prepared,
+    prepared: Prepared,
     further: readonly Accepted[],
     base: number,
   ): Promise<{ readonly done: Promise<void> }> {
-    const { tail, name } = await makeFirstTail(
-      [...posts, ...further],
-      this.#options.capacity,
-      base,
-    );
+    const { generation, posts } = await this.prepare(prepared.generation, [
+      ...prepared.posts,
+      ...further,
+    ]);
+    const { tail, name } = await makeFirstTail(posts, this.#options.capacity, base);
     this.#open.add(tail);
     return { done: this.#publish(() => withTail(generation, tail, name)) };
   }

@@ -65,15 +65,20 @@ function roomFor(rows: number): Partial<TailsOptions> {
   return { capacity: { rows, bytes: 1_000_000 } };
 }
 
-/** Merges from five points on, and not before `merge` is called. */
+/** Merges from five points on; the first time not before `merge` is called. */
 function startHeld(given: Partial<TailsOptions> = {}) {
   let merge = (): void => {};
-  const mayMerge = new Promise<void>((resolve) => {
+  let held: Promise<void> | undefined = new Promise<void>((resolve) => {
     merge = resolve;
   });
   const started = start({
     ...roomFor(10),
-    merge: (task) => mayMerge.then(() => foldInThread(task)),
+    async merge(task) {
+      const before = held;
+      held = undefined;
+      await before;
+      return foldInThread(task);
+    },
     ...given,
   });
   return { ...started, merge };
@@ -142,12 +147,13 @@ test('while threads move to another generation points go to the tails of both', 
 
 test('a snapshot that comes during a fold stays, with every point', async () => {
   const { current, tails, merge } = startHeld();
-  await serve(tails, await generationOf(notes.slice(0, 500)), postsOf(500, 505));
+  await serve(tails, await generationOf(notes.slice(0, 500)), []);
+  await append(tails, postsOf(500, 505));
   await append(tails, postsOf(505, 510));
   await serve(tails, await generationOf(notes.slice(0, 507), 1), postsOf(507, 510));
   merge();
   await until('tails.state.merges > 0', () => tails.state.merges > 0);
-  assert.is(current.generation.count, 507);
+  assert.is(current.generation.loadedAt, 1);
   assertServed(current.generation, notes.slice(0, 510), 'the snapshot');
 });
 
@@ -170,10 +176,10 @@ test('whoever asks for room waits for a merge, in the sequence of those who ask'
 
 test('room that is reserved is there when it is used, also beside another generation', async () => {
   const { current, tails, merge } = startHeld({ patienceMs: 1 });
-  await serve(tails, await generationOf(notes.slice(0, 100)), postsOf(100, 104));
+  await serve(tails, await generationOf(notes.slice(0, 100)), []);
   const first = await tails.reserve(10, 10_000);
   assert.is(await tails.reserve(1, 1), undefined, 'all of it is reserved');
-  await serve(tails, await generationOf(notes.slice(0, 101), 1), postsOf(101, 104));
+  await serve(tails, await generationOf(notes.slice(0, 104), 1), []);
   tails.append(postsOf(104, 114));
   first!.release();
   merge();
@@ -220,28 +226,29 @@ test('after a merge that failed everything is as before, and it is tried again',
     retryMs: 50,
     merge: (task) => (isBroken ? Promise.reject(new Error('no memory')) : foldInThread(task)),
   });
-  await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 60));
+  await serve(tails, await generationOf(notes.slice(0, 50)), []);
+  await append(tails, postsOf(50, 60));
   await until('a failure', () => tails.state.mergesFailed > 0);
   assert.is(errors.length, tails.state.mergesFailed);
   assertServed(current.generation, notes.slice(0, 60), 'not merged');
-  for (let i = 60; i < 70; i++) await append(tails, postsOf(i, i + 1));
   assert.is(await tails.reserve(1, 1), undefined);
   assert.match(tails.state.problem!, /no memory/);
   isBroken = false;
   await until('a merge', () => tails.state.merges === 1);
-  assert.is(current.generation.count, 70);
-  await append(tails, postsOf(70, 71));
+  assert.is(current.generation.count, 60);
+  await append(tails, postsOf(60, 61));
   assert.is(tails.state.problem, undefined);
-  assertServed(current.generation, notes.slice(0, 71), 'merged');
+  assertServed(current.generation, notes.slice(0, 61), 'merged');
 });
 
 test('points that came during a merge are merged without another point', async () => {
   const { current, tails, merge } = startHeld();
-  await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 55));
-  await append(tails, postsOf(55, 61));
+  await serve(tails, await generationOf(notes.slice(0, 50)), []);
+  await append(tails, postsOf(50, 55));
+  await append(tails, postsOf(55, 60));
   merge();
   await until('both merges', () => tails.state.merges === 2);
-  assertServed(current.generation, notes.slice(0, 61), 'merged twice');
+  assertServed(current.generation, notes.slice(0, 60), 'merged twice');
 });
 
 test('a few points are merged too, but only once merges have rested', async () => {
@@ -268,7 +275,8 @@ test('a few points are merged too, but only once merges have rested', async () =
 
 test('a tail knows the last sequence, with no row as well', async () => {
   const { current, tails } = start(roomFor(10));
-  await serve(tails, await generationOf(notes.slice(0, 50)), postsOf(50, 54));
+  await serve(tails, await generationOf(notes.slice(0, 50)), []);
+  await append(tails, postsOf(50, 54));
   const last = (): number => {
     const { tail } = current.generation;
     return lastSequence(tail!, tailLength(tail!));
@@ -278,6 +286,39 @@ test('a tail knows the last sequence, with no row as well', async () => {
   await until('all is merged', () => tails.state.rows === 0);
   assert.is(current.generation.tail!.base, 54);
   assert.is(last(), 54);
+});
+
+test('many posts that wait are merged before they are served, and few beside each other', async () => {
+  const merged: number[] = [];
+  const { current, tails } = start({
+    ...roomFor(64),
+    merge(task) {
+      merged.push(task.length);
+      return foldInThread(task);
+    },
+  });
+  const snapshot = await generationOf(notes.slice(0, 100));
+  const state = (): number[] => [current.generation.count, tails.state.rows];
+
+  await serve(tails, snapshot, postsOf(100, 103));
+  assert.equal([merged, state()], [[], [100, 3]], 'three are few');
+  await serve(tails, snapshot, postsOf(100, 104));
+  assert.equal([merged, state()], [[4], [104, 0]], 'four are not');
+  assert.is(current.generation.tail!.base, 103);
+  assertServed(current.generation, notes.slice(0, 104), 'four');
+
+  // no more than four tails at once
+  merged.length = 0;
+  const prepared = await tails.prepare(snapshot, postsOf(100, 700));
+  assert.equal(merged, [256, 256, 88]);
+  // those that came meanwhile
+  await (await tails.serve(prepared, postsOf(700, 702), 701)).done;
+  assert.equal(state(), [700, 2]);
+  await append(tails, postsOf(702, 703));
+  assertServed(current.generation, notes.slice(0, 703), 'all');
+
+  await (await tails.serve(prepared, postsOf(700, 710), 709)).done;
+  assert.equal([merged.at(-1), state()], [10, [710, 0]], 'many came meanwhile');
 });
 
 test('the tag names the points that waited, so that two states never share it', async () => {
