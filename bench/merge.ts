@@ -1,6 +1,6 @@
 import { buildDataset } from '../src/dataset/build.js';
 import { tailLength } from '../src/dataset/tail.js';
-import { foldInThread } from '../src/live/fold.js';
+import { mergeInThread } from '../src/live/merge.js';
 import { openNative } from '../src/snapshot/native/read.js';
 import { FULL_TAIL, fullTail } from './query/full-tail.js';
 import { nativeFile, SEED } from './support/data.js';
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const rows: string[][] = [];
   for (let round = 1; round <= given.rounds; round++) {
     const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
-    await foldInThread({ parts, tail, length: tailLength(tail) });
+    await mergeInThread({ parts, tail, length: tailLength(tail) });
     const seconds = (performance.now() - startedAt) / 1000;
     const { user, system } = process.cpuUsage(cpu);
     rows.push([String(round), digits((user + system) / 1e6), digits(seconds)]);

@@ -82,24 +82,24 @@ export function createTail(capacity: TailSize, base = 0): Tail {
 }
 
 /**
- * Makes the tail of the generation that rows below `folded` of another tail have become part of.
+ * Makes the tail of the generation that rows below `merged` of another tail have become part of.
  * The new tail begins with the last `history` of them, without their records, has all rows from
- * `folded` on, and takes as much as a new one with these.
+ * `merged` on, and takes as much as a new one with these.
  */
 export function continueTail(
   tail: Tail,
-  folded: TailRow,
+  merged: TailRow,
   history: number,
   { rows, bytes }: TailSize,
 ): Tail {
   const length = tailLength(tail);
-  const first = Math.max(0, folded - history);
-  const from = endOf(tail, folded - 1);
+  const first = Math.max(0, merged - history);
+  const from = endOf(tail, merged - 1);
   const to = endOf(tail, length - 1);
   const next = allocateTail(
-    { rows: rows + folded - first, bytes },
-    bytes + textsSize(tail.attributes, first, folded),
-    { base: lastSequence(tail, folded), start: folded - first, offset: tail.offset + first },
+    { rows: rows + merged - first, bytes },
+    bytes + textsSize(tail.attributes, first, merged),
+    { base: lastSequence(tail, merged), start: merged - first, offset: tail.offset + first },
   );
   next.coords.set(tail.coords.subarray(2 * first, 2 * length));
   for (const column of ['id', 'createdAt', 'modifiedAt', 'sequence'] as const) {
@@ -107,7 +107,7 @@ export function continueTail(
   }
   copyAttributes(next.attributes, tail.attributes, first, length);
   next.bytes.set(tail.bytes.subarray(from, to));
-  for (let row = folded; row < length; row++) next.ends[row - first] = tail.ends[row]! - from;
+  for (let row = merged; row < length; row++) next.ends[row - first] = tail.ends[row]! - from;
   Atomics.store(next.published, 0, length - first);
   return next;
 }

@@ -11,7 +11,7 @@ import {
   tailLength,
 } from '../dataset/tail.js';
 import { type Point, renderPoint } from '../model/point.js';
-import type { FoldTask } from './fold.js';
+import type { MergeTask } from './merge.js';
 
 /** A point as it was accepted. */
 export interface Accepted {
@@ -71,7 +71,7 @@ export async function mergePoints(
   given: DatasetParts,
   posts: readonly Accepted[],
   most: TailSize,
-  merge: (task: FoldTask) => Promise<DatasetParts>,
+  merge: (task: MergeTask) => Promise<DatasetParts>,
 ): Promise<{ readonly dataset: DatasetParts; readonly name: string }> {
   const hash = createHash('sha256');
   let dataset = given;

@@ -42,7 +42,7 @@ export interface Generation {
   readonly unseen: ReadonlyMap<number, readonly string[]>;
   /**
    * Names the snapshot in validators: hexadecimal. The same for all generations that accepted
-   * points were folded into.
+   * points were merged into.
    */
   readonly tag: string;
   /** Names the load of the snapshot in this process, and all generations that came of it. */

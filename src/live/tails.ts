@@ -11,8 +11,8 @@ import {
 } from '../dataset/tail.js';
 import { type Accepted, accept, makeFirstTail, mergePoints } from './accepted.js';
 import type { Cell } from './current.js';
-import { type FoldTask, foldInThread } from './fold.js';
 import { createGeneration, type Generation, withTail } from './generation.js';
+import { type MergeTask, mergeInThread } from './merge.js';
 import { reclaimMemory } from './reclaim.js';
 
 export interface TailsOptions {
@@ -24,7 +24,7 @@ export interface TailsOptions {
   readonly patienceMs?: number;
   /** After a merge that failed. */
   readonly retryMs?: number;
-  readonly merge?: (task: FoldTask) => Promise<DatasetParts>;
+  readonly merge?: (task: MergeTask) => Promise<DatasetParts>;
 }
 
 /** What the tails count. */
@@ -100,7 +100,7 @@ export class Tails {
 
   constructor(options: TailsOptions) {
     const defaults = { capacity: CAPACITY, patienceMs: PATIENCE_MS, retryMs: RETRY_MS };
-    this.#options = { ...defaults, merge: foldInThread, ...options };
+    this.#options = { ...defaults, merge: mergeInThread, ...options };
   }
 
   get state(): TailsState {

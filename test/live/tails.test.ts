@@ -5,8 +5,8 @@ import { buildDataset } from '../../src/dataset/build.js';
 import { lastSequence, type Tail, tailLength } from '../../src/dataset/tail.js';
 import type { Accepted } from '../../src/live/accepted.js';
 import { Cell } from '../../src/live/current.js';
-import { foldInThread } from '../../src/live/fold.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
+import { mergeInThread } from '../../src/live/merge.js';
 import { Tails, type TailsOptions } from '../../src/live/tails.js';
 import { append } from '../support/accepting.js';
 import { assertPage } from '../support/compare.js';
@@ -77,7 +77,7 @@ function startHeld(given: Partial<TailsOptions> = {}) {
       const before = held;
       held = undefined;
       await before;
-      return foldInThread(task);
+      return mergeInThread(task);
     },
     ...given,
   });
@@ -95,7 +95,7 @@ test('points are served beside a snapshot, those that waited and those that come
   assert.is(tails.state.rows, 21);
 });
 
-test('a tail is folded in by a thread, and points go on meanwhile', async () => {
+test('a tail is merged by a thread, and points go on meanwhile', async () => {
   const { current, tails } = start(roomFor(200));
   const first = await generationOf(notes.slice(0, 900));
   await serve(tails, first, postsOf(900, 905));
@@ -110,7 +110,7 @@ test('a tail is folded in by a thread, and points go on meanwhile', async () => 
   const { generation } = current;
   assert.is(generation.count, 1_000);
   assert.is(tails.state.rows, end - 1_000);
-  assertServed(generation, notes.slice(0, end), 'folded');
+  assertServed(generation, notes.slice(0, end), 'merged');
   assert.is(generation.tag, before.tag);
   assert.is(generation.lineage, before.lineage);
   assert.is(generation.parts.digest, first.parts.digest);
@@ -145,7 +145,7 @@ test('while threads move to another generation points go to the tails of both', 
   assert.is(current.generation.tail, seen[1]);
 });
 
-test('a snapshot that comes during a fold stays, with every point', async () => {
+test('a snapshot that comes during a merge stays, with every point', async () => {
   const { current, tails, merge } = startHeld();
   await serve(tails, await generationOf(notes.slice(0, 500)), []);
   await append(tails, postsOf(500, 505));
@@ -224,7 +224,7 @@ test('after a merge that failed everything is as before, and it is tried again',
     ...roomFor(10),
     patienceMs: 1,
     retryMs: 50,
-    merge: (task) => (isBroken ? Promise.reject(new Error('no memory')) : foldInThread(task)),
+    merge: (task) => (isBroken ? Promise.reject(new Error('no memory')) : mergeInThread(task)),
   });
   await serve(tails, await generationOf(notes.slice(0, 50)), []);
   await append(tails, postsOf(50, 60));
@@ -257,7 +257,7 @@ test('a few points are merged too, but only once merges have rested', async () =
     ...roomFor(160),
     async merge(task) {
       begun++;
-      const merged = await foldInThread(task);
+      const merged = await mergeInThread(task);
       return merged;
     },
   });
@@ -294,7 +294,7 @@ test('many posts that wait are merged before they are served, and few beside eac
     ...roomFor(64),
     merge(task) {
       merged.push(task.length);
-      return foldInThread(task);
+      return mergeInThread(task);
     },
   });
   const snapshot = await generationOf(notes.slice(0, 100));
