@@ -41,7 +41,8 @@ export function createWrite(context: Context, observe: Observe): Write {
     observe(status, representation, seconds);
     if (accessLog > 0 && Math.random() < accessLog) {
       const { method, url } = raw;
-      logger.info({ reqId: request.id, method, url, status, seconds }, 'request');
+      const rounded = Number(seconds.toFixed(6));
+      logger.info({ reqId: request.id, method, url, status, seconds: rounded }, 'request');
     }
   };
 }
