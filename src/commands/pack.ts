@@ -14,7 +14,7 @@ import { NativeAudit } from '../snapshot/native/audit.js';
 import { type NativeTotals, NativeWriter } from '../snapshot/native/write.js';
 import type { LoadReport, SnapshotReader, Watermark } from '../snapshot/snapshot.js';
 import { type Leniency, requireWhole } from '../snapshot/whole.js';
-import { leftOutLines, pageLines, unknownKeyLines } from './report-lines.js';
+import { leftOutLines, localTimeLines, pageLines, unknownKeyLines } from './report-lines.js';
 import { writeSorted } from './sort.js';
 import { STANDARD, withInput, withOutput } from './standard-streams.js';
 
@@ -197,5 +197,11 @@ function summaryLines(input: string, output: string, summary: PackSummary): stri
     `${counted(points, 'point')}, ${counted(notifications, 'notification')}, ${counted(blocks, 'block')}`,
     `${megabytes(bytesRead)} read, ${megabytes(bytes)} written in ${seconds.toFixed(1)} s: ${rate}, ${whole(Math.round(points / seconds))} points/s`,
   ];
-  return [...lines, ...leftOutLines(report), ...unknownKeyLines(report), ...pageLines(report)];
+  return [
+    ...lines,
+    ...leftOutLines(report),
+    ...unknownKeyLines(report),
+    ...localTimeLines(report),
+    ...pageLines(report),
+  ];
 }

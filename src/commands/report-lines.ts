@@ -21,6 +21,13 @@ export function unknownKeyLines({ unknownKeys }: LoadReport): string[] {
   ];
 }
 
+/** The times that named no offset, which may have been meant for another time zone. */
+export function localTimeLines({ localTimes }: LoadReport): string[] {
+  if (localTimes === undefined) return [];
+  const { count, zone } = localTimes;
+  return [`${counted(count, 'time')} without an offset, read as ${zone} (--time-zone)`];
+}
+
 /** What a page that was accepted lacks of its list. */
 export function pageLines({ page }: LoadReport): string[] {
   return page === undefined ? [] : [`accepted as it is, a page of a longer list: ${page}`];

@@ -5,7 +5,7 @@ import { counted, startProgress, whole } from '../progress.js';
 import { openZone } from '../serving/zone.js';
 import { type Span, type VerifyReport, verifySnapshot } from '../snapshot/files/verify.js';
 import type { Leniency } from '../snapshot/whole.js';
-import { leftOutLines, pageLines, unknownKeyLines } from './report-lines.js';
+import { leftOutLines, localTimeLines, pageLines, unknownKeyLines } from './report-lines.js';
 import { STANDARD, withInput } from './standard-streams.js';
 
 export interface VerifyOptions extends Leniency {
@@ -82,7 +82,7 @@ function reportLines(path: string, report: VerifyReport): string[] {
     const named = report.reasonCount === 0 ? leftOutLines(load) : [];
     if (named.length > 0) lines.push(...named.map((line) => `  ${line}`));
     else if (load.invalid > 0) lines.push(`  ${counted(load.invalid, 'invalid record')}`);
-    lines.push(...unknownKeyLines(load).map((line) => `  ${line}`));
+    for (const line of [...unknownKeyLines(load), ...localTimeLines(load)]) lines.push(`  ${line}`);
     if (report.reasonCount === 0) lines.push(...pageLines(load).map((line) => `  ${line}`));
   }
   if (report.reasonCount === 0) return [...lines, 'good'];

@@ -24,6 +24,8 @@ export interface LoadReport {
   readonly problems: readonly RecordProblem[];
   /** Keys that records may not have, dropped, with how often each was seen. */
   readonly unknownKeys: Readonly<Record<string, number>>;
+  /** Times without an offset, where there are some, and the time zone that they were read by. */
+  readonly localTimes?: { readonly count: number; readonly zone: string };
   readonly notifications: readonly Notification[];
   /**
    * Why the file is a page of a longer list, as the API answers it; undefined where it is all of

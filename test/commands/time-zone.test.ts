@@ -46,11 +46,13 @@ test('pack reads times without an offset, and dates alone, as those of its zone'
       [[], IN_UTC, '2023-05-02T00:00:00.000000+00:00'],
       [ZONE, IN_HELSINKI, '2023-05-02T00:00:00.000000+03:00'],
     ] as const) {
-      const { code, stderr } = await runCommand([
+      const { code, stdout, stderr } = await runCommand([
         ...['pack', csv, packed, '--notifications', told],
         ...flags,
       ]);
       assert.is(code, 0, stderr);
+      const zone = flags[1] ?? 'UTC';
+      assert.match(stdout, `\n2 times without an offset, read as ${zone} (--time-zone)\n`);
       const { blocks, report } = await readAll(packed);
       assert.equal(timesOf(recordsOf(blocks)), expected);
       assert.is(report.notifications[0]?.comment.created_at, midnight);
@@ -59,7 +61,15 @@ test('pack reads times without an offset, and dates alone, as those of its zone'
 
 test('verify judges as pack and serve do', () =>
   withCsv(async (csv) => {
-    assert.is((await runCommand(['verify', csv, ...ZONE])).code, 0);
+    const good = await runCommand(['verify', csv, ...ZONE]);
+    assert.is(good.code, 0);
+    assert.match(
+      good.stdout,
+      '\n  2 times without an offset, read as Europe/Helsinki (--time-zone)\ngood',
+    );
+    const packed = `${csv}.waypost`;
+    await runCommand(['pack', csv, packed]);
+    assert.not.match((await runCommand(['verify', packed])).stdout, 'without an offset');
     // skipped by a clock change there, and nowhere else
     writeFileSync(csv, CSV.replace('2023-05-01 15:00', '2023-03-26 03:30'));
     assert.is((await runCommand(['verify', csv])).code, 0);

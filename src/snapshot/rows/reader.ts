@@ -54,6 +54,7 @@ class RowsReader implements SnapshotReader {
   readonly #source: Source;
   readonly #options: ReadOptions;
   readonly #zone: TimeZone;
+  #localTimes = 0;
   readonly #builder = new BlockBuilder();
   readonly #ids = new IdSet();
   readonly #problems: ProblemLog;
@@ -65,7 +66,11 @@ class RowsReader implements SnapshotReader {
     this.#source = source;
     this.format = format;
     this.#options = options;
-    this.#zone = zone;
+    const offsetAt = (local: number): number | undefined => {
+      this.#localTimes++;
+      return zone.offsetAt(local);
+    };
+    this.#zone = { ...zone, offsetAt };
     this.#problems = new ProblemLog(format);
   }
 
@@ -94,7 +99,9 @@ class RowsReader implements SnapshotReader {
 
   report(): LoadReport {
     if (!this.#isComplete) throw new Error('the snapshot has not been read to its end');
+    const localTimes = { count: this.#localTimes, zone: this.#zone.name };
     return {
+      ...(localTimes.count > 0 && { localTimes }),
       format: this.format,
       points: this.#ids.size,
       invalid: this.#problems.invalid,
