@@ -83,6 +83,8 @@ test('nothing runs as root, and the root file system is read-only', () => {
   const [user] = valuesOf(DOCKERFILE, /^USER (\d+):\d+$/gm);
   assert.ok(Number(user) > 0);
   assert.match(CLUSTER, new RegExp(`runAsUser: ${user}\\n`));
+  // a pod that is told of a Service called `waypost` takes its address for a port
+  assert.match(CLUSTER, /^ {6}enableServiceLinks: false$/m);
   for (const line of [
     'runAsNonRoot: true',
     'readOnlyRootFilesystem: true',
