@@ -113,6 +113,23 @@ test('an instant is a time, too', async () => {
   assert.ok(found.length > 0);
 });
 
+test('a date is all of its day', async () => {
+  const days = [
+    ['datetime=2021-03-01', 'T00:00:00Z', '2021-03-01', 'T23:59:59.999999Z'],
+    ['datetime=2021-03-01/2021-04-15', 'T00:00:00Z', '2021-04-15', 'T23:59:59.999999Z'],
+    ['datetime=2021-03-01/2021-04-15T12:00:00Z', 'T00:00:00Z', '2021-04-15', 'T12:00:00Z'],
+  ];
+  for (const [query, from, last, to] of days) {
+    const found = await allItems(app.get, `${ITEMS}?${query}`);
+    const window = `created_at_after=2021-03-01${from}&created_at_before=${last}${to}`;
+    assert.equal(found, await listed(window), query);
+    assert.ok(found.length > 0, query);
+  }
+  for (const query of ['datetime=2021-02-30', 'datetime=2021-03-01/2021-02-28']) {
+    assert.is((await app.get(`${ITEMS}?${query}`)).status, 400, query);
+  }
+});
+
 test('points that are accepted between pages neither skip nor repeat others', async () => {
   const before = await allItems(app.get, `${ITEMS}?limit=1000`);
   const extent = (await app.get(COLLECTION)).headers.etag;

@@ -82,6 +82,14 @@ test('an empty tile is 204, one outside of the pyramid 404, a bad parameter 400'
   assert.is((await service.get(WORLD, { headers: { Accept: 'image/png' } })).status, 406);
 });
 
+test('a tile may be asked for by the type of protocol buffers', async () => {
+  const plain = await service.get(WORLD);
+  const type = 'application/x-protobuf';
+  const asked = await service.get(WORLD, { headers: { Accept: type } });
+  assert.equal([asked.status, asked.headers['content-type']], [200, type]);
+  assert.equal(asked.body, plain.body);
+});
+
 test('HEAD, OPTIONS, other methods and preconditions are those of every address', async () => {
   const tile = await service.get(WORLD);
   const head = await service.get(WORLD, { method: 'HEAD' });
@@ -92,7 +100,8 @@ test('HEAD, OPTIONS, other methods and preconditions are those of every address'
   assert.is(known.status, 304);
   assert.not.equal((await service.get(`${WORLD}?grid=8`)).headers.etag, tile.headers.etag);
   const options = await service.get(WORLD, { method: 'OPTIONS' });
-  assert.equal(options.json<{ renders: string[] }>().renders, [TYPE]);
+  const { renders } = options.json<{ renders: string[] }>();
+  assert.equal(renders, [TYPE, 'application/x-protobuf']);
   const post = await service.get(WORLD, { method: 'POST' });
   assert.equal([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS']);
 });

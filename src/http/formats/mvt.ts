@@ -14,3 +14,9 @@ export const MVT: Format = {
     return buffer;
   },
 };
+
+/** Tiles by the two types that clients ask for. */
+export const TILE_FORMATS: readonly Format[] = [
+  MVT,
+  { ...MVT, mediaType: 'application/x-protobuf', contentType: 'application/x-protobuf' },
+];

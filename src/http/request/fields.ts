@@ -1,7 +1,7 @@
 import { toEightDigits } from '../../model/decimal.js';
 import type { Draft, Refused } from '../../model/draft.js';
 import { isObject } from '../../model/object.js';
-import { type Point, readPoint, renderPoint } from '../../model/point.js';
+import { MAX_TAG_LENGTH, type Point, readPoint, renderPoint } from '../../model/point.js';
 import { MAX_RECORD_BYTES } from '../../snapshot/block.js';
 import type { Body } from './body.js';
 
@@ -18,7 +18,8 @@ const STAND_IN_TIME = '2000-01-01T00:00:00.000000+00:00';
  */
 export function readDraft(body: Body): Draft | Refused {
   if (body.kind === 'json' && !isObject(body.value)) {
-    const text = `Invalid data. Expected a dictionary, but got ${typeName(body.value)}.`;
+    const given = `Invalid data. Expected a dictionary, but got ${typeName(body.value)}.`;
+    const text = body.value === null ? NO_DATA : given;
     return { problems: { non_field_errors: [text] } };
   }
   const fields = body.kind === 'json' ? (body.value as Fields) : formFields(body.fields);
@@ -69,11 +70,13 @@ type Fields = Readonly<Record<string, unknown>>;
 type Fail = (field: string, text: string) => undefined;
 
 const REQUIRED = 'This field is required.';
+const NO_DATA = 'No data provided';
 const NOT_NULL = 'This field may not be null.';
 const NO_NUMBER = 'A valid number is required.';
 const NO_STRING = 'Not a valid string.';
 const NO_NUL = 'Null characters are not allowed.';
 const BLANK = 'This field may not be blank.';
+const TOO_LONG = `Ensure this field has no more than ${MAX_TAG_LENGTH} characters.`;
 const NO_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
 
 /**
@@ -86,9 +89,19 @@ function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
     const value = form.get(name)?.at(-1);
     if (value !== undefined) fields[name] = value;
   }
-  const tags = form.get('tags');
+  const tags = form.get('tags') ?? numberedTags(form);
   if (tags !== undefined) fields['tags'] = tags;
   return fields;
+}
+
+/** Tags as some clients write lists: `tags[0]=…&tags[1]=…`, by their numbers. */
+function numberedTags(form: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const numbered = [...form].flatMap(([name, values]) => {
+    const number = /^tags\[(\d+)\]$/.exec(name)?.[1];
+    return number === undefined ? [] : [{ number: Number(number), value: values.at(-1)! }];
+  });
+  if (numbered.length === 0) return undefined;
+  return numbered.sort((a, b) => a.number - b.number).map(({ value }) => value);
 }
 
 function readDegrees(field: 'lat' | 'lon', fields: Fields, fail: Fail): string | undefined {
@@ -121,6 +134,7 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
     const prefix = `Item ${index}: `;
     const tag = readString('tags', item, fail, prefix);
     if (tag === '') fail('tags', prefix + BLANK);
+    else if (tag !== undefined && [...tag].length > MAX_TAG_LENGTH) fail('tags', prefix + TOO_LONG);
     else if (tag !== undefined) tags.push(tag);
   }
   return tags;

@@ -72,7 +72,7 @@ export const ITEMS_PARAMETERS: readonly Parameter[] = [
     name: 'datetime',
     means: 'Points created at that time, or between two times, both included.',
     accepts:
-      'when points were created: an ISO 8601 date and time, or two with / between, one of which may be .. for an open end',
+      'when points were created: an ISO 8601 date and time or a date, which is all of that day, or two with / between, one of which may be .. for an open end',
     example: '2023-05-01T00:00:00Z/..',
   },
   {
@@ -178,17 +178,19 @@ function withoutHeights(pair: Pair): Pair {
   return { name: 'bbox', value: [west, south, east, north].join() };
 }
 
-/** Reads a moment or a span of time; returns the reason as text when it is none. */
+const DATE = /^\d{4}-\d\d-\d\d$/;
+
+/** Reads a moment, a day or a span of them; returns the reason as text when it is none. */
 function parseTimes(text: string, zone: TimeZone): TimeWindow | string {
   const ends = text.split('/', 3);
   if (ends.length > 2) return 'has more than two ends';
   const [from, to = from] = ends.map((end) => end.trim());
   const isOpen = (end: string): boolean => ends.length === 2 && (end === '' || end === '..');
-  const read = (end: string, open: number): Microseconds | string =>
-    isOpen(end) ? open : parseQueryTime(end, zone);
-  const after = read(from!, Number.NEGATIVE_INFINITY);
+  const read = (end: string, open: number, time: string): Microseconds | string =>
+    isOpen(end) ? open : parseQueryTime(DATE.test(end) ? `${end}T${time}` : end, zone);
+  const after = read(from!, Number.NEGATIVE_INFINITY, '00:00:00');
   if (typeof after === 'string') return after;
-  const before = read(to!, Number.POSITIVE_INFINITY);
+  const before = read(to!, Number.POSITIVE_INFINITY, '23:59:59.999999');
   if (typeof before === 'string') return before;
   return after > before ? 'ends before it begins' : { after, before };
 }

@@ -12,7 +12,7 @@ import type { View } from '../answer/pipeline.js';
 import type { Page } from '../formats/format.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { selfLink } from '../formats/links.js';
-import { MVT } from '../formats/mvt.js';
+import { TILE_FORMATS } from '../formats/mvt.js';
 import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ, TILE_PATH, templateOf } from '../request/addresses.js';
 import { last } from '../request/query-string.js';
@@ -34,7 +34,7 @@ export function tileView({ zone }: Context, queue: Queue): View<WantedTile> {
     name: 'tile',
     allow: ALLOW_READ,
     isPersonal: false,
-    formats: [MVT],
+    formats: TILE_FORMATS,
     read: ({ pairs, path }) => ({
       ...parseTile(path, parseTileLook(pairs, zone)),
       state: last(pairs, STATE),

@@ -61,7 +61,11 @@ test('each field that is wrong is named with what is wrong', () => {
     [{ tags: ['a', ' '] }, 'tags', 'Item 1: This field may not be blank.'],
     [{ tags: [null] }, 'tags', 'Item 0: This field may not be null.'],
     [{ tags: ['a\0b'] }, 'tags', 'Item 0: Null characters are not allowed.'],
-    [{ tags: ['é'.repeat(65)] }, 'tags', 'Item 0 must have at most 64 characters.'],
+    [
+      { tags: ['é'.repeat(65)] },
+      'tags',
+      'Item 0: Ensure this field has no more than 64 characters.',
+    ],
     [{ image: 'x.jpg' }, 'image', /^The submitted data was not a file\./],
     [{ comment: 'x'.repeat(262_142) }, 'comment', /^The record would have \d+ bytes as JSON/],
     [{ comment: '\u0001'.repeat(100_000) }, 'comment', /^The record would have \d+ bytes as JSON/],
@@ -82,7 +86,6 @@ test('each field that is wrong is named with what is wrong', () => {
 
 test('what is no object at all is told by its type', () => {
   const types: [unknown, string][] = [
-    [null, 'NoneType'],
     [[], 'list'],
     ['x', 'str'],
     [5, 'int'],
@@ -94,6 +97,7 @@ test('what is no object at all is told by its type', () => {
       non_field_errors: [`Invalid data. Expected a dictionary, but got ${type}.`],
     });
   }
+  assert.equal(problemsOf(null), { non_field_errors: ['No data provided'] });
 });
 
 test('of a form the last value of a field counts, and all tags do', () => {
@@ -103,6 +107,17 @@ test('of a form the last value of a field counts, and all tags do', () => {
   assert.equal(readDraft(body), {
     ...{ lat: '2.00000000', lon: '3.00000000', comment: 'ä b', tags: ['x', 'y'] },
   });
+});
+
+test('tags of a form may be numbered, as clients for Django write them', () => {
+  const tagsOf = (form: string): unknown => {
+    const draft = readDraft(parseFormBody(Buffer.from(`lat=1&lon=2&${form}`)));
+    return 'problems' in draft ? draft.problems : draft.tags;
+  };
+  assert.equal(tagsOf('tags[10]=c&tags[2]=b&tags%5B0%5D=a&tags[2]=B'), ['a', 'B', 'c']);
+  assert.equal(tagsOf('tags=x&tags[0]=a'), ['x']);
+  assert.equal(tagsOf('tags[]=a&tags[x]=b'), undefined);
+  assert.equal(tagsOf('tags[0]='), { tags: ['Item 0: This field may not be blank.'] });
 });
 
 test('JSON may be empty or begin with a byte order mark; else it must be JSON in UTF-8', () => {
