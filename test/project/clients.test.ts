@@ -70,6 +70,65 @@ test('the code in JavaScript prints what the page shows', async () => {
   assert.equal([await outputOf(process.execPath, 'notes.js', code!)], printed('JavaScript'));
 });
 
+/** Puts another snapshot in place, once, before the second of some requests. */
+const SWAPS = {
+  js: `import { renameSync } from 'node:fs';
+const real = globalThis.fetch;
+let asked = 0;
+globalThis.fetch = async (...asking) => {
+  if (++asked === 2) {
+    renameSync('next.ndjson', 'points.ndjson');
+    const headers = { Authorization: 'Bearer secret' };
+    await real('SITE/admin/reload?wait', { method: 'POST', headers });
+  }
+  return real(...asking);
+};
+`,
+  python: `import os, urllib.request
+real, asked = urllib.request.urlopen, 0
+def swapping(*asking):
+    global asked
+    asked += 1
+    if asked == 2:
+        os.rename('next.ndjson', 'points.ndjson')
+        headers = {'Authorization': 'Bearer secret'}
+        real(urllib.request.Request('SITE/admin/reload?wait', method='POST', headers=headers))
+    return real(*asking)
+urllib.request.urlopen = swapping
+`,
+} as const;
+
+for (const [language, title, command] of [
+  ['js', 'JavaScript', process.execPath],
+  ['python', 'Python', 'python3'],
+] as const) {
+  testUnless(
+    whyNot(command, '--version'),
+    `the code in ${title} begins again where the data changes on the way`,
+    async () => {
+      const known = await (await fetch(`${site}/rest/map_data_points/?page_size=1000`)).json();
+      const lines = (known as { results: object[] }).results.map((one) => JSON.stringify(one));
+      writeFileSync(join(home, 'points.ndjson'), lines.join('\n'));
+      writeFileSync(join(home, 'next.ndjson'), lines.slice(100, 130).join('\n'));
+      const swapped = await startOwnService([
+        ...['--snapshot', join(home, 'points.ndjson'), '--admin-token', 'secret'],
+        ...['--settle', '10ms', '--max-shrink', '100'],
+      ]);
+      const own = `http://127.0.0.1:${swapped.port}`;
+      const [code] = snippets(title, language);
+      const query = code!
+        .replace(/bbox: '.*?', status: 'OPEN'/, 'page_size: 20')
+        .replace(/coordinates=.*page_size=10/, 'page_size=20');
+      assert.is.not(query, code);
+      const text = SWAPS[language].replace('SITE', own) + query.replaceAll(site, own);
+      const printed = await outputOf(command, `swapped.${language}`, text);
+      assert.match(printed, /\b30 notes/);
+      assert.match(printed, /\b101\b/, 'the first note is that of the second snapshot');
+      await swapped.stop();
+    },
+  );
+}
+
 test('the typed client is generated, compiles, and prints what the page shows', async () => {
   const [shell] = snippets('TypeScript', 'sh');
   const generate = /^npx (\S+) (.*)$/m.exec(shell!)!;

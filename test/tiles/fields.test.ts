@@ -41,7 +41,12 @@ test('points have the fields of their records, texts with escapes included', asy
 
 test('users keep their numbers, however large', async () => {
   const users = [0, 2 ** 52 - 1, 2 ** 52 + 1, 2 ** 53 - 2, 2 ** 53 - 1];
-  const notes = scatterNotes(1, users.length).map((note, i) => ({ ...note, lat: 1, lon: i, createdBy: users[i]! }));
+  const notes = scatterNotes(1, users.length).map((note, i) => ({
+    ...note,
+    lat: 1,
+    lon: i,
+    createdBy: users[i]!,
+  }));
   const dataset = assembleDataset(await buildDataset(readerOf(notes)));
   const address = { z: 0, x: 0, y: 0 };
   const fields = ['created_by'] as const;
