@@ -63,11 +63,22 @@ const READ_RESPONSES: Readonly<Record<string, Piece>> = {
   default: referenceTo('responses', 'Other'),
 };
 
-/**
- * The OpenAPI document of the interface: `openapi.json`, and in it what the addresses say of
- * themselves. Its servers are known with the request.
- */
-export function documentOf(addresses: readonly Readable[], others: Others): Piece {
+/** The document as JSON, without the brace that it begins with. */
+export interface DocumentTexts {
+  readonly newer: string;
+  /** The same in version 3.0. */
+  readonly older: string;
+}
+
+/** The OpenAPI document of the interface; its servers are known with the request. */
+export function documentTexts(addresses: readonly Readable[], others: Others): DocumentTexts {
+  const document = documentOf(addresses, others);
+  const older = { ...(inVersion30(document) as Piece), openapi: '3.0.3' };
+  return { newer: JSON.stringify(document).slice(1), older: JSON.stringify(older).slice(1) };
+}
+
+/** `openapi.json`, and in it what the addresses say of themselves. */
+function documentOf(addresses: readonly Readable[], others: Others): Piece {
   const { info, paths, components, ...more } = laidOver(source) as Source;
   const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
   const parameters = createParameters(components['parameters']!);
@@ -248,4 +259,24 @@ function laid(under: unknown, over: unknown): unknown {
   if (!isObject(under) || !isObject(over)) return over;
   const own = Object.entries(over).map(([key, one]) => [key, laid(under[key], one)]);
   return { ...under, ...Object.fromEntries(own) };
+}
+
+/** A copy of a piece of a document in which what only 3.1 has is said otherwise, or not at all. */
+function inVersion30(piece: unknown): unknown {
+  if (Array.isArray(piece)) return piece.map(inVersion30);
+  if (!isObject(piece)) return piece;
+  const entries = Object.entries(piece).flatMap(([key, one]) => {
+    const isList = Array.isArray(one);
+    // examples in a list are those of a schema
+    if (key === 'prefixItems' || (key === 'examples' && isList)) return [];
+    if (key === 'const') return [['enum', [one]]];
+    // `null` comes second
+    if (key === 'type' && isList)
+      return [
+        ['type', one[0]],
+        ['nullable', true],
+      ];
+    return [[key, inVersion30(one)]];
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,38 +1,49 @@
 import { Later } from '../answer/pieces.js';
 import type { View } from '../answer/pipeline.js';
-import type { Page } from '../formats/format.js';
+import type { Format, Page } from '../formats/format.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { OPENAPI, OPENAPI_30 } from '../formats/openapi.js';
 import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ } from '../request/addresses.js';
-import type { Others, Readable } from './openapi-document.js';
+import type { DocumentTexts, Others, Readable } from './openapi-document.js';
 
 /**
  * `GET /openapi.json`: the interface described, for programs. What makes the document is loaded
  * when it is asked for first: it costs each thread 4 ms of its start.
  */
 export function openapiView(addresses: readonly Readable[], others: Others): View<undefined> {
-  let document: object | undefined;
+  let texts: DocumentTexts | undefined;
 
-  function pageOf(document: object, origin: string): Page {
-    const text = JSON.stringify({ ...document, servers: [{ url: origin }] });
+  /** The newer document; the older one has another end. */
+  function pageOf({ newer }: DocumentTexts, origin: string): Page {
+    const text = `{"servers":${JSON.stringify([{ url: origin }])},${newer}`;
     return { title: 'OpenAPI', list: undefined, records: new SingleRecords([Buffer.from(text)]) };
   }
 
-  async function load(): Promise<object> {
-    const { documentOf } = await import('./openapi-document.js');
-    document ??= documentOf(addresses, others);
-    return document;
+  const older: Format = {
+    ...OPENAPI_30,
+    encode(page, exchange) {
+      const { newer, older } = texts!;
+      const text = Buffer.from(page.records.at(0)).toString().slice(0, -newer.length) + older;
+      const records = new SingleRecords([Buffer.from(text)]);
+      return JSON_FORMAT.encode({ ...page, records }, exchange);
+    },
+  };
+
+  async function load(): Promise<DocumentTexts> {
+    const { documentTexts } = await import('./openapi-document.js');
+    texts ??= documentTexts(addresses, others);
+    return texts;
   }
 
   return {
     name: 'openapi',
     allow: ALLOW_READ,
     isPersonal: false,
-    formats: [JSON_FORMAT, OPENAPI, OPENAPI_30],
+    formats: [JSON_FORMAT, OPENAPI, older],
     read: () => undefined,
     find(_wanted, { origin }) {
-      if (document !== undefined) return pageOf(document, origin);
+      if (texts !== undefined) return pageOf(texts, origin);
       return new Later((waiter) => {
         load()
           .then((loaded) => waiter.done(pageOf(loaded, origin)))
