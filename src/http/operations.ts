@@ -98,7 +98,7 @@ export function addOperations(
       return service.metrics();
     },
   });
-  app.get(POSTS_PATH, { config, exposeHeadRoute: false }, async (request, reply) => {
+  const sendPosts = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { journal } = service;
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
     if (!isAdmin(request.headers.authorization)) throw invalidToken('Bearer');
@@ -116,8 +116,10 @@ export function addOperations(
       'Waypost-Journal': name,
       'Waypost-Sequence': lastSequence,
     });
+    if (request.method === 'HEAD') return reply.send();
     return reply.send(Readable.from(postLines(journal, Number(after), lastSequence)));
-  });
+  };
+  app.route({ ...read, url: POSTS_PATH, handler: sendPosts });
   app.post(RELOAD_PATH, { config }, async (request, reply) => {
     // without anybody who may, there is no such address
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();

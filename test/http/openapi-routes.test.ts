@@ -19,7 +19,7 @@ const generation = createGeneration({ dataset, extra: [], digest: 'few', loadedA
 const LEFT_OUT: Readonly<Record<string, string>> = {
   '/': 'leads to /rest/',
   '/docs': 'leads to /docs/',
-  '/docs/*': 'shows the document to people',
+  '/docs/': 'shows the document to people',
   '/static/:file': 'styles and scripts of the pages',
 };
 
@@ -31,7 +31,7 @@ test('the document describes every route, or there is a reason that it does not'
   const left = new Set(Object.keys(LEFT_OUT));
   for (const [path, methods] of app.routes) {
     // one without its slash leads to the one with it
-    if (app.routes.has(`${path}/`) || left.delete(path)) continue;
+    if (left.delete(path) || app.routes.has(`${path}/`)) continue;
     const known = described(path.replaceAll(/:(\w+)/g, '{$1}'));
     // where all methods have a route, those that are not described are refused
     const answered = METHODS.filter((method) => methods.has(method.toUpperCase()));
