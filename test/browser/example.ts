@@ -14,6 +14,8 @@ interface Drawn {
   readonly singles: number;
 }
 
+const GONE = 'http://127.0.0.1:9';
+
 const DRAWN = `(() => {
   const shown = (layer) => map.queryRenderedFeatures({ layers: [layer] });
   const counts = shown('clusters').map(({ properties }) => properties.point_count);
@@ -64,6 +66,23 @@ browserTest(
     }
   },
 );
+
+browserTest('the example says when the service is not there', async (visitor) => {
+  const files = spawn(process.execPath, [join(ROOT, 'examples/serve.mjs'), '0']);
+  try {
+    const site = await addressOf(files);
+    await visitor.visit([site, GONE], async (page) => {
+      const headers = { 'Access-Control-Allow-Origin': '*' };
+      const answer = { status: 404, headers, body: 'no service' };
+      await page.route(`${GONE}/**`, (route) => route.fulfill(answer));
+      await page.goto(`/map.html?service=${GONE}`);
+      await page.getByText(`no answer from ${GONE}`).waitFor();
+    });
+  } finally {
+    files.kill();
+    await once(files, 'close');
+  }
+});
 
 async function addressOf({ stdout }: ChildProcess): Promise<string> {
   const [line] = await once(stdout!, 'data');
