@@ -93,18 +93,21 @@ async function makeMap(place: HTMLElement): Promise<void> {
     prefix: place.dataset['prefix'] ?? '',
     hasImages: place.dataset['images'] !== undefined,
   });
+  // of the shapes that filter, not of those that are being typed
+  let texts = textsOf(form);
   addTools({
     map,
     bar,
     open,
     apply(shapes) {
       for (const [name, text] of Object.entries(shapes)) fieldOf(form, name)!.value = text;
-      keepView(map, form);
+      texts = textsOf(form);
+      keepView(map, texts);
       form?.requestSubmit();
     },
   });
   form?.addEventListener('input', () => showShapes(map, shapesOf(form)));
-  map.on('moveend', () => keepView(map, form));
+  map.on('idle', () => keepView(map, texts));
 }
 
 /** Tells in the page whether the map has drawn all there is to draw, and what in words. */
@@ -170,9 +173,9 @@ function viewBefore(form: HTMLFormElement | null): View | undefined {
 }
 
 /** Keeps what the map shows for the next page of this tab. */
-function keepView(map: MapLibre, form: HTMLFormElement | null): void {
+function keepView(map: MapLibre, shapes: string): void {
   const { lng, lat } = map.getCenter();
-  const view: View = { center: [lng, lat], zoom: map.getZoom(), shapes: textsOf(form) };
+  const view: View = { center: [lng, lat], zoom: map.getZoom(), shapes };
   try {
     sessionStorage.setItem(MEMORY, JSON.stringify(view));
   } catch {

@@ -27,6 +27,81 @@ browserTest('the form filters, and pages lead forward and back', async (visitor,
   });
 });
 
+browserTest('the first screen has filters, count, map and rows', async (visitor, { site }) => {
+  for (const [width, height] of [
+    [1280, 900],
+    [390, 844],
+  ] as const) {
+    const look = async (page: Page): Promise<void> => {
+      await page.goto(`${LIST}?status=NEW`);
+      await page.waitForSelector('#map[data-state=idle]');
+      const boxOf = async (selector: string) =>
+        (await page.locator(selector).first().boundingBox())!;
+      const [chip, count, map, row] = [
+        await boxOf('.chips li'),
+        await boxOf('#results'),
+        await boxOf('#map canvas'),
+        await boxOf('tbody tr'),
+      ];
+      assert.ok(chip.y < count.y && count.y < map.y && map.y + 0.8 * map.height < height);
+      assert.ok(row.y < height, `${row.y} of ${height}`);
+      // beside it where there is room, else below
+      assert.is(row.y < map.y + map.height, width === 1280);
+      assert.is(row.x >= map.x + map.width, width === 1280);
+      await page.getByRole('link', { name: 'Remove Status NEW' }).click();
+      await page.waitForURL(`**${LIST}`);
+    };
+    await visitor.visit([site], look, { viewport: { width, height } });
+  }
+});
+
+browserTest(
+  'days and times are picked, and tags offered behind commas',
+  async (visitor, { site }) => {
+    const look = async (page: Page): Promise<void> => {
+      await page.goto(LIST);
+      await page.click('text=Add a filter');
+      await page.getByLabel('Created from', { exact: true }).fill('2023-01-15');
+      await page.getByLabel('Created until', { exact: true }).fill('2023-06-30');
+      await page.getByLabel('Changed from, time').fill('08:30');
+      await page.getByLabel('Changed from', { exact: true }).fill('2023-06-01');
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await page.getByRole('heading', { name: 'matches' }).waitFor();
+      const { searchParams } = new URL(page.url());
+      assert.equal(Object.fromEntries(searchParams), {
+        created_at_after: '2023-01-15T00:00:00+02:00',
+        created_at_before: '2023-06-30T23:59:59.999999+03:00',
+        modified_at_after: '2023-06-01T08:30+03:00',
+      });
+      // they are shown on the same clocks, and stay what they are
+      await page.click('text=Add a filter');
+      assert.is(await page.getByLabel('Created until, time').inputValue(), '23:59');
+      const field = page.getByLabel('Any of the tags', { exact: true });
+      const offered = (): Promise<string[]> =>
+        field.evaluate((one: HTMLInputElement) => [...one.list!.options].map(({ value }) => value));
+      const all = await offered();
+      await field.pressSequentially('Muu,');
+      const behind = all.map((one) => `Muu,${one}`);
+      assert.equal(await offered(), behind);
+      await field.fill('');
+      const before = page.url();
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await page.getByRole('heading', { name: 'matches' }).waitFor();
+      assert.is(page.url(), before);
+    };
+    await visitor.visit([site], look, { timezoneId: 'Europe/Helsinki' });
+  },
+);
+
+browserTest('an image that is not there is its name', async (visitor, { site }) => {
+  await visitor.visit([site], async (page) => {
+    await page.goto(`${LIST}?has_image=true&page_size=5&created_at_before=2024-01-01T00:00Z`);
+    const name = page.locator('td a[href^="/media/"]').first();
+    await name.scrollIntoViewIfNeeded();
+    await name.getByText(/\.jpg$/).waitFor();
+  });
+});
+
 browserTest('what is wrong with a value stands beside its field', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
     await page.goto(LIST);

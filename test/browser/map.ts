@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import sharp from 'sharp';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { browserTest, LIST } from './shared.js';
@@ -104,6 +105,62 @@ browserTest('a point opens on the map, and a cluster flies apart', async (visito
     assert.ok(matches! > 100);
   });
 });
+
+/** The part of the world that a map shows, as it is kept for the next page. */
+async function viewOf(page: Page): Promise<{ center: [number, number]; zoom: number }> {
+  return JSON.parse(await page.evaluate<string>(`sessionStorage.getItem('waypost-map')`));
+}
+
+browserTest('what is drawn filters the same part of the world', async (visitor, { site }) => {
+  await visitor.visit([site], async (page) => {
+    await page.goto(`${LIST}?bbox=20,50,40,70`);
+    await drawn(page);
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await page.waitForSelector('#map[data-state=drawing]');
+    await drawn(page);
+    const before = await viewOf(page);
+    for (const [name, query] of [
+      ['This view', /bbox=(?!20)/],
+      ['Clear', /points\/\??$/],
+    ] as const) {
+      await page.getByRole('button', { name }).click();
+      await page.waitForURL(query);
+      await drawn(page);
+      const after = await viewOf(page);
+      for (const axis of [0, 1] as const) {
+        assert.ok(Math.abs(after.center[axis] - before.center[axis]) < 1e-6, name);
+      }
+      assert.ok(Math.abs(after.zoom - before.zoom) < 1e-6, `${after.zoom} ${before.zoom}`);
+    }
+    // another shape, and not by drawing: the map goes there
+    await page.goto(`${LIST}?bbox=-80,-40,-60,-30`);
+    await drawn(page);
+    assert.ok((await viewOf(page)).center[0] < -50);
+  });
+});
+
+browserTest(
+  'a city lies on neutral ground, and the world is there once',
+  async (visitor, { site }) => {
+    const size = { viewport: { width: 1280, height: 900 } };
+    const look = async (page: Page): Promise<void> => {
+      await page.goto(`${LIST}?page_size=1&ordering=created_at`);
+      await drawn(page);
+      await page.getByRole('button', { name: 'Zoom out' }).click();
+      await drawn(page);
+      const { width } = (await page.locator(CANVAS).boundingBox())!;
+      assert.ok(width <= 512 * 2 ** (await viewOf(page)).zoom + 1);
+      await page.goto(`${LIST}?coordinates=60.17,24.94,2000&page_size=1`);
+      await drawn(page);
+      const { data } = await sharp(await page.locator(CANVAS).screenshot())
+        .raw()
+        .toBuffer({ resolveWithObject: true });
+      const [red, green, blue] = data;
+      assert.ok(blue! <= red! && Math.abs(green! - red!) < 8, `${red} ${green} ${blue}`);
+    };
+    await visitor.visit([site], look, size);
+  },
+);
 
 browserTest('a browser without WebGL is told so, and has the table', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
