@@ -86,7 +86,7 @@ export function* renderPage(
       postForm(site.prefix + subject.posts, site, nameOf(shown), posted, isPost ? problems : {}),
     );
   }
-  writer.html(exchangeHead(path, pairs, shown, subject, !hasTable));
+  writer.html(exchangeHead(path, pairs, shown, subject, !hasTable && !hasMap));
   yield* writeJson(writer, list, records, subject.links);
   writer.html(html`</pre></details>\n`);
   writer.html(pageFoot(smallPrint));

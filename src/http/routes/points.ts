@@ -27,7 +27,7 @@ export function pointsView(
     formats,
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
     accepted: ({ filters }, tail, from, to) => matchTail(tail, filters, from, to),
-    find(query, { origin, pairs }, { engine }, accepted) {
+    find(query, { origin, pairs }, { engine, tail: posted }, accepted) {
       const { records, count: total } = engine.dataset;
       const begun = engine.begin(query, undefined, accepted);
       return soonOrLater(begun, queue, pageOf);
@@ -46,7 +46,7 @@ export function pointsView(
           list: { count, links, page, pageCount, base, pairs },
           records: new PointRecords(fetched, copier),
           keys: query.keys,
-          offered: () => ({ ...frequentTexts(engine.dataset.attributes) }),
+          offered: () => ({ ...frequentTexts(engine.dataset.attributes, posted) }),
           work: effort,
         };
       }
