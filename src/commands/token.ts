@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { InputError } from '../errors.js';
-import { type Entry, readTokenFile, writeTokenFile } from '../tokens/file.js';
-import { alone } from '../tokens/lock.js';
+import { changeTokenFile, type Entry, readTokenFile } from '../tokens/file.js';
 import { tokenKey } from '../tokens/table.js';
 
 /** What a new token is for. */
@@ -26,10 +24,7 @@ export async function addToken(path: string, { user, name, isAdmin }: NewToken):
   const token = randomBytes(RANDOM_BYTES).toString('base64url');
   const created = new Date().toISOString();
   const entry = { key: tokenKey(token), user, name, isAdmin, created };
-  await alone(path, async () => {
-    const entries = existsSync(path) ? readTokenFile(path).entries : [];
-    await writeTokenFile(path, [...entries, entry]);
-  });
+  await changeTokenFile(path, (entries) => [...entries, entry]);
   return token;
 }
 
@@ -53,24 +48,17 @@ export function listTokens(path: string): string[] {
  * Takes the tokens out of a file that an id of the list names, or all that have a name, and returns
  * their ids. Throws an InputError where there is none.
  */
-export function revokeToken(path: string, idOrName: string): Promise<string[]> {
-  return alone(path, () => revoke(path, idOrName));
-}
-
-async function revoke(path: string, idOrName: string): Promise<string[]> {
-  const { entries } = readTokenFile(path);
+export async function revokeToken(path: string, idOrName: string): Promise<string[]> {
+  const revoked: string[] = [];
   const isMeant = ({ key, name }: Entry): boolean => idOf(key) === idOrName || name === idOrName;
-  const revoked = idOrName === '' ? [] : entries.filter(isMeant);
-  if (revoked.length === 0) {
+  await changeTokenFile(path, (entries) => {
+    if (idOrName !== '') revoked.push(...entries.filter(isMeant).map(({ key }) => idOf(key)));
+    if (revoked.length > 0) return entries.filter((one) => !isMeant(one));
     throw new InputError(
       `${path}: no token has the id or the name ${JSON.stringify(idOrName)}; see waypost token list`,
     );
-  }
-  await writeTokenFile(
-    path,
-    entries.filter((one) => !revoked.includes(one)),
-  );
-  return revoked.map(({ key }) => idOf(key));
+  });
+  return revoked;
 }
 
 /** Says whose token it is; undefined where the file does not know it. */

@@ -1,9 +1,23 @@
-import { fchmodSync, fchownSync, readFileSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { InputError } from '../errors.js';
+import { flushFolder } from '../flush-folder.js';
 import { isObject } from '../model/object.js';
 import { isToken } from '../model/token.js';
 import { isWhole } from '../model/whole.js';
-import { writeAtomically } from '../snapshot/atomic-file.js';
+import { replacedFile } from '../snapshot/atomic-file.js';
 import { writeAll } from '../snapshot/write-all.js';
 import { type Holder, type TokenTable, tokenKey } from './table.js';
 
@@ -25,6 +39,11 @@ interface TokenFile {
 const KEY = /^[\da-f]{64}$/;
 /** Nobody but the owner reads a new file. */
 const OWNER_ONLY = 0o600;
+/** What a file is called that is to replace another one of its folder. */
+const SUCCESSOR = '.waypost-tokens.new';
+/** A change takes milliseconds: a process that takes longer was stopped, or killed. */
+const MOST_MS = 10_000;
+const LOOK_MS = 10;
 
 /**
  * Reads a file of tokens, hashed or plain. Throws an InputError that names the file and the place,
@@ -48,20 +67,69 @@ export function tableOf(entries: readonly Entry[]): TokenTable {
 }
 
 /**
- * Writes a file of hashed tokens, whole or not at all. A new file is for its owner alone; one that
- * is replaced keeps its permissions and, as far as the system allows, its owner.
+ * Replaces the tokens of a file by what `change` makes of them, whole or not at all; without a file
+ * there are none yet. The file that takes its place has one name in a folder and is made by one
+ * process at a time, so that nobody replaces what it has not read. A new file is for its owner
+ * alone; one that is replaced keeps its permissions and, as far as the system allows, its owner.
+ * Throws an InputError where another process keeps that name for `mostMs`, or what `change` throws.
  */
-export async function writeTokenFile(path: string, entries: readonly Entry[]): Promise<void> {
+export async function changeTokenFile(
+  path: string,
+  change: (entries: readonly Entry[]) => readonly Entry[],
+  mostMs: number = MOST_MS,
+): Promise<void> {
+  const target = replacedFile(path);
+  const successor = join(dirname(target), SUCCESSOR);
+  const fd = await createAlone(path, successor, performance.now() + mostMs);
+  try {
+    try {
+      const entries = change(existsSync(path) ? readTokenFile(path).entries : []);
+      const old = statSync(target, { throwIfNoEntry: false });
+      if (old !== undefined) keepOwner(fd, old);
+      // the process's umask may have taken some away
+      fchmodSync(fd, old === undefined ? OWNER_ONLY : old.mode & 0o777);
+      writeAll(fd, Buffer.from(textOf(entries)));
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(successor, target);
+    flushFolder(dirname(target));
+  } catch (error) {
+    rmSync(successor, { force: true });
+    throw error instanceof InputError ? error : unchangeable(path, error);
+  }
+}
+
+/** Makes the file that will replace another, once no other process has one of its name. */
+async function createAlone(path: string, successor: string, until: number): Promise<number> {
+  for (;;) {
+    try {
+      return openSync(successor, 'wx', OWNER_ONLY);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unchangeable(path, error);
+      if (performance.now() > until) {
+        throw new InputError(
+          `${path}: cannot be changed: another process is changing it. Remove ${successor} if none is.`,
+          { cause: error },
+        );
+      }
+    }
+    await delay(LOOK_MS);
+  }
+}
+
+function unchangeable(path: string, error: unknown): InputError {
+  const { message } = error as Error;
+  return new InputError(`${path}: cannot be changed: ${message}`, { cause: error });
+}
+
+function textOf(entries: readonly Entry[]): string {
   const tokens = entries.map(({ key, user, name, isAdmin, created }) => {
     return { hash: key, user, name, admin: isAdmin, created };
   });
   const lines = tokens.map((one) => `\n  ${JSON.stringify(one)}`).join(',');
-  const old = statSync(path, { throwIfNoEntry: false });
-  await writeAtomically(path, (fd) => {
-    if (old === undefined) fchmodSync(fd, OWNER_ONLY);
-    else keepOwner(fd, old);
-    writeAll(fd, Buffer.from(`{"tokens":[${lines}\n]}\n`));
-  });
+  return `{"tokens":[${lines}\n]}\n`;
 }
 
 function keepOwner(fd: number, { uid, gid }: { uid: number; gid: number }): void {

@@ -1,25 +1,21 @@
 import { pbkdf2 } from 'node:crypto';
-import { once } from 'node:events';
 import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { Agent } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addToken, checkToken, listTokens, revokeToken } from '../../src/commands/token.js';
-import { readTokenFile } from '../../src/tokens/file.js';
-import { alone } from '../../src/tokens/lock.js';
+import { changeTokenFile, readTokenFile } from '../../src/tokens/file.js';
 import { type TokenTable, tokenKey } from '../../src/tokens/table.js';
 import { watchTokens } from '../../src/tokens/watch.js';
 import { metricsOf } from '../support/operating.js';
@@ -32,9 +28,9 @@ const HASH = 'a'.repeat(64);
 
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** The locks beside a file of the folder. */
-function locksOf(name: string): string[] {
-  return readdirSync(folder).filter((one) => one.startsWith(`.${name}.owner-`));
+/** What stands in the folder beside files of tokens. */
+function leftovers(): string[] {
+  return readdirSync(folder).filter((one) => one.startsWith('.'));
 }
 
 function statusWith(service: Service, path: string, token: string, method = 'GET') {
@@ -79,41 +75,31 @@ test('tokens that are added and revoked at the same time are all kept or gone', 
   ]);
   const { entries } = readTokenFile(path);
   assert.equal(entries.map(({ user }) => user).sort(), users);
-  assert.equal(locksOf('busy.json'), []);
+  assert.equal(leftovers(), []);
 });
 
-test('a lock that a process left behind is in nobody’s way, and goes', async () => {
-  const path = join(folder, 'left.json');
-  const left = createServer().listen(join(folder, '.left.json'));
-  await once(left, 'listening');
-  // under another name the socket stays when its server ends, as after a kill
-  renameSync(join(folder, '.left.json'), join(folder, '.left.json.owner-1-0'));
-  await new Promise((resolve) => left.close(resolve));
-  assert.equal(locksOf('left.json'), ['.left.json.owner-1-0']);
-  await addToken(path, { user: 1, name: '', isAdmin: false });
-  assert.is(readTokenFile(path).entries.length, 1);
-  assert.equal(locksOf('left.json'), []);
-});
-
-test('a process that holds on to the file is named, whatever name the file has', async () => {
-  const path = join(folder, 'held.json');
+test('what a killed process has left is named, whatever name the file has', async () => {
+  const long = join(folder, `${'n'.repeat(250)}.json`);
   const link = join(folder, 'link.json');
-  writeFileSync(path, '{}');
-  symlinkSync('held.json', link);
-  await alone(path, async () => {
-    const error = await alone(link, async () => 'changed', 0).catch(String);
-    assert.match(error, `process ${process.pid} has been changing it for too long`);
-  });
+  symlinkSync(long, link);
+  const left = join(folder, '.waypost-tokens.new');
+  writeFileSync(left, '');
+  const error = await changeTokenFile(link, () => [], 0).catch(String);
+  assert.match(String(error), 'another process is changing it');
+  assert.match(String(error), `Remove ${left} if none is.`);
+  rmSync(left);
   await addToken(link, { user: 1, name: '', isAdmin: false });
+  assert.is(readTokenFile(long).entries.length, 1);
 });
 
-test('a lock that cannot be made is told', async () => {
-  const error = await addToken(join(folder, 'nowhere/x.json'), {
-    user: 1,
-    name: '',
-    isAdmin: false,
-  }).catch(String);
-  assert.match(error, /x\.json: cannot be changed: no lock can be made beside it: ENOENT/);
+test('a folder that is not there is told, and a change that fails leaves nothing', async () => {
+  const nowhere = { user: 1, name: '', isAdmin: false };
+  const error = await addToken(join(folder, 'nowhere/x.json'), nowhere).catch(String);
+  assert.match(error, /x\.json: cannot be changed: ENOENT/);
+  const path = join(folder, 'broken.json');
+  writeFileSync(path, '{');
+  assert.match(await addToken(path, nowhere).catch(String), 'it is no JSON');
+  assert.equal([readFileSync(path, 'utf8'), leftovers()], ['{', []]);
 });
 
 test('a token is revoked by its id, and all of a name together', async () => {
