@@ -34,14 +34,19 @@ export function checkHead(request: IncomingMessage, response: ServerResponse): v
 
 /**
  * Refuses what a head asks of the connection and does not get. Throws a 400 HttpError for
- * a transfer coding other than `chunked`, since a proxy in front may see the end of such a request
- * elsewhere, and a 417 one for an expectation other than `100-continue`.
+ * a transfer coding other than `chunked`, and for any in HTTP/1.0, which has none, since a proxy in
+ * front may see the end of such a request elsewhere, and a 417 one for an expectation other than `100-continue`.
  */
-function checkRare({ headers }: IncomingMessage, response: ServerResponse): void {
+function checkRare({ headers, httpVersion }: IncomingMessage, response: ServerResponse): void {
   const { upgrade, expect, 'transfer-encoding': coding } = headers;
   // Node's parser drops what follows in the same packet: the client must learn that it was not
   // taken
   if (upgrade !== undefined) response.shouldKeepAlive = false;
+  if (coding !== undefined && httpVersion === '1.0') {
+    response.shouldKeepAlive = false;
+    const detail = 'Got Transfer-Encoding in a request of HTTP/1.0. Expected a Content-Length.';
+    throw new HttpError(400, { detail });
+  }
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     response.shouldKeepAlive = false;
     const detail = `Got Transfer-Encoding ${quote(coding)}. Expected chunked, or a Content-Length instead.`;
