@@ -6,7 +6,7 @@ import { varyOf } from './answer/head.js';
 import { createAtLeast } from './at-least.js';
 import { createErrorAnswer } from './error-answer.js';
 import type { CutCounts, Limits } from './limits.js';
-import { limitBodyTime, readOn, refuseBrokenRequest } from './limits.js';
+import { limitBodyTime, refuseBrokenRequest } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { watchLoop } from './pressure.js';
 import { POINTS_PATH } from './request/addresses.js';
@@ -25,6 +25,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** When its head had been read, by `performance.now()`. */
     startedAt: number;
+    /** Whose token came with it, once that was looked at; the routes of operators do so themselves. */
+    user: number | undefined;
   }
   interface FastifyContextConfig {
     /**
@@ -40,8 +42,6 @@ declare module 'fastify' {
 
 /** The golden ratio in 32 bits: neighbours get numbers far from each other. */
 const SCATTER = 0x9e3779b1;
-/** A body of this size fits all that is read; larger ones get 413. */
-const BODY_LIMIT = 1024 * 1024;
 
 /** Whom an app answers: clients, operators, who then have an address of their own, or both. */
 export type Audience = 'clients' | 'operators' | 'all';
@@ -74,7 +74,6 @@ export function createApp(parts: AppParts): FastifyInstance {
   const waitFor = createAtLeast(context.current);
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
-    bodyLimit: BODY_LIMIT,
     serverFactory: (handle) => createHttpServer(handle, limits, cut, context.pace),
     // with a logger, Fastify makes another one and two listeners for every request
     logger: false,
@@ -96,6 +95,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   readNoBodies(app);
   app.decorateRequest('startedAt', 0);
+  app.decorateRequest('user', undefined);
   // Node itself would answer 417, without a body
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
@@ -108,7 +108,9 @@ export function createApp(parts: AppParts): FastifyInstance {
     // asked for only where it matters: Fastify makes the options of a route anew each time
     if (authorization !== undefined && !isForOperators(request)) {
       // the routes of operators look at it themselves
-      if (!request.raw.url!.startsWith('/admin/')) userOf(authorization, context.tokens);
+      if (!request.raw.url!.startsWith('/admin/')) {
+        request.user = userOf(authorization, context.tokens);
+      }
     }
     if (isForOperators(request)) return done();
     if (isBehind()) throw overloaded();
@@ -132,7 +134,6 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (resource !== undefined) reply.header('Allow', resource.allow);
     // Fastify wants a content type of QUERY before it asks whether there is such a route
     const isWrong = request.method === 'QUERY' && resource !== undefined;
-    if (isTooLarge(error) && !request.raw.complete) readOn(request.raw, reply);
     const told = isWrong ? wrongMethod(request.method, resource.allow) : error;
     answerError(told, reply, resource?.subject);
   });
@@ -183,11 +184,6 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin, isFile });
   if (vary !== '' && !reply.hasHeader('Vary')) reply.header('Vary', vary);
   if (context.closing()) reply.header('Connection', 'close');
-}
-
-/** Whether Fastify refused a body for its length. */
-function isTooLarge({ statusCode }: Error & { readonly statusCode?: number }): boolean {
-  return statusCode === 413;
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyReply } from 'fastify';
 
 /** What a thread lets its clients do. */
 export interface Limits {
@@ -41,8 +40,6 @@ const STATUS: Record<string, [line: string, detail: string]> = {
   [TOO_LATE]: ['408 Request Timeout', 'The request took too long to arrive.'],
 };
 
-/** Of a body that is too large, what its client may go on sending. */
-const MOST_UNWANTED = 16 * 1024 * 1024;
 /** Milliseconds for a client to read why it is hung up on. */
 const LINGER_MS = 1_000;
 
@@ -89,20 +86,6 @@ export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limi
       refuseBrokenRequest(Object.assign(new Error(), { code: TOO_LATE }), socket);
   }, requestTimeout).unref();
   request.once('close', () => clearTimeout(timer));
-}
-
-/**
- * Reads on in a body that was refused before its end, and keeps the connection meanwhile. Whoever
- * sends first and then reads would find the connection broken, and not the answer. Beyond
- * {@link MOST_UNWANTED} bytes it is closed all the same.
- */
-export function readOn(request: IncomingMessage, reply: FastifyReply): void {
-  reply.removeHeader('Connection');
-  let bytes = 0;
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > MOST_UNWANTED) request.socket.destroy();
-  });
 }
 
 function mayHoldImage({ headers }: IncomingMessage): boolean {

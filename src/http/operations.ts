@@ -7,7 +7,7 @@ import { quote } from '../model/quote.js';
 import { type Journal, type JournalState, readAll } from '../posts/journal.js';
 import { postLine } from '../posts/post-line.js';
 import type { Posts } from '../posts/posts.js';
-import { holderOf, isSameToken, type Tokens } from '../tokens/table.js';
+import type { Tokens } from '../tokens/table.js';
 import { version } from '../version.js';
 import type { Context } from './answer/context.js';
 import {
@@ -20,7 +20,7 @@ import {
 import { HttpError, NotFound } from './request/errors.js';
 import { parseQueryString } from './request/query-string.js';
 import { queryOf } from './request/target.js';
-import { invalidToken, tokenOf, userOf } from './request/token.js';
+import { invalidToken, isAdmin, userOf } from './request/token.js';
 
 /** What runs behind the web servers of all threads, from whichever thread. */
 export interface Service {
@@ -62,18 +62,14 @@ export function addOperations(
   const config = { isOperation: true };
   const read = { method: ['GET', 'HEAD'], config };
 
-  const isAdmin = (authorization: string | undefined): boolean => {
-    const given = tokenOf(authorization);
-    if (given === undefined) return false;
-    if (adminToken !== undefined && isSameToken(given, adminToken)) return true;
-    return holderOf(given, tokens)?.isAdmin === true;
-  };
+  const mayAll = ({ headers }: FastifyRequest): boolean =>
+    isAdmin(headers.authorization, tokens, adminToken);
   /**
    * Whether the request may see names of files. Throws a 401 HttpError for a token that nobody has.
    */
-  const seesAll = ({ headers }: FastifyRequest): boolean => {
-    if (isAdmin(headers.authorization)) return true;
-    userOf(headers.authorization, tokens);
+  const seesAll = (request: FastifyRequest): boolean => {
+    if (mayAll(request)) return true;
+    userOf(request.headers.authorization, tokens);
     return isPrivate;
   };
   app.route({
@@ -101,7 +97,7 @@ export function addOperations(
   const sendPosts = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { journal } = service;
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
-    if (!isAdmin(request.headers.authorization)) throw invalidToken('Bearer');
+    if (!mayAll(request)) throw invalidToken('Bearer');
     if (journal === undefined) throw new NotFound('This instance has no journal.');
     const pairs = parseQueryString(queryOf(request.raw.url!));
     const after = pairs.findLast(({ name }) => name === 'after')?.value || '0';
@@ -123,7 +119,7 @@ export function addOperations(
   app.post(RELOAD_PATH, { config }, async (request, reply) => {
     // without anybody who may, there is no such address
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
-    if (!isAdmin(request.headers.authorization)) throw invalidToken('Bearer');
+    if (!mayAll(request)) throw invalidToken('Bearer');
     const { raw } = request;
     const waiting = await service.reload(flagOf(raw.url!, 'accept'), flagOf(raw.url!, 'wait'));
     const state = readiness(service.current, true);

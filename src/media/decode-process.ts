@@ -13,6 +13,10 @@ import type { Ending } from './names.js';
 const NO_IMAGE =
   'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const QUALITY = 90;
+/** A PNG has no smaller picture in it that would do: every pixel takes its time. */
+const MAX_PNG_PIXELS = 40_000_000;
+/** A JPEG of more is made half as wide and high while it is decoded. */
+const MAX_WHOLE_PIXELS = 32_000_000;
 
 /** First bytes of what is taken. */
 const FORMATS: readonly [ending: Ending, mark: Buffer][] = [
@@ -76,8 +80,9 @@ async function decode({ input, output, maxPixels }: DecodeJob): Promise<Decoded>
   try {
     const metadata = await sharp(bytes, { limitInputPixels: false }).metadata();
     const { width, height } = metadata;
-    if (width * height > maxPixels) {
-      const text = `The image has ${width} × ${height} pixels. Expected at most ${maxPixels} altogether.`;
+    const most = ending === 'png' ? Math.min(maxPixels, MAX_PNG_PIXELS) : maxPixels;
+    if (width * height > most) {
+      const text = `The image has ${width} × ${height} pixels. Expected at most ${most} altogether.`;
       return { kind: 'refused', text };
     }
     made = await remake(bytes, metadata, maxPixels, ending);
@@ -97,7 +102,7 @@ async function decode({ input, output, maxPixels }: DecodeJob): Promise<Decoded>
 
 function remake(
   bytes: Buffer,
-  { chromaSubsampling }: Metadata,
+  { width, height, autoOrient, chromaSubsampling }: Metadata,
   maxPixels: number,
   ending: Ending,
 ): Promise<Buffer> {
@@ -105,6 +110,7 @@ function remake(
   const limits = { failOn: 'error', limitInputPixels: maxPixels, sequentialRead: true } as const;
   const upright = sharp(bytes, limits).autoOrient().toColourspace('srgb');
   if (ending === 'png') return upright.png().toBuffer();
+  if (width * height > MAX_WHOLE_PIXELS) upright.resize(Math.ceil(autoOrient.width / 2));
   const isSharp = chromaSubsampling === '4:4:4';
   return upright
     .jpeg({ quality: QUALITY, chromaSubsampling: isSharp ? '4:4:4' : '4:2:0' })

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { MediaUnavailable } from './folder.js';
 import type { Ending } from './names.js';
+import { type TurnLimits, Turns } from './turns.js';
 
 /** What the process that decodes is told: paths, and how many pixels an image may have. */
 export interface DecodeJob {
@@ -25,34 +26,40 @@ export type Decoded =
 /** What the process says: that it has begun a job, and later what it answers. */
 export type DecodeReply = { readonly kind: 'taken' } | Decoded;
 
-/** Decodes images in a process of its own, one at a time. */
+/** Decodes images in a process of its own, one at a time, each address in its turn. */
 export interface Decoder {
   /** Rejects with a MediaUnavailable when it could not be tried. */
-  decode(job: DecodeJob): Promise<Exclude<Decoded, { kind: 'failed' }>>;
+  decode(job: DecodeJob, address: string): Promise<Exclude<Decoded, { kind: 'failed' }>>;
   /** Ends the process. */
   close(): void;
 }
 
-export interface DecoderLimits {
+export interface DecoderLimits extends TurnLimits {
   /** Milliseconds that an image may take. */
   readonly patienceMs: number;
   /** Milliseconds after which a process without work ends, and gives its memory back. */
   readonly idleMs: number;
-  /** Images that may wait for their turn. */
-  readonly maxWaiting: number;
 }
 
-const LIMITS: DecoderLimits = { patienceMs: 60_000, idleMs: 60_000, maxWaiting: 64 };
+/** A connection on which nothing moves is closed after 73 s: waiting and decoding end before. */
+const LIMITS: DecoderLimits = {
+  patienceMs: 10_000,
+  idleMs: 60_000,
+  maxWaiting: 64,
+  maxOfAddress: 2,
+  maxWaitMs: 30_000,
+};
 /** What the process may take to start. */
-const START_MS = 60_000;
+const START_MS = 20_000;
 const ENTRY = fileURLToPath(new URL('./decode-process.js', import.meta.url));
 
 /** Makes a decoder, which starts its process with the first image. */
-export function createDecoder({ patienceMs, idleMs, maxWaiting }: DecoderLimits = LIMITS): Decoder {
+export function createDecoder(given: Partial<DecoderLimits> = {}): Decoder {
+  const limits = { ...LIMITS, ...given };
+  const { patienceMs, idleMs } = limits;
+  const turns = new Turns(limits);
   let child: ChildProcess | undefined;
   let idle: NodeJS.Timeout | undefined;
-  let waiting = 0;
-  let last: Promise<unknown> = Promise.resolve();
 
   function rest(): void {
     clearTimeout(idle);
@@ -118,19 +125,14 @@ export function createDecoder({ patienceMs, idleMs, maxWaiting }: DecoderLimits 
   }
 
   return {
-    async decode(job) {
-      if (waiting >= maxWaiting) throw new MediaUnavailable('too many images are waiting');
-      waiting++;
-      const mine = last.then(() => work(job));
-      last = mine.catch(() => {});
+    async decode(job, address) {
+      await turns.next(address);
       try {
-        const decoded = await mine;
-        if (decoded.kind === 'failed') {
-          throw new MediaUnavailable(`images cannot be decoded (${decoded.code})`);
-        }
-        return decoded;
+        const decoded = await work(job);
+        if (decoded.kind !== 'failed') return decoded;
+        throw new MediaUnavailable(`images cannot be decoded (${decoded.code})`);
       } finally {
-        waiting--;
+        turns.end();
       }
     },
     close: rest,

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
@@ -41,6 +41,15 @@ export function imagesIn(folder: string): string {
 /** Where files stand that are no image of a point yet. No address leads there. */
 export function incomingIn(folder: string): string {
   return join(folder, '.incoming');
+}
+
+/** Makes a folder that may be there already; the one above it must be there. */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** Removes a file that may be gone already. */

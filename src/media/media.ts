@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rmdir } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { InputError } from '../errors.js';
@@ -22,10 +22,10 @@ export interface CheckedImage {
 /** The images of accepted points, from upload to record. For the main thread. */
 export interface Media {
   /**
-   * Makes an image of an upload, which is gone afterwards either way. Returns the text of the error
+   * Makes an image of an upload, in the turn of its client's address. Returns the text of the error
    * where it is none that can be taken. Rejects with a MediaUnavailable when the system fails.
    */
-  accept(upload: Upload): Promise<CheckedImage | string>;
+  accept(upload: Upload, address: string): Promise<CheckedImage | string>;
   /**
    * Makes an image that of a point and returns the address for its record. It is on stable storage
    * then, and marked as one whose record is not. Rejects with a MediaUnavailable, and the image is
@@ -36,11 +36,11 @@ export interface Media {
   settle(address: string): Promise<void>;
   /** Removes an image whose record was refused. */
   remove(address: string): Promise<void>;
-  /** Removes an upload or an image that becomes that of no point. */
-  discard(unused: Pick<Upload, 'file'> | CheckedImage): Promise<void>;
+  /** Removes an image that becomes that of no point. */
+  discard(unused: CheckedImage): Promise<void>;
   /**
-   * Removes what a process that was killed has left: whatever had come in, and the marked images
-   * that no record names. Nothing else in the folder is touched.
+   * Removes what a process that was killed has left, once it is an hour old: whatever had come in,
+   * and the marked images that no record names. Nothing else in the folder is touched.
    */
   sweep(isKnown: (address: string) => boolean): Promise<void>;
   /** Ends the process that decodes. */
@@ -55,6 +55,8 @@ export interface MediaOptions {
   readonly decoder?: Decoder;
 }
 
+/** What is on its way for longer was left by a process that was killed. */
+const LEFTOVER_MS = 3_600_000;
 /** The mark of an image without record: a file with its id and name. */
 const MARK = /^(\d+)\.([\w-]+\.(?:jpg|png))\.new$/;
 
@@ -95,9 +97,9 @@ export function openMedia({
   }
 
   return {
-    async accept(upload) {
+    async accept(upload, address) {
       try {
-        return await makeImage(upload, { incoming, maxPixels, decoder, stats });
+        return await makeImage(upload, address, { incoming, maxPixels, decoder, stats });
       } catch (error) {
         stats.outcomes.failed++;
         throw unavailable(error);
@@ -143,12 +145,15 @@ export function openMedia({
 
     async sweep(isKnown) {
       let removed = 0;
-      for (const entry of await readdir(incoming)) {
+      for (const entry of await readdir(incoming).catch(() => [])) {
+        const path = join(incoming, entry);
+        const found = await stat(path).catch(() => undefined);
+        if (found === undefined || Date.now() - found.mtimeMs < LEFTOVER_MS) continue;
         const [, id, name] = MARK.exec(entry) ?? [];
         if (id === undefined || name === undefined) {
-          await removeFile(join(incoming, entry));
+          await removeFile(path);
         } else if (isKnown(`${IMAGES_PATH}${id}/${name}`)) {
-          await removeFile(join(incoming, entry));
+          await removeFile(path);
           continue;
         } else {
           await erase(id, name);
@@ -171,6 +176,7 @@ interface Making extends Pick<MediaOptions, 'maxPixels'> {
 /** Makes an image of an upload, or the text of the error where it is none that can be taken. */
 async function makeImage(
   upload: Upload,
+  address: string,
   { incoming, maxPixels, decoder, stats }: Making,
 ): Promise<CheckedImage | string> {
   const input = join(incoming, upload.file);
@@ -178,7 +184,7 @@ async function makeImage(
   const output = join(incoming, file);
   const began = performance.now();
   try {
-    const decoded = await decoder.decode({ input, output, maxPixels });
+    const decoded = await decoder.decode({ input, output, maxPixels }, address);
     if (decoded.kind === 'image') {
       stats.bytes += decoded.bytes;
       stats.outcomes.taken++;
@@ -192,7 +198,6 @@ async function makeImage(
     throw error;
   } finally {
     stats.seconds += (performance.now() - began) / 1000;
-    await removeFile(input).catch(() => {});
   }
 }
 

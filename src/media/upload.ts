@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
-import { asUnavailable, incomingIn, MediaUnavailable, removeFile } from './folder.js';
+import { SharedRoom } from '../shared-room.js';
+import { asUnavailable, incomingIn, MediaUnavailable, makeFolder, removeFile } from './folder.js';
 
 /** A file that a client sent, as it came: nobody has looked into it. */
 export interface Upload {
@@ -23,11 +24,11 @@ export interface Uploads {
   readonly maxBytes: number;
   /**
    * Writes what a client sends into the folder of what comes in, so that memory holds none of it.
-   * When it throws, no file is left: a MediaUnavailable when the disk is to blame or too much comes
-   * in already, else what the stream threw.
+   * When it throws, no file is left: a MediaUnavailable when the disk is to blame or where the
+   * client must make room for others, else what the stream threw.
    */
-  receive(stream: Readable, name: string): Promise<Upload>;
-  /** Removes an upload that nobody wants. */
+  receive(stream: Readable, name: string, address: string): Promise<Upload>;
+  /** Removes an upload; it may be gone already. */
   discard(upload: Upload): Promise<void>;
 }
 
@@ -36,24 +37,27 @@ export const MAX_OPEN_UPLOADS = 64;
 
 /** Makes the way in for this thread; the folder must have been opened for writing. */
 export function createUploads(folder: string, maxBytes: number, logger: Logger): Uploads {
-  let open = 0;
+  const slots = new SharedRoom(MAX_OPEN_UPLOADS);
   return {
     maxBytes,
-    async receive(stream, name) {
-      if (open >= MAX_OPEN_UPLOADS) {
+    async receive(stream, name, address) {
+      let turnedOut: MediaUnavailable | undefined;
+      const slot = slots.enter(address, () => {
+        turnedOut = new MediaUnavailable('too many images are coming in');
         stream.destroy();
-        throw new MediaUnavailable('too many images are coming in');
-      }
-      open++;
+      });
+      slot.grow(1);
       try {
+        if (turnedOut !== undefined) throw turnedOut;
         return await write(folder, stream, name);
       } catch (error) {
+        if (turnedOut !== undefined) throw turnedOut;
         if (error instanceof MediaUnavailable) {
           logger.error({ err: error }, 'an image could not be taken');
         }
         throw error;
       } finally {
-        open--;
+        slot.leave();
       }
     },
     discard: ({ file }) => removeFile(join(incomingIn(folder), file)).catch(() => {}),
@@ -72,6 +76,13 @@ async function write(folder: string, stream: Readable, name: string): Promise<Up
       done(null, chunk);
     },
   });
+  try {
+    // somebody may have tidied up
+    makeFolder(incomingIn(folder));
+  } catch (error) {
+    stream.destroy();
+    throw asUnavailable(error);
+  }
   const sink = createWriteStream(path, { flags: 'wx' });
   try {
     await pipeline(stream, meter, sink);

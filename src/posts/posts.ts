@@ -8,9 +8,11 @@ export interface PostRequest {
   readonly draft: Draft | Refused;
   /** Whose token came with it. */
   readonly user: number | undefined;
+  /** By which its client is counted. */
+  readonly address: string;
   /** What makes the same post count once. */
   readonly key: PostKey | undefined;
-  /** The image, as it came. */
+  /** The image, as it came; whoever asks removes it afterwards. */
   readonly upload: Upload | undefined;
 }
 

@@ -83,11 +83,8 @@ export class PostWriter implements Posts {
     let image: CheckedImage | string | undefined;
     if (upload !== undefined) {
       const earlier = key && (await journal.find(key.name).catch(() => undefined));
-      if (earlier !== undefined) {
-        await media!.discard(upload);
-        return repeated(earlier, request);
-      }
-      image = await media!.accept(upload);
+      if (earlier !== undefined) return repeated(earlier, request);
+      image = await media!.accept(upload, request.address);
     }
     if ('problems' in draft || typeof image === 'string') {
       if (typeof image === 'object') await media!.discard(image);

@@ -21,6 +21,8 @@ import type { Throttles } from './messages.js';
 
 /** How often it is looked whether points are accepted. */
 const TELL_MS = 250;
+/** How often what was left of uploads is removed. */
+const SWEEP_MS = 3_600_000;
 
 /**
  * What accepts points, on the main thread; where points are only read it only serves generations.
@@ -32,7 +34,10 @@ interface Intake {
   readonly throttles: Throttles | undefined;
   /** Serves a new generation, and with it what was accepted and waits. */
   readonly serve: Serve;
-  /** Once, when the first generation is served: removes what a process that was killed has left. */
+  /**
+   * Once, when the first generation is served: removes what a process that was killed has left, and
+   * again every hour.
+   */
   tidy(): Promise<void>;
   close(): Promise<void>;
 }
@@ -85,6 +90,7 @@ export async function openIntake(
     });
   };
   const telling = setInterval(tell, TELL_MS).unref();
+  let sweeping: NodeJS.Timeout | undefined;
   stats.journal = journal;
   stats.tails = tails;
   return {
@@ -97,19 +103,36 @@ export async function openIntake(
     },
     async tidy() {
       if (media === undefined) return;
-      const journaled = new Set<string | undefined>();
-      for await (const posts of readAll(journal, 0)) {
-        for (const { record } of posts) journaled.add(imageOf(record));
-      }
-      await media.sweep((address) => journaled.has(address) || hasImage(current, address));
+      const sweep = (): Promise<void> => sweepImages(media, journal, current, logger);
+      await sweep();
+      sweeping = setInterval(sweep, SWEEP_MS).unref();
     },
     async close() {
       clearInterval(telling);
+      clearInterval(sweeping);
       retired.close();
       await journal.close();
       media?.close();
     },
   };
+}
+
+/** Removes what is left of uploads, but for the images of points that are known. */
+async function sweepImages(
+  media: Media,
+  journal: Journal,
+  current: Cell,
+  logger: Logger,
+): Promise<void> {
+  try {
+    const journaled = new Set<string | undefined>();
+    for await (const posts of readAll(journal, 0)) {
+      for (const { record } of posts) journaled.add(imageOf(record));
+    }
+    await media.sweep((address) => journaled.has(address) || hasImage(current, address));
+  } catch (error) {
+    logger.warn({ err: error }, 'what is left of uploads could not be removed');
+  }
 }
 
 /** Whether the point of the snapshot whose id the address of an image names has that image. */
@@ -125,13 +148,17 @@ function imageOf(record: string): string | undefined {
 }
 
 async function openImages(
-  { media: folder, maxImagePixels: maxPixels }: ServeSettings,
+  { media: folder, maxImagePixels: maxPixels, imageTimeout }: ServeSettings,
   { images }: PostStats,
   logger: Logger,
 ): Promise<Media | undefined> {
   if (folder === undefined) return undefined;
-  const { openMedia } = await import('../media/media.js');
-  return openMedia({ folder, maxPixels, logger, stats: images });
+  const [{ openMedia }, { createDecoder }] = await Promise.all([
+    import('../media/media.js'),
+    import('../media/decoder.js'),
+  ]);
+  const decoder = createDecoder({ patienceMs: imageTimeout });
+  return openMedia({ folder, maxPixels, logger, stats: images, decoder });
 }
 
 function throttleMemory(): ThrottleMemory {

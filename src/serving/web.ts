@@ -16,12 +16,16 @@ import { createThrottle } from '../http/request/throttle.js';
 import { createRequestMetrics } from '../http/thread-metrics.js';
 import { createUploads } from '../media/upload.js';
 import type { ServeSettings } from '../settings/setting.js';
+import { SharedRoom } from '../shared-room.js';
 import { holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Log } from './log.js';
 import type { ThreadStart, Throttles } from './messages.js';
 import { drain } from './shutdown.js';
 import { openZone } from './zone.js';
+
+/** Bytes that bodies which are coming in may have together, on all threads. */
+const BODIES_BYTES = 64 * 1024 * 1024;
 
 /** The web server of one thread. */
 export interface Web {
@@ -130,6 +134,7 @@ function postingOf(
     requireToken,
     addressThrottle: createThrottle(throttles.byAddress, postsPerAddress, steadyMs),
     tokenThrottle: createThrottle(throttles.byToken, postsPerToken, steadyMs),
+    bodies: new SharedRoom(BODIES_BYTES / settings.workers),
     uploads: media === undefined ? undefined : createUploads(media, maxImageBytes, logger),
   };
 }

@@ -1,4 +1,4 @@
-import { atLeast, byteSize, wholeNumber } from '../setting-values.js';
+import { atLeast, byteSize, duration, wholeNumber } from '../setting-values.js';
 import type { Setting } from './setting.js';
 
 /** Posts a minute. */
@@ -41,8 +41,15 @@ export const POINTS_SETTINGS: readonly Setting[] = [
     flag: '--max-image-pixels <number>',
     environment: 'WAYPOST_MAX_IMAGE_PIXELS',
     fallback: '64000000',
-    help: 'most pixels that an image may have, width times height; one of more gets 400',
+    help: 'most pixels that an image may have, width times height, and a PNG 40 million; one of more gets 400',
     parse: (text) => wholeNumber(text, 1, MOST_IMAGE_PIXELS),
+  },
+  {
+    flag: '--image-timeout <time>',
+    environment: 'WAYPOST_IMAGE_TIMEOUT',
+    fallback: '10s',
+    help: 'how long an image may take to be decoded; one that takes longer gets 400',
+    parse: (text) => atLeast(duration(text), 1, 'expected a time above 0, such as 10s'),
   },
   {
     flag: '--journal <file>',

@@ -28,6 +28,7 @@ export interface ServeSettings {
   readonly media?: string;
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
+  readonly imageTimeout: number;
   readonly host: string;
   readonly port: number;
   readonly listenTimeout: number;

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -150,6 +158,9 @@ test('images of accepted points survive a kill, and what belongs to none does no
   // and when it came before the mark of a journaled one was taken away
   const [, , , ownId, ownName] = image!.split('/');
   writeFileSync(join(media, '.incoming', `${ownId}.${ownName}.new`), '');
+  // what is younger than an hour may be on its way
+  const incoming = join(media, '.incoming');
+  for (const one of readdirSync(incoming)) utimesSync(join(incoming, one), 1, 1);
   service = await startService(flags);
   assert.equal((await stored()).sort(), before);
   assert.not(existsSync(stray));

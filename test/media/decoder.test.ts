@@ -44,7 +44,7 @@ function decoders(): number[] {
 
 test('an image that takes too long is given up, and the next one is taken', async () => {
   const decoder = createDecoder({ ...LIMITS, patienceMs: 10 });
-  const late = await decoder.decode(job(LARGE));
+  const late = await decoder.decode(job(LARGE), 'a');
   assert.equal(late, { kind: 'refused', text: 'The image took more than 0.01 seconds to decode.' });
   assert.equal(decoders(), []);
   decoder.close();
@@ -58,17 +58,17 @@ function ticksOf(pid: number): number {
 
 test('a process that dies takes the image with it that it had begun', async () => {
   const decoder = createDecoder(LIMITS);
-  assert.is((await decoder.decode(job(SMALL))).kind, 'image');
+  assert.is((await decoder.decode(job(SMALL), 'a')).kind, 'image');
   const [first] = decoders();
   // takes a second or so
   const slow = join(home, 'slow.png');
-  const blank = { width: 10_000, height: 8_000, channels: 3, background: 'grey' } as const;
+  const blank = { width: 8_000, height: 4_900, channels: 3, background: 'grey' } as const;
   await sharp({ create: blank }).png({ compressionLevel: 1 }).toFile(slow);
   const ticks = ticksOf(first!);
-  const dying = decoder.decode(job(slow));
+  const dying = decoder.decode(job(slow), 'a');
   await until('it computes', () => ticksOf(first!) > ticks + 2);
   process.kill(first!, 'SIGKILL');
-  const next = decoder.decode(job(SMALL));
+  const next = decoder.decode(job(SMALL), 'a');
   assert.equal(await dying, { kind: 'refused', text: 'The image could not be decoded.' });
   assert.is((await next).kind, 'image');
   assert.is.not(decoders()[0], first);
@@ -78,10 +78,10 @@ test('a process that dies takes the image with it that it had begun', async () =
 
 test('an image that a dead process had not begun is given to another one', async () => {
   const decoder = createDecoder(LIMITS);
-  assert.is((await decoder.decode(job(SMALL))).kind, 'image');
+  assert.is((await decoder.decode(job(SMALL), 'a')).kind, 'image');
   const [first] = decoders();
   process.kill(first!, 'SIGSTOP');
-  const given = decoder.decode(job(SMALL));
+  const given = decoder.decode(job(SMALL), 'a');
   await setImmediate();
   process.kill(first!, 'SIGKILL');
   assert.is((await given).kind, 'image');
@@ -89,29 +89,29 @@ test('an image that a dead process had not begun is given to another one', async
   // between two images
   process.kill(decoders()[0]!, 'SIGKILL');
   await until('the process has ended', () => decoders().length === 0);
-  assert.is((await decoder.decode(job(SMALL))).kind, 'image');
+  assert.is((await decoder.decode(job(SMALL), 'a')).kind, 'image');
   decoder.close();
   await until('the process has ended', () => decoders().length === 0);
 });
 
 test('more images than may wait are turned away', async () => {
   const decoder = createDecoder({ ...LIMITS, maxWaiting: 2 });
-  const taken = [decoder.decode(job(SMALL)), decoder.decode(job(SMALL))];
-  const error = await rejection(decoder.decode(job(SMALL)));
+  const taken = [0, 1, 2].map(() => decoder.decode(job(SMALL), 'a'));
+  const error = await rejection(decoder.decode(job(SMALL), 'a'));
   assert.instance(error, MediaUnavailable);
   assert.is(error.message, 'too many images are waiting');
   for (const one of taken) assert.is((await one).kind, 'image');
-  assert.is((await decoder.decode(job(SMALL))).kind, 'image');
+  assert.is((await decoder.decode(job(SMALL), 'a')).kind, 'image');
   decoder.close();
 });
 
 test('what cannot be read or written is the fault of the system', async () => {
   const decoder = createDecoder(LIMITS);
-  const gone = await rejection(decoder.decode(job(join(home, 'nope.jpg'))));
+  const gone = await rejection(decoder.decode(job(join(home, 'nope.jpg')), 'a'));
   assert.instance(gone, MediaUnavailable);
   assert.is(gone.message, 'images cannot be decoded (ENOENT)');
   const nowhere = { ...job(SMALL), output: join(home, 'nope/x.image') };
-  const lost = await rejection(decoder.decode(nowhere));
+  const lost = await rejection(decoder.decode(nowhere, 'a'));
   assert.is(lost.message, 'images cannot be decoded (ENOENT)');
   decoder.close();
 });
@@ -121,7 +121,7 @@ test('the process knows no secret, steps back, and ends when there is nothing to
   process.env['WAYPOST_ADMIN_TOKEN'] = 'secret-of-the-service';
   const decoder = createDecoder({ ...LIMITS, idleMs: 200 });
   try {
-    await decoder.decode(job(SMALL));
+    await decoder.decode(job(SMALL), 'a');
     const [pid] = decoders();
     assert.not(readFileSync(`/proc/${pid}/environ`, 'utf8').includes('secret-of-the-service'));
     assert.is(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim(), '1000');
@@ -138,7 +138,7 @@ test('the process knows no secret, steps back, and ends when there is nothing to
     delete process.env['WAYPOST_ADMIN_TOKEN'];
   }
   await until('the process has ended', () => decoders().length === 0);
-  assert.is((await decoder.decode(job(SMALL))).kind, 'image');
+  assert.is((await decoder.decode(job(SMALL), 'a')).kind, 'image');
   decoder.close();
 });
 

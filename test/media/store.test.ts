@@ -1,15 +1,15 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MediaUnavailable } from '../../src/media/folder.js';
 import type { CheckedImage, Media } from '../../src/media/media.js';
-import { createUploads, MAX_OPEN_UPLOADS } from '../../src/media/upload.js';
+import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../src/media/upload.js';
 import { JPEG, PNG } from '../support/images.js';
 import { makeMediaFolder, rejection } from '../support/media.js';
 
-const { media, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
+const { media, accept, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
 test.after(remove);
 test.after.each(() => {
   for (const name of ['.incoming', 'map_data_points']) {
@@ -20,7 +20,7 @@ test.after.each(() => {
 
 /** An image that was taken. */
 async function checked(name = 'photo.jpg', bytes = JPEG): Promise<CheckedImage> {
-  const image = await media.accept(await upload(bytes, name));
+  const image = await accept(bytes, name);
   assert.type(image, 'object');
   return image as CheckedImage;
 }
@@ -52,7 +52,6 @@ test('an image whose record is refused goes, and those beside it stay', async ()
 });
 
 test('what becomes the image of no point is discarded', async () => {
-  await media.discard(await upload(JPEG));
   await media.discard(await checked());
   assert.equal(files(), ['.incoming', 'map_data_points']);
 });
@@ -68,6 +67,14 @@ test('after a crash only what no record names is removed', async () => {
   // what was there before, and nobody marked
   mkdirSync(join(folder, 'map_data_points/4'));
   writeFileSync(join(folder, 'map_data_points/4/old.jpg'), 'old');
+
+  // what is young may be on its way
+  const incoming = join(folder, '.incoming');
+  await reopen().sweep(() => {
+    throw new Error('nothing is old enough');
+  });
+  assert.is(readdirSync(incoming).length, 5);
+  for (const name of readdirSync(incoming)) utimesSync(join(incoming, name), 1, 1);
 
   const asked: string[] = [];
   const restarted: Media = reopen();
@@ -89,31 +96,55 @@ test('a folder that cannot be written fails as unavailable, and nothing is left'
   assert.equal(files(), ['.incoming', 'map_data_points/5']);
 
   rmSync(join(folder, '.incoming'), { recursive: true });
+  writeFileSync(join(folder, '.incoming'), '');
   const late = await rejection(upload(JPEG));
   assert.instance(late, MediaUnavailable);
-  assert.is(late.message, 'images cannot be stored (ENOENT)');
+  assert.is(late.message, 'images cannot be stored (ENOTDIR)');
+});
+
+test('the folder of what comes in is made again where somebody removed it', async () => {
+  rmSync(join(folder, '.incoming'), { recursive: true });
+  const { file } = await checked();
+  assert.ok(files().includes(`.incoming/${file}`));
 });
 
 test('an upload that breaks off leaves nothing and fails as its stream did', async () => {
   const broken = new Readable({ read() {} });
   broken.push(JPEG);
   setImmediate(() => broken.destroy(new Error('the client left')));
-  const error = await rejection(createUploads(folder, 1, logger).receive(broken, 'x.jpg'));
+  const error = await rejection(createUploads(folder, 1, logger).receive(broken, 'x.jpg', 'a'));
   assert.is(error.message, 'the client left');
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+});
+
+test('an address that has all uploads to itself gives them up to others, one by one', async () => {
+  const uploads = createUploads(folder, 1, logger);
+  const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
+  const slow = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a').catch(String));
+  const honest = Array.from({ length: 3 }, () => {
+    return uploads.receive(Readable.from([JPEG]), 'x.jpg', 'b');
+  });
+  for (const upload of await Promise.all(honest)) await uploads.discard(upload);
+  for (const one of slow.slice(0, 3)) {
+    assert.is(await one, 'MediaUnavailable: too many images are coming in');
+  }
+  for (const stream of streams) stream.push(null);
+  const others = await Promise.all(slow.slice(3));
+  for (const upload of others) await uploads.discard(upload as Upload);
   assert.equal(files(), ['.incoming', 'map_data_points']);
 });
 
 test('more uploads than may come in at a time are turned away', async () => {
   const uploads = createUploads(folder, 1, logger);
   const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
-  const taken = streams.map((stream) => uploads.receive(stream, 'x.jpg'));
+  const taken = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a'));
   const further = new Readable({ read() {} });
-  assert.instance(await rejection(uploads.receive(further, 'x.jpg')), MediaUnavailable);
+  assert.instance(await rejection(uploads.receive(further, 'x.jpg', 'a')), MediaUnavailable);
   assert.ok(further.destroyed);
   for (const stream of streams) stream.push(null);
   for (const upload of await Promise.all(taken)) await uploads.discard(upload);
   assert.equal(files(), ['.incoming', 'map_data_points']);
-  await uploads.discard(await uploads.receive(Readable.from([JPEG]), 'x.jpg'));
+  await uploads.discard(await uploads.receive(Readable.from([JPEG]), 'x.jpg', 'a'));
 });
 
 test.run();

@@ -18,12 +18,12 @@ test('a client that leaves at once leaves no file, not even one that is made lat
   for (let round = 0; round < 20; round++) {
     const leaving = Array.from({ length: 50 }, async () => {
       const stream = new PassThrough();
-      const receiving = rejection(uploads.receive(stream, 'a.png'));
+      const receiving = rejection(uploads.receive(stream, 'a.png', 'a'));
       stream.destroy(new Error('gone'));
       assert.is((await receiving).message, 'gone');
     });
     await Promise.all(leaving);
-    const upload = await uploads.receive(Readable.from([Buffer.from('abc')]), 'b.png');
+    const upload = await uploads.receive(Readable.from([Buffer.from('abc')]), 'b.png', 'a');
     assert.equal([upload.bytes, readdirSync(incoming)], [3, [upload.file]]);
     await uploads.discard(upload);
   }

@@ -58,7 +58,7 @@ async function start(folder: string) {
   }
   async function post(key?: string, draft: Draft = DRAFT): Promise<{ id: number; record: string }> {
     const spent = key === undefined ? undefined : { name: key, body: 'a'.repeat(64) };
-    const request = { draft, user: undefined, key: spent, upload: undefined };
+    const request = { draft, user: undefined, address: '', key: spent, upload: undefined };
     const reply = await writer.post(request);
     if (reply.kind !== 'accepted' && reply.kind !== 'replayed') {
       throw new Error('reason' in reply ? reply.reason : reply.kind);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
@@ -28,6 +28,8 @@ test('the start keeps the image of a point that the first snapshot retires under
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, '');
     }
+    // of a process that was killed long ago
+    utimesSync(mark, 1, 1);
     const journal = join(folder, 'points.journal');
     const before = await openJournal(journal);
     const posted = point({ id: 8, image });

@@ -9,7 +9,7 @@ import {
 } from '../../src/serving/post-relay.js';
 
 function request(user: number): PostRequest {
-  return { draft: { problems: {} }, user, key: undefined, upload: undefined };
+  return { draft: { problems: {} }, user, address: '', key: undefined, upload: undefined };
 }
 
 function reply(id: number): PostReply {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { createDecoder, type Decoder } from '../../src/media/decoder.js';
-import { type Media, openMedia } from '../../src/media/media.js';
+import { type CheckedImage, type Media, openMedia } from '../../src/media/media.js';
 import { createUploads, type Upload } from '../../src/media/upload.js';
 
 /** A folder of images of its own, and what one may do with it. */
@@ -14,6 +14,8 @@ export interface MediaFolder {
   readonly logger: Logger;
   /** Writes an upload as a client's would be. */
   upload(bytes: Buffer, name?: string): Promise<Upload>;
+  /** Makes an image of an upload, and removes that, as whoever takes a post does. */
+  accept(bytes: Buffer, name?: string): Promise<CheckedImage | string>;
   /** Every file and empty folder in it, by relative path. */
   files(): string[];
   /** Opens it again, as another process would. */
@@ -30,11 +32,21 @@ export function makeMediaFolder(decoder: Decoder = createDecoder()): MediaFolder
   const open = (): Media => openMedia({ folder, maxPixels: MAX_PIXELS, logger, decoder });
   const media = open();
   const uploads = createUploads(folder, 10_000_000, logger);
+  const upload = (bytes: Buffer, name = 'photo.jpg'): Promise<Upload> =>
+    uploads.receive(Readable.from([bytes]), name, 'a');
   return {
     folder,
     media,
     logger,
-    upload: (bytes, name = 'photo.jpg') => uploads.receive(Readable.from([bytes]), name),
+    upload,
+    async accept(bytes, name) {
+      const received = await upload(bytes, name);
+      try {
+        return await media.accept(received, 'a');
+      } finally {
+        await uploads.discard(received);
+      }
+    },
     files: () =>
       readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => !entry.isDirectory() || readdirSync(pathOf(entry)).length === 0)

@@ -4,6 +4,7 @@ import type { Current } from '../../live/current.js';
 import type { Uploads } from '../../media/upload.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import type { Posts } from '../../posts/posts.js';
+import type { SharedRoom } from '../../shared-room.js';
 import type { Tokens } from '../../tokens/table.js';
 import type { Site } from '../pages/site.js';
 import type { OriginSettings } from '../request/origin.js';
@@ -20,6 +21,8 @@ export interface Posting {
   /** By the address of a client without a token, and by the user of a token. */
   readonly addressThrottle: Throttle;
   readonly tokenThrottle: Throttle;
+  /** Bytes of the bodies that are coming in. */
+  readonly bodies: SharedRoom;
   /** Where images come in; undefined where none are taken. */
   readonly uploads: Uploads | undefined;
 }

@@ -1,5 +1,6 @@
 import { type Body, parseJsonBody } from '../request/body.js';
 import { splitList } from '../request/comma-list.js';
+import { MAX_POSTED_BYTES } from '../request/fields.js';
 import { JSON_FIELD, PAGE_FIELD, type Posted, TAGS_FIELD } from './post-form.js';
 
 type Fields = ReadonlyMap<string, readonly string[]>;
@@ -28,12 +29,12 @@ export function bodyOfForm(fields: Fields): Body {
   return { kind: 'form', fields: own };
 }
 
-/** What a form said, to be shown again. */
+/** What a form said, to be shown again, but for what is longer than any record. */
 export function postedOf(fields: Fields): Posted {
   const posted: Record<string, string> = {};
   for (const name of SHOWN) {
     const value = fields.get(name)?.at(-1);
-    if (value !== undefined) posted[name] = value;
+    if (value !== undefined && value.length <= MAX_POSTED_BYTES) posted[name] = value;
   }
   return posted;
 }

@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import { quote } from '../../model/quote.js';
-import { HttpError } from './errors.js';
+import type { SharedRoom } from '../../shared-room.js';
+import { HttpError, RETRY_AFTER } from './errors.js';
 import { parseQueryString } from './query-string.js';
 
 /** How the body of a post says what it says. */
@@ -39,21 +41,122 @@ export function kindOfBody(contentType: string | undefined, coding: string | und
   return kind;
 }
 
-/** Reads a body of JSON; an empty one counts as an object without keys. Throws a 400 HttpError. */
+/** Bytes that a body may have without its image. */
+export const MAX_BODY_BYTES: number = 256 * 1024;
+/** Fields of a form, repeated ones counted each time. */
+export const MAX_FIELDS = 1_000;
+/** How deep the values of a JSON body may stand in one another, and how many there may be. */
+const MAX_DEPTH = 32;
+const MAX_VALUES = 10_000;
+/** Of a body that was refused, what its client may go on sending. */
+const MOST_UNWANTED = 16 * 1024 * 1024;
+
+const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const AMPERSAND = 0x26;
+
+/**
+ * Receives a body of at most {@link MAX_BODY_BYTES}, which takes part of `room` until it has ended.
+ * Throws an HttpError: 413 where it is too large, 503 where it must make room for those of others,
+ * 400 where it breaks off.
+ */
+export async function receiveBody(
+  request: IncomingMessage,
+  room: SharedRoom,
+  address: string,
+): Promise<Buffer> {
+  let bytes: Buffer = Buffer.alloc(0);
+  let length = 0;
+  let refuse = (_error: HttpError): void => {};
+  const guest = room.enter(address, () => refuse(noRoomForBody()));
+
+  function add(chunk: Buffer): void {
+    const needed = length + chunk.length;
+    if (needed > MAX_BODY_BYTES) {
+      refuse(bodyTooLarge());
+      return;
+    }
+    if (length === 0) {
+      bytes = chunk;
+      guest.grow(chunk.length);
+    } else {
+      if (needed > bytes.length) {
+        // many small chunks would take many times their bytes
+        const larger = Buffer.allocUnsafe(Math.max(needed, 2 * bytes.length));
+        bytes.copy(larger, 0, 0, length);
+        guest.grow(larger.length - bytes.length);
+        bytes = larger;
+      }
+      chunk.copy(bytes, length);
+    }
+    length = needed;
+  }
+
+  try {
+    await new Promise<void>((resolve, reject) => {
+      refuse = reject;
+      if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) refuse(bodyTooLarge());
+      else request.on('data', add);
+      request.once('end', resolve);
+      onBreak(request, reject);
+    });
+    return bytes.subarray(0, length);
+  } catch (error) {
+    request.off('data', add);
+    passOver(request);
+    throw error;
+  } finally {
+    guest.leave();
+  }
+}
+
+/** Calls `reject` with a 400 HttpError when a body breaks off. */
+export function onBreak(request: IncomingMessage, reject: (error: HttpError) => void): void {
+  const broken = (): void => {
+    if (!request.complete) reject(new HttpError(400, { detail: 'The body broke off.' }));
+  };
+  request.once('error', broken).once('close', broken);
+}
+
+/**
+ * Reads on in a body that was refused before its end, and keeps the connection meanwhile. Whoever
+ * sends first and then reads would find the connection broken, and not the answer. Beyond
+ * {@link MOST_UNWANTED} bytes it is closed all the same.
+ */
+export function passOver(request: IncomingMessage): void {
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MOST_UNWANTED) request.socket.destroy();
+  });
+  request.resume();
+}
+
+/**
+ * Reads a body of JSON; an empty one counts as an object without keys. Throws a 400 HttpError, for
+ * one that is too deep or has too much in it before it is parsed.
+ */
 export function parseJsonBody(bytes: Uint8Array): Body {
   if (bytes.length === 0) return { kind: 'json', value: {} };
+  checkShape(bytes);
   let value: unknown;
   try {
     value = JSON.parse(UTF_8.decode(bytes));
   } catch (error) {
-    const reason = error instanceof SyntaxError ? error.message : 'it is no UTF-8';
-    throw new HttpError(400, { detail: `JSON parse error - ${reason}` });
+    throw noJson(error instanceof SyntaxError ? error.message : 'it is no UTF-8');
   }
   return { kind: 'json', value };
 }
 
-/** Reads a form-encoded body; never throws, as with query strings. */
+/**
+ * Reads a form-encoded body; as with query strings, nothing in it is an error. Throws a 413
+ * HttpError for one of too many fields.
+ */
 export function parseFormBody(bytes: Buffer): Body {
+  let count = 1;
+  for (let at = bytes.indexOf(AMPERSAND); at >= 0; at = bytes.indexOf(AMPERSAND, at + 1)) {
+    if (++count > MAX_FIELDS) throw tooManyFields();
+  }
   const fields = new Map<string, string[]>();
   for (const { name, value } of parseQueryString(bytes.toString('latin1'))) {
     const values = fields.get(name);
@@ -61,6 +164,51 @@ export function parseFormBody(bytes: Buffer): Body {
     else values.push(value);
   }
   return { kind: 'form', fields };
+}
+
+/** The error for a form of more than {@link MAX_FIELDS}. */
+export function tooManyFields(): HttpError {
+  return new HttpError(413, { detail: `Too many fields. Expected at most ${MAX_FIELDS}.` });
+}
+
+/** The error for a body of more than {@link MAX_BODY_BYTES}. */
+export function bodyTooLarge(): HttpError {
+  const detail = `The body is too large. Expected at most ${MAX_BODY_BYTES} bytes without an image.`;
+  return new HttpError(413, { detail });
+}
+
+/** The error for a body that is in the way of those of others. */
+export function noRoomForBody(): HttpError {
+  const detail = 'Too many bodies are coming in; try again in a moment.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}
+
+/** Looks at the brackets and commas of a JSON text alone, and so at any text. */
+function checkShape(bytes: Uint8Array): void {
+  let depth = 0;
+  let values = 0;
+  let isText = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!;
+    if (isText) {
+      if (byte === BACKSLASH) i++;
+      else if (byte === QUOTE) isText = false;
+    } else if (byte === QUOTE) {
+      isText = true;
+    } else if (byte === COMMA) {
+      values++;
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      values++;
+      if (++depth > MAX_DEPTH) throw noJson(`expected at most ${MAX_DEPTH} values in one another`);
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      depth--;
+    }
+  }
+  if (values > MAX_VALUES) throw noJson(`expected at most ${MAX_VALUES} values`);
+}
+
+function noJson(reason: string): HttpError {
+  return new HttpError(400, { detail: `JSON parse error - ${reason}` });
 }
 
 function unsupported(what: string): HttpError {

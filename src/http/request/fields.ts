@@ -2,9 +2,13 @@ import { toEightDigits } from '../../model/decimal.js';
 import type { Draft, Refused } from '../../model/draft.js';
 import { isObject } from '../../model/object.js';
 import { MAX_TAG_LENGTH, type Point, readPoint, renderPoint } from '../../model/point.js';
-import { MAX_RECORD_BYTES } from '../../snapshot/block.js';
 import type { Body } from './body.js';
 
+/** Bytes of a posted record as JSON: with these a page of 100 stays below the 8 MiB of a page. */
+export const MAX_POSTED_BYTES: number = 64 * 1024;
+export const MAX_TAGS = 100;
+/** Messages that one field gets; of more their number is told. */
+const MAX_MESSAGES = 10;
 /** What a record may have beside what its client says: id, times, user and the path of an image. */
 const ROOM_FOR_THE_REST = 1_024;
 /** Of a character as JSON has it at its longest: `\\u0001`. */
@@ -24,9 +28,17 @@ export function readDraft(body: Body): Draft | Refused {
   }
   const fields = body.kind === 'json' ? (body.value as Fields) : formFields(body.fields);
   const problems: Record<string, string[]> = {};
+  const unsaid = new Map<string, number>();
   const fail: Fail = (field, text) => {
     problems[field] ??= [];
-    problems[field].push(text);
+    const texts = problems[field];
+    if (texts.length < MAX_MESSAGES) {
+      texts.push(text);
+    } else {
+      const more = (unsaid.get(field) ?? 0) + 1;
+      unsaid.set(field, more);
+      texts[MAX_MESSAGES] = `… and ${more} more.`;
+    }
     return undefined;
   };
   const lat = readDegrees('lat', fields, fail);
@@ -46,7 +58,7 @@ export function readDraft(body: Body): Draft | Refused {
     return { problems };
   }
   if (Object.keys(problems).length > 0) return { problems };
-  const most = MAX_RECORD_BYTES - ROOM_FOR_THE_REST;
+  const most = MAX_POSTED_BYTES - ROOM_FOR_THE_REST;
   const bytes = mayExceed(point, most) ? Buffer.byteLength(renderPoint(point)) : 0;
   if (bytes > most) {
     const text = `The record would have ${bytes} bytes as JSON, and at most ${most} are allowed.`;
@@ -128,6 +140,9 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
   if (value === null) return fail('tags', NOT_NULL);
   if (!Array.isArray(value)) {
     return fail('tags', `Expected a list of items but got type "${typeName(value)}".`);
+  }
+  if (value.length > MAX_TAGS) {
+    return fail('tags', `Expected at most ${MAX_TAGS} items, but got ${value.length}.`);
   }
   const tags: string[] = [];
   for (const [index, item] of value.entries()) {

@@ -1,148 +1,196 @@
-import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import { MediaUnavailable } from '../../media/folder.js';
 import type { Upload, Uploads } from '../../media/upload.js';
+import type { SharedRoom } from '../../shared-room.js';
+import {
+  bodyTooLarge,
+  MAX_BODY_BYTES,
+  MAX_FIELDS,
+  noRoomForBody,
+  onBreak,
+  passOver,
+  tooManyFields,
+} from './body.js';
 import { HttpError, RETRY_AFTER } from './errors.js';
 
 /** What a multipart body says. */
 export interface MultipartForm {
   /** The values of each field, in their order. */
   readonly fields: ReadonlyMap<string, readonly string[]>;
-  /** The file of the field `image`. Whoever reads the body makes it an image or discards it. */
+  /** The file of the field `image`. Whoever reads the body discards it in the end. */
   readonly image: Upload | undefined;
 }
 
-/** Bytes that all names and values of a body may have together, files apart. */
-const MAX_FIELD_BYTES = 1024 * 1024;
-const MAX_FIELDS = 1_000;
-const MAX_FILES = 10;
-const MAX_NAME_BYTES = 100;
-const MAX_PART_HEADERS = 16;
-
-/** Lets the routes of a scope, and no others, read multipart bodies. */
-export async function addMultipart(scope: FastifyInstance): Promise<void> {
-  await scope.register(multipart, {
-    limits: {
-      fields: MAX_FIELDS,
-      files: MAX_FILES,
-      parts: MAX_FIELDS + MAX_FILES,
-      fieldNameSize: MAX_NAME_BYTES,
-      fieldSize: MAX_FIELD_BYTES,
-      headerPairs: MAX_PART_HEADERS,
-    },
-    throwFileSizeLimit: false,
-    isPartAFile: (_name, _type, fileName) => fileName !== undefined,
-  });
+/** Where the parts of a body go. */
+export interface MultipartPlaces {
+  /** Undefined where no images are taken. */
+  readonly uploads: Uploads | undefined;
+  /** Of which all but the image takes part until the body has ended. */
+  readonly room: SharedRoom;
+  /** Of the client. */
+  readonly address: string;
 }
+
+const MAX_FILES = 10;
+const MAX_PART_HEADERS = 16;
+const MAX_PART_HEAD_BYTES = 8 * 1024;
 
 /**
  * Reads a multipart body to its end; the file of the field `image` goes to `uploads` as it comes,
- * other files are passed over. Throws an HttpError: 400 where the body is none, has several images,
- * or one without `uploads`; 413 where it is too large; 503 where the image finds no room. No file
- * is left then.
+ * other files are passed over. Throws an HttpError: 400 where the body is none or breaks off, has
+ * several images, or one without `uploads`; 413 where it is too large; 503 where there is no room.
+ * No file is left then.
  */
 export async function readMultipart(
-  request: FastifyRequest,
-  uploads: Uploads | undefined,
+  request: IncomingMessage,
+  places: MultipartPlaces,
 ): Promise<MultipartForm> {
-  const fields = new Map<string, string[]>();
-  let image: Upload | undefined;
-  let fieldBytes = 0;
+  const reading = new Reading(request, places);
   try {
-    refuseLarge(request, uploads);
-    const limits = { fileSize: uploads?.maxBytes ?? 1 };
-    for await (const part of request.parts({ limits })) {
-      if (part.type === 'field') {
-        const text = textOf(part as MultipartValue);
-        fieldBytes += part.fieldname.length + text.length;
-        if (part.valueTruncated || fieldBytes > MAX_FIELD_BYTES) throw fieldsTooLarge();
-        const values = fields.get(part.fieldname);
-        if (values === undefined) fields.set(part.fieldname, [text]);
-        else values.push(text);
-      } else if (part.fieldname !== 'image' || (await isNoFile(part))) {
-        part.file.resume();
-      } else {
-        if (image !== undefined) throw imageError(400, 'Expected one image, got several.');
-        image = await takeImage(part, uploads);
-      }
-    }
-    return { fields, image };
+    return await reading.form();
   } catch (error) {
-    if (image !== undefined) await uploads?.discard(image);
-    // what is left of the body stands between the answer and the next request
-    request.raw.unpipe();
-    request.raw.resume();
+    await reading.undo(error as Error);
     throw asHttpError(error);
   }
 }
 
-/** Refuses a body by what it says of its length, before it is sent. */
-function refuseLarge({ headers }: FastifyRequest, uploads: Uploads | undefined): void {
-  const length = Number(headers['content-length'] ?? 0);
-  if (uploads === undefined || length <= uploads.maxBytes + 2 * MAX_FIELD_BYTES) return;
-  throw imageTooLarge(uploads);
-}
+/** One body that is being read. */
+class Reading {
+  readonly #request: IncomingMessage;
+  readonly #places: MultipartPlaces;
+  readonly #fields = new Map<string, string[]>();
+  /** The file of the image, and what becomes of it. */
+  #file: BusboyFileStream | undefined;
+  #image: Promise<Upload> | undefined;
 
-/** A part may call its value JSON, and the plugin then has it parsed. */
-function textOf({ value }: MultipartValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/**
- * Whether a form was sent without a file chosen: browsers then send one without name and content.
- */
-async function isNoFile({ file, filename }: MultipartFile): Promise<boolean> {
-  if (filename !== '') return false;
-  if (file.readableLength > 0) return false;
-  return new Promise((resolve) => {
-    file.once('readable', () => resolve(file.readableLength === 0));
-    file.once('end', () => resolve(true));
-    file.once('error', () => resolve(true));
-  });
-}
-
-async function takeImage(
-  { file, filename }: MultipartFile,
-  uploads: Uploads | undefined,
-): Promise<Upload> {
-  if (uploads === undefined) {
-    file.resume();
-    throw imageError(400, 'This instance stores no images: it has no folder for them.');
+  constructor(request: IncomingMessage, places: MultipartPlaces) {
+    this.#request = request;
+    this.#places = places;
   }
-  const upload = await uploads.receive(file, filename);
-  if (!file.truncated) return upload;
-  await uploads.discard(upload);
-  throw imageTooLarge(uploads);
+
+  async form(): Promise<MultipartForm> {
+    const { uploads, room, address } = this.#places;
+    const { headers } = this.#request;
+    const most = MAX_BODY_BYTES + (uploads?.maxBytes ?? 0);
+    if (Number(headers['content-length'] ?? 0) > most) {
+      throw uploads === undefined ? bodyTooLarge() : imageTooLarge(uploads);
+    }
+    const parser = new Busboy({
+      headers: headers as BusboyHeaders,
+      limits: {
+        fields: MAX_FIELDS,
+        files: MAX_FILES,
+        parts: MAX_FIELDS + MAX_FILES,
+        fieldSize: MAX_BODY_BYTES,
+        fileSize: uploads?.maxBytes ?? MAX_BODY_BYTES,
+        headerPairs: MAX_PART_HEADERS,
+        headerSize: MAX_PART_HEAD_BYTES,
+      },
+      isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+    });
+    let refuse = (_error: Error): void => {};
+    const guest = room.enter(address, () => refuse(noRoomForBody()));
+    try {
+      await new Promise<void>((resolve, reject) => {
+        refuse = reject;
+        const tooMany = (): void => reject(tooManyFields());
+        parser.once('partsLimit', tooMany).once('fieldsLimit', tooMany);
+        parser.once('filesLimit', () => reject(tooManyFiles()));
+        parser.on('field', (name, value) => this.#addField(name, value));
+        parser.on('file', (...file) => this.#addFile(file[0], file[1], file[2], reject));
+        parser.on('error', reject);
+        parser.once('finish', resolve);
+        onBreak(this.#request, reject);
+        let apart = 0;
+        this.#request.on('data', (chunk: Buffer) => {
+          // what the image does not hold is held here
+          if (this.#file !== undefined && !this.#file.readableEnded) return;
+          apart += chunk.length;
+          if (apart > MAX_BODY_BYTES) reject(bodyTooLarge());
+          else guest.grow(chunk.length);
+        });
+        this.#request.pipe(parser);
+      });
+      return { fields: this.#fields, image: await this.#image };
+    } finally {
+      guest.leave();
+    }
+  }
+
+  /** Lets go of the body, and of what has come of it. */
+  async undo(error: Error): Promise<void> {
+    this.#request.unpipe();
+    this.#request.removeAllListeners('data');
+    // what is left of the body stands between the answer and the next request
+    passOver(this.#request);
+    this.#file?.destroy(error);
+    const image = await this.#image?.catch(() => undefined);
+    if (image !== undefined) await this.#places.uploads!.discard(image);
+  }
+
+  #addField(name: string, value: string): void {
+    const values = this.#fields.get(name);
+    if (values === undefined) this.#fields.set(name, [value]);
+    else values.push(value);
+  }
+
+  #addFile(
+    name: string,
+    file: BusboyFileStream,
+    fileName: string,
+    reject: (error: Error) => void,
+  ): void {
+    file.on('error', (error) => {
+      // whoever takes the image says what became of it
+      if (file !== this.#file) reject(error);
+    });
+    if (name !== 'image') {
+      file.resume();
+    } else if (fileName !== '') {
+      this.#takeImage(file, fileName, reject);
+    } else {
+      // browsers send a form without a file chosen with one that has neither name nor content
+      file.once('readable', () => {
+        if (file.readableLength === 0) file.resume();
+        else this.#takeImage(file, fileName, reject);
+      });
+    }
+  }
+
+  #takeImage(file: BusboyFileStream, fileName: string, reject: (error: Error) => void): void {
+    const { uploads, address } = this.#places;
+    if (uploads === undefined) {
+      reject(imageError(400, 'This instance stores no images: it has no folder for them.'));
+    } else if (this.#image !== undefined) {
+      reject(imageError(400, 'Expected one image, got several.'));
+    } else {
+      this.#file = file;
+      file.once('limit', () => reject(imageTooLarge(uploads)));
+      this.#image = uploads.receive(file, fileName, address);
+      this.#image.catch(reject);
+    }
+  }
 }
 
 function imageTooLarge({ maxBytes }: Uploads): HttpError {
   return imageError(413, `The image is too large. Expected at most ${maxBytes} bytes.`);
 }
 
-function fieldsTooLarge(): HttpError {
-  const detail = `The fields are too large. Expected at most ${MAX_FIELD_BYTES} bytes altogether.`;
-  return new HttpError(413, { detail });
+function tooManyFiles(): HttpError {
+  return new HttpError(413, { detail: `Too many files. Expected at most ${MAX_FILES}.` });
 }
 
 function imageError(status: number, text: string): HttpError {
   return new HttpError(status, { image: [text] });
 }
 
-/** Errors of the plugin's that are not about the form of the body, by their code. */
-const TOO_MANY: Readonly<Record<string, string>> = {
-  FST_PARTS_LIMIT: `Too many parts. Expected at most ${MAX_FIELDS + MAX_FILES}.`,
-  FST_FIELDS_LIMIT: `Too many fields. Expected at most ${MAX_FIELDS}.`,
-  FST_FILES_LIMIT: `Too many files. Expected at most ${MAX_FILES}.`,
-};
-
 function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  const { code = '', message } = error as Error & { code?: string };
   if (error instanceof MediaUnavailable) {
     const detail = 'The image could not be stored; try again in a moment.';
     return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
   }
-  const tooMany = TOO_MANY[code];
-  if (tooMany !== undefined) return new HttpError(413, { detail: tooMany });
+  const { message } = error as Error;
   return new HttpError(400, { detail: `Multipart form parse error - ${message}` });
 }

@@ -38,21 +38,6 @@ export function createOriginOf(settings: OriginSettings): OriginOf {
   };
 }
 
-/** An address with its port, as some proxies write it, or in brackets. */
-const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
-
-/**
- * The address that a request comes from as the proxy in front saw it: the last of X-Forwarded-For,
- * without its port, since whatever stands before it may be the client's own.
- */
-export function forwardedAddress({ headers }: IncomingMessage): string | undefined {
-  const value = headers['x-forwarded-for'];
-  const text = Array.isArray(value) ? value.at(-1) : value;
-  const address = text?.slice(text.lastIndexOf(',') + 1).trim() || undefined;
-  const [, ipv6, ipv4] = WITH_PORT.exec(address ?? '') ?? [];
-  return ipv6 ?? ipv4 ?? address;
-}
-
 function checkAuthority(host: string, allowedHosts: readonly string[]): void {
   if (!isAuthority(host)) {
     throw badHost(host, 'must be a host name or address with an optional port');

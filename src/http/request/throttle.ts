@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net';
 import { HttpError } from './errors.js';
 
 /** Numbers in memory that all threads share, where a throttle counts. */
@@ -64,22 +63,6 @@ export function createThrottle(
       for (const slot of [first, second]) memory[slot] = Math.max(memory[slot]!, until);
     },
   };
-}
-
-/**
- * Names the client of an address: an IPv4 address itself, and of an IPv6 address the network of 64
- * bits.
- */
-export function clientOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  // IPv4 in the clothes of IPv6
-  if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1);
-  const [head = '', tail] = address.split('%', 1)[0]!.split('::');
-  const before = head === '' ? [] : head.split(':');
-  if (tail === undefined) return before.slice(0, 4).join(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = Array<string>(8 - before.length - after.length).fill('0');
-  return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }
 
 export function throttled(seconds: number): HttpError {

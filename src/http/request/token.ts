@@ -1,4 +1,4 @@
-import { holderOf, type Tokens } from '../../tokens/table.js';
+import { holderOf, isSameToken, type Tokens } from '../../tokens/table.js';
 import { HttpError } from './errors.js';
 
 /** The schemes that carry a key; whoever asks by another one is anonymous. */
@@ -16,11 +16,23 @@ export function userOf(authorization: string | undefined, tokens: Tokens): numbe
   throw invalidToken('Token');
 }
 
+/** Whether an Authorization header carries the token of an admin. */
+export function isAdmin(
+  authorization: string | undefined,
+  tokens: Tokens,
+  adminToken: string | undefined,
+): boolean {
+  const given = tokenOf(authorization);
+  if (given === undefined) return false;
+  if (adminToken !== undefined && isSameToken(given, adminToken)) return true;
+  return holderOf(given, tokens)?.isAdmin === true;
+}
+
 /**
  * The token that an Authorization header carries, undefined where it carries none. Throws a 401
  * HttpError where a scheme of tokens is not followed by one word.
  */
-export function tokenOf(authorization = ''): string | undefined {
+function tokenOf(authorization = ''): string | undefined {
   const [scheme = '', key, ...others] = authorization.trim().split(/[\t ]+/);
   if (!SCHEME.test(scheme)) return undefined;
   if (key !== undefined && others.length === 0) return key;

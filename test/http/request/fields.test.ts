@@ -69,7 +69,8 @@ test('each field that is wrong is named with what is wrong', () => {
     [{ image: 'x.jpg' }, 'image', /^The submitted data was not a file\./],
     [{ comment: 'x'.repeat(262_142) }, 'comment', /^The record would have \d+ bytes as JSON/],
     [{ comment: '\u0001'.repeat(100_000) }, 'comment', /^The record would have \d+ bytes as JSON/],
-    [{ tags: Array(70_000).fill('x') }, 'tags', /^The record would have \d+ bytes as JSON/],
+    [{ comment: 'x'.repeat(64_700) }, 'comment', /^The record would have \d+ bytes as JSON/],
+    [{ tags: Array(101).fill('x') }, 'tags', 'Expected at most 100 items, but got 101.'],
   ];
   for (const [given, field, text] of cases) {
     const problems = problemsOf({ ...PLACE, ...given });
@@ -82,6 +83,29 @@ test('each field that is wrong is named with what is wrong', () => {
     lon: required,
     tags: ['Item 1: Not a valid string.', 'Item 2: This field may not be blank.'],
   });
+});
+
+test('a field that is wrong in many ways is told of some, and how many more there are', () => {
+  const { tags } = problemsOf({ ...PLACE, tags: Array(100).fill([]) });
+  assert.equal(tags!.slice(9), ['Item 9: Not a valid string.', '… and 90 more.']);
+});
+
+test('what is too deep, or has too much in it, is not parsed', () => {
+  const deep = (levels: number): Buffer =>
+    Buffer.from(`{"lat":"\\\\\\"[[[","x":${'['.repeat(levels)}${']'.repeat(levels)}}`);
+  assert.is(parseJsonBody(deep(31)).kind, 'json');
+  const cases: [bytes: Buffer, reason: RegExp][] = [
+    [deep(32), /^JSON parse error - expected at most 32 values in one another$/],
+    [Buffer.from('[{"a":'.repeat(30_000)), /at most 32 values in one another/],
+    [Buffer.from(`[${'[],'.repeat(20_000)}0]`), /at most 10000 values/],
+  ];
+  for (const [bytes, reason] of cases) {
+    const { status, body } = errorOf(() => parseJsonBody(bytes));
+    assert.is(status, 400);
+    assert.match(String(body['detail' as never]), reason);
+  }
+  const { status } = errorOf(() => parseFormBody(Buffer.from('&'.repeat(1_000))));
+  assert.is(status, 413);
 });
 
 test('what is no object at all is told by its type', () => {

@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sharedArray } from '../../../src/common-array.js';
+import { clientOf, networkOf } from '../../../src/http/request/client.js';
 import type { HttpError } from '../../../src/http/request/errors.js';
-import { forwardedAddress } from '../../../src/http/request/origin.js';
 import {
-  clientOf,
   createThrottle,
   seedThrottle,
   THROTTLE_NUMBERS,
@@ -70,24 +69,33 @@ test('a client is an IPv4 address, or a network of 64 bits', () => {
     ['2001:db8::6', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
     ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['2001:DB8:0001::2:0:0:6', '2001:db8:1:0'],
+    ['::ffff:c000:201', '192.0.2.1'],
+    ['0:0:0:0:0:FFFF:192.0.2.1', '192.0.2.1'],
+    ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4'],
     ['', ''],
   ];
-  for (const [address, client] of cases) assert.is(clientOf(address), client, address);
+  for (const [address, client] of cases) assert.is(networkOf(address), client, address);
 });
 
-test('a proxy may name the port of a client, which makes no other client of it', () => {
-  const cases: [header: string, client: string | undefined][] = [
+test('a proxy may write the address of a client in any way, which makes no other client of it', () => {
+  const cases: [header: string, client: string][] = [
     ['198.51.100.9, 192.0.2.1:50123', '192.0.2.1'],
     ['192.0.2.1', '192.0.2.1'],
-    ['[2001:db8:1:2::6]:50123', '2001:db8:1:2::6'],
-    ['x, [2001:db8:1:2::6]', '2001:db8:1:2::6'],
-    ['2001:db8:1:2::6', '2001:db8:1:2::6'],
-    ['unknown', 'unknown'],
-    ['192.0.2.1, ', undefined],
+    ['[2001:db8:1:2::6]:50123', '2001:db8:1:2'],
+    ['x, [2001:DB8:1:2::6]', '2001:db8:1:2'],
+    ['[::ffff:c000:201]:50123', '192.0.2.1'],
+    ['2001:db8:1:2::6', '2001:db8:1:2'],
+    // what is no address is nobody's
+    ['unknown', '203.0.113.7'],
+    ['192.0.2.1, ', '203.0.113.7'],
   ];
   for (const [header, client] of cases) {
-    const request = { headers: { 'x-forwarded-for': header } } as unknown as IncomingMessage;
-    assert.is(forwardedAddress(request), client, header);
+    const headers = { 'x-forwarded-for': header };
+    const socket = { remoteAddress: '::ffff:203.0.113.7' };
+    const request = { headers, socket } as unknown as IncomingMessage;
+    assert.is(clientOf(request, true), client, header);
+    assert.is(clientOf(request, false), '203.0.113.7');
   }
 });
 

@@ -1,0 +1,180 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { exchange, type Reply } from '../support/client.js';
+import { JPEG } from '../support/images.js';
+import { startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const POINTS = '/rest/map_data_points/';
+const ATTACKER = '198.51.100.1';
+const OTHER = '203.0.113.7';
+const FORM = 'multipart/form-data; boundary=XX';
+const JSON_TYPE = 'application/json';
+
+const home = mkdtempSync(join(tmpdir(), 'waypost-attacks-'));
+const incoming = join(home, '.incoming');
+const flags = ['--snapshot', FIXTURE_POINTS, '--media', home, '--trust-proxy'];
+flags.push('--posts-per-address', '0');
+mkdirSync(join(home, 'map_data_points'));
+const service = await startOwnService(flags);
+const sockets: Socket[] = [];
+
+test.after(async () => {
+  await service.stop();
+  rmSync(home, { recursive: true });
+});
+test.after.each(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await until('no upload is left', () => readdirSync(incoming).length === 0);
+});
+
+function post(body: string | Buffer, type: string, more: Record<string, string> = {}) {
+  const headers = { 'Content-Type': type, 'X-Forwarded-For': OTHER, ...more };
+  return service.get(POINTS, { method: 'POST', body, headers });
+}
+
+function part(name: string, value: string | Buffer, file?: string): Buffer {
+  const fileName = file === undefined ? '' : `; filename="${file}"`;
+  const head = `--XX\r\nContent-Disposition: form-data; name="${name}"${fileName}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), Buffer.from(value), Buffer.from('\r\n')]);
+}
+
+const PLACE = [part('lat', '10.5'), part('lon', '-20.25')];
+
+function postImage(more: Record<string, string> = {}): Promise<Reply> {
+  const body = [...PLACE, part('image', JPEG, 'a.jpg'), Buffer.from('--XX--\r\n')];
+  return post(Buffer.concat(body), FORM, more);
+}
+
+/** Sends a post of the attacker without its end; `answer` tells what has come back. */
+function sendUnfinished(bytes: Buffer, type: string, { port } = service) {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  const head = `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ATTACKER}\r\nContent-Type: ${type}\r\n`;
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  socket.on('error', () => {});
+  socket.write(`${head}Content-Length: ${bytes.length + 1}\r\n\r\n`);
+  socket.write(bytes);
+  return { answer: () => text, leave: () => socket.destroy() };
+}
+
+test('the answer to a bad post is small, whatever was sent', async () => {
+  const place = '"lat":"10.5","lon":"-20.25"';
+  const cases: [status: number, body: string, type: string][] = [
+    [413, `lat=1&lon=2${'&tags='.repeat(40_000)}`, 'application/x-www-form-urlencoded'],
+    [400, `lat=1&lon=2${'&tags='.repeat(90)}`, 'application/x-www-form-urlencoded'],
+    [400, `{${place},"tags":[${'[],'.repeat(80_000)}[]]}`, JSON_TYPE],
+    [400, `{${place},"tags":[${'0,'.repeat(5_000)}0]}`, JSON_TYPE],
+    [400, `{${place},"tags":${'['.repeat(120_000)}${']'.repeat(120_000)}}`, JSON_TYPE],
+    [400, `{${place},"comment":${JSON.stringify('\u0001'.repeat(12_000))}}`, JSON_TYPE],
+    [413, `{${place},"comment":"${'x'.repeat(256 * 1024)}"}`, JSON_TYPE],
+  ];
+  for (const [status, body, type] of cases) {
+    const reply = await post(body, type);
+    assert.is(reply.status, status, body.slice(0, 60));
+    assert.ok(reply.text.length < 2_000, reply.text.slice(0, 300));
+  }
+  const shown = await post(`lat=x&comment=${'%3C'.repeat(70_000)}`, cases[0]![2], {
+    Accept: 'text/html',
+  });
+  assert.is(shown.status, 400);
+  assert.ok(shown.text.length < 50_000, `${shown.text.length}`);
+});
+
+test('unfinished bodies have bounded room, and give it up to another address', async () => {
+  const before = process.memoryUsage().arrayBuffers;
+  const piece = Buffer.from(`{"comment":"${'x'.repeat(255_000)}`);
+  const sent = Array.from({ length: 320 }, () => sendUnfinished(piece, JSON_TYPE));
+  const refused = (): number =>
+    sent.filter(({ answer }) => answer().startsWith('HTTP/1.1 503')).length;
+  await until('there is no more room', () => refused() >= 40);
+  const held = process.memoryUsage().arrayBuffers - before;
+  assert.ok(held < 120_000_000, `${held}`);
+  const reply = await post('{"lat":"10.5","lon":"-20.25"}', JSON_TYPE);
+  assert.is(reply.status, 201, reply.text);
+});
+
+test('slow uploads of one address deny images to no other', async () => {
+  const slow = Array.from({ length: 80 }, () =>
+    sendUnfinished(Buffer.concat([...PLACE, part('image', JPEG, 'slow.jpg')]), FORM),
+  );
+  const turnedOut = (): number =>
+    slow.filter(({ answer }) => answer().startsWith('HTTP/1.1 503')).length;
+  await until('there is no more room', () => turnedOut() === 16);
+  const reply = await postImage();
+  assert.is(reply.status, 201, reply.text);
+  await until('one made room', () => turnedOut() === 17);
+});
+
+test('a second image part without a name keeps no upload, in silence and when the client leaves', async () => {
+  const empty = '--XX\r\nContent-Disposition: form-data; name="image"; filename=""\r\n\r\n';
+  const body = Buffer.concat([part('image', JPEG, 'a.jpg'), Buffer.from(empty)]);
+  const leaving = sendUnfinished(body, FORM);
+  await until('it has come', () => readdirSync(incoming).length === 1);
+  leaving.leave();
+  await until('it is gone', () => readdirSync(incoming).length === 0);
+  const short = ['--upload-timeout', '1s', '--request-timeout', '1s'];
+  const impatient = await startOwnService([...flags, ...short]);
+  try {
+    const silent = sendUnfinished(body, FORM, impatient);
+    await until('it is answered', () => silent.answer() !== '');
+    assert.match(silent.answer(), /^HTTP\/1\.1 408 /);
+    await until('it is gone', () => readdirSync(incoming).length === 0);
+  } finally {
+    await impatient.stop();
+  }
+});
+
+test('a form whose raw JSON is none keeps no upload', async () => {
+  const body = [part('_content', '{bad'), part('image', JPEG, 'a.jpg'), Buffer.from('--XX--\r\n')];
+  const reply = await post(Buffer.concat(body), FORM, { Accept: 'text/html' });
+  assert.is(reply.status, 400);
+  assert.equal(readdirSync(incoming), []);
+});
+
+test('a folder of uploads that was removed is made again', async () => {
+  rmSync(incoming, { recursive: true });
+  assert.is((await postImage()).status, 201);
+});
+
+test('chunks in a request of HTTP/1.0 are refused, and nothing behind them is read', async () => {
+  const body = '1d\r\n{"lat":"10.5","lon":"-20.25"}\r\n0\r\n\r\n';
+  const head = `POST ${POINTS} HTTP/1.0\r\nConnection: keep-alive\r\nContent-Type: ${JSON_TYPE}\r\n`;
+  const next = 'GET /health/live HTTP/1.0\r\n\r\n';
+  const answer = await exchange(
+    service.port,
+    `${head}Transfer-Encoding: chunked\r\n\r\n${body}${next}`,
+  );
+  assert.match(answer, /^HTTP\/1\.1 400 .*Got Transfer-Encoding in a request of HTTP\/1\.0/s);
+  assert.is(answer.match(/HTTP\/1\.1 /g)?.length, 1, answer);
+});
+
+test('one address is one client, however a proxy writes it', async () => {
+  const limited = await startOwnService([...flags, '--posts-per-address', '2']);
+  try {
+    const statuses: number[] = [];
+    for (const address of [
+      '2001:db8::1',
+      '[2001:DB8:0:0::2]:4711',
+      '2001:0db8:0::3',
+      '2001:db9::1',
+    ]) {
+      const headers = { 'Content-Type': JSON_TYPE, 'X-Forwarded-For': address };
+      const body = '{"lat":"10.5","lon":"-20.25"}';
+      statuses.push((await limited.get(POINTS, { method: 'POST', body, headers })).status);
+    }
+    assert.equal(statuses, [201, 201, 429, 201]);
+  } finally {
+    await limited.stop();
+  }
+});
+
+test.run();
