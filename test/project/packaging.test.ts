@@ -94,7 +94,9 @@ test('nothing runs as root, and the root file system is read-only', () => {
     assert.ok(CLUSTER.includes(line), line);
   }
   for (const line of [
-    'DynamicUser=yes',
+    'User=waypost',
+    'Group=waypost',
+    'UMask=0027',
     'NoNewPrivileges=yes',
     'ProtectSystem=strict',
     'MemoryDenyWriteExecute=no',
