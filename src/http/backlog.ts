@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { queuedBytes } from '../node-internals.js';
 
 /** What is kept of answers that clients have not taken. */
 export interface BacklogLimits {
@@ -152,11 +153,8 @@ function bytesOf({ responses }: Entry): number {
 
 /** Notes whether the system took something since the last look. */
 function look(entry: Entry): void {
-  // Node counts a write when it is handed over, its handle what is left of it
-  const { bytesWritten, _handle: handle } = entry.socket as Socket & {
-    readonly _handle: { readonly writeQueueSize: number } | null;
-  };
-  const taken = bytesWritten - (handle?.writeQueueSize ?? 0);
+  // Node counts a write when it is handed over
+  const taken = entry.socket.bytesWritten - queuedBytes(entry.socket);
   if (taken === entry.taken) return;
   entry.taken = taken;
   entry.movedAt = performance.now();

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { responseOf, stopParsing } from '../node-internals.js';
 import { createPace, type Pace, type Share } from './answer/pace.js';
 import type { CutCounts } from './limits.js';
 
@@ -132,7 +133,7 @@ export function createGate(
       return;
     }
     if (socket.destroyed) return;
-    const line = lines.get(socket) ?? open(socket, firstOf(socket));
+    const line = lines.get(socket) ?? open(socket, responseOf(socket)!);
     const { length } = line.waiting;
     // one packet at a time is read from a connection: alone it may have as many as that holds
     if (length >= FAIR_SHARE && allWaiting - length >= mostWaiting) {
@@ -197,19 +198,9 @@ function inTurns(
   };
 }
 
-/** Where Node keeps the response whose turn it is: that of the request which passed at once. */
-function firstOf(socket: Socket): ServerResponse {
-  return (socket as Socket & { readonly _httpMessage: ServerResponse })._httpMessage;
-}
-
-/**
- * Closes a connection. Node's parser would go on to the end of the packet, which may hold a
- * thousand requests: to it the next one looks like a request for another protocol, behind which it
- * stops.
- */
+/** Closes a connection, whose packet may hold a thousand requests more. */
 function cutOff(socket: Socket): void {
-  const { parser } = socket as Socket & { readonly parser?: { onIncoming: () => number } | null };
-  if (parser) parser.onIncoming = () => 2;
+  stopParsing(socket);
   socket.destroy();
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { responseOf } from '../node-internals.js';
 
 /** What a thread lets its clients do. */
 export interface Limits {
@@ -52,9 +53,8 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
     socket.destroy();
     return;
   }
-  // where Node keeps the answer that is being sent
-  const { _httpMessage: pending } = socket as Socket & { _httpMessage?: ServerResponse };
-  if (pending !== undefined && pending !== null && !waitsForBody(pending)) {
+  const pending = responseOf(socket);
+  if (pending !== undefined && !waitsForBody(pending)) {
     pending.once('close', () => refuseBrokenRequest(error, socket));
     return;
   }

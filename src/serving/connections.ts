@@ -1,7 +1,8 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { sharedArray } from '../common-array.js';
 import type { CutCounts } from '../http/limits.js';
+import { responseOf } from '../node-internals.js';
 
 /** Open connections of each thread that serves, by its number, in memory that all share. */
 export type ConnectionCounts = Int32Array;
@@ -100,16 +101,10 @@ export function holdConnections(
     let left = LOOKS;
     for (const socket of open) {
       if (usedAt.get(socket)! > now - idleMs || left-- === 0) return undefined;
-      if (!isAnswering(socket)) return socket;
+      if (responseOf(socket) === undefined) return socket;
       // it is in use, and must not stand before those that are not
       use(socket, now);
     }
     return undefined;
   }
-}
-
-/** Whether an answer is being made or sent, by where Node keeps it. */
-export function isAnswering(socket: Socket): boolean {
-  const { _httpMessage: pending } = socket as Socket & { readonly _httpMessage?: ServerResponse };
-  return pending !== undefined && pending !== null;
 }

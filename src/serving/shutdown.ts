@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { isAnswering } from './connections.js';
+import { responseOf } from '../node-internals.js';
 
 /** For so long answers tell clients, by `Connection: close`, before idle connections are closed. */
 const NOTICE_MS = 500;
@@ -46,7 +46,7 @@ export async function drain(
 
 /** Closes the connections without a request under way, nor any byte of one. */
 function closeIdle(server: Server, connections: ReadonlySet<Socket>): void {
-  const answering = [...connections].filter(isAnswering);
+  const answering = [...connections].filter((socket) => responseOf(socket) !== undefined);
   // Node counts a connection as idle once its answer was handed over, though the client has yet to
   // take it: those keep out of the way of the method that all sockets share
   for (const socket of answering) socket.destroy = () => socket;

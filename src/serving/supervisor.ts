@@ -3,6 +3,7 @@ import type { Server } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { descriptorOf } from '../node-internals.js';
 import type { ServeSettings } from '../settings/setting.js';
 import { openSockets, portOf } from './listen.js';
 
@@ -135,7 +136,7 @@ function endOf(child: ChildProcess): Promise<Ending> {
 function startProcess(sockets: readonly Server[], workers: number): ChildProcess {
   const [, script, ...args] = process.argv;
   // the same sockets for each thread, as file descriptors of its own
-  const given = Array.from({ length: workers }, () => sockets.map(fdOf)).flat();
+  const given = Array.from({ length: workers }, () => sockets.map(descriptorOf)).flat();
   return fork(script!, args, {
     execArgv: execArgvOf(workers),
     env: { ...process.env, [SOCKETS]: `${workers} of ${sockets.length}` },
@@ -151,9 +152,4 @@ function startProcess(sockets: readonly Server[], workers: number): ChildProcess
 function execArgvOf(workers: number): string[] {
   const own = workers < availableParallelism() ? [] : ['--v8-pool-size=1'];
   return [...own, ...process.execArgv];
-}
-
-/** Node tells the file descriptor of a listening socket only where its own modules look for it. */
-function fdOf(server: Server): number {
-  return (server as unknown as { readonly _handle: { readonly fd: number } })._handle.fd;
 }

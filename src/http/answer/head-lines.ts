@@ -1,4 +1,5 @@
-import { type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
+import { ServerResponse, STATUS_CODES } from 'node:http';
+import { canSetHead, setHead } from '../../node-internals.js';
 
 /** How long an idle connection is kept, in milliseconds: longer than proxies do. */
 export const KEEP_ALIVE_MS = 72_000;
@@ -27,11 +28,6 @@ export type PlainStatus = 200 | 201 | 204 | 304;
 /** Gives a response its status and its header lines, before it is ended. */
 export type WriteHead = (response: ServerResponse, status: PlainStatus, lines: string) => void;
 
-/** Where Node keeps the text of a head until it is sent with the body. */
-interface Headed {
-  _header: string | null;
-}
-
 /**
  * Makes a writer of heads. `lines` must hold only what may stand in a head: nothing checks them.
  * Node's own `writeHead` joins the same text out of single headers and checks each, which takes a
@@ -39,7 +35,7 @@ interface Headed {
  * 1.0, the last answer of a connection, and a response that is not Node's own.
  */
 export function createWriteHead(): WriteHead {
-  const canSetText = keepsHeadAsText();
+  const canSetText = canSetHead();
   const starts = { 200: startOf(200), 201: startOf(201), 204: startOf(204), 304: startOf(304) };
   let second = 0;
   let ending = '';
@@ -59,7 +55,7 @@ export function createWriteHead(): WriteHead {
     const { httpVersionMinor } = response.req;
     if (canSetText && response.shouldKeepAlive && httpVersionMinor === 1 && isPlain(response)) {
       response.statusCode = status;
-      (response as unknown as Headed)._header = starts[status] + lines + endingNow();
+      setHead(response, starts[status] + lines + endingNow());
     } else {
       response.writeHead(status, parseLines(lines));
     }
@@ -72,14 +68,4 @@ function startOf(status: PlainStatus): string {
 
 function isPlain(response: ServerResponse): boolean {
   return Object.getPrototypeOf(response) === ServerResponse.prototype;
-}
-
-/** Whether this version of Node has a response's head where it is expected. */
-function keepsHeadAsText(): boolean {
-  const request = { method: 'GET', httpVersionMajor: 1, httpVersionMinor: 1 } as IncomingMessage;
-  const response = new ServerResponse(request);
-  const headed = response as unknown as Headed;
-  if (headed._header !== null || response.headersSent) return false;
-  headed._header = 'HTTP/1.1 200 OK\r\n\r\n';
-  return response.headersSent;
 }

@@ -1,0 +1,57 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
+
+/*
+ * All that is used of Node's own and documented nowhere; `test/node-internals.test.ts` fails on a
+ * Node that has it otherwise.
+ */
+
+interface Connection {
+  /** Null once the last response has been sent. */
+  readonly _httpMessage?: ServerResponse | null;
+  readonly parser?: { onIncoming: () => number } | null;
+  readonly _handle: { readonly writeQueueSize: number } | null;
+}
+
+interface Response {
+  /** Null until there is one. */
+  _header: string | null;
+}
+
+/** The response whose turn it is on a connection; undefined where none is made or sent. */
+export function responseOf(socket: Socket): ServerResponse | undefined {
+  return (socket as unknown as Connection)._httpMessage ?? undefined;
+}
+
+/**
+ * Keeps Node's parser from going on to the end of the packet, which may hold a thousand requests:
+ * to it the next one looks like a request for another protocol, behind which it stops.
+ */
+export function stopParsing(socket: Socket): void {
+  const { parser } = socket as unknown as Connection;
+  if (parser) parser.onIncoming = () => 2;
+}
+
+/** What the system has not taken yet of the bytes that Node counts as written. */
+export function queuedBytes(socket: Socket): number {
+  return (socket as unknown as Connection)._handle?.writeQueueSize ?? 0;
+}
+
+/** Gives a response the text of its head, which is sent with the body as it is. */
+export function setHead(response: ServerResponse, text: string): void {
+  (response as unknown as Response)._header = text;
+}
+
+/** Whether {@link setHead} does what it says, which depends on the version of Node. */
+export function canSetHead(): boolean {
+  const request = { method: 'GET', httpVersionMajor: 1, httpVersionMinor: 1 } as IncomingMessage;
+  const response = new ServerResponse(request);
+  if ((response as unknown as Response)._header !== null || response.headersSent) return false;
+  setHead(response, 'HTTP/1.1 200 OK\r\n\r\n');
+  return response.headersSent;
+}
+
+/** The file descriptor of a listening socket. */
+export function descriptorOf(server: Server): number {
+  return (server as unknown as { readonly _handle: { readonly fd: number } })._handle.fd;
+}
