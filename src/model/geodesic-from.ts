@@ -1,8 +1,9 @@
-import { Antipodal } from './antipodal.js';
+import geographiclib from 'geographiclib-geodesic';
 import { EQUATOR_RADIUS, FLATTENING, POLAR_RADIUS, SECOND_ECCENTRICITY_SQUARED } from './geo.js';
 import { GeodesicSeries } from './geodesic-series.js';
 import type { Degrees, Metres } from './units.js';
 
+const { Geodesic } = geographiclib;
 const RADIANS = Math.PI / 180;
 
 /** Share of the arc that the point that was measured may be off the point that was asked for. */
@@ -17,9 +18,15 @@ const SAME_PLACE = 1.5e-5;
  */
 const POLAR = 1e-6;
 
+/** Closer than this to the opposite meridian, in radians, two geodesics may be equally long. */
+const OPPOSITE = 1e-9;
+/** What the general solution is asked for. */
+const ASKED =
+  Geodesic.DISTANCE | Geodesic.AZIMUTH | Geodesic.REDUCEDLENGTH | Geodesic.GEODESICSCALE;
+
 /**
  * Geodesics of the WGS84 ellipsoid from one place to many, at a small part of the cost of the
- * general solution. After {@link measure} the fields describe the end of the geodesic.
+ * general solution but near the antipode, which is left to that. After {@link measure} the fields describe the end of the geodesic.
  */
 export class GeodesicFrom {
   readonly lon: Degrees;
@@ -28,7 +35,6 @@ export class GeodesicFrom {
   readonly #sin: number;
   readonly #cos: number;
   readonly #scale: number;
-  readonly #antipodal = new Antipodal();
   // cosine of the arc beyond which a point is near the antipode
   readonly #far: number;
   readonly #series = new GeodesicSeries();
@@ -53,6 +59,8 @@ export class GeodesicFrom {
   sinLat = 0;
   /** Curvature of the circle of points as far away, at the end, in 1/m. */
   curvature = 0;
+  /** How often the general solution was taken. */
+  solved = 0;
   /**
    * Radians of longitude east of the point asked for at which all of this holds, a few millionths
    * at most.
@@ -110,7 +118,11 @@ export class GeodesicFrom {
       const sinArc = Math.sqrt(east * east + north2 * north2);
       const cosArc = sin1 * sin2 + cos1 * cos2 * cosOmega;
       this.isFar = cosArc < this.#far && cos1 > POLAR && cos2 > POLAR;
-      if (this.isFar) return this.#measureFar(sin2, cos2, lambda, sign);
+      if (this.isFar) {
+        return (
+          lambda < Math.PI - OPPOSITE && this.#measureFar(coords[2 * row]!, coords[2 * row + 1]!)
+        );
+      }
       if (sinArc < SAME_PLACE) return false;
       const sinAzimuth = east / sinArc;
       // the azimuth where the great circle crosses the equator
@@ -145,16 +157,16 @@ export class GeodesicFrom {
     return false;
   }
 
-  #measureFar(sin2: number, cos2: number, lambda: number, sign: number): boolean {
-    const far = this.#antipodal;
-    if (!far.solve(this.#sin, this.#cos, sin2, cos2, lambda)) return false;
-    this.offset = sign * far.miss;
-    this.distance = POLAR_RADIUS * far.length;
-    this.sinAzimuth = sign * far.sinAzimuth;
-    this.cosAzimuth = far.cosAzimuth;
-    this.reduced = POLAR_RADIUS * far.reduced;
-    this.curvature = far.scale / this.reduced;
-    return true;
+  #measureFar(lon: Degrees, lat: Degrees): boolean {
+    this.solved++;
+    const end = Geodesic.WGS84.Inverse(this.lat, this.lon, lat, lon, ASKED);
+    this.offset = 0;
+    this.distance = end.s12!;
+    this.sinAzimuth = Math.sin(end.azi2! * RADIANS);
+    this.cosAzimuth = Math.cos(end.azi2! * RADIANS);
+    this.reduced = end.m12!;
+    this.curvature = end.M21! / this.reduced;
+    return this.reduced > 0;
   }
 
   /** Length of the geodesic to the very point that was asked for. */

@@ -16,12 +16,9 @@ const NOISE: Metres = 1e-6;
 
 const RADIANS = Math.PI / 180;
 
-// nanoseconds to measure a place, one that is farther away than `FAR`, where an azimuth has to be
-// searched for, and in addition where the general solution must decide
+// nanoseconds to measure a place, and in addition where the general solution must decide
 const MEASURING = 500;
-const MEASURING_FAR = 4_000;
 const SOLVING = 2_000;
-const FAR: Metres = 19_850_000;
 
 /** Places that are remembered, a power of two. */
 const PLACES = 1_024;
@@ -78,9 +75,8 @@ export class Rim {
 
   /** Nanoseconds that all measuring has taken, more or less. */
   get work(): number {
-    // what is measured is about as far away as the rim
-    const measuring = this.#circle.radius < FAR ? MEASURING : MEASURING_FAR;
-    return this.measured * measuring + this.solved * SOLVING;
+    const solved = this.solved + (this.#from?.solved ?? 0);
+    return this.measured * MEASURING + solved * SOLVING;
   }
 
   /**
