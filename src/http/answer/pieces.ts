@@ -33,8 +33,11 @@ export function createPieceWork(pace: Pace = createPace()): DoInPieces {
 
   function turn(until: number): void {
     do {
-      const entry = entries.shift()!;
-      if (!entry.waiter.isGone() && !isDone(entry)) entries.push(entry);
+      const entry = entries[0]!;
+      const goesOn = !entry.waiter.isGone() && !isDone(entry);
+      // not before: what is done may begin other work, for which a turn is coming already
+      entries.shift();
+      if (goesOn) entries.push(entry);
     } while (entries.length > 0 && performance.now() < until);
     if (entries.length > 0) pace.next(turn);
   }

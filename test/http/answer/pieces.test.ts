@@ -34,6 +34,21 @@ function* work(name: string, pieces: number, notes: string[]): Generator<void, s
   return name;
 }
 
+test('work that is done may begin other work', async () => {
+  const doInPieces = createPieceWork(createPace(1));
+  const notes: string[] = [];
+  const client = waiting();
+  doInPieces(work('first', 2, notes), {
+    ...client,
+    done: () => doInPieces(work('second', 1, notes), client),
+  });
+  while (client.ended.length === 0) await turn();
+  // a turn too many would find no work
+  await turn();
+  await turn();
+  assert.equal(notes, ['first', 'first', 'second']);
+});
+
 test('all work together gets a share of each turn, and each its piece in turn', async () => {
   const doInPieces = createPieceWork(createPace(1));
   const notes: string[] = [];
