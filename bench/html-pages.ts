@@ -32,7 +32,8 @@ function main(): void {
     const page = { title: 'Map data points', list, records: new SingleRecords(records) };
     const exchange: Exchange = {
       target: '/rest/map_data_points/?page=2',
-      headers: () => ['ETag', '"tag"'],
+      snapshot: 'tag',
+      headers: ['Allow', 'GET'],
       memory: FRESH_MEMORY,
     };
     const rounds = Array.from({ length: ROUNDS }, () =>

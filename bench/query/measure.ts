@@ -1,4 +1,4 @@
-import { createPageCopier, fetchPage } from '../../src/dataset/record-page.js';
+import { createPageCopier } from '../../src/dataset/record-page.js';
 import { FRESH_MEMORY } from '../../src/http/formats/format.js';
 import { JSON_FORMAT } from '../../src/http/formats/json.js';
 import { pageLinks } from '../../src/http/formats/links.js';
@@ -30,7 +30,8 @@ export function pageOf(engine: Engine, ordering: Ordering): Contender {
   const copier = createPageCopier();
   const exchange = {
     target: '',
-    headers: () => [],
+    snapshot: '',
+    headers: [],
     memory: FRESH_MEMORY,
   };
   return {
@@ -38,8 +39,7 @@ export function pageOf(engine: Engine, ordering: Ordering): Contender {
     run(filters) {
       const page = engine.run({ filters, ordering, page: 1, pageSize: 100 })!;
       const links = pageLinks(LINK_BASE, [], page.page, page.pageCount);
-      const fetched = fetchPage(engine.dataset.records, page.rows, page.length);
-      const records = new PointRecords(fetched, copier);
+      const records = new PointRecords(engine.dataset, page, copier);
       const { count, page: number, pageCount } = page;
       const list = { count, links, base: LINK_BASE, pairs: [], page: number, pageCount };
       return JSON_FORMAT.encode({ title: '', list, records }, exchange);

@@ -20,7 +20,7 @@ function sendOnce(form: HTMLFormElement): void {
   });
 }
 
-/** Tells how long the service worked on the page, which only its headers say. */
+/** Tells how the page was found and how long that took, which only its headers say. */
 function tellTiming(place: HTMLElement): void {
   const [navigation] = performance.getEntriesByType('navigation');
   const timings = (navigation as PerformanceNavigationTiming | undefined)?.serverTiming ?? [];
@@ -28,7 +28,11 @@ function tellTiming(place: HTMLElement): void {
   if (total === undefined) return;
   const micros = Math.round(total.duration * 1000).toLocaleString('en');
   const isKept = timings.some(({ name }) => name === 'cache');
-  place.textContent = `Answered in ${micros} µs${isKept ? ', from the cache' : ''}.`;
+  const found = timings.find(({ name }) => name === 'query')?.description.split(', ') ?? [];
+  const [form, way, looks] = found;
+  const rows = Number.parseInt(looks ?? '', 10).toLocaleString('en');
+  const how = form === undefined ? '' : `${rows} rows touched; matches: ${form}, page: ${way}. `;
+  place.textContent = `${how}Answered in ${micros} µs${isKept ? ', from the cache' : ''}.`;
 }
 
 /**

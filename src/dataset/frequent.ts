@@ -71,7 +71,7 @@ function bestOf({ texts, postings: { counts } }: TextAttribute): Counts {
 
 /** Counts the rows that came since it was asked for before. */
 function countPosted(tail: Tail): Posted {
-  const found = posted.get(tail) ?? { length: tail.start, status: new Map(), tags: new Map() };
+  const found = posted.get(tail) ?? { length: 0, status: new Map(), tags: new Map() };
   posted.set(tail, found);
   const { texts, textEnds } = tail.attributes;
   for (const length = tailLength(tail); found.length < length; found.length++) {

@@ -27,13 +27,12 @@ interface MergeRows {
  * twice.
  */
 export function mergeDataset(parts: DatasetParts, tail: Tail, length: TailRow): DatasetParts {
-  const { start } = tail;
   const rows = placeRows(parts, tail, length);
   const count = rows.sourceOf.length;
   const added = {
-    id: tail.id.subarray(start, length),
-    createdAt: tail.createdAt.subarray(start, length),
-    modifiedAt: tail.modifiedAt.subarray(start, length),
+    id: tail.id.subarray(0, length),
+    createdAt: tail.createdAt.subarray(0, length),
+    modifiedAt: tail.modifiedAt.subarray(0, length),
   };
   const orders = mergeOrders(parts, added, rows.rowOf);
   refuseRepeatedIds(orders.byId);
@@ -55,10 +54,10 @@ export function mergeDataset(parts: DatasetParts, tail: Tail, length: TailRow): 
 /** Finds the rows; from there on the ids of the tree are the rows themselves. */
 function placeRows(parts: DatasetParts, tail: Tail, length: TailRow): MergeRows {
   const coords = KDBush.from(parts.kdbush).coords as Float64Array;
-  const count = parts.count + length - tail.start;
+  const count = parts.count + length;
   const kdbush = new KDBush(count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
   for (let row = 0; row < parts.count; row++) kdbush.add(coords[2 * row]!, coords[2 * row + 1]!);
-  for (let row = tail.start; row < length; row++) {
+  for (let row = 0; row < length; row++) {
     kdbush.add(tail.coords[2 * row]!, tail.coords[2 * row + 1]!);
   }
   kdbush.finish();
@@ -73,10 +72,9 @@ function placeRows(parts: DatasetParts, tail: Tail, length: TailRow): MergeRows 
 
 function mergeRecords({ count, records }: DatasetParts, tail: Tail, rows: MergeRows): Records {
   const { sourceOf } = rows;
-  const first = tail.start - count;
   const merged = allocateRecords(
     sourceOf.map((source) =>
-      source < count ? recordLength(records, source) : tailRecord(tail, first + source).length,
+      source < count ? recordLength(records, source) : tailRecord(tail, source - count).length,
     ),
   );
   // made from the memory itself: views of views are slower to make
@@ -85,7 +83,7 @@ function mergeRecords({ count, records }: DatasetParts, tail: Tail, rows: MergeR
     const source = sourceOf[row]!;
     const isAccepted = source >= count;
     const { buffer } = isAccepted ? tail.bytes : from[source >>> records.chunkBits]!;
-    const end = isAccepted ? tail.ends[first + source]! : records.ends[source]!;
+    const end = isAccepted ? tail.ends[source - count]! : records.ends[source]!;
     const start = recordStart(merged, row);
     const length = merged.ends[row]! - start;
     to[row >>> merged.chunkBits]!.set(new Uint8Array(buffer, end - length, length), start);
@@ -101,7 +99,7 @@ function mergeAttributes(
   const collector = new AttributeCollector(rowOf.length);
   collector.addAttributes(attributes, rowOf);
   for (let source = count; source < rowOf.length; source++) {
-    collector.addTailRow(tail.attributes, tail.start + source - count, rowOf[source]!);
+    collector.addTailRow(tail.attributes, source - count, rowOf[source]!);
   }
   return collector.finish();
 }

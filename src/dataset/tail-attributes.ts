@@ -46,11 +46,6 @@ export function putAttributes(
   textEnds[row] = end;
 }
 
-/** Bytes of the texts of rows `first` to `length - 1`. */
-export function textsSize({ textEnds }: TailAttributes, first: number, length: number): number {
-  return endBefore(textEnds, length) - endBefore(textEnds, first);
-}
-
 /** Copies rows `first` to `length - 1` to the beginning of `next`. */
 export function copyAttributes(
   next: TailAttributes,

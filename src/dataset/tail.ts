@@ -6,7 +6,6 @@ import {
   copyAttributes,
   putAttributes,
   type TailAttributes,
-  textsSize,
 } from './tail-attributes.js';
 
 /** A point's place in a tail: from 0, in the sequence in which points were accepted. */
@@ -24,16 +23,8 @@ export interface Tail {
    * settled. Rows have numbers above it.
    */
   readonly base: number;
-  /**
-   * Rows below this one are part of the generation; they tell what has been added since an answer
-   * was made.
-   */
-  readonly start: TailRow;
-  /**
-   * How many points had been added to the snapshot before row 0; they are part of the generation,
-   * too.
-   */
-  readonly offset: number;
+  /** When the last of these was accepted, in microseconds since the epoch, where that is known. */
+  readonly baseTime: number;
   /** Longitude and latitude of each row, in turn. */
   readonly coords: Float64Array;
   readonly id: Float64Array;
@@ -42,7 +33,7 @@ export interface Tail {
   readonly modifiedAt: Float64Array;
   /** Ascending: the numbers under which the points were accepted. */
   readonly sequence: Float64Array;
-  /** Where each row's record ends in {@link bytes}. Those of rows below {@link start} are empty. */
+  /** Where each row's record ends in {@link bytes}. */
   readonly ends: Uint32Array;
   /** The rendered JSON of each row, end to end, then {@link SPARE_BYTES}. */
   readonly bytes: Uint8Array;
@@ -78,37 +69,29 @@ export interface AcceptedPoint {
  * Memory is taken from the system only where something is written to it.
  */
 export function createTail(capacity: TailSize, base = 0): Tail {
-  return allocateTail(capacity, capacity.bytes, { base, start: 0, offset: 0 });
+  return allocateTail(capacity, capacity.bytes, { base, baseTime: Number.NEGATIVE_INFINITY });
 }
 
 /**
- * Makes the tail of the generation that rows below `merged` of another tail have become part of.
- * The new tail begins with the last `history` of them, without their records, has all rows from
- * `merged` on, and takes as much as a new one with these.
+ * Makes the tail of the generation that rows below `merged` of another tail have become part of: it
+ * has all rows from `merged` on, and takes as much as a new one with these.
  */
-export function continueTail(
-  tail: Tail,
-  merged: TailRow,
-  history: number,
-  { rows, bytes }: TailSize,
-): Tail {
+export function continueTail(tail: Tail, merged: TailRow, capacity: TailSize): Tail {
   const length = tailLength(tail);
-  const first = Math.max(0, merged - history);
   const from = endOf(tail, merged - 1);
   const to = endOf(tail, length - 1);
-  const next = allocateTail(
-    { rows: rows + merged - first, bytes },
-    bytes + textsSize(tail.attributes, first, merged),
-    { base: lastSequence(tail, merged), start: merged - first, offset: tail.offset + first },
-  );
-  next.coords.set(tail.coords.subarray(2 * first, 2 * length));
+  const next = allocateTail(capacity, capacity.bytes, {
+    base: lastSequence(tail, merged),
+    baseTime: lastTime(tail, merged),
+  });
+  next.coords.set(tail.coords.subarray(2 * merged, 2 * length));
   for (const column of ['id', 'createdAt', 'modifiedAt', 'sequence'] as const) {
-    next[column].set(tail[column].subarray(first, length));
+    next[column].set(tail[column].subarray(merged, length));
   }
-  copyAttributes(next.attributes, tail.attributes, first, length);
+  copyAttributes(next.attributes, tail.attributes, merged, length);
   next.bytes.set(tail.bytes.subarray(from, to));
-  for (let row = merged; row < length; row++) next.ends[row - first] = tail.ends[row]! - from;
-  Atomics.store(next.published, 0, length - first);
+  for (let row = merged; row < length; row++) next.ends[row - merged] = tail.ends[row]! - from;
+  Atomics.store(next.published, 0, length - merged);
   return next;
 }
 
@@ -122,10 +105,15 @@ export function lastSequence({ base, sequence }: Tail, length: TailRow): number 
   return length === 0 ? base : Math.max(base, sequence[length - 1]!);
 }
 
-/** How much of a tail is not part of the generation. */
-export function liveSize(tail: Tail): TailSize {
-  const length = tailLength(tail);
-  return { rows: length - tail.start, bytes: endOf(tail, length - 1) };
+/** When the last of the rows below `length` was accepted, or the base, in microseconds. */
+export function lastTime({ baseTime, createdAt }: Tail, length: TailRow): number {
+  return length === 0 ? baseTime : createdAt[length - 1]!;
+}
+
+/** How much is in a tail. */
+export function sizeOf(tail: Tail): TailSize {
+  const rows = tailLength(tail);
+  return { rows, bytes: endOf(tail, rows - 1) };
 }
 
 /** Whether a tail has room for so many rows, with so many bytes of records together. */
@@ -162,15 +150,14 @@ export function appendToTail(tail: Tail, points: readonly AcceptedPoint[]): void
   Atomics.store(tail.published, 0, length);
 }
 
-/** A view of the record of a row from {@link Tail.start} on. */
+/** A view of the record of a row. */
 export function tailRecord(tail: Tail, row: TailRow): Uint8Array {
   return tail.bytes.subarray(endOf(tail, row - 1), tail.ends[row]);
 }
 
-/** The row from `from` to `to - 1` that has the id; -1 where none does. */
-export function tailRowOf({ id }: Tail, wanted: number, from: TailRow, to: TailRow): TailRow {
-  const row = id.subarray(0, to).lastIndexOf(wanted);
-  return row < from ? -1 : row;
+/** The row below `length` that has the id; -1 where none does. */
+export function tailRowOf({ id }: Tail, wanted: number, length: TailRow): TailRow {
+  return id.subarray(0, length).lastIndexOf(wanted);
 }
 
 function endOf({ ends }: Tail, row: TailRow): number {
@@ -181,7 +168,7 @@ function endOf({ ends }: Tail, row: TailRow): number {
 function allocateTail(
   { rows, bytes }: TailSize,
   textBytes: number,
-  place: Pick<Tail, 'base' | 'start' | 'offset'>,
+  place: Pick<Tail, 'base' | 'baseTime'>,
 ): Tail {
   const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
   return {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { DatasetParts } from '../dataset/dataset.js';
 import {
@@ -21,13 +20,6 @@ export interface Accepted {
   readonly record?: string;
 }
 
-/** The tail that a snapshot is first served with, and a name for its points. */
-export interface FirstTail {
-  readonly tail: Tail;
-  /** Empty where there are no points. */
-  readonly name: string;
-}
-
 /** How long a first tail is worked on in a turn of the event loop: some 10 µs a point. */
 const TURN_MS = 4;
 
@@ -44,7 +36,7 @@ export async function makeFirstTail(
   posts: readonly Accepted[],
   spare: TailSize,
   base: number,
-): Promise<FirstTail> {
+): Promise<Tail> {
   const points: AcceptedPoint[] = [];
   let { bytes } = spare;
   await inTurns(posts, (post) => {
@@ -53,27 +45,18 @@ export async function makeFirstTail(
     bytes += point.record.length;
   });
   const tail = createTail({ rows: spare.rows + points.length, bytes });
-  const hash = createHash('sha256');
-  await inTurns(points, (accepted) => {
-    appendToTail(tail, [accepted]);
-    const { sequence, point } = accepted;
-    hash.update(`${sequence} ${point.id} ${point.createdAt.micros}\n`);
-  });
+  await inTurns(points, (point) => appendToTail(tail, [point]));
   // the points themselves are not behind the base
-  return { tail: { ...tail, base }, name: points.length === 0 ? '' : hash.digest('hex') };
+  return { ...tail, base };
 }
 
-/**
- * Merges points into a dataset, as many at once as a tail of the size `most` takes; returns a name
- * for them, too.
- */
+/** Merges points into a dataset, as many at once as a tail of the size `most` takes. */
 export async function mergePoints(
   given: DatasetParts,
   posts: readonly Accepted[],
   most: TailSize,
   merge: (task: MergeTask) => Promise<DatasetParts>,
-): Promise<{ readonly dataset: DatasetParts; readonly name: string }> {
-  const hash = createHash('sha256');
+): Promise<DatasetParts> {
   let dataset = given;
   let tail = createTail(most);
   const mergeTail = async (): Promise<void> => {
@@ -81,16 +64,14 @@ export async function mergePoints(
   };
   await inTurns(posts, async (post) => {
     const accepted = accept(post);
-    const { sequence, point, record } = accepted;
-    if (!hasRoom(tail, { rows: 1, bytes: record.length })) {
+    if (!hasRoom(tail, { rows: 1, bytes: accepted.record.length })) {
       await mergeTail();
       tail = createTail(most);
     }
     appendToTail(tail, [accepted]);
-    hash.update(`${sequence} ${point.id} ${point.createdAt.micros}\n`);
   });
   await mergeTail();
-  return { dataset, name: hash.digest('hex') };
+  return dataset;
 }
 
 async function inTurns<T>(

@@ -1,14 +1,10 @@
-import { createHash } from 'node:crypto';
 import { assembleDataset, type DatasetParts } from '../dataset/dataset.js';
-import { lastSequence, type Tail, tailLength } from '../dataset/tail.js';
+import { lastSequence, lastTime, type Tail, type TailRow, tailLength } from '../dataset/tail.js';
 import type { Notification } from '../model/notification.js';
 import { createEngine, type Engine } from '../query/engine.js';
 
-/**
- * Part of every tag: raise `RENDERING` when the same points are rendered into other bytes, so that
- * no client keeps the old ones.
- */
-const RENDERING = 1;
+/** Digits of the digest that name a snapshot. */
+const TAG_DIGITS = 16;
 
 /**
  * What a generation is made from, as threads pass it on to each other: the points' memory is
@@ -24,11 +20,23 @@ export interface GenerationParts {
   readonly loadedAt: number;
   /** The points that were accepted since; undefined where none are taken. */
   readonly tail?: Tail | undefined;
-  /**
-   * Names the accepted points that the snapshot was first served with; empty where there were none.
-   * Points that are merged later do not change it.
-   */
-  readonly waiting?: string;
+  /** The name of the journal that accepted points come from; empty where it has none. */
+  readonly journal?: string;
+}
+
+/**
+ * What a request is answered from: a snapshot and the points accepted up to a moment. The same
+ * state has the same name in every process, and before and after a merge.
+ */
+export interface State {
+  /** The tag of the snapshot; behind it, where points are accepted, journal and last sequence. */
+  readonly name: string;
+  /** The tag of the snapshot. */
+  readonly snapshot: string;
+  /** How many rows of the tail belong to it. */
+  readonly length: TailRow;
+  /** When the snapshot was exported or the last point accepted, the later of both: an HTTP date. */
+  readonly lastModified: string;
 }
 
 /**
@@ -40,19 +48,14 @@ export interface Generation {
   readonly tail: Tail | undefined;
   /** JSON of each user's unseen notifications, newest id first. */
   readonly unseen: ReadonlyMap<number, readonly string[]>;
-  /**
-   * Names the snapshot in validators: hexadecimal. The same for all generations that accepted
-   * points were merged into.
-   */
+  /** Names the snapshot: the first digits of its digest. */
   readonly tag: string;
-  /** Names the load of the snapshot in this process, and all generations that came of it. */
-  readonly lineage: string;
   readonly count: number;
   /** Milliseconds since the epoch. */
   readonly exportedAt: number;
   readonly loadedAt: number;
-  /** When it was exported, as an HTTP date. */
-  readonly lastModified: string;
+  /** What is served now: the same object until another point is accepted. */
+  state(): State;
 }
 
 /**
@@ -60,39 +63,55 @@ export interface Generation {
  * itself.
  */
 export function createGeneration(parts: GenerationParts): Generation {
-  const { extra, loadedAt, tail } = parts;
+  const { extra, digest, loadedAt, tail } = parts;
   const dataset = assembleDataset(parts.dataset);
   const { report } = dataset;
+  const tag = digest.slice(0, TAG_DIGITS);
   return {
     parts,
     engine: createEngine(dataset),
     tail,
     unseen: unseenByUser([...report.notifications, ...extra]),
-    ...namesOf(parts),
+    tag,
     count: dataset.count,
     exportedAt: report.createdAt,
     loadedAt,
-    lastModified: new Date(report.createdAt).toUTCString(),
+    state: createStates(parts, tag),
   };
 }
 
-/** The same generation with a first tail; `name` names the points that were added to its snapshot. */
-export function withTail(generation: Generation, tail: Tail, name: string): Generation {
-  const waiting = (generation.parts.waiting ?? '') + name;
-  const parts = { ...generation.parts, tail, waiting };
-  return { ...generation, parts, tail, ...namesOf(parts) };
+/** The same generation with the first tail of its snapshot. */
+export function withTail(generation: Generation, tail: Tail): Generation {
+  const parts = { ...generation.parts, tail };
+  return { ...generation, parts, tail, state: createStates(parts, generation.tag) };
 }
 
-function namesOf(parts: GenerationParts): Pick<Generation, 'tag' | 'lineage'> {
-  const { digest, waiting = '', loadedAt } = parts;
-  const hash = createHash('sha256').update(`${RENDERING} ${digest}${waiting}`).digest('hex');
-  const tag = hash.slice(0, 16);
-  return { tag, lineage: `${tag} ${loadedAt}` };
+/** Makes what tells the state; its text is made once a post, not once a request. */
+function createStates({ dataset, tail, journal = '' }: GenerationParts, tag: string): () => State {
+  const exportedAt = dataset.report.createdAt;
+  let last: State | undefined;
+
+  function make(length: TailRow): State {
+    const sequence = tail && lastSequence(tail, length).toString(36);
+    const lastAt = tail === undefined ? exportedAt : lastTime(tail, length) / 1000;
+    return {
+      name: sequence === undefined ? tag : `${tag}.${journal}.${sequence}`,
+      snapshot: tag,
+      length,
+      lastModified: new Date(Math.max(exportedAt, lastAt)).toUTCString(),
+    };
+  }
+
+  return () => {
+    const length = tail === undefined ? 0 : tailLength(tail);
+    if (last?.length !== length) last = make(length);
+    return last;
+  };
 }
 
 /** Points that are served: those of the snapshot, and those that were accepted beside it. */
 export function pointsServed({ count, tail }: Generation): number {
-  return tail === undefined ? count : count + tailLength(tail) - tail.start;
+  return tail === undefined ? count : count + tailLength(tail);
 }
 
 /** The sequence up to which all posts are served, or were passed over; 0 without a journal. */

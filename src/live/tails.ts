@@ -4,7 +4,7 @@ import {
   appendToTail,
   continueTail,
   hasRoom,
-  liveSize,
+  sizeOf,
   type Tail,
   type TailSize,
   tailLength,
@@ -67,8 +67,6 @@ const MOST_MERGING = 1 / 100;
 const BACKLOG_TIMES = 4;
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 5_000;
-/** Merged rows that a tail goes on to know, for validators that are older than the merge. */
-const HISTORY_ROWS = 32_768;
 
 /**
  * The points that are accepted beside what snapshots have: the one writer of all tails. A tail goes
@@ -105,7 +103,7 @@ export class Tails {
 
   get state(): TailsState {
     return {
-      ...(this.#served === undefined ? { rows: 0, bytes: 0 } : liveSize(this.#served)),
+      ...(this.#served === undefined ? { rows: 0, bytes: 0 } : sizeOf(this.#served)),
       capacity: this.#options.capacity,
       merges: this.#merges,
       mergesFailed: this.#mergesFailed,
@@ -132,10 +130,9 @@ export class Tails {
     }
     const { parts } = generation;
     const most = { rows: BACKLOG_TIMES * capacity.rows, bytes: BACKLOG_TIMES * capacity.bytes };
-    const { dataset, name } = await mergePoints(parts.dataset, posts, most, merge);
+    const dataset = await mergePoints(parts.dataset, posts, most, merge);
     reclaimMemory();
-    const waiting = (parts.waiting ?? '') + name;
-    return { generation: createGeneration({ ...parts, dataset, waiting }), posts: [] };
+    return { generation: createGeneration({ ...parts, dataset }), posts: [] };
   }
 
   /**
@@ -152,9 +149,9 @@ export class Tails {
       ...prepared.posts,
       ...further,
     ]);
-    const { tail, name } = await makeFirstTail(posts, this.#options.capacity, base);
+    const tail = await makeFirstTail(posts, this.#options.capacity, base);
     this.#open.add(tail);
-    return { done: this.#publish(() => withTail(generation, tail, name)) };
+    return { done: this.#publish(() => withTail(generation, tail)) };
   }
 
   /**
@@ -252,7 +249,7 @@ export class Tails {
     if (this.#isMerging || current.isEmpty) return;
     const { generation } = current;
     const tail = generation.tail!;
-    const size = liveSize(tail);
+    const size = sizeOf(tail);
     const fill = this.#waiting.size > 0 ? 1 : fillOf(size, capacity);
     if (size.rows === 0 || fill < LEAST_FILL) return;
     const notBefore = fill < MERGE_FILL ? this.#restsUntil : this.#retriesAt;
@@ -298,7 +295,7 @@ export class Tails {
     await this.#publish(() => {
       // another snapshot came meanwhile
       if (current.generation !== generation) return undefined;
-      const next = continueTail(tail, length, HISTORY_ROWS, capacity);
+      const next = continueTail(tail, length, capacity);
       this.#open.add(next);
       return createGeneration({ ...parts, dataset, tail: next });
     });

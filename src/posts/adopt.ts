@@ -30,8 +30,10 @@ const PRUNE_MS = 60_000;
  * anybody sees it. Rejects with JournalUnavailable where that cannot be written; what was served
  * then stays.
  */
-export async function adopt(generation: Generation, adopter: Adopter): Promise<void> {
+export async function adopt(given: Generation, adopter: Adopter): Promise<void> {
   const { writer, tails, retired } = adopter;
+  const parts = { ...given.parts, journal: adopter.journal.state.name };
+  const generation = { ...given, parts };
   const settling = new Settling(generation, adopter);
   // most posts are looked at while others are accepted
   await settling.take();

@@ -66,8 +66,8 @@ test('a merged dataset is as one that is made anew, whatever is merged into how 
     let count = had;
     for (let merge = 0; merge < 3; merge++) {
       const more = notes.slice(count, count + 1 + random.int(most));
-      // the tail goes on behind what was merged, which it knows a part of
-      tail = continueTail(tail, tailLength(tail), 5, { rows: more.length, bytes: 1_000_000 });
+      // the tail goes on behind what was merged
+      tail = continueTail(tail, tailLength(tail), { rows: more.length, bytes: 1_000_000 });
       appendToTail(tail, acceptedOf(more, 1 + count));
       parts = mergeDataset(parts, tail, tailLength(tail));
       count += more.length;

@@ -8,7 +8,7 @@ import {
   internalError,
   keyReused,
   NotFound,
-  otherSnapshot,
+  otherState,
   overloaded,
   pageTooLarge,
   tooManyQueries,
@@ -237,7 +237,7 @@ test('the other errors are those that the service has', () => {
   const sizes = { count: 1000, size: 9_000_000, longest: 64_000, limit: 8 * 1024 * 1024 };
   const errors: Readonly<Record<string, HttpError>> = {
     bytes: pageTooLarge(sizes),
-    snapshot: otherSnapshot('"72f5812cdf281718"', '"0c"'),
+    snapshot: otherState('"72f5812cdf281718"', '"0c.9f8c2b7e01d4a653.2"'),
     queries: tooManyQueries(),
     credentials: credentialsMissing(),
     key: keyReused(),

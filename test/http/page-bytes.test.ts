@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createPageCopier, fetchPage } from '../../src/dataset/record-page.js';
+import type { Dataset } from '../../src/dataset/dataset.js';
+import { createPageCopier } from '../../src/dataset/record-page.js';
 import { allocateRecords } from '../../src/dataset/records.js';
 import { PointRecords } from '../../src/http/formats/records.js';
 import { HttpError, pageTooLarge } from '../../src/http/request/errors.js';
@@ -99,7 +100,11 @@ test('1,100 of the longest records: nothing is copied to find out', () => {
   const records = allocateRecords(new Uint32Array(count).fill(MAX_RECORD_BYTES));
   const rows = Uint32Array.from({ length: count }, (_, row) => row);
   const before = process.memoryUsage().arrayBuffers;
-  const page = new PointRecords(fetchPage(records, rows, 1_000), createPageCopier());
+  const page = new PointRecords(
+    { records, count } as Dataset,
+    { rows, length: 1_000, tail: undefined },
+    createPageCopier(),
+  );
   const { count: found, size } = page;
   assert.is(size, 1_000 * MAX_RECORD_BYTES + 999);
   const limit = 8 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { allowsSnapshot } from '../../src/http/answer/etag.js';
+import { allowsState } from '../../src/http/answer/conditions.js';
 import type { Envelope } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
 import { until } from '../support/wait.js';
@@ -37,7 +37,7 @@ async function snapshotOf(path: string): Promise<string> {
 
 test('every answer of data names its snapshot, 304 and errors of If-Match included', async () => {
   const tag = await snapshotOf(POINTS);
-  assert.match(tag, /^"[0-9a-f]{16}"$/);
+  assert.match(tag, /^"[0-9a-f]{16}\.\w*\.0"$/);
   for (const path of PATHS) {
     for (const method of ['GET', 'HEAD']) {
       const { headers } = await service.get(path, { method });
@@ -86,7 +86,7 @@ test('who pages through a swap is told', async () => {
   const now = refused.headers['waypost-snapshot'] as string;
   assert.is(
     detail,
-    `The data has changed: If-Match asks for ${tag}, and the snapshot served is ${now}. Begin again with the first page.`,
+    `The data has changed: If-Match asks for ${tag}, and the state served is ${now}. Begin again with the first page.`,
   );
   // a page that is no more says the same
   assert.is((await service.get(`${POINTS}?page_size=100&page=4`, following)).status, 412);
@@ -95,12 +95,16 @@ test('who pages through a swap is told', async () => {
 });
 
 test('If-Match compares strongly', () => {
-  assert.ok(allowsSnapshot('"s"', '"s"', '"e"'));
-  assert.ok(allowsSnapshot('s', '"s"', '"e"'));
-  assert.ok(allowsSnapshot(' "x" , "e"', '"s"', '"e"'));
-  for (const list of ['W/"s"', 'W/"e"', '"x"', '', '"', 'e', '"s', 'x, "s"', '"*"']) {
-    assert.not(allowsSnapshot(list, '"s"', '"e"'), list);
+  const state = { name: 's.j.1', snapshot: 's' };
+  const allows = (list: string): boolean => allowsState(list, state, ['"s-e"']);
+  for (const list of ['"s"', 's', '"s.j.1"', 's.j.1', ' "x" , "s-e"', '*']) {
+    assert.ok(allows(list), list);
   }
+  const others = ['W/"s"', 'W/"s-e"', '"x"', '', '"', 's-e', '"s', 'x, "s"', '"*"', '"s.j.2"'];
+  for (const list of others) assert.not(allows(list), list);
+  // before the answer is made
+  assert.ok(allowsState('"s-other"', state));
+  assert.not(allowsState('"s.j.2"', state));
 });
 
 test.run();

@@ -112,7 +112,7 @@ test('a tail is merged by a thread, and points go on meanwhile', async () => {
   assert.is(tails.state.rows, end - 1_000);
   assertServed(generation, notes.slice(0, end), 'merged');
   assert.is(generation.tag, before.tag);
-  assert.is(generation.lineage, before.lineage);
+  assert.match(generation.state().name, `..${(end - 1).toString(36)}`);
   assert.is(generation.parts.digest, first.parts.digest);
   assert.is(generation.parts.dataset.report.points, 1_000);
 });
@@ -273,7 +273,7 @@ test('a few points are merged too, but only once merges have rested', async () =
   assertServed(current.generation, notes.slice(0, 140), 'merged twice');
 });
 
-test('a tail knows the last sequence, with no row as well', async () => {
+test('a state is named by the snapshot and the last sequence, with no row as well', async () => {
   const { current, tails } = start(roomFor(10));
   await serve(tails, await generationOf(notes.slice(0, 50)), []);
   await append(tails, postsOf(50, 54));
@@ -282,9 +282,15 @@ test('a tail knows the last sequence, with no row as well', async () => {
     return lastSequence(tail!, tailLength(tail!));
   };
   assert.is(last(), 53);
+  const { tag } = current.generation;
+  assert.is(current.generation.state().name, `${tag}..1h`);
+  await append(tails, postsOf(54, 55));
+  const { name, lastModified } = current.generation.state();
+  assert.is(name, `${tag}..1i`);
   await until('all is merged', () => tails.state.rows === 0);
-  assert.is(current.generation.tail!.base, 53);
-  assert.is(last(), 53);
+  assert.is(current.generation.tail!.base, 54);
+  assert.is(last(), 54);
+  assert.equal(current.generation.state(), { name, lastModified, snapshot: tag, length: 0 });
 });
 
 test('many posts that wait are merged before they are served, and few beside each other', async () => {
@@ -318,18 +324,6 @@ test('many posts that wait are merged before they are served, and few beside eac
 
   await (await tails.serve(prepared, postsOf(700, 710), 709)).done;
   assert.equal([merged.at(-1), state()], [10, [710, 0]], 'many came meanwhile');
-});
-
-test('the tag names the points that waited, so that two states never share it', async () => {
-  const tags = await Promise.all(
-    [[], postsOf(10, 12), postsOf(11, 12)].map(async (posts) => {
-      const { current, tails } = start();
-      await serve(tails, await generationOf(notes.slice(0, 5)), posts);
-      return current.generation.tag;
-    }),
-  );
-  assert.is(new Set(tags).size, 3);
-  assert.is(tags[0], (await generationOf(notes.slice(0, 5))).tag);
 });
 
 test.run();

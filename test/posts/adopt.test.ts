@@ -67,13 +67,13 @@ async function start(folder: string) {
   }
   const shows = (id: number): boolean => {
     const { engine, tail } = current.generation;
-    const isInTail = tailRowOf(tail!, id, tail!.start, tailLength(tail!)) >= 0;
+    const isInTail = tailRowOf(tail!, id, tailLength(tail!)) >= 0;
     return isInTail || rankOf(engine.dataset.byId, id) >= 0;
   };
   /** Ids of the points beside the snapshot, ascending. */
   const waiting = (): number[] => {
-    const { start: from, id, published } = current.generation.tail!;
-    return [...id.subarray(from, published[0])].sort((a, b) => a - b);
+    const { id, published } = current.generation.tail!;
+    return [...id.subarray(0, published[0])].sort((a, b) => a - b);
   };
   const close = async (): Promise<void> => {
     retired.close();

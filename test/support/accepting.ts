@@ -1,16 +1,10 @@
 import { pino } from 'pino';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/dataset/build.js';
+import { hashRows } from '../../src/dataset/content-hash.js';
 import { mergeDataset } from '../../src/dataset/merge.js';
 import { tailLength } from '../../src/dataset/tail.js';
 import { Random } from '../../src/generate/random.js';
-import {
-  type Accepted,
-  additionsTo,
-  lastOf,
-  markOf,
-  renewNames,
-} from '../../src/http/answer/additions.js';
 import type { Accepted as AcceptedPost } from '../../src/live/accepted.js';
 import { Cell } from '../../src/live/current.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
@@ -18,9 +12,8 @@ import { Tails } from '../../src/live/tails.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { standingOf } from '../../src/posts/adopt.js';
-import { matchTail } from '../../src/query/tail.js';
 import { assertPage } from './compare.js';
-import { acceptedMatches, idsOf, readerOf, whole } from './engine.js';
+import { acceptedMatches, idsOf, readerOf } from './engine.js';
 import { type Note, pointOf, scatterNotes } from './notes.js';
 import { Oracle } from './oracle.js';
 import { COMBINATIONS, randomQuestion } from './queries.js';
@@ -176,44 +169,52 @@ function postOf({ sequence, note }: Waiting): AcceptedPost {
   return { sequence, point: pointOf(note) };
 }
 
+/** What a name stood for when it was met first. */
+interface Met {
+  readonly text: string;
+  /** The name of the state. */
+  readonly state: string;
+}
+
 /** What some questions were answered with under each name that their answers had. */
 class Validators {
-  readonly #followed: readonly { filters: Filters; answers: Map<string, string> }[];
-  /** Names that were another answer's before, and still good. */
+  readonly #followed: readonly { filters: Filters; answers: Map<string, Met> }[];
+  /** Names that were an answer's in another state before. */
   renewed = 0;
 
   constructor(seed: number, notes: readonly Note[]) {
     this.#followed = Array.from({ length: FOLLOWED }, (_, i) => {
       const { filters } = randomQuestion(seed, COMBINATIONS + i, notes);
-      return { filters, answers: new Map<string, string>() };
+      return { filters, answers: new Map<string, Met>() };
     });
   }
 
-  /** Asserts that a name is good exactly as long as the answer is the same. */
-  check({ engine, tail, tag }: Generation, label: string): void {
-    const state = { tail: tail!, length: tailLength(tail!) };
+  /** Asserts that a name is good exactly as long as the answer is the same, and so is a state's. */
+  check({ engine, tail, tag, state: stateNow }: Generation, label: string): void {
+    const { name: state, length } = stateNow();
     for (const { filters, answers } of this.#followed) {
-      const accepted: Accepted = (...rows) => matchTail(rows[0], filters, rows[1], rows[2]);
-      const additions = whole(additionsTo(accepted, state));
-      const last = lastOf(state, additions);
-      const name = `"${tag}${markOf(state, last)?.text ?? ''}"`;
+      const additions = acceptedMatches(tail!, length, filters);
       const ids: number[] = [];
+      const hashes: object[] = [];
       for (let page = 1; ; page++) {
         const query = { filters, ordering: 'id', page, pageSize: 1000 } as const;
         const answer = engine.run(query, {}, additions);
         if (answer === undefined) break;
         ids.push(...idsOf(engine.dataset, answer.rows, answer.length, tail));
+        hashes.push(hashRows(engine.dataset, tail, answer.rows, answer.length));
       }
       const text = ids.join();
+      const name = `${tag} ${JSON.stringify(hashes)}`;
       const about = `${label}: ${name} of ${JSON.stringify(filters)}`;
-      assert.is(answers.get(name) ?? text, text, `${about}: another answer of this name`);
-      answers.set(name, text);
-      for (const [other, answer] of answers) {
-        const isGood = renewNames(other, name, accepted, last, state) === name;
-        const isOfSnapshot = other.startsWith(`"${tag}`);
-        assert.is(isGood, isOfSnapshot && answer === text, `${about}, which was ${other} before`);
-        if (isGood && other !== name) this.renewed++;
+      const met = answers.get(name) ?? { text, state };
+      assert.is(met.text, text, `${about}: another answer of this name`);
+      answers.set(name, met);
+      for (const [other, before] of answers) {
+        const isSame = other.startsWith(tag) && before.text === text;
+        assert.is(other === name, isSame, `${about}, which was ${other} before`);
+        if (before.state === state) assert.is(before.text, text, `${about}: of the same state`);
       }
+      if (met.state !== state) this.renewed++;
     }
   }
 }

@@ -90,6 +90,6 @@ export function acceptedMatches(
   length: number,
   filters: Filters,
 ): TailMatches | undefined {
-  const rows = whole(matchTail(tail, filters, tail.start, length));
+  const rows = whole(matchTail(tail, filters, 0, length));
   return rows.length === 0 ? undefined : { tail, rows };
 }

@@ -1,14 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { Coverage } from './additions.js';
+import type { Hash } from '../../dataset/content-hash.js';
 import type { Coding } from './compression.js';
-import { type Hash, hashText } from './etag.js';
+import { hashText } from './etag.js';
 import type { Answer } from './sender.js';
-
-/** An answer that is kept. */
-export interface Kept extends Answer {
-  /** Undefined where accepted points never belong to it. */
-  readonly coverage: Coverage | undefined;
-}
 
 /** What a cached answer costs beside its body: its entry, its key and its headers. */
 const OVERHEAD = 1_024;
@@ -49,26 +43,23 @@ export function answerKey(
 const CODING_HASHES = { none: 0, br: 0x3c6ef372, gzip: 0x1b873593 } as const;
 
 /**
- * Answers that were asked for more than once, bounded in bytes, of one lineage of generations at a
- * time. The first request for an answer leaves only the hash of its address: otherwise clients that
+ * Answers that were asked for more than once, bounded in bytes, of one state of the data at a time.
+ * The first request for an answer leaves only the hash of its address: otherwise clients that
  * never repeat a request would push out the answers that others ask for again.
  */
 export interface AnswerCache {
-  /**
-   * The answer that is kept under `key` and made from a generation of the `lineage`. The cache
-   * knows generations only by its name: a reference would keep their memory.
-   */
-  get(lineage: string, key: AnswerKey): Kept | undefined;
+  /** The answer that is kept under `key` and made from the state of that name. */
+  get(state: string, key: AnswerKey): Answer | undefined;
   /**
    * Whether an answer that {@link get} did not have is worth keeping: the first time it is asked
    * for it is not, nor while answers come so fast that they would push each other out.
    */
   wants(key: AnswerKey): boolean;
   /**
-   * Keeps an answer that was made from a generation of the `lineage`, unless another one has
-   * been asked for since: an answer may take long to make.
+   * Keeps an answer that was made from a state, unless another one has been asked for since: an
+   * answer may take long to make.
    */
-  keep(lineage: string, key: AnswerKey, answer: Kept): void;
+  keep(state: string, key: AnswerKey, answer: Answer): void;
 }
 
 /** Makes a cache of at most `maxBytes`; 0 keeps nothing. `now` tells milliseconds. */
@@ -78,7 +69,7 @@ export function createAnswerCache(
 ): AnswerCache {
   if (maxBytes === 0) return { get: () => undefined, wants: () => false, keep: () => {} };
   // of two keys with one hash, which chance will hardly bring together, one is kept
-  const answers = new LRUCache<number, { readonly key: AnswerKey; readonly answer: Kept }>({
+  const answers = new LRUCache<number, { readonly key: AnswerKey; readonly answer: Answer }>({
     maxSize: maxBytes,
     sizeCalculation: ({ key, answer }) => answer.body.length + key.target.length + OVERHEAD,
   });
@@ -98,12 +89,10 @@ export function createAnswerCache(
   }
 
   return {
-    get(lineage, key) {
-      if (owner !== lineage) {
+    get(state, key) {
+      if (owner !== state) {
         answers.clear();
-        seen.fill(0);
-        credit = maxBytes;
-        owner = lineage;
+        owner = state;
       }
       const kept = answers.get(key.hash);
       return kept !== undefined && areEqual(kept.key, key) ? kept.answer : undefined;
@@ -114,8 +103,8 @@ export function createAnswerCache(
       seen[slot] = hash;
       return false;
     },
-    keep(lineage, key, answer) {
-      if (lineage !== owner) return;
+    keep(state, key, answer) {
+      if (state !== owner) return;
       answers.set(key.hash, { key, answer });
       credit -= answer.body.length;
     },

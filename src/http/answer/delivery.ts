@@ -1,29 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { FRESH_MEMORY, type Page, type QueryWork } from '../formats/format.js';
+import { type Hash, hashBytes } from '../../dataset/content-hash.js';
+import type { State } from '../../live/generation.js';
+import { type Format, FRESH_MEMORY, type Page, type QueryWork } from '../formats/format.js';
 import { pageTooLarge } from '../request/errors.js';
-import type { Coverage } from './additions.js';
 import type { AnswerCache, AnswerKey } from './answer-cache.js';
-import { createCompression, LEAST_COMPRESSED_BYTES } from './compression.js';
+import { type Coding, createCompression, LEAST_COMPRESSED_BYTES } from './compression.js';
 import type { Context } from './context.js';
-import { type AnswerHead, headersOf } from './head.js';
+import { hashPage, spellHash } from './etag.js';
+import { type AnswerHead, codedHead } from './head.js';
 import { createOutbox } from './outbox.js';
 import { createPageBuffers } from './page-buffers.js';
 import type { DoInPieces, Waiter } from './pieces.js';
-import type { Answer, Renew, Sender } from './sender.js';
+import type { Answer, Sender } from './sender.js';
 
 /** An answer that is being made. */
 export interface Job {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly sender: Sender;
-  /** The answers that the client may get: compressed, where it may be, then as it is. */
-  readonly heads: readonly AnswerHead[];
-  /** Of the generation that the answer is made from. */
-  readonly lineage: string;
-  /** Undefined where accepted points never belong to the answer. */
-  readonly coverage: Coverage | undefined;
-  /** Puts the answer's own names in the place of older ones in a header with preconditions. */
-  readonly renew: Renew | undefined;
+  readonly format: Format;
+  /** How the body may be compressed. */
+  readonly coding: Coding | undefined;
+  readonly state: State;
+  /** Names the request: whatever decides about the answer besides state and format. */
+  readonly name: string;
+  /** Whether the address will never have another answer. */
+  readonly lasts: boolean;
   /** What the answer is kept under; undefined when it is not to be kept. */
   readonly key: AnswerKey | undefined;
 }
@@ -59,11 +61,11 @@ export function createDelivery(
 
   function compress(
     job: Job,
+    [head, plain = head!]: readonly AnswerHead[],
     work: QueryWork | undefined,
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
-    const [head, plain = head!] = job.heads;
     const { coding } = head!;
     if (coding === undefined || body.length < LEAST_COMPRESSED_BYTES) {
       finish(job, work, plain, body, onSent);
@@ -84,42 +86,49 @@ export function createDelivery(
   function finish(
     job: Job,
     work: QueryWork | undefined,
-    { format, etag, snapshot, coding, lines, bodyLines }: AnswerHead,
+    { format, etag, coding, lines, bodyLines }: AnswerHead,
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
-    const { lineage, coverage, key } = job;
+    const { state, key } = job;
     // named one by one: a spread costs a microsecond
-    const answer = { format, etag, snapshot, coding, lines, bodyLines, body, work };
+    const answer = { format, etag, coding, lines, bodyLines, body, work };
     if (key !== undefined) {
-      answers.keep(lineage, key, {
-        ...answer,
-        coverage,
-        body: withoutRoom(body),
-        work: undefined,
-      });
+      answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }
     outbox({ job, answer, onSent });
   }
 
   return (page, job) => {
-    const { request, reply, sender, heads, key } = job;
-    const { format } = heads[0]!;
+    const { request, reply, sender, format, state, key } = job;
     checkSize(page, Math.min(maxPageBytes, format.maxBytes), format.sizeParameter);
-    if (sender.sendByConditions(request, reply, heads, true, job.renew)) return;
+    const heads = format.isNamedByBody ? undefined : headsOf(job, hashPage(page));
+    if (heads !== undefined && sender.sendKnown(request, reply, state, heads)) return;
     // what is kept is not given back
     const memory = key === undefined ? buffers : FRESH_MEMORY;
-    const headers = (): string[] => headersOf(heads[0]!);
-    const made = format.encode(page, { target: request.raw.url!, headers, memory });
-    if (!Buffer.isBuffer(made)) {
-      doInPieces(
-        made,
-        waiterOf(job, (body) => compress(job, page.work, body, () => memory.give(body))),
-      );
-    } else {
-      compress(job, page.work, made, () => memory.give(made));
+    const { snapshot } = state;
+    const headers = format.isNamedByBody ? sender.heads.shared(format) : [];
+    const made = format.encode(page, { target: request.raw.url!, snapshot, headers, memory });
+    if (Buffer.isBuffer(made)) deliverBody(made);
+    else doInPieces(made, waiterOf(job, deliverBody));
+
+    function deliverBody(body: Buffer<ArrayBuffer>): void {
+      const onSent = (): void => memory.give(body);
+      if (heads !== undefined) {
+        compress(job, heads, page.work, body, onSent);
+        return;
+      }
+      const named = headsOf(job, hashBytes([body]));
+      if (sender.sendKnown(request, reply, state, named)) onSent();
+      else compress(job, named, page.work, body, onSent);
     }
   };
+}
+
+/** What the answers begin with that the client may get: compressed, where it may be, then as it is. */
+function headsOf({ sender, state, format, name, lasts, coding }: Job, content: Hash): AnswerHead[] {
+  const plain = sender.heads.of(state, format, name + spellHash(content), lasts);
+  return coding === undefined ? [plain] : [codedHead(plain, coding), plain];
 }
 
 /** Lets a job wait for a result; errors are answered as those of the handler are. */

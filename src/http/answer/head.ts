@@ -1,24 +1,18 @@
-import type { Generation } from '../../live/generation.js';
+import type { State } from '../../live/generation.js';
 import type { Format } from '../formats/format.js';
 import type { Coding } from './compression.js';
 import type { Context } from './context.js';
 import { corsHeaders } from './cors.js';
-import { linesOf, parseLines } from './head-lines.js';
+import { linesOf } from './head-lines.js';
 
 /** An answer before its body is made. */
 export interface AnswerHead {
   readonly format: Format;
   readonly etag: string;
-  /**
-   * Names the snapshot that the answer is made from, and the accepted points where some belong to
-   * it, in quotes as an entity tag.
-   */
-  readonly snapshot: string;
   /** How the body is compressed. */
   readonly coding: Coding | undefined;
   /**
-   * Header lines that all answers of this format and generation have in common, but for the entity
-   * tag, each with its line end.
+   * Header lines that all answers of this format and state have in common, each with its line end.
    */
   readonly lines: string;
   /** Lines that stand with a body only: its coding and its type. The length is not known yet. */
@@ -34,26 +28,15 @@ export interface Facts {
   readonly isPersonal: boolean;
 }
 
-/** The accepted points that an answer was made with, as its validators name them. */
-export interface Mark {
-  /** Stands behind the tag of the generation. */
-  readonly text: string;
-  /** When the last of them was accepted, in milliseconds since the epoch. */
-  readonly at: number;
-}
-
 /**
- * Makes what an answer of a generation begins with, as its body is; `address` tells it from those
- * of other addresses. `mark` is undefined where no points have been accepted. `lasts` says that the address
- * will never have another answer.
+ * Makes what answers begin with. `content` tells an answer from all others of the same snapshot and
+ * format. `lasts` says that the address will never have another answer.
  */
-export type HeadOf = (
-  generation: Generation,
-  format: Format,
-  address: string,
-  mark: Mark | undefined,
-  lasts?: boolean,
-) => AnswerHead;
+export interface Heads {
+  of(state: State, format: Format, content: string, lasts: boolean): AnswerHead;
+  /** The headers that all answers of a format have, names and values in turn. */
+  shared(format: Format): string[];
+}
 
 /**
  * Cache-Control of an answer that caches need not ask about again; a year is the longest that they
@@ -61,70 +44,61 @@ export type HeadOf = (
  */
 export const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Makes the {@link HeadOf} of an address. */
-export function createHeadOf(
+/** Makes the {@link Heads} of an address. */
+export function createHeads(
   context: Pick<Context, 'compress' | 'corsOrigin'>,
   { allow, isPersonal }: Facts,
-): HeadOf {
+): Heads {
   const { compress, corsOrigin } = context;
   const cors = corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : [];
-  const fixed = linesOf([
+  const fixed = [
     ...['Allow', allow, 'Vary', varyOf({ isPersonal, compress, corsOrigin })],
     ...['X-Content-Type-Options', 'nosniff', ...cors],
-  ]);
+  ];
   const caching = isPersonal ? 'private, no-cache' : 'no-cache';
 
-  function linesFor(format: Format, modified: string, snapshot: string, lasts: boolean): string {
-    const own = ['Last-Modified', modified, 'Waypost-Snapshot', snapshot];
-    return (
-      fixed + linesOf(['Cache-Control', lasts ? FOR_EVER : caching, ...own, ...format.headers])
-    );
+  function linesFor({ name, lastModified }: State, format: Format, lasts: boolean): string {
+    const own = ['Last-Modified', lastModified, 'Waypost-Snapshot', `"${name}"`];
+    const cached = ['Cache-Control', lasts ? FOR_EVER : caching];
+    return linesOf([...fixed, ...cached, ...own, ...format.headers]);
   }
 
-  /**
-   * Lines of each format without accepted points, of answers that do not last, of the generation
-   * that `ofTag` names.
-   */
-  const plainLines = new Map<Format, string>();
-  let ofTag = '';
+  /** Lines of each format, of answers that do not last, of the state with the name `ofState`. */
+  const stateLines = new Map<Format, string>();
+  let ofState = '';
 
-  function plainLinesOf({ tag, lastModified }: Generation, format: Format): string {
-    if (tag !== ofTag) {
-      plainLines.clear();
-      ofTag = tag;
+  function linesOfState(state: State, format: Format): string {
+    if (state.name !== ofState) {
+      stateLines.clear();
+      ofState = state.name;
     }
-    let lines = plainLines.get(format);
+    let lines = stateLines.get(format);
     if (lines === undefined) {
-      lines = linesFor(format, lastModified, `"${tag}"`, false);
-      plainLines.set(format, lines);
+      lines = linesFor(state, format, false);
+      stateLines.set(format, lines);
     }
     return lines;
   }
 
-  return (generation, format, address, mark, lasts = false) => {
-    const name = mark === undefined ? `"${generation.tag}` : `"${generation.tag}${mark.text}`;
-    const snapshot = `${name}"`;
-    let lines: string;
-    if (mark === undefined && !lasts) {
-      lines = plainLinesOf(generation, format);
-    } else {
-      const { exportedAt } = generation;
-      const modified = new Date(Math.max(mark?.at ?? exportedAt, exportedAt)).toUTCString();
-      lines = linesFor(format, modified, snapshot, lasts);
-    }
-    const etag = `${format.isWeak === true ? 'W/' : ''}${name}-${format.name}-${address}"`;
-    const bodyLines = `Content-Type: ${format.contentType}\r\n`;
-    return { format, etag, snapshot, coding: undefined, lines, bodyLines };
+  return {
+    of(state, format, content, lasts) {
+      const lines = lasts ? linesFor(state, format, true) : linesOfState(state, format);
+      const etag = `${format.isWeak === true ? 'W/' : ''}"${state.snapshot}-${format.name}-${content}"`;
+      const bodyLines = `Content-Type: ${format.contentType}\r\n`;
+      return { format, etag, coding: undefined, lines, bodyLines };
+    },
+    shared: ({ headers, contentType }) => {
+      return [...fixed, 'Cache-Control', caching, ...headers, 'Content-Type', contentType];
+    },
   };
 }
 
 /** What the same answer begins with when its body is compressed. */
 export function codedHead(plain: AnswerHead, coding: Coding): AnswerHead {
-  const { format, etag, snapshot, lines, bodyLines } = plain;
+  const { format, etag, lines, bodyLines } = plain;
   return {
     format,
     etag: `${etag.slice(0, -1)}-${coding}"`,
-    snapshot,
     coding,
     lines,
     bodyLines: `Content-Encoding: ${coding}\r\n${bodyLines}`,
@@ -139,11 +113,6 @@ export function bodilessLines({ etag, lines }: AnswerHead): string {
 /** The header lines of an answer with a body of `bytes` bytes. */
 export function linesWithBody({ etag, lines, bodyLines }: AnswerHead, bytes: number): string {
   return `ETag: ${etag}\r\n${lines}${bodyLines}Content-Length: ${bytes}\r\n`;
-}
-
-/** The headers of an answer whose length is not known yet, names and values in turn. */
-export function headersOf({ etag, lines, bodyLines }: AnswerHead): string[] {
-  return parseLines(`ETag: ${etag}\r\n${lines}${bodyLines}`);
 }
 
 /** What answers depend on besides their address. */

@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { QueryWork } from '../formats/format.js';
-import { otherSnapshot } from '../request/errors.js';
+import { judge, type Named } from './conditions.js';
 import type { Context } from './context.js';
-import { allowsSnapshot, isAny, matchesEtag } from './etag.js';
 import {
   type AnswerHead,
   bodilessLines,
-  createHeadOf,
+  createHeads,
   type Facts,
-  type HeadOf,
+  type Heads,
   linesWithBody,
 } from './head.js';
 import { TIMING_HEADER, timingLine } from './timing.js';
@@ -24,24 +23,18 @@ export interface Answer extends AnswerHead {
   readonly work?: QueryWork | undefined;
 }
 
-/** Puts the own names of an answer in the place of older names that it has in a header. */
-export type Renew = (header: string) => string;
-
 /** Sends the answers of one address. */
 export interface Sender {
-  readonly head: HeadOf;
+  readonly heads: Heads;
   /**
-   * Sends 304 when the client has one of these answers already, and says whether it did. `isFound`
-   * tells that without preconditions the answer would have status 200, which `If-None-Match: *`
-   * asks for. `renew` is applied to what the client sends. Throws a 412 HttpError when the client
-   * wants an answer of another snapshot.
+   * Sends 304 where the client has one of these answers already, and says whether it did. Throws a
+   * 412 HttpError where the client wants an answer of another state.
    */
-  sendByConditions(
+  sendKnown(
     request: FastifyRequest,
     reply: FastifyReply,
+    state: Named,
     heads: readonly AnswerHead[],
-    isFound: boolean,
-    renew?: Renew,
   ): boolean;
   /**
    * Sends 200, or 204 where the body is empty. Calls `onSent` once Node reads the body's memory no
@@ -61,24 +54,12 @@ export function createSender(context: Context, facts: Facts): Sender {
   const write = createWrite(context, context.stats.route(facts.name));
 
   return {
-    head: createHeadOf(context, facts),
+    heads: createHeads(context, facts),
 
-    sendByConditions(request, reply, heads, isFound, renew = keep) {
-      const { 'if-match': match, 'if-none-match': noneMatch } = request.raw.headers;
-      if (match !== undefined) {
-        const ifMatch = renew(match);
-        const { snapshot: served } = heads[0]!;
-        if (!heads.some((head) => allowsSnapshot(ifMatch, served, head.etag))) {
-          throw otherSnapshot(match, served);
-        }
-      }
-      if (noneMatch === undefined) return false;
-      const ifNoneMatch = renew(noneMatch);
-      const kept = isAny(ifNoneMatch)
-        ? isFound && heads[0]
-        : heads.find((head) => matchesEtag(ifNoneMatch, head.etag));
-      if (!kept) return false;
-      write(request, reply, 304, kept.format.name, bodilessLines(kept));
+    sendKnown(request, reply, state, heads) {
+      const known = judge(request.raw.headers, state, heads);
+      if (known === undefined) return false;
+      write(request, reply, 304, known.format.name, bodilessLines(known));
       return true;
     },
 
@@ -95,8 +76,4 @@ export function createSender(context: Context, facts: Facts): Sender {
       write(request, reply, 200, format.name, lines, body, onSent);
     },
   };
-}
-
-function keep(header: string): string {
-  return header;
 }

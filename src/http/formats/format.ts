@@ -1,3 +1,4 @@
+import type { Hash } from '../../dataset/content-hash.js';
 import type { RecordKey } from '../../model/point.js';
 import type { Pair } from '../request/query-string.js';
 import type { PageLinks } from './links.js';
@@ -61,6 +62,8 @@ export interface PageRecords {
   readonly size: number;
   /** Bytes of the longest record. */
   longest(): number;
+  /** Tells these records from all others of the same snapshot; only before another page is made. */
+  hash(): Hash;
   /** The bytes of record `index`; stays valid, and must not be written to. */
   at(index: number): Uint8Array;
   /** Copies all records to `target` from `at` on, with the commas; returns where they end. */
@@ -82,8 +85,10 @@ export const FRESH_MEMORY: BodyMemory = { take: Buffer.allocUnsafeSlow, give: ()
 export interface Exchange {
   /** The request's path and query. */
   readonly target: string;
-  /** Headers of the answer, names and values in turn; an empty value is not known yet. */
-  readonly headers: () => readonly string[];
+  /** Names the snapshot that the page is of. */
+  readonly snapshot: string;
+  /** Headers that all answers of this address and format have, names and values in turn. */
+  readonly headers: readonly string[];
   readonly memory: BodyMemory;
 }
 
@@ -106,6 +111,8 @@ export interface Format {
    * less.
    */
   readonly maxBytes: number;
+  /** Whether an answer is named by its body, not by what it was made from. */
+  readonly isNamedByBody?: boolean;
   /** Whether answers say how long they took, in a header, even where nobody asks. */
   readonly isTimed?: boolean;
   /** Whether two answers with the same meaning may differ in their bytes, such as in a time. */

@@ -1,25 +1,53 @@
+import { type Hash, hashBytes, hashRows } from '../../dataset/content-hash.js';
+import type { Dataset } from '../../dataset/dataset.js';
 import {
   type FetchedPage,
   fetchedRecord,
+  fetchMixedPage,
+  fetchPage,
   longestRecord,
   type PageCopier,
 } from '../../dataset/record-page.js';
+import type { Tail } from '../../dataset/tail.js';
 import type { PageRecords } from './format.js';
 
 const COMMA = 0x2c;
+
+/** Rows that a query has found, in the order of their page. */
+export interface FoundRows {
+  readonly rows: ArrayLike<number>;
+  readonly length: number;
+  /** Has the rows from the dataset's `count` on. */
+  readonly tail: Tail | undefined;
+}
 
 /** Records of points, copied from where the dataset keeps them. */
 export class PointRecords implements PageRecords {
   readonly count: number;
   readonly size: number;
+  readonly #dataset: Dataset;
+  readonly #found: FoundRows;
   readonly #page: FetchedPage;
   readonly #copier: PageCopier;
 
-  constructor(page: FetchedPage, copier: PageCopier) {
+  constructor(dataset: Dataset, found: FoundRows, copier: PageCopier) {
+    const { records, count: total } = dataset;
+    const { rows, length, tail } = found;
+    const page =
+      tail === undefined
+        ? fetchPage(records, rows, length)
+        : fetchMixedPage(records, total, tail, rows, length);
     this.count = page.count;
     this.size = page.size;
+    this.#dataset = dataset;
+    this.#found = found;
     this.#page = page;
     this.#copier = copier;
+  }
+
+  hash(): Hash {
+    const { rows, length, tail } = this.#found;
+    return hashRows(this.#dataset, tail, rows, length);
   }
 
   longest(): number {
@@ -45,6 +73,10 @@ export class SingleRecords implements PageRecords {
     this.count = records.length;
     this.size = records.reduce((sum, { length }) => sum + length, Math.max(0, records.length - 1));
     this.#records = records;
+  }
+
+  hash(): Hash {
+    return hashBytes(this.#records);
   }
 
   longest(): number {

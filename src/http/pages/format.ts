@@ -3,7 +3,6 @@ import { shownRecords } from '../formats/projection.js';
 import type { Offer } from '../request/negotiation.js';
 import { renderPage } from './page.js';
 import type { Site } from './site.js';
-import { smallPrint } from './small-print.js';
 import type { Subject } from './subject.js';
 
 /** JSON that a page for people may show: 10 ms of work in all. */
@@ -21,21 +20,22 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
     contentType: PAGE_TYPE,
     headers: site.headers,
     maxBytes: MAX_BYTES,
+    isNamedByBody: true,
     isTimed: true,
-    encode(page, { target, headers, memory }) {
+    encode(page, { target, snapshot, headers, memory }) {
       const shown = {
         title: page.title,
         method: 'GET',
         target,
         status: 200,
-        headers: headers(),
+        headers,
+        snapshot,
         list: page.list,
         // taken now: the rows that they are found by are the next query's when the work begins
         records: shownRecords(page),
         alternatives,
         offered: page.offered,
         needsToken: page.needsToken ?? false,
-        smallPrint: smallPrint(page.work),
       };
       return renderPage(site, subject, shown, memory);
     },

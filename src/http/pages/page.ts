@@ -46,10 +46,12 @@ export interface Shown {
   readonly offered?: (() => Offered) | undefined;
   /** Whether there would be more for whoever sends a token. */
   readonly needsToken?: boolean;
-  /** How the answer was found. */
-  readonly smallPrint?: Html;
+  /** Names the snapshot that an answer is made from; undefined of errors and of what was posted. */
+  readonly snapshot?: string;
 }
 
+/** Place for how the answer was found, which its headers say. */
+const TIMING = html`<p id="timing"></p>`;
 /** JSON that is written in one piece of work, which takes half a millisecond. */
 const PIECE_BYTES = 32 * 1024;
 const FILTERS: ReadonlySet<string> = new Set(FILTER_PARAMETERS.map(({ name }) => name));
@@ -61,7 +63,7 @@ export function* renderPage(
   shown: Shown,
   memory: BodyMemory = FRESH_MEMORY,
 ): Pieces<Buffer<ArrayBuffer>> {
-  const { target, title, list, records, problems = {}, posted, smallPrint = NOTHING } = shown;
+  const { target, title, list, records, problems = {}, posted } = shown;
   const path = ownPath(site, target);
   const pairs = parseQueryString(queryOf(target));
   const writer = new PageWriter(memory);
@@ -89,17 +91,17 @@ export function* renderPage(
   writer.html(exchangeHead(path, pairs, shown, subject, !hasTable && !hasMap));
   yield* writeJson(writer, list, records, subject.links);
   writer.html(html`</pre></details>\n`);
-  writer.html(pageFoot(smallPrint));
+  writer.html(pageFoot(shown.snapshot === undefined ? NOTHING : TIMING));
   return writer.finish();
 }
 
 /**
  * What forms say of the page that they stand on, so that a form which is sent twice can be told from
- * two: the state of the data, the point that was made, or what the refused form said.
+ * two: how many points of which snapshot the page is of, the point that was made, or what the
+ * refused form said.
  */
-function nameOf({ posted, made, headers }: Shown): string | undefined {
-  const snapshot = headers.indexOf('Waypost-Snapshot');
-  return posted?.[PAGE_FIELD] ?? made ?? (snapshot < 0 ? undefined : headers[snapshot + 1]);
+function nameOf({ posted, made, snapshot, list }: Shown): string | undefined {
+  return posted?.[PAGE_FIELD] ?? made ?? (snapshot && `${snapshot} ${list?.count ?? ''}`);
 }
 
 /** The path of the page itself; behind two slashes or the like browsers would see another host. */

@@ -91,10 +91,10 @@ export function invalidPage(): NotFound {
   return new NotFound('Invalid page.');
 }
 
-/** The error when an If-Match header asks for a snapshot that is not the one served. */
-export function otherSnapshot(ifMatch: string, snapshot: string): HttpError {
-  const detail = `The data has changed: If-Match asks for ${cut(ifMatch)}, and the snapshot served is ${snapshot}. Begin again with the first page.`;
-  return new HttpError(412, { detail }, { 'Waypost-Snapshot': snapshot });
+/** The error when an If-Match header asks for a state that is not the one served. */
+export function otherState(ifMatch: string, state: string): HttpError {
+  const detail = `The data has changed: If-Match asks for ${cut(ifMatch)}, and the state served is ${state}. Begin again with the first page.`;
+  return new HttpError(412, { detail }, { 'Waypost-Snapshot': state });
 }
 
 /** The error when more queries wait that take long than the thread will work on. */

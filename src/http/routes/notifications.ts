@@ -16,7 +16,7 @@ export function notificationsView(formats: readonly Format[]): View<PageRequest>
     isPersonal: true,
     formats,
     read: ({ pairs }) => parsePageQuery(pairs),
-    find({ page: wanted, pageSize }, { origin, pairs, user }, { unseen }) {
+    find({ page: wanted, pageSize }, { origin, pairs, user }, { generation: { unseen } }) {
       const all = (user === undefined ? undefined : unseen.get(user)) ?? [];
       const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
       const page = wanted === 'last' ? pageCount : wanted;

@@ -1,7 +1,6 @@
-import { fetchMixedPage, fetchPage, type PageCopier } from '../../dataset/record-page.js';
+import type { PageCopier } from '../../dataset/record-page.js';
 import { beginKeyset, type KeysetPage } from '../../query/keyset.js';
 import type { Queue } from '../../query/queue.js';
-import { matchTail } from '../../query/tail.js';
 import type { Context } from '../answer/context.js';
 import type { View } from '../answer/pipeline.js';
 import type { Link, Page } from '../formats/format.js';
@@ -13,7 +12,7 @@ import { PointRecords } from '../formats/records.js';
 import { ALLOW_READ, COLLECTION_PATH, ITEMS_PATH } from '../request/addresses.js';
 import { AFTER, type ItemsQuery, parseItemQuery, parseItemsQuery } from '../request/items.js';
 import type { Pair } from '../request/query-string.js';
-import { soonOrLater } from './long-query.js';
+import { findBeside, soonOrLater } from './long-query.js';
 import { pointView, type WantedPoint } from './point.js';
 
 const point: View<WantedPoint> = pointView(ITEMS_FORMATS);
@@ -26,17 +25,14 @@ export function itemsView({ zone }: Context, queue: Queue, copier: PageCopier): 
     isPersonal: false,
     formats: ITEMS_FORMATS,
     read: ({ pairs }) => parseItemsQuery(pairs, zone),
-    accepted: ({ filters }, tail, from, to) => matchTail(tail, filters, from, to),
-    find(query, { origin, pairs }, { engine }, accepted) {
-      const { records, count: total } = engine.dataset;
+    find(query, { origin, pairs }, served) {
+      const { engine } = served.generation;
       const base = origin + ITEMS_PATH;
-      return soonOrLater(beginKeyset(engine, query, accepted), queue, pageOf);
+      return findBeside(served, query.filters, (accepted) =>
+        soonOrLater(beginKeyset(engine, query, accepted), queue, pageOf),
+      );
 
       function pageOf({ count, rows, tail, next }: KeysetPage): Page {
-        const fetched =
-          tail === undefined
-            ? fetchPage(records, rows, rows.length)
-            : fetchMixedPage(records, total, tail, rows, rows.length);
         const links = {
           next: next === undefined ? null : selfLink(base, behind(pairs, next)),
           previous: null,
@@ -45,7 +41,7 @@ export function itemsView({ zone }: Context, queue: Queue, copier: PageCopier): 
           title: 'Items',
           // pages have no numbers here
           list: { count, links, base, pairs, page: 1, pageCount: 1 },
-          records: new PointRecords(fetched, copier),
+          records: new PointRecords(engine.dataset, { rows, length: rows.length, tail }, copier),
           keys: query.keys,
           related: [collectionLink(origin)],
         };
@@ -77,9 +73,9 @@ export function itemView(): View<WantedPoint> {
     read(asked) {
       return { ...point.read({ ...asked, pairs: [] }), keys: parseItemQuery(asked.pairs) };
     },
-    find(wanted, asked, generation, accepted) {
+    find(wanted, asked, served) {
       const { origin, path } = asked;
-      const page = point.find(wanted, asked, generation, accepted) as Page;
+      const page = point.find(wanted, asked, served) as Page;
       const type = GEOJSON.mediaType;
       const self = { rel: 'self', type, href: `${origin}${ITEMS_PATH}/${path['id']}` };
       return { ...page, related: [self, collectionLink(origin)] };

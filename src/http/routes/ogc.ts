@@ -1,10 +1,7 @@
-import type { Dataset } from '../../dataset/dataset.js';
-import type { TailMatches } from '../../dataset/tail.js';
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
-import { everyRow } from '../answer/additions.js';
 import type { Context } from '../answer/context.js';
-import type { View } from '../answer/pipeline.js';
+import type { Served, View } from '../answer/pipeline.js';
 import { GEOJSON } from '../formats/geojson.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { selfLink } from '../formats/links.js';
@@ -62,7 +59,7 @@ export function conformanceView(): View<readonly Pair[]> {
 
 /** `GET /ogc/collections`: the one collection there is. */
 export function collectionsView(context: Context): View<readonly Pair[]> {
-  const view = leadingView(context, {
+  return leadingView(context, {
     name: 'ogcCollections',
     make: (place) => ({
       links: [
@@ -75,25 +72,20 @@ export function collectionsView(context: Context): View<readonly Pair[]> {
       collections: [collectionOf(place)],
     }),
   });
-  // every point may change the extent
-  return { ...view, accepted: (_wanted, _tail, from, to) => everyRow(from, to) };
 }
 
 /** `GET /ogc/collections/points`: what the collection holds. */
 export function collectionView(context: Context): View<readonly Pair[]> {
-  const view = leadingView(context, {
+  return leadingView(context, {
     name: 'ogcCollection',
     make: collectionOf,
   });
-  // every point may change the extent
-  return { ...view, accepted: (_wanted, _tail, from, to) => everyRow(from, to) };
 }
 
 /** What documents are made of. */
 interface Place {
   readonly origin: string;
-  readonly dataset: Dataset;
-  readonly accepted: TailMatches | undefined;
+  readonly served: Served;
   /** Filters that the links to the items keep. */
   readonly kept: readonly Pair[];
 }
@@ -127,16 +119,16 @@ function viewOf(
     isPersonal: false,
     formats: [JSON_FORMAT],
     read,
-    find(kept, { origin }, { engine: { dataset } }, accepted) {
-      const text = JSON.stringify(make({ origin, dataset, accepted, kept }));
+    find(kept, { origin }, served) {
+      const text = JSON.stringify(make({ origin, served, kept }));
       return { title: name, list: undefined, records: new SingleRecords([Buffer.from(text)]) };
     },
   };
 }
 
-function collectionOf({ origin, dataset, accepted, kept }: Place): object {
+function collectionOf({ origin, served, kept }: Place): object {
   const href = selfLink(origin + COLLECTION_PATH, kept);
-  const { bbox, interval } = extentOf(dataset, accepted);
+  const { bbox, interval } = extentOf(served);
   return {
     id: 'points',
     title: 'Map data points',
@@ -160,12 +152,13 @@ interface Extent {
 }
 
 /** Where all points lie, and when they were created; the whole world and any time where none is. */
-function extentOf({ boxIndex, byCreatedAt, count }: Dataset, accepted?: TailMatches): Extent {
+function extentOf({ generation: { engine, tail }, state: { length } }: Served): Extent {
+  const { boxIndex, byCreatedAt, count } = engine.dataset;
   const { minX, minY, maxX, maxY } = boxIndex.root;
   let [west, south, east, north] = [minX, minY, maxX, maxY];
   let [first, last] = [byCreatedAt.keys[0] ?? Infinity, byCreatedAt.keys.at(-1) ?? -Infinity];
-  for (const row of accepted?.rows ?? []) {
-    const { coords, createdAt } = accepted!.tail;
+  for (let row = 0; row < length; row++) {
+    const { coords, createdAt } = tail!;
     west = Math.min(west, coords[2 * row]!);
     south = Math.min(south, coords[2 * row + 1]!);
     east = Math.max(east, coords[2 * row]!);
@@ -173,7 +166,7 @@ function extentOf({ boxIndex, byCreatedAt, count }: Dataset, accepted?: TailMatc
     first = Math.min(first, createdAt[row]!);
     last = Math.max(last, createdAt[row]!);
   }
-  if (count === 0 && accepted === undefined) {
+  if (count === 0 && length === 0) {
     return { bbox: [-180, -90, 180, 90], interval: [null, null] };
   }
   return { bbox: [west, south, east, north], interval: [formatUtc(first), formatUtc(last)] };

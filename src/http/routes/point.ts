@@ -1,9 +1,8 @@
-import type { Dataset } from '../../dataset/dataset.js';
 import { rankOf } from '../../dataset/order.js';
 import { recordBytes } from '../../dataset/records.js';
-import { type TailMatches, tailRecord, tailRowOf } from '../../dataset/tail.js';
+import { tailRecord, tailRowOf } from '../../dataset/tail.js';
 import type { RecordKey } from '../../model/point.js';
-import type { View } from '../answer/pipeline.js';
+import type { Served, View } from '../answer/pipeline.js';
 import type { Format } from '../formats/format.js';
 import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ } from '../request/addresses.js';
@@ -16,8 +15,6 @@ export interface WantedPoint {
   readonly keys: readonly RecordKey[] | undefined;
 }
 
-const NONE = new Int32Array(0);
-
 /** `GET /rest/map_data_points/<id>/`: one point. */
 export function pointView(formats: readonly Format[]): View<WantedPoint> {
   return {
@@ -29,20 +26,19 @@ export function pointView(formats: readonly Format[]): View<WantedPoint> {
       if (!/^\d{1,16}$/.test(id!)) throw new NotFound();
       return { id: Number(id), keys: parsePointQuery(pairs) };
     },
-    accepted({ id }, tail, from, to) {
-      const row = tailRowOf(tail, id, from, to);
-      return row < 0 ? NONE : Int32Array.of(row);
-    },
-    find({ id, keys }, _asked, { engine: { dataset } }, accepted) {
-      const records = new SingleRecords([recordOf(id, dataset, accepted)]);
+    find({ id, keys }, _asked, served) {
+      const records = new SingleRecords([recordOf(id, served)]);
       return { title: `Map data point ${id}`, list: undefined, records, keys };
     },
   };
 }
 
-function recordOf(id: number, { byId, records }: Dataset, accepted?: TailMatches): Uint8Array {
-  if (accepted !== undefined) return tailRecord(accepted.tail, accepted.rows[0]!);
+function recordOf(id: number, { generation, state }: Served): Uint8Array {
+  const { tail } = generation;
+  const { byId, records } = generation.engine.dataset;
   const rank = rankOf(byId, id);
-  if (rank < 0) throw new NotFound();
-  return recordBytes(records, byId.rows[rank]!);
+  if (rank >= 0) return recordBytes(records, byId.rows[rank]!);
+  const row = tail === undefined ? -1 : tailRowOf(tail, id, state.length);
+  if (row < 0) throw new NotFound();
+  return tailRecord(tail!, row);
 }

@@ -1,8 +1,7 @@
 import { frequentTexts } from '../../dataset/frequent.js';
-import { createPageCopier, fetchMixedPage, fetchPage } from '../../dataset/record-page.js';
+import { createPageCopier } from '../../dataset/record-page.js';
 import type { Answer } from '../../query/engine.js';
 import type { Queue } from '../../query/queue.js';
-import { matchTail } from '../../query/tail.js';
 import type { Context } from '../answer/context.js';
 import type { View } from '../answer/pipeline.js';
 import type { Format, Page } from '../formats/format.js';
@@ -11,7 +10,7 @@ import { PointRecords } from '../formats/records.js';
 import { ALLOW_POINTS, ALLOW_READ, POINTS_PATH } from '../request/addresses.js';
 import { invalidPage } from '../request/errors.js';
 import { type PointsQuery, parsePointsQuery } from '../request/params.js';
-import { soonOrLater } from './long-query.js';
+import { findBeside, soonOrLater } from './long-query.js';
 
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
 export function pointsView(
@@ -26,25 +25,21 @@ export function pointsView(
     isPersonal: false,
     formats,
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
-    accepted: ({ filters }, tail, from, to) => matchTail(tail, filters, from, to),
-    find(query, { origin, pairs }, { engine, tail: posted }, accepted) {
-      const { records, count: total } = engine.dataset;
-      const begun = engine.begin(query, undefined, accepted);
-      return soonOrLater(begun, queue, pageOf);
+    find(query, { origin, pairs }, served) {
+      const { engine, tail: posted } = served.generation;
+      return findBeside(served, query.filters, (accepted) =>
+        soonOrLater(engine.begin(query, undefined, accepted), queue, pageOf),
+      );
 
       function pageOf(answer: Answer): Page {
         if (answer === undefined) throw invalidPage();
-        const { count, page, pageCount, rows, length, tail, effort } = answer;
+        const { count, page, pageCount, effort } = answer;
         const base = origin + POINTS_PATH;
         const links = pageLinks(base, pairs, page, pageCount);
-        const fetched =
-          tail === undefined
-            ? fetchPage(records, rows, length)
-            : fetchMixedPage(records, total, tail, rows, length);
         return {
           title: 'Map data points',
           list: { count, links, page, pageCount, base, pairs },
-          records: new PointRecords(fetched, copier),
+          records: new PointRecords(engine.dataset, answer, copier),
           keys: query.keys,
           offered: () => ({ ...frequentTexts(engine.dataset.attributes, posted) }),
           work: effort,

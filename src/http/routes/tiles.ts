@@ -1,12 +1,9 @@
-import type { TailRow } from '../../dataset/tail.js';
 import type { RecordKey } from '../../model/point.js';
 import type { Queue } from '../../query/queue.js';
-import { matchTail } from '../../query/tail.js';
 import { MAX_LATITUDE, MAX_ZOOM } from '../../tiles/mercator.js';
 import { ALWAYS } from '../../tiles/points.js';
 import type { TileQuery } from '../../tiles/query.js';
 import { beginTile } from '../../tiles/tile.js';
-import { everyRow, nameOfState } from '../answer/additions.js';
 import type { Context } from '../answer/context.js';
 import type { View } from '../answer/pipeline.js';
 import type { Page } from '../formats/format.js';
@@ -17,9 +14,8 @@ import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ, TILE_PATH, templateOf } from '../request/addresses.js';
 import { last } from '../request/query-string.js';
 import { parseTile, parseTileLook, type TileLook } from '../request/tile.js';
-import { soonOrLater } from './long-query.js';
+import { findBeside, soonOrLater } from './long-query.js';
 
-const NONE = new Int32Array(0);
 /** The parameter of a tile's address by which it names the state of the data. */
 const STATE = 'v';
 
@@ -39,11 +35,11 @@ export function tileView({ zone }: Context, queue: Queue): View<WantedTile> {
       ...parseTile(path, parseTileLook(pairs, zone)),
       state: last(pairs, STATE),
     }),
-    accepted: ({ filters }, tail, from, to) =>
-      filters === undefined ? NONE : matchTail(tail, filters, from, to),
     lasts: ({ state }, name) => state === name,
-    find: (wanted, _asked, { engine }, accepted) =>
-      soonOrLater(beginTile(engine, wanted, accepted), queue, pageOf),
+    find: (wanted, _asked, served) =>
+      findBeside(served, wanted.filters, (accepted) =>
+        soonOrLater(beginTile(served.generation.engine, wanted, accepted), queue, pageOf),
+      ),
   };
 
   function pageOf(tile: Uint8Array): Page {
@@ -60,12 +56,8 @@ export function tileSetView({ zone }: Context): View<TileLook> {
     formats: [JSON_FORMAT],
     // what is wrong with tiles is said here first
     read: ({ pairs }) => parseTileLook(pairs, zone),
-    // every point changes the addresses of tiles
-    accepted: (_wanted, _tail, from, to) => everyRow(from, to),
-    find(look, { origin, pairs }, generation, accepted) {
-      const { tail } = generation;
-      const length: TailRow = (accepted?.rows.at(-1) ?? (tail?.start ?? 0) - 1) + 1;
-      const state = { name: STATE, value: nameOfState(generation, length) };
+    find(look, { origin, pairs }, served) {
+      const state = { name: STATE, value: served.state.name };
       const query = [...pairs.filter(({ name }) => name !== STATE && name !== 'format'), state];
       const address = selfLink(origin + templateOf(TILE_PATH), query);
       const records = new SingleRecords([Buffer.from(JSON.stringify(tileSet(address, look)))]);

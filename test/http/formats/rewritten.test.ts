@@ -141,7 +141,8 @@ function pageOf(count: number, keys?: readonly RecordKey[]): Page {
 function encode(format: typeof GEOJSON, page: Page): [pieces: number, body: string] {
   const exchange = {
     target: '',
-    headers: () => [],
+    snapshot: '',
+    headers: [],
     memory: FRESH_MEMORY,
   };
   const made = format.encode(page, exchange);
