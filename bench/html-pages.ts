@@ -1,6 +1,5 @@
 import { generatePoint } from '../src/generate/points.js';
 import { Random } from '../src/generate/random.js';
-import type { Context } from '../src/http/answer/context.js';
 import { createAssets } from '../src/http/assets/assets.js';
 import { type Exchange, FRESH_MEMORY, type Pieces } from '../src/http/formats/format.js';
 import { pageLinks } from '../src/http/formats/links.js';
@@ -20,7 +19,7 @@ const BASE = 'http://127.0.0.1:8080/rest/map_data_points/';
 function main(): void {
   const parts = { prefix: '', tileUrl: undefined, hasImages: true, posting: 'anybody' } as const;
   const site = createSite({ assets: createAssets(''), ...parts });
-  const { points } = createSubjects({ site, posting: undefined } as unknown as Context);
+  const { points } = createSubjects({ site, posting: undefined });
   const format = pageFormat(site, points, []);
   const random = new Random(1, 'point');
   for (const count of [100, 1_000]) {

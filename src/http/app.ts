@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { Context } from './answer/context.js';
+import type { Tokens } from '../tokens/table.js';
+import type { Context, Sending } from './answer/context.js';
 import { corsHeaders, EXPOSED } from './answer/cors.js';
 import { varyOf } from './answer/head.js';
 import { createAtLeast } from './at-least.js';
@@ -25,7 +26,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** When its head had been read, by `performance.now()`. */
     startedAt: number;
-    /** Whose token came with it, once that was looked at; the routes of operators do so themselves. */
+    /** Whose token came with it; of routes of operators not known. */
     user: number | undefined;
   }
   interface FastifyContextConfig {
@@ -104,14 +105,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     request.startedAt = performance.now();
     checkHead(request.raw, reply.raw);
     limitBodyTime(request.raw, limits);
-    const { authorization } = request.raw.headers;
-    // asked for only where it matters: Fastify makes the options of a route anew each time
-    if (authorization !== undefined && !isForOperators(request)) {
-      // the routes of operators look at it themselves
-      if (!request.raw.url!.startsWith('/admin/')) {
-        request.user = userOf(authorization, context.tokens);
-      }
-    }
+    readToken(request, context.tokens);
     if (isForOperators(request)) return done();
     if (isBehind()) throw overloaded();
     const waiting = waitFor(request.raw);
@@ -167,13 +161,23 @@ function readNoBodies(app: FastifyInstance): void {
   });
 }
 
+/** Reads the token of a request, once; a 401 HttpError where it is not known. */
+function readToken(request: FastifyRequest, tokens: Tokens): void {
+  const { url, headers } = request.raw;
+  const { authorization } = headers;
+  // asked for only where it matters: Fastify makes the options of a route anew each time
+  if (authorization === undefined || isForOperators(request)) return;
+  // the routes of operators look at it themselves
+  if (!url!.startsWith('/admin/')) request.user = userOf(authorization, tokens);
+}
+
 function isForOperators(request: FastifyRequest): boolean {
   return request.routeOptions.config?.isOperation === true;
 }
 
 /** Headers of all that does not take the hot path of a responder. */
-function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context: Context): void {
-  const { corsOrigin } = context;
+function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, sending: Sending): void {
+  const { corsOrigin } = sending;
   const cors = corsHeaders(request.headers.origin, corsOrigin);
   for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);
   if (cors.length > 0 && reply.hasHeader(REPLAYED)) {
@@ -183,7 +187,7 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   const isFile = request.routeOptions.config?.isFile === true;
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin, isFile });
   if (vary !== '' && !reply.hasHeader('Vary')) reply.header('Vary', vary);
-  if (context.closing()) reply.header('Connection', 'close');
+  if (sending.closing()) reply.header('Connection', 'close');
 }
 
 /**

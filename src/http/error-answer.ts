@@ -19,7 +19,11 @@ type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject) => vo
  * Makes the one place where an error becomes a status, as JSON or, where that is preferred, as a
  * page.
  */
-export function createErrorAnswer({ logger, site, corsOrigin }: Context): AnswerError {
+export function createErrorAnswer({
+  logger,
+  site,
+  corsOrigin,
+}: Pick<Context, 'logger' | 'site' | 'corsOrigin'>): AnswerError {
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin });
   const negotiation = createNegotiation<Offer>([JSON_FORMAT, PAGE_OFFER]);
 

@@ -56,7 +56,7 @@ const VERSION = version();
 export function addOperations(
   app: FastifyInstance,
   service: Service,
-  { tokens }: Context,
+  { tokens }: Pick<Context, 'tokens'>,
   { adminToken, isPrivate }: Access,
 ): void {
   const config = { isOperation: true };

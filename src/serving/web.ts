@@ -12,6 +12,7 @@ import { createCutCounts } from '../http/limits.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { createSite, type Site } from '../http/pages/site.js';
+import { createOriginOf } from '../http/request/origin.js';
 import { createThrottle } from '../http/request/throttle.js';
 import { createRequestMetrics } from '../http/thread-metrics.js';
 import { createUploads } from '../media/upload.js';
@@ -48,6 +49,7 @@ export async function createWeb(
   audience: Audience = settings.operationsPort === undefined ? 'all' : 'clients',
 ): Promise<Web> {
   const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog, workers } = settings;
+  const origin = { publicUrl, trustProxy, allowedHosts };
   const stats = createRequestStats();
   const backlog = createBacklog({
     // as with the cache below, each thread has its own
@@ -64,10 +66,10 @@ export async function createWeb(
       logger: log.logger,
       stats,
       zone: await openZone(settings.timeZone),
-      origin: { publicUrl, trustProxy, allowedHosts },
+      origin,
+      originOf: createOriginOf(origin),
       corsOrigin,
       tokens,
-      thread,
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       maxPageBytes: settings.maxPageBytes,
       compress: settings.compress,

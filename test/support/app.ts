@@ -6,8 +6,11 @@ import { createPace } from '../../src/http/answer/pace.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { type Audience, createApp } from '../../src/http/app.js';
 import { createCutCounts } from '../../src/http/limits.js';
+import { createOriginOf } from '../../src/http/request/origin.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import { PLAIN_SITE } from './pages.js';
+
+const ORIGIN = { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] };
 
 /** A web server in this process. */
 export interface OwnApp {
@@ -32,10 +35,10 @@ export async function startApp(
     logger: pino({ level: 'silent' }),
     stats,
     zone: await openTimeZone('UTC'),
-    origin: { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] },
+    origin: ORIGIN,
+    originOf: createOriginOf(ORIGIN),
     corsOrigin: ['*'],
     tokens: { table: new Map() },
-    thread: 0,
     answerCacheBytes,
     maxPageBytes: 8 * 1024 * 1024,
     compress: false,

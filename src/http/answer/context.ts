@@ -7,7 +7,7 @@ import type { Posts } from '../../posts/posts.js';
 import type { SharedRoom } from '../../shared-room.js';
 import type { Tokens } from '../../tokens/table.js';
 import type { Site } from '../pages/site.js';
-import type { OriginSettings } from '../request/origin.js';
+import type { OriginOf, OriginSettings } from '../request/origin.js';
 import type { Throttle } from '../request/throttle.js';
 import type { WriteHead } from './head-lines.js';
 import type { Pace } from './pace.js';
@@ -27,39 +27,47 @@ export interface Posting {
   readonly uploads: Uploads | undefined;
 }
 
-/** What every route is made with. */
-export interface Context {
-  readonly current: Current;
+/** What answers of every kind are sent and counted with. */
+export interface Sending {
   readonly logger: Logger;
   readonly stats: RequestStats;
+  /** Origins whose pages may read answers; `*` for any. */
+  readonly corsOrigin: readonly string[];
+  /** Share of the requests that are logged. */
+  readonly accessLog: number;
+  /** Writes the heads of a thread's answers: what changes by the second is made for all at once. */
+  readonly writeHead: WriteHead;
+  /** Is told of each response that has been ended, to count what the system has not taken yet. */
+  readonly note: (response: ServerResponse) => void;
+  /** True once no new connections are taken: answers then ask clients to close theirs. */
+  readonly closing: () => boolean;
+}
+
+/** What answers to GET are made with. */
+export interface Answering extends Sending {
+  readonly current: Current;
   /** Where times without an offset stand. */
   readonly zone: TimeZone;
   readonly origin: OriginSettings;
-  /** Origins whose pages may read answers; `*` for any. */
-  readonly corsOrigin: readonly string[];
-  readonly tokens: Tokens;
-  /** Number of the thread that answers; 0 is the main one. */
-  readonly thread: number;
+  /** The one reader of origins of a thread. */
+  readonly originOf: OriginOf;
   /** Bounds the bytes that repeated answers are kept in. */
   readonly answerCacheBytes: number;
   /** Bounds the bytes that the records of a page have as JSON. */
   readonly maxPageBytes: number;
   /** Whether bodies are compressed for clients that accept it. */
   readonly compress: boolean;
+  /** When the thread does what takes long. */
+  readonly pace: Pace;
+}
+
+/** What an app is made with. */
+export interface Context extends Answering {
+  readonly tokens: Tokens;
   /** What the pages for people have in common. */
   readonly site: Site;
   /** Folder of the images of points; none are served without. */
   readonly mediaFolder: string | undefined;
   /** Undefined where points are only read. */
   readonly posting: Posting | undefined;
-  /** Share of the requests that are logged. */
-  readonly accessLog: number;
-  /** Writes the heads of a thread's answers: what changes by the second is made for all at once. */
-  readonly writeHead: WriteHead;
-  /** When the thread does what takes long. */
-  readonly pace: Pace;
-  /** Is told of each response that has been ended, to count what the system has not taken yet. */
-  readonly note: (response: ServerResponse) => void;
-  /** True once no new connections are taken: answers then ask clients to close theirs. */
-  readonly closing: () => boolean;
 }

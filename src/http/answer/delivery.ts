@@ -5,7 +5,7 @@ import { type Format, FRESH_MEMORY, type Page, type QueryWork } from '../formats
 import { pageTooLarge } from '../request/errors.js';
 import type { AnswerCache, AnswerKey } from './answer-cache.js';
 import { type Coding, createCompression, LEAST_COMPRESSED_BYTES } from './compression.js';
-import type { Context } from './context.js';
+import type { Answering } from './context.js';
 import { hashPage, spellHash } from './etag.js';
 import { type AnswerHead, codedHead } from './head.js';
 import { createOutbox } from './outbox.js';
@@ -45,7 +45,7 @@ export type Deliver = (page: Page, job: Job) => void;
 
 /** Makes the delivery of a thread's pages: bound, body, compression, answer cache, outbox. */
 export function createDelivery(
-  { logger, maxPageBytes }: Context,
+  { logger, maxPageBytes }: Answering,
   answers: AnswerCache,
   doInPieces: DoInPieces,
 ): Deliver {
@@ -96,6 +96,7 @@ export function createDelivery(
     if (key !== undefined) {
       answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }
+
     outbox({ job, answer, onSent });
   }
 

@@ -4,14 +4,12 @@ import type { Generation, State } from '../../live/generation.js';
 import { version } from '../../version.js';
 import type { Format, Page, Pieces } from '../formats/format.js';
 import { createNegotiation } from '../request/negotiation.js';
-import { createOriginOf } from '../request/origin.js';
 import { last, type Pair, parseQueryString } from '../request/query-string.js';
 import { queryOf } from '../request/target.js';
-import { userOf } from '../request/token.js';
 import { answerKey, createAnswerCache } from './answer-cache.js';
 import { createCodingOf } from './compression.js';
 import { judge } from './conditions.js';
-import type { Context } from './context.js';
+import type { Answering } from './context.js';
 import { createDelivery, waiterOf } from './delivery.js';
 import { hashSettings, hashText, spellHash } from './etag.js';
 import type { Facts } from './head.js';
@@ -62,24 +60,25 @@ export type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
  * Makes the one way from a request to its answer: origin, answer cache, parameters, format,
  * validators, page, delivery. All views of a thread share an answer cache and a delivery.
  */
-export function createPipeline(context: Context): Pipeline {
-  const { current, stats, tokens } = context;
-  const originOf = createOriginOf(context.origin);
-  const codingOf = context.compress ? createCodingOf() : undefined;
-  const answers = createAnswerCache(context.answerCacheBytes);
-  const doInPieces = createPieceWork(context.pace);
-  const deliver = createDelivery(context, answers, doInPieces);
-  const seedOf = createSeedOf(context);
+export function createPipeline(answering: Answering): Pipeline {
+  const { current, stats, originOf } = answering;
+  const codingOf = answering.compress ? createCodingOf() : undefined;
+  const answers = createAnswerCache(answering.answerCacheBytes);
+  const doInPieces = createPieceWork(answering.pace);
+  const deliver = createDelivery(answering, answers, doInPieces);
+  const seedOf = createSeedOf(answering);
 
   return function serve(view) {
     const { formats, isPersonal } = view;
-    const sender = createSender(context, view);
+    const sender = createSender(answering, view);
     const negotiation = createNegotiation(formats);
 
-    return function handle(request: FastifyRequest, reply: FastifyReply): void {
+    return handle;
+
+    function handle(request: FastifyRequest, reply: FastifyReply): void {
       const { raw } = request;
       const target = raw.url!;
-      const { accept, authorization } = raw.headers;
+      const { accept } = raw.headers;
       const { generation } = current;
       const state = generation.state();
       const origin = originOf(raw);
@@ -99,7 +98,7 @@ export function createPipeline(context: Context): Pipeline {
 
       const pairs = parseQueryString(queryOf(target));
       const named = negotiation.named(last(pairs, 'format'));
-      const user = isPersonal ? userOf(authorization, tokens) : undefined;
+      const user = isPersonal ? request.user : undefined;
       const path = request.params as Readonly<Record<string, string>>;
       const asked: Asked = { origin, pairs, path, user };
       const wanted = view.read(asked);
@@ -110,7 +109,17 @@ export function createPipeline(context: Context): Pipeline {
       const name = user === undefined ? spelled : `${spelled}-${user}-`;
       const lasts = view.lasts?.(wanted, state.name) === true;
       const keptAs = key !== undefined && answers.wants(key) ? key : undefined;
-      const job = { request, reply, sender, format, coding, state, name, lasts, key: keptAs };
+      const job = {
+        request,
+        reply,
+        sender,
+        format,
+        coding,
+        state,
+        name,
+        lasts,
+        key: keptAs,
+      };
       const finding = view.find(wanted, asked, { generation, state });
       if (!isPieces(finding)) {
         found(finding);
@@ -124,7 +133,7 @@ export function createPipeline(context: Context): Pipeline {
         if (page instanceof Later) page.start(waiterOf(job, (one) => deliver(one, job)));
         else deliver(page, job);
       }
-    };
+    }
   };
 }
 
@@ -136,8 +145,8 @@ function isPieces(finding: Found | Pieces<Found>): finding is Pieces<Found> {
  * Makes the reader of what the hash of an address begins with: the hash of all that decides about
  * answers besides the target, which is the origin of links and the settings.
  */
-function createSeedOf(context: Context): (origin: string) => Hash {
-  const settings = hashSettings(decidingSettings(context));
+function createSeedOf(answering: Answering): (origin: string) => Hash {
+  const settings = hashSettings(decidingSettings(answering));
   let lastOrigin = '';
   let seed = settings;
   return (origin) => {
@@ -153,7 +162,7 @@ function createSeedOf(context: Context): (origin: string) => Hash {
  * What decides about the answers of this service besides the snapshot and the address, and so
  * whether a client's copy is still good. Another version may render the same page otherwise.
  */
-function decidingSettings({ zone, origin, maxPageBytes }: Context): object {
+function decidingSettings({ zone, origin, maxPageBytes }: Answering): object {
   const { publicUrl, trustProxy } = origin;
   const zoneRules = process.versions['tz'];
   const settings = { publicUrl, trustProxy, maxPageBytes };

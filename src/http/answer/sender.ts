@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { QueryWork } from '../formats/format.js';
 import { judge, type Named } from './conditions.js';
-import type { Context } from './context.js';
+import type { Answering } from './context.js';
 import {
   type AnswerHead,
   bodilessLines,
@@ -50,11 +50,11 @@ export interface Sender {
 }
 
 /** Makes the sender of an address. */
-export function createSender(context: Context, facts: Facts): Sender {
-  const write = createWrite(context, context.stats.route(facts.name));
+export function createSender(answering: Answering, facts: Facts): Sender {
+  const write = createWrite(answering, answering.stats.route(facts.name));
 
   return {
-    heads: createHeads(context, facts),
+    heads: createHeads(answering, facts),
 
     sendKnown(request, reply, state, heads) {
       const known = judge(request.raw.headers, state, heads);

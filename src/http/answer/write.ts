@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from './context.js';
+import type { Sending } from './context.js';
 import { corsHeaders } from './cors.js';
 import { linesOf, type PlainStatus } from './head-lines.js';
 import type { Observe } from './request-stats.js';
@@ -23,8 +23,8 @@ export type Write = (
  * Makes the {@link Write} of an address. It writes straight to Node's response: Fastify's reply
  * costs more than a query.
  */
-export function createWrite(context: Context, observe: Observe): Write {
-  const { corsOrigin, logger, accessLog, writeHead, note, closing } = context;
+export function createWrite(sending: Sending, observe: Observe): Write {
+  const { corsOrigin, logger, accessLog, writeHead, note, closing } = sending;
   return (request, reply, status, representation, lines, body, onSent) => {
     reply.hijack();
     const { raw: response } = reply;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { createQueue } from '../../query/queue.js';
-import type { Context } from '../answer/context.js';
+import type { Answering, Context } from '../answer/context.js';
 import { preflightHeaders } from '../answer/cors.js';
 import { type Asked, createPipeline, type View } from '../answer/pipeline.js';
 import type { Format } from '../formats/format.js';
@@ -18,7 +18,6 @@ import {
   TILE_SET_PATH,
 } from '../request/addresses.js';
 import { NotFound } from '../request/errors.js';
-import { createOriginOf } from '../request/origin.js';
 import { pathOf, queryOf } from '../request/target.js';
 import {
   type Description,
@@ -125,7 +124,7 @@ export function createFinder(
  * Adds the routes of a resource, one for every method, and the redirect to an address that ends
  * with a slash.
  */
-export function addResource(app: FastifyInstance, resource: Resource, context: Context): void {
+export function addResource(app: FastifyInstance, resource: Resource, answering: Answering): void {
   const { path, allow, get } = resource;
   app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
   app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
@@ -133,7 +132,7 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
 
   if (!path.endsWith('/')) return;
   // the address without its slash leads there; 308 keeps a body and its method
-  const leadTo = createRedirect(context);
+  const leadTo = createRedirect(answering);
   app.route({
     method: app.supportedMethods,
     url: path.slice(0, -1),
@@ -148,8 +147,8 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
 }
 
 /** Lets `/` lead to the list of resources. */
-export function addFrontDoor(app: FastifyInstance, context: Context): void {
-  const leadTo = createRedirect(context);
+export function addFrontDoor(app: FastifyInstance, answering: Answering): void {
+  const leadTo = createRedirect(answering);
   app.route({
     method: ['GET', 'HEAD'],
     url: '/',
@@ -162,9 +161,8 @@ export function addFrontDoor(app: FastifyInstance, context: Context): void {
 }
 
 /** Makes redirects to addresses of this service, which name a host only where the settings do. */
-function createRedirect({ origin }: Context) {
+function createRedirect({ origin, originOf }: Answering) {
   const prefix = origin.publicUrl ?? '';
-  const originOf = createOriginOf(origin);
   return (
     address: string,
     status: 301 | 302 | 308,

@@ -8,7 +8,10 @@ import { NotFound } from '../request/errors.js';
 import { addFiles } from './files.js';
 
 /** Adds `GET /static/<name>.<hash>.<extension>`: the styles and scripts of the pages. */
-export function addStatic(app: FastifyInstance, { site, corsOrigin }: Context): void {
+export function addStatic(
+  app: FastifyInstance,
+  { site, corsOrigin }: Pick<Context, 'site' | 'corsOrigin'>,
+): void {
   const { assets } = site;
   const vary = varyOf({ isPersonal: false, compress: true, corsOrigin, isFile: true });
   const codingOf = createCodingOf();

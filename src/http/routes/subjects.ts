@@ -53,7 +53,7 @@ export function withPage(
   return [first, pageFormat(site, subject, [first, ...others]), ...others];
 }
 
-export function createSubjects({ site, posting }: Context): Subjects {
+export function createSubjects({ site, posting }: Pick<Context, 'site' | 'posting'>): Subjects {
   // names of images that are not served lead nowhere
   const columns = POINT_COLUMNS.filter(({ keys }) => site.hasImages || keys[0] !== 'image');
   const listed = posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION;

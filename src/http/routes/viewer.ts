@@ -20,7 +20,10 @@ const SOURCES = [
  * Adds `GET /docs/`: the interface described, for people, by Swagger UI. The public URL is where the
  * page asks when it is not where it came from.
  */
-export function addViewer(app: FastifyInstance, { origin, site }: Context): void {
+export function addViewer(
+  app: FastifyInstance,
+  { origin, site }: Pick<Context, 'origin' | 'site'>,
+): void {
   const { publicUrl } = origin;
   const asked = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
   const headers = {
