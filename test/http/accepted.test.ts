@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/dataset/build.js';
@@ -225,6 +226,42 @@ test('an answer that is kept is of its state, which a fold does not change', asy
   assert.is(stats.cacheHits, 4);
   assert.is((await service.ask(WEST)).json<Envelope>().count, 11);
   assert.is(stats.cacheHits, 5);
+  await service.close();
+});
+
+test('after a post an answer that takes long is made once for all who ask meanwhile', async () => {
+  const service = await start(1_000_000);
+  const { stats } = service;
+  const path = `${PATH}?page_size=20&format=api`;
+  for (let i = 0; i < 2; i++) await service.ask(path);
+  service.accept(1);
+  const [hits, misses] = [stats.cacheHits, stats.cacheMisses];
+  const replies = await Promise.all(Array.from({ length: 12 }, () => service.ask(path)));
+  assert.equal([stats.cacheHits - hits, stats.cacheMisses - misses], [11, 1]);
+  for (const { status, text } of replies) {
+    assert.is(status, 200);
+    assert.is(text, replies[0]!.text);
+  }
+  await service.close();
+});
+
+test('who waits for an answer that is never made has it made', async () => {
+  const service = await start(1_000_000);
+  const path = `${PATH}?page_size=20&format=api`;
+  for (let i = 0; i < 2; i++) await service.ask(path);
+  for (let round = 0; round < 5; round++) {
+    service.accept(1);
+    const gone = connect(service.port, '127.0.0.1');
+    gone.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const replies = Array.from({ length: 3 }, () => service.ask(path));
+    gone.destroy();
+    for (const { status } of await Promise.all(replies)) assert.is(status, 200);
+  }
+  // of those who have it already nobody keeps it
+  const { etag } = (await service.ask(path)).headers;
+  service.accept(0);
+  const known = Array.from({ length: 4 }, () => service.ask(path, { 'If-None-Match': etag }));
+  for (const { status } of await Promise.all(known)) assert.is(status, 304);
   await service.close();
 });
 

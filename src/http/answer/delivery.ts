@@ -28,6 +28,8 @@ export interface Job {
   readonly lasts: boolean;
   /** What the answer is kept under; undefined when it is not to be kept. */
   readonly key: AnswerKey | undefined;
+  /** To be called when the answer is kept. */
+  readonly onKept: (() => void) | undefined;
 }
 
 /** A whole answer that waits to be sent. */
@@ -96,7 +98,7 @@ export function createDelivery(
     if (key !== undefined) {
       answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }
-
+    job.onKept?.();
     outbox({ job, answer, onSent });
   }
 

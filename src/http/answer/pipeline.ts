@@ -13,6 +13,7 @@ import type { Answering } from './context.js';
 import { createDelivery, waiterOf } from './delivery.js';
 import { hashSettings, hashText, spellHash } from './etag.js';
 import type { Facts } from './head.js';
+import { createJoins } from './joins.js';
 import { createPieceWork, Later } from './pieces.js';
 import { createSender } from './sender.js';
 
@@ -66,12 +67,22 @@ export function createPipeline(answering: Answering): Pipeline {
   const answers = createAnswerCache(answering.answerCacheBytes);
   const doInPieces = createPieceWork(answering.pace);
   const deliver = createDelivery(answering, answers, doInPieces);
+  const joins = createJoins();
   const seedOf = createSeedOf(answering);
 
   return function serve(view) {
     const { formats, isPersonal } = view;
     const sender = createSender(answering, view);
     const negotiation = createNegotiation(formats);
+
+    function handleLater(request: FastifyRequest, reply: FastifyReply): void {
+      if (request.raw.socket.destroyed) return;
+      try {
+        handle(request, reply);
+      } catch (error) {
+        void reply.send(error);
+      }
+    }
 
     return handle;
 
@@ -93,6 +104,7 @@ export function createPipeline(answering: Answering): Pipeline {
           sender.send(request, reply, kept, undefined, true);
           return;
         }
+        if (joins.join(key, () => handleLater(request, reply))) return;
         stats.cacheMisses++;
       }
 
@@ -109,6 +121,7 @@ export function createPipeline(answering: Answering): Pipeline {
       const name = user === undefined ? spelled : `${spelled}-${user}-`;
       const lasts = view.lasts?.(wanted, state.name) === true;
       const keptAs = key !== undefined && answers.wants(key) ? key : undefined;
+      const onKept = keptAs && joins.lead(keptAs, reply.raw);
       const job = {
         request,
         reply,
@@ -119,6 +132,7 @@ export function createPipeline(answering: Answering): Pipeline {
         name,
         lasts,
         key: keptAs,
+        onKept,
       };
       const finding = view.find(wanted, asked, { generation, state });
       if (!isPieces(finding)) {
