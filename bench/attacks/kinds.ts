@@ -10,6 +10,7 @@ const LOOPS = 4;
 /** Connections that a service of {@link FEW_CONNECTIONS} holds. */
 const MAX_CONNECTIONS = 1_000;
 const FEW_CONNECTIONS = ['--max-connections', String(MAX_CONNECTIONS)];
+const JSON_TYPE = 'application/json';
 const LARGE_PAGE = requestBytes(`${LIST}?page_size=1000`);
 
 const circles: Attack = {
@@ -190,6 +191,48 @@ const reloads: Attack = {
   },
 };
 
+const UNLIMITED_POSTS = ['--posts-per-address', '0'];
+
+const badPosts: Attack = {
+  name: 'bad-posts',
+  title: 'posts of 250 kB that are deep, wide or wrong in every tag',
+  flags: UNLIMITED_POSTS,
+  run: (target) => {
+    const form = 'application/x-www-form-urlencoded';
+    const bodies = [
+      postBytes(`{"tags":${'['.repeat(125_000)}`, JSON_TYPE),
+      postBytes(`{"tags":[${'[],'.repeat(80_000)}0]}`, JSON_TYPE),
+      postBytes(`{"tags":[${'"x",'.repeat(9_900)}0]}`, JSON_TYPE),
+      postBytes(`{"comment":"${'\\u0001'.repeat(40_000)}"}`, JSON_TYPE),
+      postBytes(`lat=1${'&tags='.repeat(41_000)}`, form),
+      postBytes(`lat=1&comment=${'%00'.repeat(80_000)}`, form),
+    ];
+    return flood(target, LOOPS, () => target.random.pick(bodies));
+  },
+};
+
+const openPosts: Attack = {
+  name: 'open-posts',
+  title: '400 posts of 250 kB that lack their last byte',
+  flags: UNLIMITED_POSTS,
+  run: (target) => {
+    const bytes = postBytes(`{"comment":"${'x'.repeat(250_000)}"}`, JSON_TYPE).subarray(0, -1);
+    return repeat(target, 400, async () => {
+      const socket = open(target);
+      socket.resume();
+      socket.write(bytes);
+      target.tally.sent++;
+      await closed(socket, target.signal);
+    });
+  },
+};
+
+/** A whole post. */
+function postBytes(body: string, type: string): Buffer {
+  const headers = `Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n`;
+  return Buffer.concat([requestBytes(LIST, headers, 'POST'), Buffer.from(body)]);
+}
+
 /** Resolves when an attack is to end. */
 function ended(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -215,6 +258,8 @@ export const ATTACKS: readonly Attack[] = [
   metrics,
   thrash,
   reloads,
+  badPosts,
+  openPosts,
 ];
 
 /** The attack of a name; throws with the names there are. */
