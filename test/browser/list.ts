@@ -61,10 +61,10 @@ browserTest(
     const look = async (page: Page): Promise<void> => {
       await page.goto(LIST);
       await page.click('text=Add a filter');
-      await page.getByLabel('Created from', { exact: true }).fill('2023-01-15');
+      await page.getByLabel('Created since', { exact: true }).fill('2023-01-15');
       await page.getByLabel('Created until', { exact: true }).fill('2023-06-30');
-      await page.getByLabel('Changed from, time').fill('08:30');
-      await page.getByLabel('Changed from', { exact: true }).fill('2023-06-01');
+      await page.getByLabel('Changed since, time').fill('08:30');
+      await page.getByLabel('Changed since', { exact: true }).fill('2023-06-01');
       await page.getByRole('button', { name: 'Apply' }).click();
       await page.getByRole('heading', { name: 'matches' }).waitFor();
       const { searchParams } = new URL(page.url());

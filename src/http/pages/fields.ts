@@ -14,9 +14,9 @@ const KEPT: ReadonlySet<string> = new Set(['page', 'format']);
 /** Parameters that may be given several times; of the others the last counts. */
 const ADDED_UP: ReadonlySet<string> = new Set(['status', 'tags', 'tags_all', 'created_by']);
 const LABELS: Readonly<Record<string, string>> = {
-  created_at_after: 'Created from',
+  created_at_after: 'Created since',
   created_at_before: 'Created until',
-  modified_at_after: 'Changed from',
+  modified_at_after: 'Changed since',
   modified_at_before: 'Changed until',
   bbox: 'In a box',
   coordinates: 'Near a place',
