@@ -17,6 +17,9 @@ export interface Building {
   readonly bytesTotal: number;
 }
 
+/** Why no points are accepted before the first generation. */
+export const NOT_SERVED = 'nothing is served yet';
+
 /** Whether points are accepted. */
 export interface PostsStanding {
   readonly accepted: boolean;
@@ -56,7 +59,7 @@ export class Cell implements Current {
   #standing: Standing = {
     stale: undefined,
     building: undefined,
-    posts: { accepted: false, reason: 'nothing is served yet' },
+    posts: { accepted: false, reason: NOT_SERVED },
   };
   readonly #followers: Follower[] = [];
 

@@ -4,7 +4,7 @@ import { sharedArray } from '../common-array.js';
 import { rankOf } from '../dataset/order.js';
 import { recordBytes } from '../dataset/records.js';
 import { seedThrottle, THROTTLE_NUMBERS, type ThrottleMemory } from '../http/request/throttle.js';
-import type { Cell } from '../live/current.js';
+import { type Cell, NOT_SERVED } from '../live/current.js';
 import type { Serve } from '../live/reload/commit.js';
 import { Tails } from '../live/tails.js';
 import type { Media } from '../media/media.js';
@@ -57,7 +57,9 @@ export async function openIntake(
     {
       onFlush: (seconds) => stats.flushes.observe(seconds),
       onProblem: () => tell(),
-      onAnew: (reason) => logger.error({ reason }, 'the journal was written anew from memory'),
+      onAnew(reason) {
+        logger.error({ reason }, 'the journal was written anew from memory');
+      },
       onDeath(error) {
         logger.fatal({ err: error }, 'the thread of the journal died');
         process.exit(1);
@@ -82,9 +84,10 @@ export async function openIntake(
   const adopter = { journal, writer, tails, retired, logger };
   tell = () => {
     const reason = journal.state.problem ?? writer.refusal ?? tails.state.problem;
-    if (reason === current.posts.reason) return;
-    if (reason === undefined) logger.info('points are accepted');
-    else logger.error({ reason }, 'no points are accepted');
+    const before = current.posts.reason;
+    if (reason === before) return;
+    if (reason !== undefined) logger.error({ reason }, 'no points are accepted');
+    else if (before !== NOT_SERVED) logger.info('points are accepted again');
     current.tell({
       posts: reason === undefined ? { accepted: true } : { accepted: false, reason },
     });

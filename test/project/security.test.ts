@@ -6,7 +6,7 @@ import { read, rows, section } from '../support/documents.js';
 const LIMITS = rows(section(read('docs/security.md'), 'Limits'));
 /** Settings that bound what clients can do. */
 const BOUND =
-  /^--(max-(?!invalid|shrink)[a-z-]+|answer-cache|(request|answer|shutdown|upload)-timeout) /;
+  /^--(max-(?!invalid|shrink)[a-z-]+|answer-cache|(request|answer|shutdown|upload|image)-timeout) /;
 
 test('the limits have the defaults of the settings, and none is missing', () => {
   const listed = LIMITS.filter(([, setting]) => setting !== 'none').map(([, setting, fallback]) => [
