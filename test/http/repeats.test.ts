@@ -4,9 +4,11 @@ import type { Asked, Reply } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
 
-const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
-const forgetful = await startOwnService(['--snapshot', FIXTURE_POINTS, '--answer-cache', '0']);
-const tight = await startOwnService(['--snapshot', FIXTURE_POINTS, '--answer-cache', '64KiB']);
+// a journal of its own would name the state of each
+const FLAGS = ['--snapshot', FIXTURE_POINTS, '--journal', 'none'];
+const service = await startOwnService(FLAGS);
+const forgetful = await startOwnService([...FLAGS, '--answer-cache', '0']);
+const tight = await startOwnService([...FLAGS, '--answer-cache', '64KiB']);
 
 test.after(async () => {
   for (const one of [service, forgetful, tight]) await one.stop();
