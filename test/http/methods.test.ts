@@ -99,8 +99,11 @@ test('with a list of origins only those may read, and caches know', async () => 
       assert.is(headers['access-control-allow-origin'], undefined, origin);
     }
   }
-  const docs = await choosy.get('/docs/', { headers: { Origin: 'https://map.example' } });
+  const from = { headers: { Origin: 'https://map.example' } };
+  const docs = await choosy.get('/docs/', from);
   assert.is(docs.headers.vary, 'Origin');
+  const [file] = /\/static\/[\w.-]+/.exec(docs.text)!;
+  assert.is((await choosy.get(file, from)).headers.vary, 'Accept-Encoding, Origin');
   const { headers } = await closed.get('/rest/', { headers: PREFLIGHT });
   assert.is(headers['access-control-allow-origin'], undefined);
   assert.is(headers.vary, 'Accept');
