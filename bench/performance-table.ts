@@ -28,7 +28,7 @@ export function refresh(document: string, report: Report): string {
       'Ten times the points',
       'Vector tiles',
       'The slowest queries that a search finds',
-      'The longest pieces of queries that a search finds',
+      'The queries that hold a thread longest, of those that a search finds',
     ].includes(title),
   );
   const sections = [

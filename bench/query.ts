@@ -37,11 +37,11 @@ export interface QueryResults {
   readonly cases: readonly QueryResult[];
   /** The slowest queries that a search found, the slowest first. */
   readonly slowest: readonly Slow[];
-  /** Those with the longest pieces, the longest first. */
-  readonly longestPieces?: readonly Slow[];
+  /** Those that hold a thread longest, the longest first. */
+  readonly longestHeld?: readonly Slow[];
   /** Those with a polygon, which are not among the others. */
   readonly polygons?: readonly Slow[];
-  /** Those with the longest pieces beside a full tail, the longest first. */
+  /** Those that hold a thread longest beside a full tail, the longest first. */
   readonly besideFullTail?: readonly Slow[];
   /** Queries that the search tried. */
   readonly searched: number;
@@ -86,19 +86,19 @@ async function main(): Promise<void> {
   say(`searching ${searched} queries of ${points} points for slow ones`);
   const generated = await loadEngine(await nativeFile(points, options.seed));
   const effort = { queries: searched, seed: options.seed };
-  const { slowest, longestPieces, polygons } = await searchEverything(generated, effort);
+  const { slowest, longestHeld, polygons } = await searchEverything(generated, effort);
   console.log(slowestText(`the ${SLOWEST} slowest queries`, slowest));
-  console.log(slowestText(`the ${SLOWEST} longest pieces`, longestPieces));
+  console.log(slowestText(`the ${SLOWEST} that hold a thread longest`, longestHeld));
   console.log(slowestText('the slowest with a polygon', polygons.slice(0, SHOWN_POLYGONS)));
   const beside = searchFullTail(generated, options.smoke ? 2_000 : FULL_TAIL, {
     queries: Math.ceil(searched / FULL_TAIL_SHARE),
     seed: options.seed,
   });
-  console.log(slowestText('the longest pieces beside a full tail', beside));
+  console.log(slowestText('those that hold a thread longest beside a full tail', beside));
   const results: QueryResults = {
     cases,
     slowest,
-    longestPieces,
+    longestHeld,
     polygons,
     besideFullTail: beside,
     searched,
@@ -190,8 +190,8 @@ function queryTable(cases: readonly QueryResult[]): string {
 /** One line for each query: its parameters are too long for a table. */
 function slowestText(title: string, slowest: readonly Slow[]): string {
   const lines = slowest.map(
-    ({ data, query, matches, millis, piece }) =>
-      `${digits(millis)} ms, longest piece ${digits(piece)} ms, ${digits(matches)} matches, ${data}: ${query}`,
+    ({ data, query, matches, millis, held }) =>
+      `${digits(millis)} ms, held ${digits(held)} ms, ${digits(matches)} matches, ${data}: ${query}`,
   );
   return `\n${title}\n${lines.join('\n')}`;
 }

@@ -157,13 +157,13 @@ async function measureSize(
 function tilesText(results: TileResults): string {
   const { head, rows } = tileTable(results);
   const slowest = results.slowest.map(
-    ({ points, query, millis, piece }) =>
-      `slow, ${digits(points)} points: ${digits(millis)} ms, longest piece ${digits(piece)} ms: ${query}`,
+    ({ points, query, millis, held }) =>
+      `slow, ${digits(points)} points: ${digits(millis)} ms, held ${digits(held)} ms: ${query}`,
   );
   const hostile = results.hostile.map(
-    ({ points, accepted = 0, slowest: one, longestPiece: piece }) =>
+    ({ points, accepted = 0, slowest: one, longestHeld: held }) =>
       `hostile, ${digits(points)} points, ${digits(accepted)} accepted: slowest ${digits(one?.millis ?? 0)} ms: ${one?.query.slice(0, 200)}\n` +
-      `  longest piece ${digits(piece?.piece ?? 0)} ms: ${piece?.query.slice(0, 200)}`,
+      `  held ${digits(held?.held ?? 0)} ms: ${held?.query.slice(0, 200)}`,
   );
   const tables = documentTables(results.results);
   return [textTable(head, rows), ...tileNotes(results), ...slowest, ...hostile, ...tables].join(

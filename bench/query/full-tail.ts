@@ -1,14 +1,13 @@
+import type { Budget } from '../../src/budget.js';
 import { type AcceptedPoint, appendToTail, createTail, type Tail } from '../../src/dataset/tail.js';
 import { generatePoint } from '../../src/generate/points.js';
 import { Random } from '../../src/generate/random.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Query } from '../../src/model/query.js';
-import { isWork, type Work } from '../../src/query/common/work.js';
-import type { Answer, Engine } from '../../src/query/engine.js';
-import { Suspended } from '../../src/query/suspended.js';
+import type { Engine } from '../../src/query/engine.js';
 import { matchTail } from '../../src/query/tail.js';
 import { benchRandom } from '../places.js';
-import { createWatch, type Took } from '../support/pieces.js';
+import { timeWork } from '../support/held.js';
 import { randomCandidate, textOf } from './candidates.js';
 import { type Effort, SLOWEST, type Slow } from './search.js';
 
@@ -35,12 +34,14 @@ export function searchFullTail(
     const first = { filters, ordering, page: 1, pageSize };
     const { pageCount, count: matches } = engine.run(first)!;
     const query = { ...first, page: 1 + Math.round((pageCount - 1) * depth) };
-    const times = Array.from({ length: AGAIN }, () => timeBoth(engine, tail, query));
+    const times = Array.from({ length: AGAIN }, () =>
+      timeWork((budget) => runBoth(engine, tail, query, budget)),
+    );
     const millis = Math.min(...times.map((one) => one.millis));
-    const piece = Math.min(...times.map((one) => one.piece));
-    return { data: 'full tail', query: textOf(candidate, query), matches, millis, piece };
+    const held = Math.min(...times.map((one) => one.held));
+    return { data: 'full tail', query: textOf(candidate, query), matches, millis, held };
   });
-  return tried.sort((a, b) => b.piece - a.piece).slice(0, SLOWEST);
+  return tried.sort((a, b) => b.held - a.held).slice(0, SLOWEST);
 }
 
 /** A tail of generated points whose ids are above `id`, and which has room for no more. */
@@ -57,22 +58,8 @@ export function fullTail(id: number, rows: number, seed: number): Tail {
   return tail;
 }
 
-/** The end of the look for matches and the first piece of the query are one piece. */
-function timeBoth(engine: Engine, tail: Tail, query: Query): Took {
-  const { took, time } = createWatch();
-  const begin = beginBoth(engine, tail, query);
-  let begun = time(() => begin.next());
-  while (!begun.done) begun = time(() => begin.next());
-  let answer = begun.value;
-  while (answer instanceof Suspended) {
-    const suspended: Suspended<Answer> = answer;
-    answer = time(() => suspended.resume());
-  }
-  return took;
-}
-
-function* beginBoth(engine: Engine, tail: Tail, query: Query): Work<Answer | Suspended<Answer>> {
-  const look = matchTail(tail, query.filters, 0, tail.id.length);
-  const rows = isWork(look) ? yield* look : look;
-  return engine.begin(query, undefined, rows.length === 0 ? undefined : { tail, rows });
+function runBoth(engine: Engine, tail: Tail, { filters, ...page }: Query, budget: Budget): void {
+  const rows = matchTail(tail, filters, 0, tail.id.length, budget);
+  const accepted = rows.length === 0 ? undefined : { tail, rows };
+  engine.run({ filters, ...page }, undefined, accepted, budget);
 }

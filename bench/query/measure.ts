@@ -1,3 +1,4 @@
+import { Budget } from '../../src/budget.js';
 import { createPageCopier } from '../../src/dataset/record-page.js';
 import { FRESH_MEMORY } from '../../src/http/formats/format.js';
 import { JSON_FORMAT } from '../../src/http/formats/json.js';
@@ -33,6 +34,7 @@ export function pageOf(engine: Engine, ordering: Ordering): Contender {
     snapshot: '',
     headers: [],
     memory: FRESH_MEMORY,
+    budget: new Budget(),
   };
   return {
     name: 'Waypost, with JSON',

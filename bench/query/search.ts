@@ -2,7 +2,7 @@ import type { Random } from '../../src/generate/random.js';
 import type { Circle, Query } from '../../src/model/query.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
 import { benchRandom } from '../places.js';
-import { leastOf, type Took, timePieces } from '../support/pieces.js';
+import { leastOf, type Took, timeWork, type Work } from '../support/held.js';
 import { say } from '../support/run.js';
 import { type Candidate, mutate, randomCandidate, type Searched, textOf } from './candidates.js';
 import { HOSTILE_DATA, hostileDataset } from './hostile-data.js';
@@ -14,10 +14,10 @@ export interface Slow {
   /** As parameters of the interface. */
   readonly query: string;
   readonly matches: number;
-  /** The least time of several runs, from the first to the last piece. */
+  /** The least time of several runs, from beginning to end. */
   readonly millis: number;
-  /** The longest piece of work, the least of several runs. */
-  readonly piece: number;
+  /** How long a thread was held, the least of several runs. */
+  readonly held: number;
 }
 
 /** How hard a search tries. */
@@ -50,15 +50,15 @@ export const SLOWEST = 10;
 
 /**
  * One query of so many has a polygon: the slowest ones, whose edges lie across all points, take a
- * hundred times as long as any other query, in pieces, and would leave no room for others.
+ * hundred times as long as any other query, and would leave no room for others.
  */
 const POLYGONS = 40;
 
 /** What a search of everything finds: the worst without a polygon, and the slowest with one. */
 export interface Found {
   readonly slowest: readonly Slow[];
-  /** Those with the longest pieces, which hold a thread for the longest time. */
-  readonly longestPieces: readonly Slow[];
+  /** Those that hold a thread longest. */
+  readonly longestHeld: readonly Slow[];
   readonly polygons: readonly Slow[];
 }
 
@@ -78,18 +78,18 @@ export async function searchEverything(generated: Engine, effort: Effort): Promi
     const here = searchSlowest(name, engine, circles, { ...effort, queries });
     found.push(...here);
     const millis = Math.max(...here.map((one) => one.millis));
-    const piece = Math.max(...here.map((one) => one.piece));
-    say(`${name}: at most ${millis.toFixed(1)} ms, a piece of ${piece.toFixed(1)} ms`);
+    const held = Math.max(...here.map((one) => one.held));
+    say(`${name}: at most ${millis.toFixed(1)} ms, held ${held.toFixed(1)} ms`);
   }
   return {
     slowest: most(found, 'millis', SLOWEST),
-    longestPieces: most(found, 'piece', SLOWEST),
+    longestHeld: most(found, 'held', SLOWEST),
     polygons,
   };
 }
 
 /**
- * Looks for the slowest queries of an engine and for those with the longest pieces: random ones,
+ * Looks for the slowest queries of an engine and for those that hold a thread longest: random ones,
  * and changed versions of the worst so far. `circles` are tried as they are, too. Returns the worst
  * of each family by either measure, in no order.
  */
@@ -107,19 +107,22 @@ function searchSlowest(
     const parents = i % 2 === 0 ? slowest : longest;
     const beat = {
       millis: slowest[PARENTS - 1]?.millis ?? 0,
-      piece: longest[PARENTS - 1]?.piece ?? 0,
+      held: longest[PARENTS - 1]?.held ?? 0,
     };
     const tried = measure(engine, next(searched, parents, random), beat);
     if (tried === undefined) continue;
     slowest = most([...slowest, tried], 'millis', PARENTS);
-    longest = most([...longest, tried], 'piece', PARENTS);
+    longest = most([...longest, tried], 'held', PARENTS);
   }
   const finalists = new Set([...distinct(slowest), ...distinct(longest)]);
   return Array.from(finalists, ({ query, candidate, matches, millis }) => ({
     data,
     query: textOf(candidate, query),
     matches,
-    ...leastOf(() => engine.begin(query), Math.max(FINAL, Math.ceil(FINAL_MS / millis))),
+    ...leastOf(
+      (budget) => engine.run(query, undefined, undefined, budget),
+      Math.max(FINAL, Math.ceil(FINAL_MS / millis)),
+    ),
   }));
 }
 
@@ -135,17 +138,17 @@ function next(searched: Searched, parents: readonly Tried[], random: Random): Ca
   return mutate(searched, random.pick(parents).candidate, random);
 }
 
-/** Measures a candidate; undefined when neither it nor its longest piece takes more than `beat`. */
+/** Measures a candidate; undefined when it neither takes more than `beat` nor holds a thread longer. */
 function measure(engine: Engine, candidate: Candidate, beat: Took): Tried | undefined {
   const { filters, ordering, pageSize, depth } = candidate;
   const first = { filters, ordering, page: 1, pageSize };
   const { count: matches, pageCount } = engine.run(first)!;
   const query = { ...first, page: 1 + Math.round((pageCount - 1) * depth) };
-  const begin = () => engine.begin(query);
-  const isWorse = ({ millis, piece }: Took) => millis > beat.millis || piece > beat.piece;
-  const once = timePieces(begin);
+  const work: Work = (budget) => engine.run(query, undefined, undefined, budget);
+  const isWorse = ({ millis, held }: Took) => millis > beat.millis || held > beat.held;
+  const once = timeWork(work);
   if (!isWorse(once)) return undefined;
-  const least = leastOf(begin, AGAIN, once);
+  const least = leastOf(work, AGAIN, once);
   return isWorse(least) ? { candidate, query, matches, ...least } : undefined;
 }
 

@@ -86,8 +86,8 @@ const DEFINITIONS: readonly Definition[] = [
     unit: ' ms',
     by: 'bench/query',
     read({ query }) {
-      const longest = query?.results.longestPieces?.[0];
-      return longest && plain(longest.piece);
+      const longest = query?.results.longestHeld?.[0];
+      return longest && plain(longest.held);
     },
   },
   {

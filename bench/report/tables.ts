@@ -39,7 +39,7 @@ export function reportTables(report: Report): ReportTable[] {
     open && httpTable('Scenarios, open loop at a fixed rate', open.results),
     query && queryTable(query.results),
     query && slowestTable(query.results),
-    query && longestPiecesTable(query.results),
+    query && longestHeldTable(query.results),
     load && loadTable(load.results),
     load && ratesTable(load.results),
     reload && reloadTable(reload.results),
@@ -133,15 +133,19 @@ function slowestTable({
 }: NonNullable<Parts['query']>['results']): ReportTable | undefined {
   const note =
     `Of ${digits(searched)}, random ones and changed versions of the worst, over generated points and data sets ` +
-    'made to be slow. A query that takes long goes on in pieces between other requests.';
+    'made to be slow. A query that takes long goes to a thread of the slow lane.';
   return slowTable('The slowest queries that a search finds', note, slowest);
 }
 
-function longestPiecesTable({
-  longestPieces,
+function longestHeldTable({
+  longestHeld,
 }: NonNullable<Parts['query']>['results']): ReportTable | undefined {
   const note = 'Of the same search: for so long a query holds a thread.';
-  return slowTable('The longest pieces of queries that a search finds', note, longestPieces);
+  return slowTable(
+    'The queries that hold a thread longest, of those that a search finds',
+    note,
+    longestHeld,
+  );
 }
 
 function slowTable(
@@ -153,13 +157,13 @@ function slowTable(
   return {
     title,
     note,
-    head: ['data', 'query', 'matches', 'ms', 'longest piece, ms'],
-    rows: found.map(({ data, query, matches, millis, piece }) => [
+    head: ['data', 'query', 'matches', 'ms', 'held, ms'],
+    rows: found.map(({ data, query, matches, millis, held }) => [
       data,
       query,
       digits(matches),
       digits(millis),
-      digits(piece),
+      digits(held),
     ]),
   };
 }

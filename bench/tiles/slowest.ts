@@ -4,13 +4,12 @@ import { parseFilters } from '../../src/http/request/filters.js';
 import { parseQueryString } from '../../src/http/request/query-string.js';
 import { parseTile, parseTileLook } from '../../src/http/request/tile.js';
 import { openTimeZone, type TimeZone } from '../../src/model/time-zone.js';
-import { createMeter, drain, PIECE } from '../../src/query/common/work.js';
 import type { Engine } from '../../src/query/engine.js';
 import { matchTail } from '../../src/query/tail.js';
 import { filtersWithin, type TileQuery } from '../../src/tiles/query.js';
-import { beginTile } from '../../src/tiles/tile.js';
+import { makeTile } from '../../src/tiles/tile.js';
 import { benchRandom } from '../places.js';
-import { leastOf, type Took, timePieces } from '../support/pieces.js';
+import { leastOf, type Took, timeWork, type Work } from '../support/held.js';
 import { GRID } from './cases.js';
 import { createHostileTiles } from './hostile.js';
 
@@ -56,11 +55,12 @@ export async function slowestTiles(engine: Engine, tries: number): Promise<SlowT
   for (let i = -WARMING * kinds.length; i < tries; i++) {
     const query = kinds[Math.abs(i) % kinds.length]!();
     const filters = filtersWithin(WORLD, parseFilters(parseQueryString(query), zone, []));
-    const begin = () => beginTile(engine, { address: WORLD, filters, grid: GRID });
-    const took = timePieces(begin);
+    const work: Work = (budget) =>
+      makeTile(engine, { address: WORLD, filters, grid: GRID }, undefined, undefined, budget);
+    const took = timeWork(work);
     if (i < 0 || took.millis <= (found[KEPT - 1]?.millis ?? 0)) continue;
     // bitmaps of attributes are kept, so that only what needs none may be measured again
-    found.push({ query, ...(ATTRIBUTE.test(query) ? took : leastOf(begin, AGAIN, took)) });
+    found.push({ query, ...(ATTRIBUTE.test(query) ? took : leastOf(work, AGAIN, took)) });
     found.sort((a, b) => b.millis - a.millis);
     found.length = Math.min(found.length, KEPT);
   }
@@ -74,13 +74,13 @@ export interface HostileTiles {
   readonly refused: number;
   /** The slowest of the others; `query` is the whole address. */
   readonly slowest: SlowTile | undefined;
-  /** The one with the longest piece. */
-  readonly longestPiece?: SlowTile | undefined;
+  /** The one that holds a thread longest. */
+  readonly longestHeld?: SlowTile | undefined;
 }
 
 /**
  * Makes tiles for hostile addresses, with the matches among the points of a `tail` where there is
- * one, and finds the one that takes longest and the one whose longest piece does.
+ * one, and finds the one that takes longest and the one holds a thread longest.
  */
 export async function hostileTiles(
   engine: Engine,
@@ -90,12 +90,12 @@ export async function hostileTiles(
   const zone = await openTimeZone('UTC');
   for (let next = createHostileTiles(2), i = Math.min(tries, HOSTILE_WARMING); i > 0; i--) {
     const tile = tileOf(next(), zone);
-    if (tile !== undefined) timePieces(() => beginTile(engine, tile, acceptedOf(tail, tile)));
+    if (tile !== undefined) makeTile(engine, tile, acceptedOf(tail, tile));
   }
   const next = createHostileTiles(1);
   let refused = 0;
   let slowest: SlowTile | undefined;
-  let longestPiece: SlowTile | undefined;
+  let longestHeld: SlowTile | undefined;
   for (let tried = 0; tried < tries; tried++) {
     const query = next();
     const tile = tileOf(query, zone);
@@ -104,16 +104,16 @@ export async function hostileTiles(
       continue;
     }
     const accepted = acceptedOf(tail, tile);
-    const begin = () => beginTile(engine, tile, accepted);
+    const work: Work = (budget) => makeTile(engine, tile, accepted, undefined, budget);
     const isNew = (one: Took): boolean =>
-      one.millis > (slowest?.millis ?? 0) || one.piece > (longestPiece?.piece ?? 0);
-    const took = timePieces(begin);
+      one.millis > (slowest?.millis ?? 0) || one.held > (longestHeld?.held ?? 0);
+    const took = timeWork(work);
     if (!isNew(took)) continue;
-    const least = leastOf(begin, AGAIN, took);
+    const least = leastOf(work, AGAIN, took);
     if (least.millis > (slowest?.millis ?? 0)) slowest = { query, ...least };
-    if (least.piece > (longestPiece?.piece ?? 0)) longestPiece = { query, ...least };
+    if (least.held > (longestHeld?.held ?? 0)) longestHeld = { query, ...least };
   }
-  return { tried: tries, refused, slowest, longestPiece };
+  return { tried: tries, refused, slowest, longestHeld };
 }
 
 /** The tile that an address asks for; undefined where it is refused. */
@@ -132,7 +132,6 @@ function tileOf(address: string, zone: TimeZone): TileQuery | undefined {
 /** The matches of a tile among the points of a tail. */
 function acceptedOf(tail: Tail | undefined, { filters }: TileQuery): TailMatches | undefined {
   if (tail === undefined || filters === undefined) return undefined;
-  const meter = createMeter(PIECE);
-  const rows = drain(matchTail(tail, filters, 0, tail.id.length), meter);
+  const rows = matchTail(tail, filters, 0, tail.id.length);
   return rows.length === 0 ? undefined : { tail, rows };
 }

@@ -52,11 +52,11 @@ export function tileNotes(results: TileResults): string[] {
     ...(worst === undefined
       ? []
       : [
-          `The slowest tile of the world with one filter took ${digits(worst.millis)} ms, its longest piece ${digits(worst.piece)} ms: \`${worst.query}\`.`,
+          `The slowest tile of the world with one filter took ${digits(worst.millis)} ms, at once ${digits(worst.held)} ms: \`${worst.query}\`.`,
         ]),
     ...hostile.map(
-      ({ points, accepted = 0, tried, refused, slowest: slow, longestPiece: longest = slow }) =>
-        `Of ${digits(tried)} hostile addresses, asked of ${digits(points)} points${accepted > 0 ? ` and ${digits(accepted)} accepted ones` : ''}, ${digits(refused)} were refused; the slowest of the others took ${digits(slow?.millis ?? 0)} ms, the longest piece of any ${digits(longest?.piece ?? 0)} ms.`,
+      ({ points, accepted = 0, tried, refused, slowest: slow, longestHeld: longest = slow }) =>
+        `Of ${digits(tried)} hostile addresses, asked of ${digits(points)} points${accepted > 0 ? ` and ${digits(accepted)} accepted ones` : ''}, ${digits(refused)} were refused; the slowest of the others took ${digits(slow?.millis ?? 0)} ms, the longest that one holds a thread ${digits(longest?.held ?? 0)} ms.`,
     ),
     ...Object.entries(skipped).map(([peer, why]) => `Left out: ${peer}: ${why}.`),
   ];

@@ -75,7 +75,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const waitFor = createAtLeast(context.current);
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
-    serverFactory: (handle) => createHttpServer(handle, limits, cut, context.pace),
+    serverFactory: (handle) => createHttpServer(handle, limits, cut),
     // with a logger, Fastify makes another one and two listeners for every request
     logger: false,
     genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? makeId(),

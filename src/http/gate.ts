@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { responseOf, stopParsing } from '../node-internals.js';
-import { createPace, type Pace, type Share } from './answer/pace.js';
 import type { CutCounts } from './limits.js';
 
 /** Works on a request. */
@@ -9,13 +8,6 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** Requests of one connection that are worked on at the same time. */
 const MOST_UNANSWERED = 2;
-/** Milliseconds of one turn that go to requests which waited, where none was heavy. */
-const TURN_MS = 1;
-/**
- * Milliseconds from which a request counts as heavy: ten times what an ordinary one takes, and a
- * third of what the slowest do.
- */
-const HEAVY_MS = 0.4;
 /**
  * Requests of one thread that wait, at some 2 kB each beside their bytes, until clients are cut off
  * for it.
@@ -24,18 +16,16 @@ const MOST_WAITING = 2_048;
 /** A client with no more waiting requests than this is never cut off. */
 const FAIR_SHARE = 16;
 
-/** A connection whose client sent requests ahead of the answers, or a heavy one. */
+/** A connection whose client sent requests ahead of the answers. */
 interface Line {
   readonly socket: Socket;
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
   /** Requests that are being worked on, or whose answers the system has not taken yet. */
   unanswered: number;
-  /** Whether the line stands among those that may begin a request in the next turn. */
+  /** Whether a request of the line begins in the next turn. */
   isReady: boolean;
   /** Whether nothing is read from the connection. */
   isHeld: boolean;
-  /** Whether its last request was heavy. */
-  isHeavy: boolean;
 }
 
 /**
@@ -45,23 +35,13 @@ interface Line {
  * While requests wait, nothing more is read from their connection. When the connection closes, the
  * requests that wait are dropped. One packet may hold thousands of them: while more than
  * `mostWaiting` of others wait, a client that adds to a long line is cut off.
- *
- * A request behind a heavy one of the same connection waits for another turn, too, even alone. All
- * that wait share a part of each turn, so that a hundred clients with heavy requests do not keep
- * those with light ones waiting; while any is heavy, `pace` says when.
  */
 export function createGate(
   handle: Handler,
   cut: CutCounts,
-  pace: Pace = createPace(),
   mostWaiting: number = MOST_WAITING,
 ): Handler {
   const lines = new Map<Socket, Line>();
-  let heavyLines = 0;
-  const callUp = inTurns(begin, (turn) => {
-    if (heavyLines > 0) pace.next(turn);
-    else setImmediate(() => turn(performance.now() + TURN_MS));
-  });
   let allWaiting = 0;
 
   /** Opens the line of a connection whose request, that of `first`, passed at once. */
@@ -70,7 +50,6 @@ export function createGate(
     lines.set(socket, line);
     closeWithoutTraces(socket, () => {
       lines.delete(socket);
-      weigh(line, false);
       allWaiting -= line.waiting.length;
       line.waiting.length = 0;
     });
@@ -78,29 +57,12 @@ export function createGate(
     return line;
   }
 
-  function weigh(line: Line, isHeavy: boolean): void {
-    heavyLines += Number(isHeavy) - Number(line.isHeavy);
-    line.isHeavy = isHeavy;
-  }
-
-  /** Works on a request that need not wait, on its way past all lines. */
-  function pass(request: IncomingMessage, response: ServerResponse): void {
-    const began = performance.now();
-    const { begun } = pace;
-    handle(request, response);
-    const ended = performance.now();
-    const { socket } = request;
-    if (ended - began < HEAVY_MS) {
-      if (pace.begun === begun) pace.noteLight(ended);
-    } else if (!socket.destroyed) weigh(lines.get(socket) ?? open(socket, response), true);
-  }
-
   /** Lets the line begin a request in the next turn, if it may. */
   function invite(line: Line): void {
     const { waiting, unanswered, isReady } = line;
     if (isReady || waiting.length === 0 || unanswered >= MOST_UNANSWERED) return;
     line.isReady = true;
-    callUp(line);
+    setImmediate(begin, line);
   }
 
   function begin(line: Line): void {
@@ -113,9 +75,7 @@ export function createGate(
     response.once('close', () => finish(line));
     // the rest of a body must be read; no other request can stand in front of it
     if (!request.complete) letGo(line);
-    const began = performance.now();
     handle(request, response);
-    if (!line.socket.destroyed) weigh(line, performance.now() - began >= HEAVY_MS);
     invite(line);
   }
 
@@ -128,8 +88,8 @@ export function createGate(
   return (request, response) => {
     const { socket } = request;
     // Node gives a response its socket once the earlier ones of the connection are sent
-    if (response.socket !== null && !(heavyLines > 0 && lines.get(socket)?.isHeavy)) {
-      pass(request, response);
+    if (response.socket !== null) {
+      handle(request, response);
       return;
     }
     if (socket.destroyed) return;
@@ -157,45 +117,12 @@ function createLine(socket: Socket): Line {
     unanswered: 1,
     isReady: false,
     isHeld: false,
-    isHeavy: false,
   };
   // Node resumes a connection whenever it is done with one of its requests
   socket.on('resume', () => {
     if (line.isHeld) socket.pause();
   });
   return line;
-}
-
-/**
- * Calls `begin` for one after the other of the lines that it is given, in later turns of the event
- * loop, which `schedule` says.
- */
-function inTurns(
-  begin: (line: Line) => void,
-  schedule: (turn: Share) => void,
-): (line: Line) => void {
-  const ready: Line[] = [];
-  let isTurnComing = false;
-
-  function expectTurn(): void {
-    if (isTurnComing || ready.length === 0) return;
-    isTurnComing = true;
-    schedule(turn);
-  }
-
-  function turn(until: number): void {
-    isTurnComing = false;
-    // lines that are called up meanwhile wait for the next turn
-    let left = ready.length;
-    do begin(ready.shift()!);
-    while (--left > 0 && performance.now() < until);
-    expectTurn();
-  }
-
-  return (line) => {
-    ready.push(line);
-    expectTurn();
-  };
 }
 
 /** Closes a connection, whose packet may hold a thousand requests more. */

@@ -10,6 +10,7 @@ import type { Posts } from '../posts/posts.js';
 import type { Tokens } from '../tokens/table.js';
 import { version } from '../version.js';
 import type { Context } from './answer/context.js';
+import type { SlowLane } from './answer/question.js';
 import {
   LIVE_PATH,
   METRICS_PATH,
@@ -34,6 +35,8 @@ export interface Service {
    * for, if anything, or, where that `isAwaited`, when the newest is served or will not be.
    */
   reload(accept: boolean, isAwaited: boolean): Promise<Waiting | undefined>;
+  /** Works on what takes long. */
+  readonly slowLane: SlowLane;
   /** All metrics of all threads, in Prometheus's text format. */
   metrics(): Promise<string>;
 }

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
 import { KEEP_ALIVE_MS } from './answer/head-lines.js';
-import type { Pace } from './answer/pace.js';
 import { createGate, type Handler } from './gate.js';
 import type { CutCounts, Limits } from './limits.js';
 
@@ -9,7 +8,6 @@ export function createHttpServer(
   handle: Handler,
   { maxHeaderSize, requestTimeout, uploadTimeout }: Limits,
   cut: CutCounts,
-  pace: Pace,
 ): Server {
   const options = {
     maxHeaderSize,
@@ -21,7 +19,7 @@ export function createHttpServer(
     // it is refused all the same, in the shape of all errors
     requireHostHeader: false,
   };
-  const server = createServer(options, createGate(handle, cut, pace));
+  const server = createServer(options, createGate(handle, cut));
   // of a connection on which nothing moves; longer than an idle one is kept
   server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000));
   return server;

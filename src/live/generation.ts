@@ -109,6 +109,11 @@ function createStates({ dataset, tail, journal = '' }: GenerationParts, tag: str
   };
 }
 
+/** Tells a generation from all others of this process, in every thread. */
+export function identityOf({ tag, loadedAt, tail }: Generation): string {
+  return `${tag} ${loadedAt} ${tail?.base}`;
+}
+
 /** Points that are served: those of the snapshot, and those that were accepted beside it. */
 export function pointsServed({ count, tail }: Generation): number {
   return tail === undefined ? count : count + tailLength(tail);

@@ -1,3 +1,4 @@
+import { inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import { bitCount, type RowSet } from '../dataset/postings.js';
 import type { Row } from '../dataset/row.js';
@@ -7,7 +8,6 @@ import { MARKED, MOST_LISTED, NEIGHBOUR, SCATTERED } from './common/plan.js';
 import { costInRuns, type Runs, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { narrowest, type Window } from './common/windows.js';
-import { andThen, inStretches, type Step } from './common/work.js';
 import { keepRows, listMarkedWindow } from './tested-rows.js';
 
 const NO_WINDOWS: readonly Window[] = [];
@@ -25,9 +25,9 @@ export function restrictMatches(
   scratch: Scratch,
   matches: Matches,
   frequent: RowSet & { readonly bits: Int32Array },
-): Step<Matches> {
+): Matches {
   const { bits } = frequent;
-  const { meter, marks } = scratch;
+  const { budget, marks } = scratch;
   switch (matches.form) {
     case 'all':
       return matchesOf(frequent);
@@ -38,28 +38,26 @@ export function restrictMatches(
       return restrictRuns(scratch, matches.runs, bits);
     case 'rows': {
       const { ascending, windows } = matches;
-      const keeping = keepRows(scratch, matches.count, MARKED, (row) => bitOf(bits, row) === 1);
-      return andThen(keeping, (count) => {
-        const rows = scratch.rows.subarray(0, count);
-        return { form: 'rows', rows, ascending, windows, count };
-      });
+      const count = keepRows(scratch, matches.count, MARKED, (row) => bitOf(bits, row) === 1);
+      const rows = scratch.rows.subarray(0, count);
+      return { form: 'rows', rows, ascending, windows, count };
     }
     case 'bits': {
       const marked = marks.bits;
       let count = 0;
-      const common = inStretches(meter, 0, bits.length, NEIGHBOUR, (from, to) => {
+      inStretches(budget, 0, bits.length, NEIGHBOUR, (from, to) => {
         for (let word = from; word < to; word++) {
           marked[word]! &= bits[word]!;
           count += bitCount(marked[word]!);
         }
       });
-      return andThen(common, () => ({ ...matches, count }));
+      return { ...matches, count };
     }
   }
 }
 
-function restrictRuns(scratch: Scratch, runs: Runs, bits: Int32Array): Step<Matches> {
-  const { rows, marks, meter } = scratch;
+function restrictRuns(scratch: Scratch, runs: Runs, bits: Int32Array): Matches {
+  const { rows, marks, budget } = scratch;
   const cursor = startOfRuns(runs);
   let count = 0;
   const isListed = runs.rows <= MOST_LISTED;
@@ -72,11 +70,11 @@ function restrictRuns(scratch: Scratch, runs: Runs, bits: Int32Array): Step<Matc
       };
   if (!isListed) marks.isUsed = true;
   const cost = costInRuns(runs, isListed ? NEIGHBOUR : NEIGHBOUR / 32);
-  const restricting = inStretches(meter, 0, runs.rows, cost, (from, to) =>
+  inStretches(budget, 0, runs.rows, cost, (from, to) =>
     visitRuns(runs.bounds, cursor, to - from, visit),
   );
-  return andThen(restricting, () =>
-    matchesOf(isListed ? { rows: rows.subarray(0, count), count } : { bits: marks.bits, count }),
+  return matchesOf(
+    isListed ? { rows: rows.subarray(0, count), count } : { bits: marks.bits, count },
   );
 }
 
@@ -89,24 +87,23 @@ function restrictWindows(
   scratch: Scratch,
   windows: readonly Window[],
   { bits, count: frequent }: RowSet & { readonly bits: Int32Array },
-): Step<Matches> {
-  const { marks, meter } = scratch;
+): Matches {
+  const { marks, budget } = scratch;
   const window = narrowest(windows);
   const other = windows.find((one) => one !== window);
   if (window.count * (SCATTERED + MARKED) < frequent * TESTED) {
-    return andThen(listMarkedWindow(scratch, bits, window, other), (count) => {
-      const rows = scratch.rows.subarray(0, count);
-      return { form: 'rows', rows, ascending: false, windows, count };
-    });
+    const count = listMarkedWindow(scratch, bits, window, other);
+    const rows = scratch.rows.subarray(0, count);
+    return { form: 'rows', rows, ascending: false, windows, count };
   }
   const [one, two = one] = windows.map(boundsOf);
   let count = 0;
   marks.isUsed = true;
   const cost = (TESTED * frequent) / dataset.count;
-  const marking = inStretches(meter, 0, bits.length, 32 * cost, (from, to) => {
+  inStretches(budget, 0, bits.length, 32 * cost, (from, to) => {
     count += markTested(marks.bits, bits, one!, two!, from, to);
   });
-  return andThen(marking, () => ({ form: 'bits', bits: marks.bits, windows, count }));
+  return { form: 'bits', bits: marks.bits, windows, count };
 }
 
 /** Nanoseconds to test a row in sequence whose bit is set. */

@@ -1,14 +1,12 @@
+import { type Budget, inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Tail, TailMatches } from '../dataset/tail.js';
 import type { Filters } from '../model/query.js';
-import type { Matches } from './common/matches.js';
 import { NEIGHBOUR } from './common/plan.js';
 import type { Scratch } from './common/scratch.js';
 import { sortNumbers } from './common/sort.js';
-import { andThen, inStretches, type Step } from './common/work.js';
-import type { Engine, Hints } from './engine.js';
+import type { Engine } from './engine.js';
 import { takeAfter } from './page/after.js';
-import type { Suspended } from './suspended.js';
 
 /**
  * A page by ascending ids that begins behind an id, not at a place: points that come or go
@@ -33,29 +31,32 @@ export interface KeysetPage {
   readonly next: number | undefined;
 }
 
-/** Takes a page at once, or its first piece of work. `accepted` are the matches of the tail. */
-export function beginKeyset(
+/** Takes a page. `accepted` are the matches of the tail. */
+export function takeKeyset(
   engine: Engine,
   { filters, after, limit }: KeysetQuery,
   accepted: TailMatches | undefined,
-  hints?: Hints,
-): KeysetPage | Suspended<KeysetPage> {
+  budget?: Budget,
+): KeysetPage {
   const { dataset } = engine;
   // one more than the page has tells whether there is another
-  const use = (matches: Matches, scratch: Scratch): Step<KeysetPage> =>
-    andThen(takeAfter(dataset, scratch, matches, after, limit + 1), (own) =>
-      andThen(acceptedAfter(dataset, scratch, accepted, after), (more) => {
-        const idOf = idsOf(dataset, accepted?.tail);
-        const rows = merge(own, more, idOf, limit + 1);
-        return {
-          count: matches.count + (accepted?.rows.length ?? 0),
-          rows: rows.subarray(0, limit),
-          tail: accepted?.tail,
-          next: rows.length > limit ? idOf(rows[limit - 1]!) : undefined,
-        };
-      }),
-    );
-  return engine.beginCollect(filters, use, hints);
+  return engine.collect(
+    filters,
+    (matches, scratch) => {
+      const own = takeAfter(dataset, scratch, matches, after, limit + 1);
+      const more = acceptedAfter(dataset, scratch, accepted, after);
+      const idOf = idsOf(dataset, accepted?.tail);
+      const rows = merge(own, more, idOf, limit + 1);
+      return {
+        count: matches.count + (accepted?.rows.length ?? 0),
+        rows: rows.subarray(0, limit),
+        tail: accepted?.tail,
+        next: rows.length > limit ? idOf(rows[limit - 1]!) : undefined,
+      };
+    },
+    undefined,
+    budget,
+  );
 }
 
 const NONE = new Int32Array(0);
@@ -69,25 +70,23 @@ function idsOf({ byId, count }: Dataset, tail: Tail | undefined): IdOf {
 /** Rows of accepted points with ids above `after`, by ascending ids, behind those of the dataset. */
 function acceptedAfter(
   { count }: Dataset,
-  { meter }: Scratch,
+  { budget }: Scratch,
   accepted: TailMatches | undefined,
   after: number,
-): Step<Int32Array> {
+): Int32Array {
   if (accepted === undefined) return NONE;
   const { tail, rows } = accepted;
   const list = new Int32Array(rows.length);
   let listed = 0;
-  const listing = inStretches(meter, 0, rows.length, NEIGHBOUR, (from, to) => {
+  inStretches(budget, 0, rows.length, NEIGHBOUR, (from, to) => {
     for (let i = from; i < to; i++) {
       const row = rows[i]!;
       if (tail.id[row]! > after) list[listed++] = count + row;
     }
   });
-  return andThen(listing, () => {
-    const found = list.subarray(0, listed);
-    const compare = (a: number, b: number): number => tail.id[a - count]! - tail.id[b - count]!;
-    return andThen(sortNumbers(found, compare, meter), () => found);
-  });
+  const found = list.subarray(0, listed);
+  sortNumbers(found, (a, b) => tail.id[a - count]! - tail.id[b - count]!, budget);
+  return found;
 }
 
 function merge(own: Uint32Array, more: Int32Array, idOf: IdOf, most: number): Uint32Array {

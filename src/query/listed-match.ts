@@ -1,3 +1,4 @@
+import { inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
 import { hasRow } from './common/attribute-rows.js';
@@ -6,7 +7,6 @@ import type { Matches } from './common/matches.js';
 import { type Driver, NEIGHBOUR, REGION_TEST, RUN_TEST, SCATTERED } from './common/plan.js';
 import type { Scratch } from './common/scratch.js';
 import { narrowest, type Window } from './common/windows.js';
-import { andThen, inStretches, type Step } from './common/work.js';
 import type { Region } from './region/overlap.js';
 import { findRuns } from './search.js';
 import { keepRows, keepWithin, listWindow } from './tested-rows.js';
@@ -25,7 +25,7 @@ export function matchListed(
   region: Region | undefined,
   windows: readonly Window[],
   forced: Driver | undefined,
-): Step<Matches> {
+): Matches {
   const window = windows.length === 0 ? undefined : chooseWindow(windows, list, forced);
   const listed = (count: number, ascending: boolean): Matches => {
     const rows = scratch.rows.subarray(0, count);
@@ -33,16 +33,14 @@ export function matchListed(
   };
   if (window !== undefined) {
     const other = windows.find((one) => one !== window);
-    return andThen(listWindow(dataset, scratch, window, region, other), (found) =>
-      andThen(
-        keepRows(scratch, found, RUN_TEST, (row) => hasRow({ rows: list }, row)),
-        (count) => listed(count, false),
-      ),
+    const found = listWindow(dataset, scratch, window, region, other);
+    return listed(
+      keepRows(scratch, found, RUN_TEST, (row) => hasRow({ rows: list }, row)),
+      false,
     );
   }
-  return andThen(listInRegion(dataset, scratch, list, region, forced), (inside) =>
-    andThen(keepInWindows(scratch, inside, windows), (count) => listed(count, true)),
-  );
+  const inside = listInRegion(dataset, scratch, list, region, forced);
+  return listed(keepInWindows(scratch, inside, windows), true);
 }
 
 /** The window whose rows are to be gone through, if any. */
@@ -64,25 +62,26 @@ function listInRegion(
   list: Int32Array,
   region: Region | undefined,
   forced: Driver | undefined,
-): Step<number> {
-  const { rows, runs, meter } = scratch;
+): number {
+  const { rows, runs, budget } = scratch;
   const searches = forced === undefined ? list.length > FEW_LISTED : forced === 'region';
   if (region !== undefined && searches) {
-    return andThen(findRuns(dataset, region, runs, meter), () => listCommon(scratch, list));
+    findRuns(dataset, region, runs, budget);
+    return listCommon(scratch, list);
   }
   rows.set(list);
-  meter.left -= list.length;
+  budget.charge(list.length);
   return region === undefined ? list.length : keepWithin(dataset, scratch, list.length, region);
 }
 
 /**
  * Lists the rows that an ascending list and the runs have in common; returns how many there are.
  */
-function listCommon({ runs, rows, meter }: Scratch, list: Int32Array): Step<number> {
+function listCommon({ runs, rows, budget }: Scratch, list: Int32Array): number {
   const { bounds, length } = runs;
   let at = 0;
   let count = 0;
-  const listing = inStretches(meter, 0, length, RUN_TEST, (from, to) => {
+  inStretches(budget, 0, length, RUN_TEST, (from, to) => {
     for (let run = from; run < to; run++) {
       at = firstFrom(list, at, bounds[2 * run]!);
       for (const end = bounds[2 * run + 1]!; at < list.length && list[at]! < end; at++) {
@@ -90,10 +89,8 @@ function listCommon({ runs, rows, meter }: Scratch, list: Int32Array): Step<numb
       }
     }
   });
-  return andThen(listing, () => {
-    meter.left -= count * NEIGHBOUR;
-    return count;
-  });
+  budget.charge(count * NEIGHBOUR);
+  return count;
 }
 
 /** The first place from `start` on of an ascending list whose row is not below `row`. */
@@ -114,11 +111,7 @@ function firstFrom(list: Int32Array, start: number, row: Row): number {
   return from;
 }
 
-function keepInWindows(
-  scratch: Scratch,
-  candidates: number,
-  windows: readonly Window[],
-): Step<number> {
+function keepInWindows(scratch: Scratch, candidates: number, windows: readonly Window[]): number {
   if (windows.length === 0) return candidates;
   const [one, other = one] = windows.map(boundsOf);
   const cost = windows.length * SCATTERED;

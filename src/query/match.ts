@@ -1,3 +1,4 @@
+import { inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
 import type { Filters } from '../model/query.js';
@@ -18,7 +19,6 @@ import {
 import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
 import { type Scratch, unmark } from './common/scratch.js';
 import { type Window, windowOf } from './common/windows.js';
-import { andThen, inStretches, type Step } from './common/work.js';
 import { matchListed } from './listed-match.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
@@ -37,22 +37,20 @@ export function findMatches(
   scratch: Scratch,
   filters: Filters,
   forced?: Driver,
-): Step<Matches> {
+): Matches {
   if (!haveAttributes(filters)) return matchPlaceAndTime(dataset, scratch, filters, forced);
-  const { attributeRows, meter } = scratch;
-  return andThen(findAttributeRows(dataset, attributeRows, filters, meter), (having) => {
-    if (having.bits !== undefined) {
-      return andThen(matchPlaceAndTime(dataset, scratch, filters, forced), (matches) =>
-        restrictMatches(dataset, scratch, matches, having),
-      );
-    }
-    const region = regionOf(filters);
-    const windows = windowsOf(dataset, filters);
-    if (having.count === 0 || (region === undefined && windows.length === 0)) {
-      return matchesOf(having);
-    }
-    return matchListed(dataset, scratch, having.rows, region, windows, forced);
-  });
+  const { attributeRows, budget } = scratch;
+  const having = findAttributeRows(dataset, attributeRows, filters, budget);
+  if (having.bits !== undefined) {
+    const matches = matchPlaceAndTime(dataset, scratch, filters, forced);
+    return restrictMatches(dataset, scratch, matches, having);
+  }
+  const region = regionOf(filters);
+  const windows = windowsOf(dataset, filters);
+  if (having.count === 0 || (region === undefined && windows.length === 0)) {
+    return matchesOf(having);
+  }
+  return matchListed(dataset, scratch, having.rows, region, windows, forced);
 }
 
 function windowsOf(
@@ -69,7 +67,7 @@ function matchPlaceAndTime(
   scratch: Scratch,
   filters: Filters,
   forced?: Driver,
-): Step<Matches> {
+): Matches {
   const region = regionOf(filters);
   const created = windowOf(dataset.byCreatedAt, filters.createdAt);
   const modified = windowOf(dataset.byModifiedAt, filters.modifiedAt);
@@ -80,54 +78,44 @@ function matchPlaceAndTime(
     if (windows.length === 0) return { form: 'all', count: dataset.count };
     if (windows.length === 1) return { form: 'windows', windows, count: windows[0]!.count };
   } else if (windows.length === 0) {
-    return andThen(findRuns(dataset, region, scratch.runs, scratch.meter), (runs) => ({
-      form: 'runs',
-      region,
-      runs,
-      count: runs.rows,
-    }));
+    const runs = findRuns(dataset, region, scratch.runs, scratch.budget);
+    return { form: 'runs', region, runs, count: runs.rows };
   }
 
   // with several filters the rows of one are tested against the others
   const few = region?.fewRows ?? NARROW_WINDOW;
   const narrow = windows.some((window) => window.count < few);
   const needsRuns = region !== undefined && (forced === undefined ? !narrow : forced === 'region');
-  const finding = needsRuns ? findRuns(dataset, region, scratch.runs, scratch.meter) : undefined;
-  return andThen(finding, (runs) => {
-    const inside: Matches | undefined = runs &&
-      region && { form: 'runs', region, runs, count: runs.rows };
-    // marking includes clearing the bits afterwards
-    const marking = inside && costOfMarking(dataset, inside) + dataset.count / 32;
-    const driver =
-      forced ??
-      chooseDriver({
-        total: dataset.count,
-        region: runs?.rows,
-        marking,
-        inRegion: region !== undefined,
-        createdAt: created?.count,
-        modifiedAt: modified?.count,
-        cellRows: region === undefined ? cellRows(dataset) : undefined,
-      });
-    if (driver === 'cells' && region === undefined) {
-      scratch.meter.left -= COUNTED_CELLS * cellRows(dataset) * SCATTERED;
-      return { form: 'windows', windows, count: countBoth(dataset, created!, modified!) };
-    }
-    const window =
-      driver === 'createdAt' ? created : driver === 'modifiedAt' ? modified : undefined;
-    if (window === undefined) return testRows(dataset, scratch, driver, region, windows);
-    const other = windows.find((one) => one !== window);
-    const listing =
-      inside !== undefined && marking! < window.count * REGION_TEST
-        ? andThen(markMatches(dataset, scratch, inside), (bits) =>
-            andThen(listMarkedWindow(scratch, bits, window, other), (count) => {
-              unmark(scratch);
-              return count;
-            }),
-          )
-        : listWindow(dataset, scratch, window, region, other);
-    return andThen(listing, (count) => listed(scratch, windows, count, false));
-  });
+  const runs = needsRuns ? findRuns(dataset, region, scratch.runs, scratch.budget) : undefined;
+  const inside: Matches | undefined = runs &&
+    region && { form: 'runs', region, runs, count: runs.rows };
+  // marking includes clearing the bits afterwards
+  const marking = inside && costOfMarking(dataset, inside) + dataset.count / 32;
+  const driver =
+    forced ??
+    chooseDriver({
+      total: dataset.count,
+      region: runs?.rows,
+      marking,
+      inRegion: region !== undefined,
+      createdAt: created?.count,
+      modifiedAt: modified?.count,
+      cellRows: region === undefined ? cellRows(dataset) : undefined,
+    });
+  if (driver === 'cells' && region === undefined) {
+    scratch.budget.charge(COUNTED_CELLS * cellRows(dataset) * SCATTERED);
+    return { form: 'windows', windows, count: countBoth(dataset, created!, modified!) };
+  }
+  const window = driver === 'createdAt' ? created : driver === 'modifiedAt' ? modified : undefined;
+  if (window === undefined) return testRows(dataset, scratch, driver, region, windows);
+  const other = windows.find((one) => one !== window);
+  let count: number;
+  if (inside !== undefined && marking! < window.count * REGION_TEST) {
+    const bits = markMatches(dataset, scratch, inside);
+    count = listMarkedWindow(scratch, bits, window, other);
+    unmark(scratch);
+  } else count = listWindow(dataset, scratch, window, region, other);
+  return listed(scratch, windows, count, false);
 }
 
 function countBoth(dataset: Dataset, created: Window, modified: Window): number {
@@ -150,23 +138,22 @@ function testRows(
   driver: Driver,
   region: Region | undefined,
   windows: readonly Window[],
-): Step<Matches> {
+): Matches {
   if (driver === 'region' && scratch.runs.rows > MOST_LISTED) {
     return markRuns(scratch, windows);
   }
   if (driver === 'region') {
-    return andThen(listRuns(scratch, windows), (count) => listed(scratch, windows, count, true));
+    return listed(scratch, windows, listRuns(scratch, windows), true);
   }
   scratch.runs.clear();
   scratch.runs.add(0, dataset.count);
-  return andThen(listRuns(scratch, windows), (count) => {
-    const testing = region === undefined ? count : keepWithin(dataset, scratch, count, region);
-    return andThen(testing, (found) => listed(scratch, windows, found, true));
-  });
+  const inWindows = listRuns(scratch, windows);
+  const count = region === undefined ? inWindows : keepWithin(dataset, scratch, inWindows, region);
+  return listed(scratch, windows, count, true);
 }
 
 /** Marks the rows of the runs that lie in the windows. */
-function markRuns({ runs, marks, meter }: Scratch, windows: readonly Window[]): Step<Matches> {
+function markRuns({ runs, marks, budget }: Scratch, windows: readonly Window[]): Matches {
   const { bits } = marks;
   const [one, other = one] = windows.map(boundsOf);
   const cursor = startOfRuns(runs);
@@ -175,20 +162,20 @@ function markRuns({ runs, marks, meter }: Scratch, windows: readonly Window[]): 
     count += markWithin(bits, one!, other!, from, to);
   };
   marks.isUsed = true;
-  const marking = inStretches(meter, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
+  inStretches(budget, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
     visitRuns(runs.bounds, cursor, to - from, mark),
   );
-  return andThen(marking, () => ({ form: 'bits', bits, windows, count }));
+  return { form: 'bits', bits, windows, count };
 }
 
 /** Lists the rows of the runs that lie in the windows, and returns how many do. */
-function listRuns({ runs, rows, meter }: Scratch, windows: readonly Window[]): Step<number> {
+function listRuns({ runs, rows, budget }: Scratch, windows: readonly Window[]): number {
   const [one, other = one] = windows.map(boundsOf);
   const cursor = { run: 0, row: runs.bounds[0]!, count: 0 };
-  const listing = inStretches(meter, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
+  inStretches(budget, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
     listSome(runs.bounds, cursor, to - from, one!, other!, rows),
   );
-  return andThen(listing, () => cursor.count);
+  return cursor.count;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { type Budget, inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Order } from '../dataset/order.js';
 import type { Row } from '../dataset/row.js';
@@ -5,7 +6,6 @@ import type { Tail, TailMatches } from '../dataset/tail.js';
 import type { Filters } from '../model/query.js';
 import { MAX_PAGE_ROWS, type Scratch } from './common/scratch.js';
 import { sortNumbers } from './common/sort.js';
-import { andThen, inStretches, type Meter, type Step } from './common/work.js';
 import type { Places } from './page/ordered.js';
 import { Centre } from './region/centre.js';
 
@@ -18,7 +18,7 @@ const PLACE = 30; // into the page, or before it
 /** Takes a page of the dataset's own matches, which are `count`, in ascending order. */
 export interface OwnMatches {
   readonly count: number;
-  take(scratch: Scratch, places: Places): Step<void>;
+  take(scratch: Scratch, places: Places): void;
 }
 
 /** Keys that rows are sorted by; those of one key are sorted by their ids. */
@@ -59,33 +59,30 @@ export function takeMerged(
   filters: Filters,
   order: Order | undefined,
   places: Places,
-): Step<void> {
+): void {
   const { tail } = accepted;
   const keys = order ? keysOf(dataset, order, tail) : distances(dataset, filters, tail);
-  return andThen(measure(keys, accepted, scratch.meter), (measured) => {
-    const { before, between } = measured;
-    const from = Math.max(0, Math.min(places.from - before - between, own.count));
-    const to = Math.max(0, Math.min(places.to - before, own.count));
-    const isLong = to - from > MAX_PAGE_ROWS;
-    const page = isLong ? new Uint32Array(to - from) : scratch.page;
-    const taking = from < to ? own.take({ ...scratch, page }, { from, to }) : undefined;
-    return andThen(taking, () => {
-      const rows = isLong ? page : page.slice(0, to - from);
-      const stretch = { rows, from, isLast: to === own.count };
-      return merge(dataset, scratch, keys, accepted, measured.keys, stretch, places);
-    });
-  });
+  const measured = measure(keys, accepted, scratch.budget);
+  const { before, between } = measured;
+  const from = Math.max(0, Math.min(places.from - before - between, own.count));
+  const to = Math.max(0, Math.min(places.to - before, own.count));
+  const isLong = to - from > MAX_PAGE_ROWS;
+  const page = isLong ? new Uint32Array(to - from) : scratch.page;
+  if (from < to) own.take({ ...scratch, page }, { from, to });
+  const rows = isLong ? page : page.slice(0, to - from);
+  const stretch = { rows, from, isLast: to === own.count };
+  merge(dataset, scratch, keys, accepted, measured.keys, stretch, places);
 }
 
 function measure(
   { ofAccepted, cost, least, most }: Keys,
   { rows }: TailMatches,
-  meter: Meter,
-): Step<Measured> {
+  budget: Budget,
+): Measured {
   const keys = new Float64Array(rows.length);
   let before = 0;
   let between = 0;
-  const measuring = inStretches(meter, 0, rows.length, cost, (from, to) => {
+  inStretches(budget, 0, rows.length, cost, (from, to) => {
     for (let i = from; i < to; i++) {
       const key = ofAccepted(rows[i]!);
       keys[i] = key;
@@ -93,7 +90,7 @@ function measure(
       else if (key <= most) between++;
     }
   });
-  return andThen(measuring, () => ({ keys, before, between }));
+  return { keys, before, between };
 }
 
 /** A stretch of the dataset's matches, the first at place `from` of them all. */
@@ -107,13 +104,13 @@ interface Stretch {
 /** Merges a stretch with the accepted points, and writes what stands at the places to the page. */
 function merge(
   { count, byId }: Dataset,
-  { meter, page }: Scratch,
+  { budget, page }: Scratch,
   keys: Keys,
   { tail, rows: tailRows }: TailMatches,
   measured: Float64Array,
   { rows, from, isLast }: Stretch,
   places: Places,
-): Step<void> {
+): void {
   const idOf = (row: Row): number => byId.keys[byId.ranks[row]!]!;
   const idAt = (i: number): number => tail.id[tailRows[i]!]!;
 
@@ -123,34 +120,27 @@ function merge(
   const lastId = last === undefined ? Infinity : idOf(last);
   const list = new Int32Array(tailRows.length);
   let listed = 0;
-  const listing = inStretches(meter, 0, tailRows.length, COMPARE, (first, end) => {
+  inStretches(budget, 0, tailRows.length, COMPARE, (first, end) => {
     for (let i = first; i < end; i++) {
       if ((measured[i]! - lastKey || idAt(i) - lastId) < 0) list[listed++] = i;
     }
   });
-  return andThen(listing, () => {
-    const candidates = list.subarray(0, listed);
-    const compare = (a: number, b: number): number =>
-      measured[a]! - measured[b]! || idAt(a) - idAt(b);
-    return andThen(sortNumbers(candidates, compare, meter), () => place(candidates));
+  const candidates = list.subarray(0, listed);
+  sortNumbers(candidates, (a, b) => measured[a]! - measured[b]! || idAt(a) - idAt(b), budget);
+  let own = 0;
+  let next = 0;
+  let ownKey = rows.length === 0 ? Infinity : keys.of(rows[0]!);
+  inStretches(budget, from, places.to, PLACE, (first, end) => {
+    for (let at = first; at < end; at++) {
+      const i = candidates[next];
+      const isAccepted =
+        i !== undefined && (measured[i]! - ownKey || idAt(i) - idOf(rows[own]!)) < 0;
+      const row = isAccepted ? count + tailRows[i]! : rows[own]!;
+      if (isAccepted) next++;
+      else ownKey = ++own === rows.length ? Infinity : keys.of(rows[own]!);
+      if (at >= places.from) page[at - places.from] = row;
+    }
   });
-
-  function place(candidates: Int32Array): Step<void> {
-    let own = 0;
-    let next = 0;
-    let ownKey = rows.length === 0 ? Infinity : keys.of(rows[0]!);
-    return inStretches(meter, from, places.to, PLACE, (first, end) => {
-      for (let at = first; at < end; at++) {
-        const i = candidates[next];
-        const isAccepted =
-          i !== undefined && (measured[i]! - ownKey || idAt(i) - idOf(rows[own]!)) < 0;
-        const row = isAccepted ? count + tailRows[i]! : rows[own]!;
-        if (isAccepted) next++;
-        else ownKey = ++own === rows.length ? Infinity : keys.of(rows[own]!);
-        if (at >= places.from) page[at - places.from] = row;
-      }
-    });
-  }
 }
 
 function keysOf(dataset: Dataset, order: Order, tail: Tail): Keys {

@@ -1,3 +1,4 @@
+import { inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
 import type { TailMatches } from '../dataset/tail.js';
@@ -6,7 +7,6 @@ import { type Matches, markMatches } from './common/matches.js';
 import { type Driver, NEIGHBOUR } from './common/plan.js';
 import { costInRuns, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
-import { andThen, inStretches, type Step } from './common/work.js';
 import { findMatches } from './match.js';
 
 /**
@@ -27,17 +27,15 @@ export function scanMatches(
   visit: Visitor,
   forced?: Driver,
   accepted?: TailMatches,
-): Step<number> {
-  return andThen(findMatches(dataset, scratch, filters, forced), (matches) =>
-    andThen(visitMatches(dataset, scratch, matches, visit), () => {
-      if (accepted === undefined) return matches.count;
-      const { rows } = accepted;
-      const visiting = inStretches(scratch.meter, 0, rows.length, NEIGHBOUR, (from, to) =>
-        visitAccepted(rows.subarray(from, to), dataset.count, visit),
-      );
-      return andThen(visiting, () => matches.count + rows.length);
-    }),
+): number {
+  const matches = findMatches(dataset, scratch, filters, forced);
+  visitMatches(dataset, scratch, matches, visit);
+  if (accepted === undefined) return matches.count;
+  const { rows } = accepted;
+  inStretches(scratch.budget, 0, rows.length, NEIGHBOUR, (from, to) =>
+    visitAccepted(rows.subarray(from, to), dataset.count, visit),
   );
+  return matches.count + rows.length;
 }
 
 /** Visits ascending rows of a tail, which follow `count` rows of a dataset. */
@@ -50,28 +48,24 @@ function visitAccepted(rows: Int32Array, count: number, visit: Visitor): void {
   }
 }
 
-function visitMatches(
-  dataset: Dataset,
-  scratch: Scratch,
-  matches: Matches,
-  visit: Visitor,
-): Step<void> {
-  const { meter } = scratch;
+function visitMatches(dataset: Dataset, scratch: Scratch, matches: Matches, visit: Visitor): void {
+  const { budget } = scratch;
   if (matches.count === 0) return;
-  if (matches.form === 'all') return inStretches(meter, 0, dataset.count, NEIGHBOUR, visit);
-  if (matches.form === 'runs') {
+  if (matches.form === 'all') {
+    inStretches(budget, 0, dataset.count, NEIGHBOUR, visit);
+  } else if (matches.form === 'runs') {
     const { bounds } = matches.runs;
     const cursor = startOfRuns(matches.runs);
     const cost = costInRuns(matches.runs, NEIGHBOUR);
-    return inStretches(meter, 0, matches.count, cost, (from, to) =>
+    inStretches(budget, 0, matches.count, cost, (from, to) =>
       visitRuns(bounds, cursor, to - from, visit),
     );
-  }
-  return andThen(markMatches(dataset, scratch, matches), (bits) =>
-    inStretches(meter, 0, bits.length, 32 * NEIGHBOUR, (from, to) =>
+  } else {
+    const bits = markMatches(dataset, scratch, matches);
+    inStretches(budget, 0, bits.length, 32 * NEIGHBOUR, (from, to) =>
       visitMarked(bits, from, to, visit),
-    ),
-  );
+    );
+  }
 }
 
 /** Visits the marked rows of words `from` to `to - 1`. */

@@ -1,8 +1,8 @@
+import type { Budget } from '../budget.js';
 import type { BlockGroup, BoxNode } from '../dataset/box-index.js';
 import type { Dataset } from '../dataset/dataset.js';
 import { REGION_TEST } from './common/plan.js';
 import type { Runs } from './common/runs.js';
-import type { Meter, Step, Work } from './common/work.js';
 import { INSIDE, OUTSIDE, type Region } from './region/overlap.js';
 
 /**
@@ -13,63 +13,47 @@ const LOOK = 30;
 
 /**
  * Finds the rows in a region: whole nodes and blocks where they lie inside, single points at its
- * border. Pauses after a block.
+ * border.
  */
-export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Meter): Step<Runs> {
+export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: Budget): Runs {
   runs.clear();
   const { coords, blocks, boxIndex } = dataset;
   const { starts, boxes } = blocks;
   const { west, south, east, north } = region.frame;
-  // the first block that is not yet settled
-  let next = 0;
   let work = 0;
-  return visit(boxIndex.root) ? runs : goOn();
+  visit(boxIndex.root);
+  return runs;
 
-  function* goOn(): Work<Runs> {
-    do yield;
-    while (!visit(boxIndex.root));
-    return runs;
-  }
-
-  /**
-   * Goes down to the block where the search paused, and on from there; returns false when the meter
-   * has run out.
-   */
-  function visit(node: BoxNode): boolean {
+  function visit(node: BoxNode): void {
     for (const child of node.children) {
-      if (child.lastBlock <= next) continue;
       const overlap = region.overlap(boxIndex.boxes, child.box);
       if (overlap === INSIDE) runs.add(child.from, child.to);
       else if (overlap !== OUTSIDE) {
-        if (!(node.leaf ? testBlocks(child) : visit(child as BoxNode))) return false;
+        if (node.leaf) testBlocks(child);
+        else visit(child as BoxNode);
       }
-      next = child.lastBlock;
     }
-    return true;
   }
 
-  /**
-   * Tests the blocks of a group. Returns false when the meter has run out, even after the last
-   * block: the next call goes on behind that block.
-   */
-  function testBlocks({ firstBlock, lastBlock: last }: BlockGroup): boolean {
+  /** Tests the blocks of a group. */
+  function testBlocks({ firstBlock, lastBlock: last }: BlockGroup): void {
     // what a closure holds is loaded anew for every block
     const [left, bottom, right, top] = [west, south, east, north];
-    const [all, budget] = [boxes, meter.left];
-    const first = Math.max(next, firstBlock);
-    let block = first;
-    let cost = 0;
-    while (block < last && cost <= budget) {
-      const at = 4 * block++;
+    const [all, most] = [boxes, budget.stretch];
+    // what is decided without a test of points takes work, too
+    let cost = (last - firstBlock) * LOOK;
+    for (let block = firstBlock; block < last; block++) {
+      const at = 4 * block;
       // most blocks lie nowhere near: four comparisons settle them
       if (all[at]! > right || all[at + 2]! < left) continue;
       if (all[at + 1]! > top || all[at + 3]! < bottom) continue;
       cost += testBlock(at);
+      if (cost > most) {
+        budget.charge(cost);
+        cost = 0;
+      }
     }
-    // what was decided without a test of points took work, too
-    meter.left -= cost + (block - first) * LOOK + workSince();
-    next = block;
-    return block === last && meter.left >= 0;
+    budget.charge(cost + workSince());
   }
 
   /** Adds what the region holds of the block whose box is at `at`; returns what that cost. */
@@ -82,7 +66,7 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, meter: Me
       runs.add(from, to);
       return 0;
     }
-    meter.looks += to - from;
+    budget.looks += to - from;
     runs.addWithin(region, coords, from, to, boxes, at);
     return (to - from) * REGION_TEST + workSince();
   }

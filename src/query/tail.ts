@@ -1,7 +1,7 @@
+import { Budget, inStretches } from '../budget.js';
 import type { Tail, TailRow } from '../dataset/tail.js';
 import type { Box, Filters, TimeWindow } from '../model/query.js';
 import { haveAttributes } from './common/attribute-rows.js';
-import { andThen, inStretches, type Meter, metered, PIECE, type Step } from './common/work.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 import { attributeCost, attributeTest } from './tail-attributes.js';
@@ -15,31 +15,28 @@ const FRAME_TEST = 6; // four comparisons at most
 const WINDOW_TEST = 8; // two comparisons, mispredicted where times are in no order
 const REGION_TEST = 30; // a polygon or a circle
 
-/** Rows that are tested between two looks at the meter: in a polygon each may cost 40 µs. */
+/** Rows that are tested between two charges: in a polygon each may cost 40 µs. */
 const MEASURED_ROWS = 16;
 
 /**
  * Finds the rows `from` to `to - 1` of a tail that satisfy the filters, ascending, by a look at
- * each: at once, or in pieces of the cost `piece` where there are many rows. Most lie outside of
- * the region's frame, and only those inside are tested against the region and by their attributes.
+ * each. Most lie outside of the region's frame, and only those inside are tested against the region
+ * and by their attributes.
  */
 export function matchTail(
   tail: Tail,
   filters: Filters,
   from: TailRow,
   to: TailRow,
-  piece: number = PIECE,
-): Step<Int32Array> {
-  return metered(piece, (meter) => {
-    const found = new Int32Array(to - from);
-    const region = regionOf(filters);
-    const { frame = EVERYWHERE } = region ?? {};
-    return andThen(listFramed(tail, filters, frame, found, from, to, meter), (framed) => {
-      const isTested = framed > 0 && (region !== undefined || haveAttributes(filters));
-      const testing = isTested ? keepMatches(tail, filters, region, found, framed, meter) : framed;
-      return andThen(testing, (count) => found.subarray(0, count));
-    });
-  });
+  budget: Budget = new Budget(),
+): Int32Array {
+  const found = new Int32Array(to - from);
+  const region = regionOf(filters);
+  const { frame = EVERYWHERE } = region ?? {};
+  const framed = listFramed(tail, filters, frame, found, from, to, budget);
+  const isTested = framed > 0 && (region !== undefined || haveAttributes(filters));
+  const count = isTested ? keepMatches(tail, filters, region, found, framed, budget) : framed;
+  return found.subarray(0, count);
 }
 
 /** Lists the rows that lie in a frame and in the windows; returns how many do. */
@@ -50,8 +47,8 @@ function listFramed(
   list: Int32Array,
   first: TailRow,
   last: TailRow,
-  meter: Meter,
-): Step<number> {
+  budget: Budget,
+): number {
   const { after: createdFrom, before: createdTo } = created ?? ALWAYS;
   const { after: modifiedFrom, before: modifiedTo } = modified ?? ALWAYS;
   let count = 0;
@@ -70,7 +67,8 @@ function listFramed(
   };
   const windows = +(created !== undefined) + +(modified !== undefined);
   const cost = FRAME_TEST + windows * WINDOW_TEST;
-  return andThen(inStretches(meter, first, last, cost, test), () => count);
+  inStretches(budget, first, last, cost, test);
+  return count;
 }
 
 /**
@@ -83,10 +81,10 @@ function keepMatches(
   region: Region | undefined,
   list: Int32Array,
   candidates: number,
-  meter: Meter,
-): Step<number> {
+  budget: Budget,
+): number {
   const hasAttributes = haveAttributes(filters) ? attributeTest(attributes, filters) : undefined;
-  const charge = chargeOf(meter, region);
+  const charge = chargeOf(budget, region);
   let count = 0;
   const test = (from: number, to: number): void => {
     for (let i = from; i < to; i++) {
@@ -99,5 +97,6 @@ function keepMatches(
   const cost =
     (region === undefined ? 0 : REGION_TEST) +
     (hasAttributes === undefined ? 0 : attributeCost(attributes, filters, list[candidates - 1]!));
-  return andThen(inStretches(meter, 0, candidates, cost, test, MEASURED_ROWS), () => count);
+  inStretches(budget, 0, candidates, cost, test, MEASURED_ROWS);
+  return count;
 }

@@ -1,10 +1,10 @@
+import { type Budget, inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
 import { bitOf, boundsOf } from './common/marks.js';
 import { MARKED, REGION_TEST, SCATTERED } from './common/plan.js';
 import type { Scratch } from './common/scratch.js';
 import type { Window } from './common/windows.js';
-import { andThen, inStretches, type Meter, type Step } from './common/work.js';
 import type { Region } from './region/overlap.js';
 
 /**
@@ -13,11 +13,11 @@ import type { Region } from './region/overlap.js';
  */
 export function listWindow(
   { coords }: Dataset,
-  { rows: list, meter }: Scratch,
+  { rows: list, budget }: Scratch,
   window: Window,
   region: Region | undefined,
   other: Window = window,
-): Step<number> {
+): number {
   const { rows } = window.order;
   const { ranks, from: least, last } = boundsOf(other);
   const cost = SCATTERED + (region === undefined ? 0 : REGION_TEST);
@@ -34,11 +34,9 @@ export function listWindow(
     count = at;
     charge();
   };
-  const charge = chargeOf(meter, region);
-  return andThen(
-    inStretches(meter, window.range.from, window.range.to, cost, test, MEASURED_ROWS),
-    () => count,
-  );
+  const charge = chargeOf(budget, region);
+  inStretches(budget, window.range.from, window.range.to, cost, test, MEASURED_ROWS);
+  return count;
 }
 
 /**
@@ -46,11 +44,11 @@ export function listWindow(
  * how many there are.
  */
 export function listMarkedWindow(
-  { rows: list, meter }: Scratch,
+  { rows: list, budget }: Scratch,
   bits: Int32Array,
   window: Window,
   other: Window = window,
-): Step<number> {
+): number {
   const { rows } = window.order;
   const { ranks, from: least, last } = boundsOf(other);
   const hasOther = other !== window;
@@ -66,16 +64,17 @@ export function listMarkedWindow(
     count = at;
   };
   const cost = SCATTERED + MARKED;
-  return andThen(inStretches(meter, window.range.from, window.range.to, cost, test), () => count);
+  inStretches(budget, window.range.from, window.range.to, cost, test);
+  return count;
 }
 
 /** Keeps those of the first `candidates` of the list that lie in the region; returns how many. */
 export function keepWithin(
   { coords }: Dataset,
-  { rows: list, meter }: Scratch,
+  { rows: list, budget }: Scratch,
   candidates: number,
   region: Region,
-): Step<number> {
+): number {
   let count = 0;
   const test = (from: number, to: number): void => {
     for (let i = from; i < to; i++) {
@@ -84,40 +83,41 @@ export function keepWithin(
     }
     charge();
   };
-  const charge = chargeOf(meter, region);
-  return andThen(inStretches(meter, 0, candidates, REGION_TEST, test, MEASURED_ROWS), () => count);
+  const charge = chargeOf(budget, region);
+  inStretches(budget, 0, candidates, REGION_TEST, test, MEASURED_ROWS);
+  return count;
 }
 
 /** Keeps those of the first `candidates` of the list that pass; returns how many do. */
 export function keepRows(
-  { rows, meter }: Scratch,
+  { rows, budget }: Scratch,
   candidates: number,
   cost: number,
   test: (row: Row) => boolean,
-): Step<number> {
+): number {
   let count = 0;
-  const keeping = inStretches(meter, 0, candidates, cost, (from, to) => {
+  inStretches(budget, 0, candidates, cost, (from, to) => {
     for (let i = from; i < to; i++) {
       const row = rows[i]!;
       if (test(row)) rows[count++] = row;
     }
   });
-  return andThen(keeping, () => count);
+  return count;
 }
 
-/** Rows that are tested by a region between two looks at the meter: each may cost microseconds. */
+/** Rows that are tested by a region between two charges: each may cost microseconds. */
 const MEASURED_ROWS = 256;
 
 /**
- * Makes a function that charges the meter for the geodesics that the region took since its last
+ * Makes a function that charges the budget for the geodesics that the region took since its last
  * call.
  */
-export function chargeOf(meter: Meter, region: Region | undefined): () => void {
+export function chargeOf(budget: Budget, region: Region | undefined): () => void {
   if (region === undefined) return () => {};
   let before = region.work();
   return () => {
     const work = region.work();
-    meter.left -= work - before;
+    budget.charge(work - before);
     before = work;
   };
 }

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { LaneAnswer, LaneQuestion } from '../http/answer/question.js';
 import type { ThrottleMemory } from '../http/request/throttle.js';
 import type { Standing } from '../live/current.js';
 import type { GenerationParts } from '../live/generation.js';
@@ -44,6 +45,7 @@ export type ToThread =
   | { readonly kind: 'standing'; readonly standing: Standing }
   | { readonly kind: 'tokens'; readonly table: TokenTable }
   | { readonly kind: 'posted'; readonly replies: readonly RelayedReply[] }
+  | { readonly kind: 'made'; readonly number: number; readonly answer: LaneAnswer }
   | { readonly kind: 'metrics'; readonly reply: MessagePort }
   | { readonly kind: 'close' };
 
@@ -56,6 +58,7 @@ export type ToMain =
       readonly reply: MessagePort;
     }
   | { readonly kind: 'posts'; readonly posts: readonly RelayedPost[] }
+  | { readonly kind: 'question'; readonly number: number; readonly question: LaneQuestion }
   | { readonly kind: 'journal'; readonly reply: MessagePort }
   | { readonly kind: 'read'; readonly after: number; readonly reply: MessagePort }
   | { readonly kind: 'metrics'; readonly reply: MessagePort };

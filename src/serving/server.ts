@@ -13,6 +13,7 @@ import { createPostStats, type PostStats } from '../posts/stats.js';
 import { startProgress } from '../progress.js';
 import type { ServeSettings } from '../settings/setting.js';
 import { openIntake } from './intake.js';
+import { createLanes, MOST_LANES } from './lanes.js';
 import { openSockets } from './listen.js';
 import type { Log } from './log.js';
 import { startThreads, type ThreadStats, type Threads } from './threads.js';
@@ -83,6 +84,12 @@ export async function startServer(
     logger,
   });
   let threads: Threads | undefined;
+  const lanes = createLanes(
+    { settings, posts: intake.posts !== undefined },
+    Math.min(settings.workers, MOST_LANES),
+    logger,
+  );
+  void current.follow(lanes);
   const tokens = followTokens(settings.tokens, logger, (table) => threads?.know(table));
   const shared = {
     settings,
@@ -95,7 +102,7 @@ export async function startServer(
   const [{ web, service, metrics }] = await Promise.all([
     makeWeb(
       { ...shared, thread: 0 },
-      { current, reloader, posts: intake.posts, journal: intake.journal },
+      { current, reloader, posts: intake.posts, journal: intake.journal, slowLane: lanes },
       [stats, threadStats, postStats],
       log,
     ),
@@ -119,6 +126,7 @@ export async function startServer(
   });
   metrics.add(threads.metrics);
   void current.follow(threads);
+  lanes.start();
   const unwatch = source.watch(() => void reloader.look());
   return {
     begun: { points: pointsServed(current.generation), loadMs, address, ...operations },
@@ -128,6 +136,7 @@ export async function startServer(
       // only the requests are waited for
       void unwatch();
       await Promise.all([web.close(), threads?.close()]);
+      await lanes.close();
       await intake.close();
     },
   };
@@ -159,7 +168,11 @@ async function makeWeb(
     reloader,
     posts,
     journal,
-  }: Pick<Service, 'current' | 'posts'> & { reloader: Reloader; journal: Journal | undefined },
+    slowLane,
+  }: Pick<Service, 'current' | 'posts' | 'slowLane'> & {
+    reloader: Reloader;
+    journal: Journal | undefined;
+  },
   stats: readonly [ReloadStats, ThreadStats, PostStats],
   log: Log,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
@@ -171,6 +184,7 @@ async function makeWeb(
   const service: Service = {
     current,
     posts,
+    slowLane,
     journal: journal && {
       state: async () => journal.state,
       read: (after) => journal.read(after),

@@ -6,6 +6,7 @@ import { Cell } from '../live/current.js';
 import { createGeneration, type GenerationParts } from '../live/generation.js';
 import { reclaimMemory } from '../live/reclaim.js';
 import type { JournalState, Post } from '../posts/journal.js';
+import { createLaneRelay } from './lane-relay.js';
 import { createLog } from './log.js';
 import {
   answer,
@@ -34,6 +35,9 @@ const current = new Cell();
 const relay = createPostRelay((posts) => {
   main.postMessage({ kind: 'posts', posts } satisfies ToMain);
 });
+const lanes = createLaneRelay((number, question) => {
+  main.postMessage({ kind: 'question', number, question } satisfies ToMain);
+});
 const service: Service = {
   current,
   async reload(accept, isAwaited) {
@@ -44,6 +48,7 @@ const service: Service = {
     return waiting;
   },
   posts: start.throttles === undefined ? undefined : relay,
+  slowLane: lanes,
   journal: start.throttles && {
     state: () => ask<ToMain, JournalState>(main, (reply) => ({ kind: 'journal', reply })),
     read: (after) => {
@@ -64,6 +69,8 @@ main.on('message', async (message: ToThread) => {
       return answer(message.reply, () => serve(message.parts));
     case 'standing':
       return current.tell(message.standing);
+    case 'made':
+      return lanes.settle(message.number, message.answer);
     case 'posted':
       return relay.settle(message.replies);
     case 'tokens':

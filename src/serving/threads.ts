@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { memoryOf } from '../http/answer/slow-lane.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import type { Follower } from '../live/current.js';
@@ -76,6 +77,13 @@ export function startThreads(
     thread.on('message', (message: ToMain) => {
       if (message.kind === 'posts') {
         takePosts(message.posts);
+        return;
+      }
+      if (message.kind === 'question') {
+        const { number, question } = message;
+        void service.slowLane.ask(question).then((answer) => {
+          thread.postMessage({ kind: 'made', number, answer } satisfies ToThread, memoryOf(answer));
+        });
         return;
       }
       const { kind, reply } = message;

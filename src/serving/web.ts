@@ -3,15 +3,12 @@ import { type AddressInfo, createServer, Server } from 'node:net';
 import type { Logger } from 'pino';
 import type { Posting } from '../http/answer/context.js';
 import { createWriteHead } from '../http/answer/head-lines.js';
-import { createPace } from '../http/answer/pace.js';
 import { createRequestStats } from '../http/answer/request-stats.js';
 import { type Audience, createApp } from '../http/app.js';
-import { createAssets } from '../http/assets/assets.js';
 import { createBacklog } from '../http/backlog.js';
 import { createCutCounts } from '../http/limits.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
-import { createSite, type Site } from '../http/pages/site.js';
 import { createOriginOf } from '../http/request/origin.js';
 import { createThrottle } from '../http/request/throttle.js';
 import { createRequestMetrics } from '../http/thread-metrics.js';
@@ -23,6 +20,7 @@ import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Log } from './log.js';
 import type { ThreadStart, Throttles } from './messages.js';
 import { drain } from './shutdown.js';
+import { siteOf } from './site.js';
 import { openZone } from './zone.js';
 
 /** Bytes that bodies which are coming in may have together, on all threads. */
@@ -73,12 +71,12 @@ export async function createWeb(
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       maxPageBytes: settings.maxPageBytes,
       compress: settings.compress,
-      site: siteOf(settings, posting),
+      site: siteOf(settings, posting !== undefined),
       mediaFolder: settings.media,
       posting,
       accessLog,
       writeHead: createWriteHead(),
-      pace: createPace(),
+      slowLane: service.slowLane,
       note: backlog.note,
       closing: () => isClosing,
     },
@@ -109,18 +107,6 @@ export async function createWeb(
       await drain(app.server, sides, connections, settings.shutdownTimeout);
     },
   };
-}
-
-function siteOf({ publicUrl, media, tileUrl }: ServeSettings, posting: Posting | undefined): Site {
-  // addresses without a host stay with the host that the page came from
-  const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
-  return createSite({
-    assets: createAssets(prefix),
-    prefix,
-    tileUrl,
-    hasImages: media !== undefined,
-    posting: posting === undefined ? 'nobody' : posting.requireToken ? 'holders' : 'anybody',
-  });
 }
 
 function postingOf(

@@ -1,8 +1,8 @@
+import { type Budget, inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { TailMatches } from '../dataset/tail.js';
 import type { Matches } from '../query/common/matches.js';
 import type { Scratch } from '../query/common/scratch.js';
-import { andThen, inStretches, type Meter, type Step } from '../query/common/work.js';
 import { abbreviate } from './abbreviate.js';
 import { Cells } from './cells.js';
 import { fillCells } from './fill.js';
@@ -20,38 +20,31 @@ export function clusterTile(
   { address, grid: size, fields }: TileQuery,
   matches: Matches,
   accepted: TailMatches | undefined,
-): Step<Uint8Array> {
+): Uint8Array {
   const grid = new Grid(address, size);
   const cells = new Cells(grid);
-  const filling = andThen(fillCells(dataset, scratch, grid, cells, matches), () =>
-    addAccepted(cells, dataset, accepted, scratch.meter),
-  );
-  return andThen(filling, () => {
-    const tile: Uint8Array[] = [];
-    const clustering = writeClusters(tile, grid, cells, scratch.meter);
-    const choosing = andThen(clustering, () =>
-      withinBudget(dataset, accepted, singlesOf(cells), fields, scratch.meter),
-    );
-    return andThen(choosing, ({ rows, fitting, bytes }) => {
-      const points = { rows, detailed: fitting, bytes, accepted, fields };
-      return andThen(writePoints(tile, grid, dataset, points, scratch.meter), () => {
-        // all points are in the tile: they are counted
-        if (fitting < rows.length) writeMeta(tile, { without_fields: rows.length - fitting });
-        return Buffer.concat(tile);
-      });
-    });
-  });
+  const { budget } = scratch;
+  fillCells(dataset, scratch, grid, cells, matches);
+  addAccepted(cells, dataset, accepted, budget);
+  const tile: Uint8Array[] = [];
+  writeClusters(tile, grid, cells, budget);
+  const singles = singlesOf(cells);
+  const { rows, fitting, bytes } = withinBudget(dataset, accepted, singles, fields, budget);
+  writePoints(tile, grid, dataset, { rows, detailed: fitting, bytes, accepted, fields }, budget);
+  // all points are in the tile: they are counted
+  if (fitting < rows.length) writeMeta(tile, { without_fields: rows.length - fitting });
+  return Buffer.concat(tile);
 }
 
 function addAccepted(
   cells: Cells,
   { count }: Dataset,
   accepted: TailMatches | undefined,
-  meter: Meter,
-): Step<void> {
+  budget: Budget,
+): void {
   if (accepted === undefined) return;
   const { tail, rows } = accepted;
-  return inStretches(meter, 0, rows.length, ADD, (from, to) => {
+  inStretches(budget, 0, rows.length, ADD, (from, to) => {
     for (let i = from; i < to; i++) cells.add(count + rows[i]!, tail.coords, rows[i]!);
   });
 }
@@ -74,8 +67,8 @@ function writeClusters(
   tile: Uint8Array[],
   grid: Grid,
   { counts, sums }: Cells,
-  meter: Meter,
-): Step<void> {
+  budget: Budget,
+): void {
   let clusters = 0;
   for (const count of counts) if (count > 1) clusters++;
   if (clusters === 0) return;
@@ -102,5 +95,6 @@ function writeClusters(
     }
   };
   const cost = LOOK + (CLUSTER * clusters) / counts.length;
-  return andThen(inStretches(meter, 0, counts.length, cost, write), () => layer.finish(tile));
+  inStretches(budget, 0, counts.length, cost, write);
+  layer.finish(tile);
 }

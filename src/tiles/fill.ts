@@ -1,9 +1,9 @@
+import { type Budget, inStretches } from '../budget.js';
 import type { BlockGroup, BoxNode } from '../dataset/box-index.js';
 import type { Dataset } from '../dataset/dataset.js';
 import { listRows, type Matches, markMatches } from '../query/common/matches.js';
 import { SCATTERED } from '../query/common/plan.js';
 import type { Scratch } from '../query/common/scratch.js';
-import { andThen, inStretches, type Meter, type Step, type Work } from '../query/common/work.js';
 import type { Cells } from './cells.js';
 import type { Grid } from './grid.js';
 
@@ -25,65 +25,47 @@ export function fillCells(
   grid: Grid,
   cells: Cells,
   matches: Matches,
-): Step<void> {
-  const { meter } = scratch;
+): void {
+  const { budget } = scratch;
   if (matches.count === 0) return;
-  if (matches.form === 'all') return walk(dataset, grid, cells, undefined, meter);
-  if (matches.count <= dataset.count / LISTED && matches.form !== 'bits') {
-    return andThen(listRows(scratch, matches), (rows) =>
-      inStretches(meter, 0, rows.length, SCATTERED + TEST, (from, to) => {
-        for (let i = from; i < to; i++) cells.add(rows[i]!, dataset.coords, rows[i]!);
-      }),
-    );
-  }
-  return andThen(markMatches(dataset, scratch, matches), (bits) =>
-    walk(dataset, grid, cells, bits, meter),
-  );
+  if (matches.form === 'all') walk(dataset, grid, cells, undefined, budget);
+  else if (matches.count <= dataset.count / LISTED && matches.form !== 'bits') {
+    const rows = listRows(scratch, matches);
+    inStretches(budget, 0, rows.length, SCATTERED + TEST, (from, to) => {
+      for (let i = from; i < to; i++) cells.add(rows[i]!, dataset.coords, rows[i]!);
+    });
+  } else walk(dataset, grid, cells, markMatches(dataset, scratch, matches), budget);
 }
 
 /**
  * Walks through the boxes of rows: whole stretches where they lie in one cell, single points where
- * they lie across the border of one. Pauses after a block.
+ * they lie across the border of one.
  */
 function walk(
   { coords, blocks, boxIndex }: Dataset,
   grid: Grid,
   cells: Cells,
   bits: Int32Array | undefined,
-  meter: Meter,
-): Step<void> {
+  budget: Budget,
+): void {
   const { starts, boxes, sums } = blocks;
   const { size, meridians, parallels } = grid;
   const [west, east] = [meridians[0]!, meridians[size]!];
   const [north, south] = [parallels[0]!, parallels[size]!];
   const cost = bits === undefined ? TEST : TEST + SUM;
-  // the first block that is not yet settled
-  let next = 0;
-  return visit(boxIndex.root) ? undefined : goOn();
+  visit(boxIndex.root);
 
-  function* goOn(): Work<void> {
-    do yield;
-    while (!visit(boxIndex.root));
-  }
-
-  /**
-   * Goes down to the block where the walk paused, and on from there; returns false when the meter
-   * has run out.
-   */
-  function visit(node: BoxNode): boolean {
+  function visit(node: BoxNode): void {
     for (const child of node.children) {
-      if (child.lastBlock <= next) continue;
       const cell = cellOfBox(boxIndex.boxes, child.box);
-      meter.left -= LOOK;
+      budget.charge(LOOK);
       if (cell >= 0 && (bits === undefined || node.leaf)) {
         addWhole(cell, child.firstBlock, child.lastBlock);
       } else if (cell !== OUTSIDE) {
-        if (!(node.leaf ? visitBlocks(child) : visit(child as BoxNode))) return false;
+        if (node.leaf) visitBlocks(child);
+        else visit(child as BoxNode);
       }
-      next = child.lastBlock;
-      if (meter.left < 0) return false;
     }
-    return true;
   }
 
   /** Adds blocks `firstBlock` to `lastBlock - 1`, which lie in one cell. */
@@ -92,26 +74,23 @@ function walk(
     if (bits === undefined) cells.addWhole(cell, from, to, sums, firstBlock, lastBlock);
     else {
       cells.addMarked(cell, coords, from, to, bits);
-      meter.left -= (to - from) * SUM;
+      budget.charge((to - from) * SUM);
     }
   }
 
-  function visitBlocks({ firstBlock, lastBlock }: BlockGroup): boolean {
-    for (let block = Math.max(next, firstBlock); block < lastBlock; block++) {
+  function visitBlocks({ firstBlock, lastBlock }: BlockGroup): void {
+    for (let block = firstBlock; block < lastBlock; block++) {
       const cell = cellOfBox(boxes, 4 * block);
-      meter.left -= LOOK;
+      budget.charge(LOOK);
       if (cell !== OUTSIDE) {
         if (cell >= 0) addWhole(cell, block, block + 1);
         else {
           const [from, to] = [starts[block]!, starts[block + 1]!];
           cells.addInside(coords, from, to, bits);
-          meter.left -= (to - from) * cost;
+          budget.charge((to - from) * cost);
         }
       }
-      next = block + 1;
-      if (meter.left < 0) return next === lastBlock;
     }
-    return true;
   }
 
   /** The cell that a box lies in, or {@link OUTSIDE} of the tile, or {@link ACROSS} some border. */

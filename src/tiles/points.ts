@@ -1,3 +1,4 @@
+import { type Budget, inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import {
   createMemberPlaces,
@@ -11,7 +12,6 @@ import type { Row } from '../dataset/row.js';
 import type { TailMatches } from '../dataset/tail.js';
 import type { RecordKey } from '../model/point.js';
 import type { Microseconds } from '../model/units.js';
-import { andThen, inStretches, type Meter, type Step } from '../query/common/work.js';
 import { Facts } from './facts.js';
 import type { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
@@ -58,8 +58,8 @@ export function writePoints(
   grid: Grid,
   dataset: Dataset,
   { rows, detailed, bytes, accepted, fields = [] }: PointsQuery,
-  meter: Meter,
-): Step<void> {
+  budget: Budget,
+): void {
   if (rows.length === 0) return;
   const facts = new Facts(dataset, accepted);
   const { length } = rows;
@@ -103,11 +103,9 @@ export function writePoints(
   };
 
   const reading = members === undefined ? 0 : RECORD + (BYTE * bytes) / rows.length;
-  const columns = inStretches(meter, 0, rows.length, COLUMNS, readColumns);
-  return andThen(columns, () => {
-    const writing = inStretches(meter, 0, rows.length, POINT + reading, write);
-    return andThen(writing, () => layer.finish(tile));
-  });
+  inStretches(budget, 0, rows.length, COLUMNS, readColumns);
+  inStretches(budget, 0, rows.length, POINT + reading, write);
+  layer.finish(tile);
 }
 
 /** Finds where a layer has the statuses of points. */

@@ -2,7 +2,6 @@ import type { Dataset } from '../dataset/dataset.js';
 import type { TailMatches } from '../dataset/tail.js';
 import type { Matches } from '../query/common/matches.js';
 import type { Scratch } from '../query/common/scratch.js';
-import { andThen, type Step } from '../query/common/work.js';
 import { Grid } from './grid.js';
 import { writeMeta } from './meta.js';
 import { writePoints } from './points.js';
@@ -22,22 +21,18 @@ export function singlesTile(
   { address, limit = Infinity, fields }: TileQuery,
   matches: Matches,
   accepted: TailMatches | undefined,
-): Step<Uint8Array> {
-  const { meter } = scratch;
+): Uint8Array {
+  const { budget } = scratch;
   const count = matches.count + (accepted?.rows.length ?? 0);
   if (count === 0) return EMPTY;
-  const choosing = andThen(thinOut(dataset, scratch, matches, accepted, limit), (least) =>
-    withinBudget(dataset, accepted, least, fields, meter),
-  );
-  return andThen(choosing, (budgeted) => {
-    const { fitting, bytes } = budgeted;
-    const isWhole = fitting === budgeted.rows.length;
-    const rows = isWhole ? budgeted.rows : budgeted.rows.slice(0, fitting).sort();
-    const points = { rows, detailed: fitting, bytes, accepted, fields };
-    const tile: Uint8Array[] = [];
-    return andThen(writePoints(tile, new Grid(address, 1), dataset, points, meter), () => {
-      writeMeta(tile, { point_count: count, shown: rows.length, left_out: count - rows.length });
-      return Buffer.concat(tile);
-    });
-  });
+  const least = thinOut(dataset, scratch, matches, accepted, limit);
+  const budgeted = withinBudget(dataset, accepted, least, fields, budget);
+  const { fitting, bytes } = budgeted;
+  const isWhole = fitting === budgeted.rows.length;
+  const rows = isWhole ? budgeted.rows : budgeted.rows.slice(0, fitting).sort();
+  const points = { rows, detailed: fitting, bytes, accepted, fields };
+  const tile: Uint8Array[] = [];
+  writePoints(tile, new Grid(address, 1), dataset, points, budget);
+  writeMeta(tile, { point_count: count, shown: rows.length, left_out: count - rows.length });
+  return Buffer.concat(tile);
 }

@@ -1,3 +1,4 @@
+import { type Budget, inStretches } from '../budget.js';
 import type { Dataset } from '../dataset/dataset.js';
 import type { Row } from '../dataset/row.js';
 import type { TailMatches } from '../dataset/tail.js';
@@ -6,14 +7,6 @@ import { listRows, type Matches } from '../query/common/matches.js';
 import { NEIGHBOUR, SCATTERED } from '../query/common/plan.js';
 import { costInRuns, startOfRuns, visitRuns } from '../query/common/runs.js';
 import type { Scratch } from '../query/common/scratch.js';
-import {
-  andThen,
-  inStretches,
-  isWork,
-  type Meter,
-  type Step,
-  type Work,
-} from '../query/common/work.js';
 import { Facts } from './facts.js';
 
 const NONE = new Int32Array(0);
@@ -40,30 +33,27 @@ export function thinOut(
   matches: Matches,
   accepted: TailMatches | undefined,
   limit: number,
-): Step<Int32Array> {
-  const { meter } = scratch;
+): Int32Array {
+  const { budget } = scratch;
   const count = matches.count + (accepted?.rows.length ?? 0);
   if (count > limit) {
     // all rows, and ranges of them, need no list
     const isListed = matches.form !== 'all' && matches.form !== 'runs';
-    return andThen(isListed ? listRows(scratch, matches) : undefined, (list) =>
-      new LeastHashes(dataset, accepted, limit, meter).choose(matches, list),
-    );
+    const list = isListed ? listRows(scratch, matches) : undefined;
+    return new LeastHashes(dataset, accepted, limit, budget).choose(matches, list);
   }
-  const listing = matches.form === 'all' ? everyRow(matches.count) : listRows(scratch, matches);
-  return andThen(listing, (list) => {
-    const rows = new Int32Array(count);
-    rows.set(list.subarray(0, matches.count));
-    rows.set(rowsOfTail(dataset, accepted), matches.count);
-    return inOrder(rows, meter);
-  });
+  const list = matches.form === 'all' ? everyRow(matches.count) : listRows(scratch, matches);
+  const rows = new Int32Array(count);
+  rows.set(list.subarray(0, matches.count));
+  rows.set(rowsOfTail(dataset, accepted), matches.count);
+  return inOrder(rows, budget);
 }
 
 /** Sorts rows, unless they come in order: a look is quicker than the sort by far. */
-function inOrder(rows: Int32Array, meter: Meter): Int32Array {
+function inOrder(rows: Int32Array, budget: Budget): Int32Array {
   for (let i = 1; i < rows.length; i++) {
     if (rows[i - 1]! < rows[i]!) continue;
-    meter.left -= rows.length * ORDERED;
+    budget.charge(rows.length * ORDERED);
     return rows.sort();
   }
   return rows;
@@ -106,7 +96,7 @@ class LeastHashes {
   readonly #dataset: Dataset;
   readonly #accepted: TailMatches | undefined;
   readonly #limit: number;
-  readonly #meter: Meter;
+  readonly #budget: Budget;
   /** No wanted row has a hash whose upper half is above it. */
   #bound = 0;
   /** Rows that may be wanted, and the upper halves of their hashes. */
@@ -114,11 +104,11 @@ class LeastHashes {
   readonly #halves: Uint16Array;
   #found = 0;
 
-  constructor(dataset: Dataset, accepted: TailMatches | undefined, limit: number, meter: Meter) {
+  constructor(dataset: Dataset, accepted: TailMatches | undefined, limit: number, budget: Budget) {
     this.#dataset = dataset;
     this.#accepted = accepted;
     this.#limit = limit;
-    this.#meter = meter;
+    this.#budget = budget;
     this.#rows = new Int32Array(2 * limit + ROOM);
     this.#halves = new Uint16Array(this.#rows.length);
   }
@@ -127,7 +117,7 @@ class LeastHashes {
    * Looks for rows whose hashes have an upper half as low as chance has it for `limit` rows, and
    * among all rows where these are too few. `list` has the matches, but for all rows or ranges.
    */
-  *choose(matches: Matches, list: Int32Array | undefined): Work<Int32Array> {
+  choose(matches: Matches, list: Int32Array | undefined): Int32Array {
     const limit = this.#limit;
     const count = matches.count + (this.#accepted?.rows.length ?? 0);
     const likely = Math.ceil(((limit + SPREAD * Math.sqrt(limit)) / count) * THINNING_VALUES);
@@ -135,21 +125,19 @@ class LeastHashes {
       this.#bound = bound;
       this.#found = 0;
       // accepted points come last, as their rows do
-      for (const finding of [this.#find(matches, list), this.#findAccepted()]) {
-        if (isWork(finding)) yield* finding;
-      }
+      this.#find(matches, list);
+      this.#findAccepted();
       if (this.#found >= limit) break;
     }
     this.#keepLeast();
-    if (this.#meter.left < 0) yield;
-    return inOrder(this.#rows.slice(0, limit), this.#meter);
+    return inOrder(this.#rows.slice(0, limit), this.#budget);
   }
 
-  #findAccepted(): Step<void> {
+  #findAccepted(): void {
     if (this.#accepted === undefined) return;
     const { tail, rows } = this.#accepted;
     const { count } = this.#dataset;
-    return inStretches(this.#meter, 0, rows.length, HASHED, (from, to) => {
+    inStretches(this.#budget, 0, rows.length, HASHED, (from, to) => {
       for (let i = from; i < to; i++) {
         const row = rows[i]!;
         this.#look(count + row, hashId(tail.id[row]!) >>> 16);
@@ -157,21 +145,19 @@ class LeastHashes {
     });
   }
 
-  #find(matches: Matches, list: Int32Array | undefined): Step<void> {
+  #find(matches: Matches, list: Int32Array | undefined): void {
     const { count } = matches;
-    const meter = this.#meter;
-    if (list !== undefined) {
-      return inStretches(meter, 0, count, SCATTERED, (from, to) =>
-        this.#findListed(list, from, to),
-      );
-    }
+    const budget = this.#budget;
     const findRows = (from: Row, to: Row): void => this.#findRows(from, to);
-    if (matches.form !== 'runs') return inStretches(meter, 0, count, NEIGHBOUR, findRows);
-    const { runs } = matches;
-    const cursor = startOfRuns(runs);
-    return inStretches(meter, 0, count, costInRuns(runs, NEIGHBOUR), (from, to) =>
-      visitRuns(runs.bounds, cursor, to - from, findRows),
-    );
+    if (list !== undefined) {
+      inStretches(budget, 0, count, SCATTERED, (from, to) => this.#findListed(list, from, to));
+    } else if (matches.form === 'runs') {
+      const { runs } = matches;
+      const cursor = startOfRuns(runs);
+      inStretches(budget, 0, count, costInRuns(runs, NEIGHBOUR), (from, to) =>
+        visitRuns(runs.bounds, cursor, to - from, findRows),
+      );
+    } else inStretches(budget, 0, count, NEIGHBOUR, findRows);
   }
 
   #findRows(from: Row, to: Row): void {
@@ -240,7 +226,7 @@ class LeastHashes {
       halves[kept] = half;
       rows[kept++] = rows[i]!;
     }
-    this.#meter.left -= found * KEPT + doubtful.length * SORTED;
+    this.#budget.charge(found * KEPT + doubtful.length * SORTED);
     this.#found = this.#limit;
     this.#bound = last;
   }

@@ -1,7 +1,7 @@
+import type { Budget } from '../budget.js';
 import type { TailMatches } from '../dataset/tail.js';
 import type { Box, Filters } from '../model/query.js';
-import type { Engine, Hints, Use } from '../query/engine.js';
-import type { Suspended } from '../query/suspended.js';
+import type { Engine, Hints } from '../query/engine.js';
 import { clusterTile } from './clusters.js';
 import { boxOf } from './grid.js';
 import type { TileQuery } from './query.js';
@@ -10,39 +10,26 @@ import { singlesTile } from './singles.js';
 const EMPTY: Uint8Array = new Uint8Array(0);
 
 /**
- * Makes a tile as Mapbox Vector Tiles 2.1 have it, at once or in pieces: empty where nothing
- * matches. `accepted` are the matches among the accepted points.
+ * Makes a tile as Mapbox Vector Tiles 2.1 have it: empty where nothing matches. `accepted` are the
+ * matches among the accepted points.
  */
-export function beginTile(
-  engine: Engine,
-  query: TileQuery,
-  accepted?: TailMatches,
-  hints?: Hints,
-): Uint8Array | Suspended<Uint8Array> {
-  const { filters } = query;
-  if (filters === undefined) return EMPTY;
-  return engine.beginCollect(searched(query, filters), use(engine, query, accepted), hints);
-}
-
-/** The same without a pause. */
 export function makeTile(
   engine: Engine,
   query: TileQuery,
   accepted?: TailMatches,
   hints?: Hints,
+  budget?: Budget,
 ): Uint8Array {
-  const { filters } = query;
+  const { filters, limit } = query;
   if (filters === undefined) return EMPTY;
-  return engine.collect(searched(query, filters), use(engine, query, accepted), hints);
-}
-
-function use(
-  { dataset }: Engine,
-  query: TileQuery,
-  accepted: TailMatches | undefined,
-): Use<Uint8Array> {
-  const make = query.limit === undefined ? clusterTile : singlesTile;
-  return (matches, scratch) => make(dataset, scratch, query, matches, accepted);
+  const { dataset } = engine;
+  const make = limit === undefined ? clusterTile : singlesTile;
+  return engine.collect(
+    searched(query, filters),
+    (matches, scratch) => make(dataset, scratch, query, matches, accepted),
+    hints,
+    budget,
+  );
 }
 
 /**

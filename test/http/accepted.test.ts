@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AT_ONCE } from '../../src/budget.js';
 import { buildDataset } from '../../src/dataset/build.js';
 import {
   appendToTail,
@@ -11,11 +12,10 @@ import {
 } from '../../src/dataset/tail.js';
 import { createGeneration, type Generation } from '../../src/live/generation.js';
 import { renderPoint } from '../../src/model/point.js';
-import { isWork } from '../../src/query/common/work.js';
 import { matchTail } from '../../src/query/tail.js';
 import { startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
-import { acceptedOf, readerOf } from '../support/engine.js';
+import { acceptedOf, Meter, readerOf } from '../support/engine.js';
 import { type Note, pointOf } from '../support/notes.js';
 
 const PATH = '/rest/map_data_points/';
@@ -53,11 +53,12 @@ async function start(answerCacheBytes = 0) {
       appendToTail(current.generation.tail!, acceptedOf(more, count));
       count += more.length;
     },
-    /** Whether one piece of work does not suffice to look for these tags in the tail. */
+    /** Whether a look for these tags in the tail costs more than a question may at once. */
     takesLong(tagsAll: readonly string[]): boolean {
       const tail = current.generation.tail!;
-      const look = matchTail(tail, { tagsAll }, 0, tailLength(tail));
-      return isWork(look) && look.next().done !== true;
+      const meter = new Meter(AT_ONCE);
+      matchTail(tail, { tagsAll }, 0, tailLength(tail), meter);
+      return meter.cost > AT_ONCE;
     },
     /** Folds the first `most` rows of the tail into a new generation. */
     async fold(most: number): Promise<void> {

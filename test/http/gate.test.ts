@@ -4,7 +4,6 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createPace } from '../../src/http/answer/pace.js';
 import { createGate, type Handler } from '../../src/http/gate.js';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { until } from '../support/wait.js';
@@ -37,7 +36,7 @@ async function startGated(handle?: Handler, mostWaiting?: number): Promise<Gated
   const note = (request: IncomingMessage, response: ServerResponse): void => {
     begun.push({ path: request.url!, response });
   };
-  const server = createServer(createGate(handle ?? note, cut, createPace(), mostWaiting));
+  const server = createServer(createGate(handle ?? note, cut, mostWaiting));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   open.push({ close: () => server.closeAllConnections() }, server);
@@ -140,30 +139,6 @@ test('while too many requests wait, a client that sends many more is cut off, an
     for (const { response } of gated.begun) response.end('x');
     return again.received().split('HTTP/1.1 200').length - 1 === 110;
   });
-});
-
-test('behind heavy requests those of many connections share a turn, and others pass', async () => {
-  const order: string[] = [];
-  let sendOther = (): void => {};
-  const gated = await startGated((request, response) => {
-    order.push(request.url!);
-    // it arrives while the first of those that are known to be heavy is worked on
-    if (order.length === 21) sendOther();
-    if (!request.url!.startsWith('/other')) {
-      const end = performance.now() + 3;
-      while (performance.now() < end);
-    }
-    response.end('x');
-  });
-  const many = await Promise.all(Array.from({ length: 20 }, () => gated.connect()));
-  const other = await gated.connect();
-  for (const { socket } of many) socket.write(requests('heavy', 1));
-  await until('all are known to be heavy', () => order.length === 20);
-  sendOther = () => void other.socket.write(requests('other', 1));
-  for (const { socket } of many) socket.write(requests('again', 1));
-  await until('all are answered', () => order.length === 41);
-  const before = order.slice(20, order.indexOf('/other0')).length;
-  assert.ok(before <= 3, `${before} heavy requests before a light one`);
 });
 
 test('nothing is begun for a connection that was closed', async () => {

@@ -125,7 +125,7 @@ test('matches that all lie at the far end of the order are found, where a walk g
   }));
   const large = await engineOf(all);
   assert.is(chooseWay(10, share, count, 'windows').way, 'walk');
-  assert.ok(chooseWay(10, share, count, 'windows').budget < count - share);
+  assert.ok(chooseWay(10, share, count, 'windows').most < count - share);
   const late = { after: (count - share) * 1e6, before: Infinity };
   const early = { after: -Infinity, before: (share - 1) * 1e6 };
   for (const [createdAt, first] of [

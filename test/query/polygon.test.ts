@@ -12,7 +12,7 @@ import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 const SEED = 21;
 const SERVED = 9_000;
 const notes = scatterNotes(SEED, 9_600);
-const engine = await engineOf(notes.slice(0, SERVED), 50_000);
+const engine = await engineOf(notes.slice(0, SERVED));
 const tail = tailOf(notes.slice(SERVED));
 const oracle = new Oracle(notes);
 

@@ -1,11 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HOSTILE_DATA, hostileDataset } from '../../bench/query/hostile-data.js';
+import { Budget } from '../../src/budget.js';
 import type { Dataset } from '../../src/dataset/dataset.js';
 import { geodesic } from '../../src/model/geo.js';
 import type { Circle } from '../../src/model/query.js';
 import { Runs } from '../../src/query/common/runs.js';
-import { createMeter, drain, isWork, refill } from '../../src/query/common/work.js';
 import { circleRegion } from '../../src/query/region/circle.js';
 import { Rim } from '../../src/query/region/rim.js';
 import { findRuns } from '../../src/query/search.js';
@@ -36,20 +36,12 @@ for (const { name, circles, make } of HOSTILE_DATA) {
       const label = `${name}, ${JSON.stringify(circle)}`;
       const rim = new Rim(circle);
       const runs = new Runs();
-      const meter = createMeter(1e6);
-      drain(findRuns(dataset, circleRegion(circle, rim), runs, meter), meter);
+      findRuns(dataset, circleRegion(circle, rim), runs, new Budget());
       const expected = rowsByGeodesic(dataset, circle);
       assert.is(runs.rows, expected.length, label);
       assert.equal(rowsOf(runs), expected, label);
       assert.ok(rim.solved <= POINTS / 500, `${label}: ${rim.solved} general solutions`);
       assert.ok(rim.measured <= POINTS, `${label}: ${rim.measured} places measured`);
-
-      // the same in pieces
-      const small = createMeter(1e5);
-      const inPieces = new Runs();
-      const step = findRuns(dataset, circleRegion(circle), inPieces, small);
-      while (isWork(step) && !step.next().done) refill(small);
-      assert.equal(rowsOf(inPieces), expected, `${label}, in pieces`);
     }
   });
 }
@@ -61,8 +53,7 @@ test('a circle over a pile measures its place once', async () => {
       radius === 0 ? { lon: 24.94, lat: 60.17, radius } : { lon: 24.95, lat: 60.18, radius };
     const rim = new Rim(circle);
     const runs = new Runs();
-    const meter = createMeter(1e6);
-    drain(findRuns(dataset, circleRegion(circle, rim), runs, meter), meter);
+    findRuns(dataset, circleRegion(circle, rim), runs, new Budget());
     assert.ok(rim.measured <= 1, `${radius}: ${rim.measured}`);
     assert.ok(rim.solved <= 1, `${radius}: ${rim.solved}`);
   }
@@ -76,27 +67,25 @@ test('of a dense ring, few points are measured by themselves', async () => {
   const { make, circles } = HOSTILE_DATA.find(({ name }) => name === 'ring of 20 km')!;
   const dataset = await hostileDataset(make(POINTS));
   const rim = new Rim(circles[0]!);
-  const meter = createMeter(1e6);
-  drain(findRuns(dataset, circleRegion(circles[0]!, rim), new Runs(), meter), meter);
+  findRuns(dataset, circleRegion(circles[0]!, rim), new Runs(), new Budget());
   assert.ok(rim.measured <= POINTS / 3, String(rim.measured));
 });
 
-test('a long search pauses after each piece, and costs what it counts', async () => {
+test('a long search charges as it goes, and what it costs', async () => {
   const { make, circles } = HOSTILE_DATA.find(({ name }) => name === 'ring of 5,000 km')!;
   const dataset = await hostileDataset(make(POINTS));
-  const piece = 50_000;
-  const meter = createMeter(piece);
+  const amount = 50_000;
   const rim = new Rim(circles[0]!);
-  const step = findRuns(dataset, circleRegion(circles[0]!, rim), new Runs(), meter);
-  assert.ok(isWork(step));
-  let pieces = 0;
+  let before = 0;
+  let renewals = 0;
   // a block of 64 rows, each of which may be measured, is the longest stretch
-  for (let before = rim.measured; !step.next().done; before = rim.measured) {
-    pieces++;
-    assert.ok(rim.measured - before <= piece / 500 + 64, `${rim.measured - before} in a piece`);
-    refill(meter);
-  }
-  assert.ok(pieces >= (POINTS * 12) / piece / 2, `${pieces} pieces`);
+  const budget = new Budget(amount, () => {
+    renewals++;
+    assert.ok(rim.measured - before <= amount / 500 + 64, `${rim.measured - before} measured`);
+    before = rim.measured;
+  });
+  findRuns(dataset, circleRegion(circles[0]!, rim), new Runs(), budget);
+  assert.ok(renewals >= (POINTS * 12) / amount / 2, `${renewals} budgets`);
 });
 
 test.run();

@@ -4,12 +4,9 @@ import { createPageCopier, fetchMixedPage } from '../../src/dataset/record-page.
 import { appendToTail, continueTail } from '../../src/dataset/tail.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
-import { isWork } from '../../src/query/common/work.js';
-import type { Engine } from '../../src/query/engine.js';
-import { Suspended } from '../../src/query/suspended.js';
 import { matchTail } from '../../src/query/tail.js';
 import { assertPage, everyHint } from '../support/compare.js';
-import { acceptedMatches, acceptedOf, engineOf, idsOf, tailOf, whole } from '../support/engine.js';
+import { acceptedMatches, acceptedOf, engineOf, idsOf, Meter, tailOf } from '../support/engine.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -68,7 +65,7 @@ test('a tail that goes on after a fold still tells attributes', () => {
   ];
   const oracle = new Oracle(own);
   for (const filters of asked) {
-    const found = [...whole(matchTail(next, filters, 0, 400))].map((row) => own[row]!.id);
+    const found = [...matchTail(next, filters, 0, 400)].map((row) => own[row]!.id);
     const expected = oracle.find(filters, 'id').notes.map(({ id }) => id);
     assert.equal(
       found.sort((a, b) => a - b),
@@ -79,17 +76,17 @@ test('a tail that goes on after a fold still tells attributes', () => {
   }
 });
 
-test('a look in pieces finds what it finds at once', () => {
+test('a look in the shortest stretches finds the same', () => {
   const tail = tailOf(notes.slice(0, 1_500));
-  let paused = 0;
+  let renewals = 0;
   for (let index = 0; index < COMBINATIONS; index++) {
     const { filters } = randomQuestion(SEED, index, notes);
-    const look = matchTail(tail, filters, 7, 1_500, 500);
-    const found = whole(look);
-    if (isWork(look)) paused++;
-    assert.equal(found, whole(matchTail(tail, filters, 7, 1_500)), JSON.stringify(filters));
+    const meter = new Meter(500);
+    const found = matchTail(tail, filters, 7, 1_500, meter);
+    renewals += meter.renewals;
+    assert.equal(found, matchTail(tail, filters, 7, 1_500), JSON.stringify(filters));
   }
-  assert.ok(paused > COMBINATIONS / 2, `${paused} in pieces`);
+  assert.ok(renewals > COMBINATIONS / 2, `${renewals} budgets`);
 });
 
 test('of points that share their place and times the ids decide, whichever of both they are in', async () => {
@@ -155,32 +152,23 @@ test('a page of rows of both is copied record by record', async () => {
   }
 });
 
-test('a long query with accepted points pauses, and is begun anew after another', async () => {
-  const engine: Engine = await engineOf(notes.slice(0, 2_500), 500);
+test('the shortest stretches of work give the same pages with accepted points', async () => {
+  const engine = await engineOf(notes.slice(0, 2_500));
   const tail = tailOf(notes.slice(2_500));
   const counted = new Oracle(notes);
-  let paused = 0;
+  let renewals = 0;
   for (let index = 0; index < COMBINATIONS; index++) {
     const { filters, ordering, pageOf } = randomQuestion(SEED, index, notes);
     const query = { filters, ordering, ...pageOf(counted.find(filters, ordering).count) };
     const accepted = acceptedMatches(tail, 500, filters);
-    const first = engine.begin(query, {}, accepted);
-    const second = engine.begin(query, {}, accepted);
-    const ends = [first, second].map((begun) => {
-      let answer = begun;
-      while (answer instanceof Suspended) {
-        paused++;
-        answer = answer.resume();
-      }
-      return answer && idsOf(engine.dataset, answer.rows, answer.length, answer.tail);
+    const [own, wanted] = [new Meter(500), undefined].map((budget) => {
+      const page = engine.run(query, {}, accepted, budget);
+      renewals += budget?.renewals ?? 0;
+      return page && idsOf(engine.dataset, page.rows, page.length, page.tail);
     });
-    const whole = engine.run(query, {}, accepted);
-    const wanted = whole && idsOf(engine.dataset, whole.rows, whole.length, whole.tail);
-    // both wrote to the same page where neither paused
-    if (first instanceof Suspended && second instanceof Suspended) assert.equal(ends[0], wanted);
-    assert.equal(ends[1], wanted, JSON.stringify(query));
+    assert.equal(own, wanted, JSON.stringify(query));
   }
-  assert.ok(paused > COMBINATIONS, `${paused} pauses`);
+  assert.ok(renewals > COMBINATIONS, `${renewals} budgets`);
 });
 
 test.run();

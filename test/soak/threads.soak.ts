@@ -186,7 +186,12 @@ test('a thread that cannot serve is heard of', async () => {
   const died = (reason: unknown): void => {
     error = reason;
   };
-  const service = { current: new Cell(), reload: async () => undefined, metrics: async () => '' };
+  const slowLane = { ask: async () => ({ error: new Error('no slow lane') }) };
+  const service = {
+    ...{ current: new Cell(), slowLane },
+    reload: async () => undefined,
+    metrics: async () => '',
+  };
   const shared = {
     settings,
     counts: sharedArray(Int32Array, 2),

@@ -1,12 +1,16 @@
 import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Context } from '../../src/http/answer/context.js';
 import { createWriteHead } from '../../src/http/answer/head-lines.js';
-import { createPace } from '../../src/http/answer/pace.js';
+import { createMake } from '../../src/http/answer/making.js';
+import type { SlowLane } from '../../src/http/answer/question.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
+import { answerInLane } from '../../src/http/answer/slow-lane.js';
 import { type Audience, createApp } from '../../src/http/app.js';
 import { createCutCounts } from '../../src/http/limits.js';
 import { createOriginOf } from '../../src/http/request/origin.js';
+import { createViews } from '../../src/http/routes/resources.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import { PLAIN_SITE } from './pages.js';
 
@@ -47,7 +51,7 @@ export async function startApp(
     posting: undefined,
     accessLog: 0,
     writeHead: createWriteHead(),
-    pace: createPace(),
+    slowLane: laneHere(current, () => context),
     note: () => {},
     closing: () => false,
   };
@@ -71,6 +75,22 @@ export async function startApp(
     stats,
     routes: routesOf(app.printRoutes({ commonPrefix: false })),
     close: () => app.close(),
+  };
+}
+
+/** A slow lane that works in this thread, in a later turn of the event loop. */
+function laneHere(
+  current: Pick<Context['current'], 'generation'>,
+  context: () => Context,
+): SlowLane {
+  let views: ReturnType<typeof createViews> | undefined;
+  return {
+    async ask(question) {
+      await turn();
+      views ??= createViews(context());
+      const make = createMake(context(), views.get(question.view)!);
+      return answerInLane(make, question, current.generation);
+    },
   };
 }
 

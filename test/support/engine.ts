@@ -1,3 +1,4 @@
+import { Budget } from '../../src/budget.js';
 import { buildDataset } from '../../src/dataset/build.js';
 import { assembleDataset, type Dataset } from '../../src/dataset/dataset.js';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../../src/dataset/tail.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
-import { createMeter, drain, PIECE, type Step } from '../../src/query/common/work.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
 import { matchTail } from '../../src/query/tail.js';
 import type { PointBlock } from '../../src/snapshot/block.js';
@@ -42,9 +42,9 @@ export function readerOf(notes: readonly Note[], blockPoints = 4_096): SnapshotR
 }
 
 /** An engine over these notes, built as the service builds it. */
-export async function engineOf(notes: readonly Note[], piece?: number): Promise<Engine> {
+export async function engineOf(notes: readonly Note[]): Promise<Engine> {
   const parts = await buildDataset(readerOf(notes));
-  return createEngine(assembleDataset(parts), piece);
+  return createEngine(assembleDataset(parts));
 }
 
 /** Ids of the first `length` rows; those from the dataset's count on are rows of the tail. */
@@ -76,9 +76,23 @@ export function tailOf(notes: readonly Note[]): Tail {
   return tail;
 }
 
-/** Works to the end. */
-export function whole<T>(step: Step<T>): T {
-  return drain(step, createMeter(PIECE));
+/**
+ * A budget of `amount` that begins anew each time it is used up; adds up what it is charged.
+ */
+export class Meter extends Budget {
+  cost = 0;
+  renewals = 0;
+
+  constructor(amount: number) {
+    super(amount, () => {
+      this.renewals++;
+    });
+  }
+
+  override charge(cost: number): void {
+    this.cost += cost;
+    super.charge(cost);
+  }
 }
 
 /**
@@ -90,6 +104,6 @@ export function acceptedMatches(
   length: number,
   filters: Filters,
 ): TailMatches | undefined {
-  const rows = whole(matchTail(tail, filters, 0, length));
+  const rows = matchTail(tail, filters, 0, length);
   return rows.length === 0 ? undefined : { tail, rows };
 }

@@ -21,13 +21,14 @@ const settings = {
   },
 } as unknown as ServeSettings;
 
+const NO_LANE = { ask: async () => ({ error: new Error('no slow lane') }) };
 const tell = (what: string): void => void process.send!(what);
 const stats = { behind: 0 };
 const threads = startThreads(
   { settings, counts: sharedArray(Int32Array, 2), tokens: { table: new Map() }, logDescriptor: 1 },
   // it listens nowhere
   [[]],
-  { current: new Cell(), reload: async () => {}, metrics: async () => '' },
+  { current: new Cell(), reload: async () => {}, metrics: async () => '', slowLane: NO_LANE },
   stats,
   { died: (error) => tell(`died: ${error}`), late: (thread) => tell(`late: ${thread}`) },
   PATIENCE_MS,

@@ -7,13 +7,12 @@ import { hashId } from '../../src/dataset/thinning.js';
 import { Random } from '../../src/generate/random.js';
 import type { Filters } from '../../src/model/query.js';
 import { createEngine, type Engine, type Hints } from '../../src/query/engine.js';
-import { Suspended } from '../../src/query/suspended.js';
 import { KD_NODE_SIZE } from '../../src/snapshot/kd-order.js';
 import type { TileAddress } from '../../src/tiles/grid.js';
 import { filtersWithin, type TileQuery } from '../../src/tiles/query.js';
-import { beginTile, makeTile } from '../../src/tiles/tile.js';
+import { makeTile } from '../../src/tiles/tile.js';
 import { everyHint } from '../support/compare.js';
-import { acceptedMatches, engineOf, readerOf, tailOf } from '../support/engine.js';
+import { acceptedMatches, engineOf, Meter, readerOf, tailOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { randomQuestion } from '../support/queries.js';
@@ -24,15 +23,15 @@ const SEED = 1_414;
 const TILES = 200 * Number(process.env['ORACLE_ROUNDS'] ?? 10);
 const GRIDS = [4, 8, 16, 32, 64, 128];
 const EXTENT = 4096;
-/** Cost of a piece: small, so that tiles take many. */
-const PIECE = 2_000;
+/** A budget so small that tiles use up many. */
+const LITTLE = 2_000;
 const ACCEPTED = 40;
 const NO_TAIL = 0;
 
 const notes = [...scatterNotes(SEED, 3_000), ...borderNotes(1_000_000)];
 const oracle = new Oracle(notes);
 const frozen = notes.slice(0, -ACCEPTED);
-const engine = await engineOf(frozen, PIECE);
+const engine = await engineOf(frozen);
 const tail = tailOf(notes.slice(-ACCEPTED));
 
 /** Notes on the borders of tiles and cells, a hair beside them, and at the edges of the world. */
@@ -122,9 +121,8 @@ function tileOf(asked: Engine, query: TileQuery, hints?: Hints, length = ACCEPTE
   const { filters } = query;
   const accepted = filters && acceptedMatches(tail, length, filters);
   const whole = makeTile(asked, query, accepted, hints);
-  let step = beginTile(asked, query, accepted, hints);
-  while (step instanceof Suspended) step = step.resume();
-  assert.equal(Buffer.from(step), Buffer.from(whole));
+  const again = makeTile(asked, query, accepted, hints, new Meter(LITTLE));
+  assert.equal(Buffer.from(again), Buffer.from(whole));
   return whole;
 }
 
@@ -163,7 +161,7 @@ test(`${TILES} random tiles are what a look at every note makes of them, whateve
   }
 });
 
-test('tiles of many nodes of the index are, too, in pieces that end anywhere', async () => {
+test('tiles of many nodes of the index are, too', async () => {
   const random = new Random(SEED + 2, 'point');
   const many = scatterNotes(SEED + 2, 22_000);
   const asked = await manyNodes(many);
@@ -192,7 +190,7 @@ async function manyNodes(notes: readonly Note[]): Promise<Engine> {
   const { coords } = assembleDataset(parts);
   const dataset = assembleDataset({ ...parts, blocks: cutBlocks(coords, KD_NODE_SIZE + 1) });
   assert.is(dataset.boxIndex.root.height, 2);
-  return createEngine(dataset, PIECE);
+  return createEngine(dataset);
 }
 
 function leastHashes(notes: readonly Note[]): Note[] {

@@ -10,7 +10,7 @@ import type { Site } from '../pages/site.js';
 import type { OriginOf, OriginSettings } from '../request/origin.js';
 import type { Throttle } from '../request/throttle.js';
 import type { WriteHead } from './head-lines.js';
-import type { Pace } from './pace.js';
+import type { SlowLane } from './question.js';
 import type { RequestStats } from './request-stats.js';
 
 /** What accepts points, and how many of them. */
@@ -57,17 +57,24 @@ export interface Answering extends Sending {
   readonly maxPageBytes: number;
   /** Whether bodies are compressed for clients that accept it. */
   readonly compress: boolean;
-  /** When the thread does what takes long. */
-  readonly pace: Pace;
+  /** Works on what takes long. */
+  readonly slowLane: SlowLane;
 }
 
-/** What an app is made with. */
-export interface Context extends Answering {
-  readonly tokens: Tokens;
+/** What views are made with, in every thread. */
+export interface ViewContext {
+  /** Where times without an offset stand. */
+  readonly zone: TimeZone;
   /** What the pages for people have in common. */
   readonly site: Site;
   /** Folder of the images of points; none are served without. */
   readonly mediaFolder: string | undefined;
   /** Undefined where points are only read. */
+  readonly posting: object | undefined;
+}
+
+/** What an app is made with. */
+export interface Context extends Answering, ViewContext {
+  readonly tokens: Tokens;
   readonly posting: Posting | undefined;
 }

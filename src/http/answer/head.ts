@@ -1,7 +1,6 @@
 import type { State } from '../../live/generation.js';
 import type { Format } from '../formats/format.js';
 import type { Coding } from './compression.js';
-import type { Answering } from './context.js';
 import { corsHeaders } from './cors.js';
 import { linesOf } from './head-lines.js';
 
@@ -46,10 +45,10 @@ export const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Makes the {@link Heads} of an address. */
 export function createHeads(
-  answering: Pick<Answering, 'compress' | 'corsOrigin'>,
+  context: Pick<Dependence, 'compress' | 'corsOrigin'>,
   { allow, isPersonal }: Facts,
 ): Heads {
-  const { compress, corsOrigin } = answering;
+  const { compress, corsOrigin } = context;
   const cors = corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : [];
   const fixed = [
     ...['Allow', allow, 'Vary', varyOf({ isPersonal, compress, corsOrigin })],

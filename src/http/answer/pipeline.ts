@@ -1,58 +1,30 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import { EXCEEDED } from '../../budget.js';
 import type { Hash } from '../../dataset/content-hash.js';
-import type { Generation, State } from '../../live/generation.js';
+import { identityOf } from '../../live/generation.js';
 import { version } from '../../version.js';
-import type { Format, Page, Pieces } from '../formats/format.js';
+import { FRESH_MEMORY } from '../formats/format.js';
+import { clientOf } from '../request/client.js';
 import { createNegotiation } from '../request/negotiation.js';
-import { last, type Pair, parseQueryString } from '../request/query-string.js';
+import { last, parseQueryString } from '../request/query-string.js';
 import { queryOf } from '../request/target.js';
+import { createAllowance } from './allowance.js';
 import { answerKey, createAnswerCache } from './answer-cache.js';
 import { createCodingOf } from './compression.js';
 import { judge } from './conditions.js';
 import type { Answering } from './context.js';
-import { createDelivery, waiterOf } from './delivery.js';
+import { createDelivery } from './delivery.js';
 import { hashSettings, hashText, spellHash } from './etag.js';
-import type { Facts } from './head.js';
+import type { AnswerHead } from './head.js';
 import { createJoins } from './joins.js';
-import { createPieceWork, Later } from './pieces.js';
+import { createMake } from './making.js';
+import type { Question } from './question.js';
 import { createSender } from './sender.js';
+import { askSlowLane } from './slow-lane.js';
+import type { Asked, View } from './view.js';
 
 /** Part of every entity tag: raised when the same points are rendered into other bytes. */
 const RENDERING = 1;
-
-/** A request as handlers see it. */
-export interface Asked {
-  /** What links in the answer begin with. */
-  readonly origin: string;
-  readonly pairs: readonly Pair[];
-  /** What stands in the variable parts of the path. */
-  readonly path: Readonly<Record<string, string>>;
-  /** Whom the token names, at an address whose answers are personal. */
-  readonly user: number | undefined;
-}
-
-/** What an address answers to GET, step by step. */
-export interface View<Wanted> extends Facts {
-  readonly formats: readonly Format[];
-  /** Reads what is wanted. Throws an HttpError for what cannot be used. */
-  read(asked: Asked): Wanted;
-  /**
-   * Whether the address names this state of the data, so that it will never have another answer;
-   * absent where no address does.
-   */
-  lasts?(wanted: Wanted, name: string): boolean;
-  /** Looks it up: at once, in pieces or later. Throws NotFound where there is nothing. */
-  find(wanted: Wanted, asked: Asked, served: Served): Found | Pieces<Found>;
-}
-
-/** What was looked up, or will be. */
-export type Found = Page | Later<Page>;
-
-/** What a request is answered from, to its end. */
-export interface Served {
-  readonly generation: Generation;
-  readonly state: State;
-}
 
 /** Makes the handler of a view's GET and HEAD. */
 export type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
@@ -65,15 +37,17 @@ export function createPipeline(answering: Answering): Pipeline {
   const { current, stats, originOf } = answering;
   const codingOf = answering.compress ? createCodingOf() : undefined;
   const answers = createAnswerCache(answering.answerCacheBytes);
-  const doInPieces = createPieceWork(answering.pace);
-  const deliver = createDelivery(answering, answers, doInPieces);
+  const delivery = createDelivery(answering, answers);
+  const allow = createAllowance();
   const joins = createJoins();
   const seedOf = createSeedOf(answering);
 
   return function serve(view) {
     const { formats, isPersonal } = view;
     const sender = createSender(answering, view);
+    const make = createMake(answering, view);
     const negotiation = createNegotiation(formats);
+    return view.prepare === undefined ? handle : prepared(handle, () => view.prepare!());
 
     function handleLater(request: FastifyRequest, reply: FastifyReply): void {
       if (request.raw.socket.destroyed) return;
@@ -84,8 +58,6 @@ export function createPipeline(answering: Answering): Pipeline {
       }
     }
 
-    return handle;
-
     function handle(request: FastifyRequest, reply: FastifyReply): void {
       const { raw } = request;
       const target = raw.url!;
@@ -95,16 +67,16 @@ export function createPipeline(answering: Answering): Pipeline {
       const origin = originOf(raw);
       const coding = codingOf?.(raw.headers['accept-encoding']);
       const hash = hashText(target, seedOf(origin));
-      const key = isPersonal ? undefined : answerKey(hash, origin, target, accept, coding);
-      if (key !== undefined) {
-        const kept = answers.get(state.name, key);
+      const cacheKey = isPersonal ? undefined : answerKey(hash, origin, target, accept, coding);
+      if (cacheKey !== undefined) {
+        const kept = answers.get(state.name, cacheKey);
         if (kept !== undefined) {
           stats.cacheHits++;
           if (sender.sendKnown(request, reply, state, [kept])) return;
           sender.send(request, reply, kept, undefined, true);
           return;
         }
-        if (joins.join(key, () => handleLater(request, reply))) return;
+        if (joins.join(cacheKey, () => handleLater(request, reply))) return;
         stats.cacheMisses++;
       }
 
@@ -119,40 +91,47 @@ export function createPipeline(answering: Answering): Pipeline {
       judge(raw.headers, state);
       const spelled = spellHash(hash);
       const name = user === undefined ? spelled : `${spelled}-${user}-`;
-      const lasts = view.lasts?.(wanted, state.name) === true;
-      const keptAs = key !== undefined && answers.wants(key) ? key : undefined;
-      const onKept = keptAs && joins.lead(keptAs, reply.raw);
-      const job = {
-        request,
-        reply,
-        sender,
-        format,
-        coding,
-        state,
-        name,
-        lasts,
-        key: keptAs,
-        onKept,
+      const key = cacheKey !== undefined && answers.wants(cacheKey) ? cacheKey : undefined;
+      const onKept = key && joins.lead(key, reply.raw);
+      const question: Question = {
+        ...{ view: view.name, wanted, asked, target, coding, name },
+        format: formats.indexOf(format),
       };
-      const finding = view.find(wanted, asked, { generation, state });
-      if (!isPieces(finding)) {
-        found(finding);
-        return;
-      }
-      const { done, value } = finding.next();
-      if (done) found(value);
-      else doInPieces(finding, waiterOf(job, found));
-
-      function found(page: Found): void {
-        if (page instanceof Later) page.start(waiterOf(job, (one) => deliver(one, job)));
-        else deliver(page, job);
+      const job = { request, reply, sender, key, onKept };
+      try {
+        // what is kept is not given back
+        const memory = key === undefined ? delivery.memory : FRESH_MEMORY;
+        const isKnown = (heads: readonly AnswerHead[]): boolean =>
+          sender.sendKnown(request, reply, state, heads);
+        const means = { budget: allow(), memory, isKnown };
+        const made = make(question, { generation, state }, means);
+        if (made !== undefined) delivery.send(made, { ...job, memory });
+      } catch (error) {
+        if (error !== EXCEEDED) throw error;
+        const client = clientOf(raw, answering.origin.trustProxy);
+        const whole = { ...question, state, generation: identityOf(generation), client };
+        askSlowLane(answering.slowLane, whole, formats, {
+          socket: raw.socket,
+          done(made) {
+            if (sender.sendKnown(request, reply, made.state, made.heads)) return;
+            delivery.send(made, { ...job, memory: FRESH_MEMORY });
+          },
+          failed: (reason) => void reply.send(reason),
+        });
       }
     }
   };
 }
 
-function isPieces(finding: Found | Pieces<Found>): finding is Pieces<Found> {
-  return 'next' in finding;
+type Handle = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** A handler that waits until something is there. */
+function prepared(handle: Handle, prepare: () => Promise<void> | undefined): Handle {
+  return (request, reply) => {
+    const preparing = prepare();
+    if (preparing === undefined) handle(request, reply);
+    else preparing.then(() => handle(request, reply)).catch((error) => void reply.send(error));
+  };
 }
 
 /**

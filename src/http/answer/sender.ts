@@ -2,14 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { QueryWork } from '../formats/format.js';
 import { judge, type Named } from './conditions.js';
 import type { Answering } from './context.js';
-import {
-  type AnswerHead,
-  bodilessLines,
-  createHeads,
-  type Facts,
-  type Heads,
-  linesWithBody,
-} from './head.js';
+import { type AnswerHead, bodilessLines, type Facts, linesWithBody } from './head.js';
 import { TIMING_HEADER, timingLine } from './timing.js';
 import { createWrite } from './write.js';
 
@@ -25,7 +18,6 @@ export interface Answer extends AnswerHead {
 
 /** Sends the answers of one address. */
 export interface Sender {
-  readonly heads: Heads;
   /**
    * Sends 304 where the client has one of these answers already, and says whether it did. Throws a
    * 412 HttpError where the client wants an answer of another state.
@@ -54,8 +46,6 @@ export function createSender(answering: Answering, facts: Facts): Sender {
   const write = createWrite(answering, answering.stats.route(facts.name));
 
   return {
-    heads: createHeads(answering, facts),
-
     sendKnown(request, reply, state, heads) {
       const known = judge(request.raw.headers, state, heads);
       if (known === undefined) return false;

@@ -1,3 +1,4 @@
+import type { Budget } from '../../budget.js';
 import type { Hash } from '../../dataset/content-hash.js';
 import type { RecordKey } from '../../model/point.js';
 import type { Pair } from '../request/query-string.js';
@@ -90,10 +91,9 @@ export interface Exchange {
   /** Headers that all answers of this address and format have, names and values in turn. */
   readonly headers: readonly string[];
   readonly memory: BodyMemory;
+  /** What the body may cost. */
+  readonly budget: Budget;
 }
-
-/** Work that yields where other requests may have their turn, and returns what came of it. */
-export type Pieces<Result> = Generator<void, Result, void>;
 
 /** A representation of pages. A new one is a file in this folder and a row of {@link FORMATS}. */
 export interface Format {
@@ -120,8 +120,8 @@ export interface Format {
   /** The parameter that says how many records a page has; `page_size` where absent. */
   readonly sizeParameter?: string;
   /**
-   * The body: at once, or in pieces where that may take more than a millisecond. Its memory is
-   * taken from that of the exchange, and given back by the caller.
+   * The body, in memory that is taken from that of the exchange and given back by the caller.
+   * Charges the budget of the exchange.
    */
-  encode(page: Page, exchange: Exchange): Buffer<ArrayBuffer> | Pieces<Buffer<ArrayBuffer>>;
+  encode(page: Page, exchange: Exchange): Buffer<ArrayBuffer>;
 }

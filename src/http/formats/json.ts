@@ -2,6 +2,9 @@ import type { Format, ListFacts } from './format.js';
 import { createProjection } from './projection.js';
 import { writeBody } from './rewritten.js';
 
+/** Nanoseconds for a byte of a record that is copied and sent. */
+const COPIED = 0.5;
+
 /**
  * JSON: the records are copied as the bytes they are kept as, and only the words around them
  * written.
@@ -22,6 +25,7 @@ export const JSON_FORMAT: Format = {
         exchange,
       );
     }
+    exchange.budget.charge(records.size * COPIED);
     const buffer = exchange.memory.take(before.length + records.size + after.length);
     buffer.write(before, 0, 'latin1');
     const end = records.copy(buffer, before.length);

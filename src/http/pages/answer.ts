@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http';
-import type { Pieces } from '../formats/format.js';
 import { type ErrorBody, type HttpError, RefusedForm } from '../request/errors.js';
 import { pathOf } from '../request/target.js';
 import type { Problems } from './fields.js';
@@ -43,7 +42,7 @@ export function errorPage(
   };
   const parent = { label: name, path: pathOf(target) };
   const above = subject === undefined ? crumbs : [...crumbs, parent];
-  return whole(renderPage(site, { ...(subject ?? NOWHERE), crumbs: above }, shown));
+  return renderPage(site, { ...(subject ?? NOWHERE), crumbs: above }, shown);
 }
 
 /** The page of a record that a form has made, whose own address is `made`. */
@@ -57,22 +56,20 @@ export function createdPage(
   headers: readonly string[],
 ): Buffer<ArrayBuffer> {
   const crumbs = [...subject.crumbs, { label: subject.name, path: pathOf(target) }];
-  return whole(
-    renderPage(
-      site,
-      { ...subject, crumbs },
-      {
-        title,
-        method,
-        target,
-        status: 201,
-        headers,
-        list: undefined,
-        records: [record],
-        alternatives: [],
-        made,
-      },
-    ),
+  return renderPage(
+    site,
+    { ...subject, crumbs },
+    {
+      title,
+      method,
+      target,
+      status: 201,
+      headers,
+      list: undefined,
+      records: [record],
+      alternatives: [],
+      made,
+    },
   );
 }
 
@@ -80,11 +77,4 @@ function problemsOf(body: ErrorBody): Problems {
   const { detail } = body;
   if (typeof detail === 'string') return { detail: [detail] };
   return body as Problems;
-}
-
-function whole(pieces: Pieces<Buffer<ArrayBuffer>>): Buffer<ArrayBuffer> {
-  for (;;) {
-    const { done, value } = pieces.next();
-    if (done === true) return value;
-  }
 }

@@ -22,7 +22,7 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
     maxBytes: MAX_BYTES,
     isNamedByBody: true,
     isTimed: true,
-    encode(page, { target, snapshot, headers, memory }) {
+    encode(page, { target, snapshot, headers, memory, budget }) {
       const shown = {
         title: page.title,
         method: 'GET',
@@ -31,13 +31,12 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
         headers,
         snapshot,
         list: page.list,
-        // taken now: the rows that they are found by are the next query's when the work begins
         records: shownRecords(page),
         alternatives,
         offered: page.offered,
         needsToken: page.needsToken ?? false,
       };
-      return renderPage(site, subject, shown, memory);
+      return renderPage(site, subject, shown, memory, budget);
     },
   };
 }

@@ -1,11 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import {
-  type BodyMemory,
-  FRESH_MEMORY,
-  type ListFacts,
-  type Offered,
-  type Pieces,
-} from '../formats/format.js';
+import { Budget } from '../../budget.js';
+import { type BodyMemory, FRESH_MEMORY, type ListFacts, type Offered } from '../formats/format.js';
 import { queryString } from '../formats/links.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';
 import type { Offer } from '../request/negotiation.js';
@@ -52,20 +47,25 @@ export interface Shown {
 
 /** Place for how the answer was found, which its headers say. */
 const TIMING = html`<p id="timing"></p>`;
-/** JSON that is written in one piece of work, which takes half a millisecond. */
-const PIECE_BYTES = 32 * 1024;
+/** Nanoseconds for a byte of a record that is written, and for one that is in the table, too. */
+const BYTE = 15;
+const BYTE_IN_TABLE = 10;
 const FILTERS: ReadonlySet<string> = new Set(FILTER_PARAMETERS.map(({ name }) => name));
 
-/** Makes a page piece by piece. */
-export function* renderPage(
+/** Makes a page within a budget. */
+export function renderPage(
   site: Site,
   subject: Subject,
   shown: Shown,
   memory: BodyMemory = FRESH_MEMORY,
-): Pieces<Buffer<ArrayBuffer>> {
+  budget: Budget = new Budget(),
+): Buffer<ArrayBuffer> {
   const { target, title, list, records, problems = {}, posted } = shown;
   const path = ownPath(site, target);
   const pairs = parseQueryString(queryOf(target));
+  const hasTable = subject.columns.length > 0 && records.length > 0 && shown.status < 300;
+  const cost = hasTable ? BYTE + BYTE_IN_TABLE : BYTE;
+  budget.expect(records.reduce((sum, { length }) => sum + length, 0) * cost);
   const writer = new PageWriter(memory);
   const isPost = shown.method === 'POST';
   const hasMap = subject.tiles !== undefined && list !== undefined;
@@ -76,11 +76,14 @@ export function* renderPage(
   if (!isPost && subject.parameters.length > 0) {
     writer.html(filters(path, subject, pairs, problems, shown.offered?.() ?? {}));
   }
-  const hasTable = subject.columns.length > 0 && records.length > 0 && shown.status < 300;
   if (list !== undefined) writer.html(listHead(path, pairs, list));
   writer.html(html`<div class="${hasMap && hasTable ? 'split' : 'whole'}">\n`);
   if (hasMap) writer.html(mapPlace(site, subject.tiles!, path, pairs));
-  if (hasTable) yield* recordTable(writer, subject.columns, records, site);
+  if (hasTable) {
+    recordTable(writer, subject.columns, records, site, ({ length }) =>
+      budget.charge(length * BYTE_IN_TABLE),
+    );
+  }
   writer.html(html`</div>\n`);
   if (list !== undefined) writer.html(paging(path, pairs, list, 'Pages, again'));
   if (subject.posts !== undefined && (isPost || shown.status < 300)) {
@@ -89,7 +92,7 @@ export function* renderPage(
     );
   }
   writer.html(exchangeHead(path, pairs, shown, subject, !hasTable && !hasMap));
-  yield* writeJson(writer, list, records, subject.links);
+  writeJson(writer, list, records, subject.links, budget);
   writer.html(html`</pre></details>\n`);
   writer.html(pageFoot(shown.snapshot === undefined ? NOTHING : TIMING));
   return writer.finish();
@@ -208,23 +211,19 @@ const LIST_LINKS: readonly KeyLink[] = ['next', 'previous'].map((key) => ({
   href: (value) => (/^https?:\/\//.test(String(value)) ? String(value) : undefined),
 }));
 
-function* writeJson(
+function writeJson(
   writer: PageWriter,
   list: ListFacts | undefined,
   records: readonly Uint8Array[],
   links: readonly KeyLink[],
-): Pieces<void> {
+  budget: Budget,
+): void {
   if (list !== undefined) writer.html(envelopeStart(list));
   const indent = list === undefined ? '' : '    ';
-  let written = 0;
   for (const [index, record] of records.entries()) {
     const before = list === undefined ? '' : `${index > 0 ? ',' : ''}\n${indent}`;
     writer.html(html`${before}${readableJson(textOf(record), links, indent)}`);
-    written += record.length;
-    if (written >= PIECE_BYTES) {
-      written = 0;
-      yield;
-    }
+    budget.charge(record.length * BYTE);
   }
   if (list !== undefined) writer.html(html`${records.length > 0 && '\n  '}]\n}`);
 }

@@ -1,4 +1,3 @@
-import type { Pieces } from '../formats/format.js';
 import { type Html, html } from './html.js';
 import type { Site } from './site.js';
 import type { Column } from './subject.js';
@@ -6,45 +5,33 @@ import type { PageWriter } from './writer.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** JSON that is parsed, and rows that are written, in one piece of work: some 0.5 ms. */
-const PIECE_BYTES = 64 * 1024;
-const PIECE_ROWS = 100;
-
 /**
  * Writes the records as a table, with the columns that any of them has something for. Records are
  * parsed once for their keys and once more for their row: objects that live until the last row
- * would be moved by several garbage collections.
+ * would be moved by several garbage collections. `note` is told of each row that is written.
  */
-export function* recordTable(
+export function recordTable(
   writer: PageWriter,
   columns: readonly Column[],
   records: readonly Uint8Array[],
   site: Site,
-): Pieces<void> {
+  note: (record: Uint8Array) => void,
+): void {
   const keys = new Set<string>();
   const isShown = (column: Column): boolean => column.keys.some((key) => keys.has(key));
-  let read = 0;
   for (const record of records) {
     for (const key in parse(record)) keys.add(key);
     if (columns.every(isShown)) break;
-    read += record.length;
-    if (read < PIECE_BYTES) continue;
-    read = 0;
-    yield;
   }
-  read = 0;
   const shown = columns.filter(isShown);
   writer.html(html`<div class="table" tabindex="0" role="region" aria-labelledby="table-label">
 <table><caption id="table-label">Records of this page</caption>
 <thead><tr>${shown.map(({ label }) => html`<th scope="col">${label}</th>`)}</tr></thead>
 <tbody>
 `);
-  for (const [index, record] of records.entries()) {
+  for (const record of records) {
+    note(record);
     writer.html(rowOf(parse(record), shown, site));
-    read += record.length;
-    if ((index + 1) % PIECE_ROWS !== 0 && read < PIECE_BYTES) continue;
-    read = 0;
-    yield;
   }
   writer.html(html`</tbody></table></div>\n`);
 }

@@ -97,7 +97,19 @@ export function otherState(ifMatch: string, state: string): HttpError {
   return new HttpError(412, { detail }, { 'Waypost-Snapshot': state });
 }
 
-/** The error when more queries wait that take long than the thread will work on. */
+/** The error when a question takes longer than anybody waits. */
+export function tookTooLong(): HttpError {
+  const detail = 'The answer took too long; try again in a moment, or ask for less.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}
+
+/** The error of a question whose thread has died. */
+export function threadDied(): HttpError {
+  const detail = 'The answer could not be made; ask for less.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}
+
+/** The error when more queries wait that take long than will be worked on. */
 export function tooManyQueries(): HttpError {
   const detail = 'Too many queries are waiting that take long; try again in a moment.';
   return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });

@@ -1,4 +1,4 @@
-import type { View } from '../answer/pipeline.js';
+import type { View } from '../answer/view.js';
 import type { Format } from '../formats/format.js';
 import { pageLinks } from '../formats/links.js';
 import { SingleRecords } from '../formats/records.js';

@@ -1,9 +1,8 @@
 import type { PageCopier } from '../../dataset/record-page.js';
-import { beginKeyset, type KeysetPage } from '../../query/keyset.js';
-import type { Queue } from '../../query/queue.js';
-import type { Context } from '../answer/context.js';
-import type { View } from '../answer/pipeline.js';
-import type { Link, Page } from '../formats/format.js';
+import { takeKeyset } from '../../query/keyset.js';
+import type { ViewContext } from '../answer/context.js';
+import { matchBeside, type View } from '../answer/view.js';
+import type { Link } from '../formats/format.js';
 import { GEOJSON } from '../formats/geojson.js';
 import { ITEMS_FORMATS } from '../formats/items.js';
 import { JSON_FORMAT } from '../formats/json.js';
@@ -12,40 +11,35 @@ import { PointRecords } from '../formats/records.js';
 import { ALLOW_READ, COLLECTION_PATH, ITEMS_PATH } from '../request/addresses.js';
 import { AFTER, type ItemsQuery, parseItemQuery, parseItemsQuery } from '../request/items.js';
 import type { Pair } from '../request/query-string.js';
-import { findBeside, soonOrLater } from './long-query.js';
 import { pointView, type WantedPoint } from './point.js';
 
 const point: View<WantedPoint> = pointView(ITEMS_FORMATS);
 
 /** `GET /ogc/collections/points/items`: the points by ascending ids, page behind page. */
-export function itemsView({ zone }: Context, queue: Queue, copier: PageCopier): View<ItemsQuery> {
+export function itemsView({ zone }: ViewContext, copier: PageCopier): View<ItemsQuery> {
   return {
     name: 'ogcItems',
     allow: ALLOW_READ,
     isPersonal: false,
     formats: ITEMS_FORMATS,
     read: ({ pairs }) => parseItemsQuery(pairs, zone),
-    find(query, { origin, pairs }, served) {
+    find(query, { origin, pairs }, served, budget) {
       const { engine } = served.generation;
       const base = origin + ITEMS_PATH;
-      return findBeside(served, query.filters, (accepted) =>
-        soonOrLater(beginKeyset(engine, query, accepted), queue, pageOf),
-      );
-
-      function pageOf({ count, rows, tail, next }: KeysetPage): Page {
-        const links = {
-          next: next === undefined ? null : selfLink(base, behind(pairs, next)),
-          previous: null,
-        };
-        return {
-          title: 'Items',
-          // pages have no numbers here
-          list: { count, links, base, pairs, page: 1, pageCount: 1 },
-          records: new PointRecords(engine.dataset, { rows, length: rows.length, tail }, copier),
-          keys: query.keys,
-          related: [collectionLink(origin)],
-        };
-      }
+      const accepted = matchBeside(served, query.filters, budget);
+      const { count, rows, tail, next } = takeKeyset(engine, query, accepted, budget);
+      const links = {
+        next: next === undefined ? null : selfLink(base, behind(pairs, next)),
+        previous: null,
+      };
+      return {
+        title: 'Items',
+        // pages have no numbers here
+        list: { count, links, base, pairs, page: 1, pageCount: 1 },
+        records: new PointRecords(engine.dataset, { rows, length: rows.length, tail }, copier),
+        keys: query.keys,
+        related: [collectionLink(origin)],
+      };
     },
   };
 }
@@ -73,9 +67,9 @@ export function itemView(): View<WantedPoint> {
     read(asked) {
       return { ...point.read({ ...asked, pairs: [] }), keys: parseItemQuery(asked.pairs) };
     },
-    find(wanted, asked, served) {
+    find(wanted, asked, served, budget) {
       const { origin, path } = asked;
-      const page = point.find(wanted, asked, served) as Page;
+      const page = point.find(wanted, asked, served, budget);
       const type = GEOJSON.mediaType;
       const self = { rel: 'self', type, href: `${origin}${ITEMS_PATH}/${path['id']}` };
       return { ...page, related: [self, collectionLink(origin)] };

@@ -1,7 +1,6 @@
 import { createPageCopier } from '../../dataset/record-page.js';
-import type { Queue } from '../../query/queue.js';
-import type { Context } from '../answer/context.js';
-import type { View } from '../answer/pipeline.js';
+import type { ViewContext } from '../answer/context.js';
+import type { View } from '../answer/view.js';
 import {
   COLLECTION_PATH,
   COLLECTIONS_PATH,
@@ -29,11 +28,7 @@ type Make<Resource> = <Wanted>(
 ) => Resource;
 
 /** OGC API - Features, address by address. */
-export function ogcResources<Resource>(
-  context: Context,
-  queue: Queue,
-  make: Make<Resource>,
-): Resource[] {
+export function ogcResources<Resource>(context: ViewContext, make: Make<Resource>): Resource[] {
   return [
     make(OGC_PATH, landingView(context), leading('OGC API - Features', 'Where everything is.')),
     make(
@@ -53,7 +48,7 @@ export function ogcResources<Resource>(
     ),
     make(
       ITEMS_PATH,
-      itemsView(context, queue, createPageCopier()),
+      itemsView(context, createPageCopier()),
       described(
         'Items',
         'Points by ascending ids; the link to the next page begins behind the last one.',

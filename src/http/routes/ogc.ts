@@ -1,7 +1,7 @@
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
-import type { Context } from '../answer/context.js';
-import type { Served, View } from '../answer/pipeline.js';
+import type { ViewContext } from '../answer/context.js';
+import type { Served, View } from '../answer/view.js';
 import { GEOJSON } from '../formats/geojson.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { selfLink } from '../formats/links.js';
@@ -26,7 +26,7 @@ const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian';
 const STANDARD = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf';
 
 /** `GET /ogc/`: where everything is. */
-export function landingView(context: Context): View<readonly Pair[]> {
+export function landingView(context: ViewContext): View<readonly Pair[]> {
   return leadingView(context, {
     name: 'ogc',
     make: ({ origin, kept }) => ({
@@ -58,7 +58,7 @@ export function conformanceView(): View<readonly Pair[]> {
 }
 
 /** `GET /ogc/collections`: the one collection there is. */
-export function collectionsView(context: Context): View<readonly Pair[]> {
+export function collectionsView(context: ViewContext): View<readonly Pair[]> {
   return leadingView(context, {
     name: 'ogcCollections',
     make: (place) => ({
@@ -75,7 +75,7 @@ export function collectionsView(context: Context): View<readonly Pair[]> {
 }
 
 /** `GET /ogc/collections/points`: what the collection holds. */
-export function collectionView(context: Context): View<readonly Pair[]> {
+export function collectionView(context: ViewContext): View<readonly Pair[]> {
   return leadingView(context, {
     name: 'ogcCollection',
     make: collectionOf,
@@ -105,7 +105,7 @@ function documentView(document: Document): View<readonly Pair[]> {
 }
 
 /** A view of a document whose links to the items keep the filters that it is asked with. */
-function leadingView({ zone }: Context, document: Document): View<readonly Pair[]> {
+function leadingView({ zone }: ViewContext, document: Document): View<readonly Pair[]> {
   return viewOf(document, ({ pairs }) => parseKept(pairs, zone));
 }
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../model/object.js';
 import { version } from '../../version.js';
-import type { Asked } from '../answer/pipeline.js';
+import type { Asked } from '../answer/view.js';
 import source from '../openapi.json' with { type: 'json' };
 import { templateOf } from '../request/addresses.js';
 import { type ErrorBody, HttpError } from '../request/errors.js';

@@ -1,5 +1,4 @@
-import { Later } from '../answer/pieces.js';
-import type { View } from '../answer/pipeline.js';
+import type { View } from '../answer/view.js';
 import type { Format, Page } from '../formats/format.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { OPENAPI, OPENAPI_30 } from '../formats/openapi.js';
@@ -30,10 +29,9 @@ export function openapiView(addresses: readonly Readable[], others: Others): Vie
     },
   };
 
-  async function load(): Promise<DocumentTexts> {
+  async function load(): Promise<void> {
     const { documentTexts } = await import('./openapi-document.js');
     texts ??= documentTexts(addresses, others);
-    return texts;
   }
 
   return {
@@ -41,14 +39,8 @@ export function openapiView(addresses: readonly Readable[], others: Others): Vie
     allow: ALLOW_READ,
     isPersonal: false,
     formats: [JSON_FORMAT, OPENAPI, older],
+    prepare: () => (texts === undefined ? load() : undefined),
     read: () => undefined,
-    find(_wanted, { origin }) {
-      if (texts !== undefined) return pageOf(texts, origin);
-      return new Later((waiter) => {
-        load()
-          .then((loaded) => waiter.done(pageOf(loaded, origin)))
-          .catch((error) => waiter.failed(error));
-      });
-    },
+    find: (_wanted, { origin }) => pageOf(texts!, origin),
   };
 }

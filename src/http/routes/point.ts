@@ -2,7 +2,7 @@ import { rankOf } from '../../dataset/order.js';
 import { recordBytes } from '../../dataset/records.js';
 import { tailRecord, tailRowOf } from '../../dataset/tail.js';
 import type { RecordKey } from '../../model/point.js';
-import type { Served, View } from '../answer/pipeline.js';
+import type { Served, View } from '../answer/view.js';
 import type { Format } from '../formats/format.js';
 import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ } from '../request/addresses.js';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { createQueue } from '../../query/queue.js';
-import type { Answering, Context } from '../answer/context.js';
+import type { Answering, Context, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/cors.js';
-import { type Asked, createPipeline, type View } from '../answer/pipeline.js';
+import { createPipeline, type Pipeline } from '../answer/pipeline.js';
+import type { Asked, View } from '../answer/view.js';
 import type { Format } from '../formats/format.js';
 import { FORMATS, POINT_FORMATS } from '../formats/table.js';
 import type { Subject } from '../pages/subject.js';
@@ -58,9 +58,20 @@ export interface Resource {
 
 /** The REST interface, address by address; its description says what operators are answered. */
 export function createResources(context: Context, hasOperations: boolean): Resource[] {
-  const serve = createPipeline(context);
-  // of all views together: an engine works on one suspended query at a time
-  const queue = createQueue(undefined, context.pace);
+  return resourcesOf(context, hasOperations, createPipeline(context));
+}
+
+/** The views of all addresses, by their names. */
+export function createViews(context: ViewContext): ReadonlyMap<string, View<unknown>> {
+  const views = new Map<string, View<unknown>>();
+  resourcesOf(context, false, (view) => {
+    views.set(view.name, view as View<unknown>);
+    return () => {};
+  });
+  return views;
+}
+
+function resourcesOf(context: ViewContext, hasOperations: boolean, serve: Pipeline): Resource[] {
   const { site } = context;
   const subjects = createSubjects(context);
   const make = <Wanted>(
@@ -72,7 +83,7 @@ export function createResources(context: Context, hasOperations: boolean): Resou
   const resources = [
     make(
       POINTS_PATH,
-      pointsView(context, withPage(site, subjects.points, POINT_FORMATS), queue),
+      pointsView(context, withPage(site, subjects.points, POINT_FORMATS)),
       context.posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION,
       subjects.points,
     ),
@@ -94,9 +105,9 @@ export function createResources(context: Context, hasOperations: boolean): Resou
       ROOT_DESCRIPTION,
       subjects.root,
     ),
-    make(TILE_PATH, tileView(context, queue), TILE_DESCRIPTION),
+    make(TILE_PATH, tileView(context), TILE_DESCRIPTION),
     make(TILE_SET_PATH, tileSetView(context), TILES_DESCRIPTION),
-    ...ogcResources(context, queue, make),
+    ...ogcResources(context, make),
   ];
   const hasImages = context.mediaFolder !== undefined;
   const openapi = openapiView(resources, { hasImages, hasOperations });

@@ -1,4 +1,4 @@
-import type { Context } from '../answer/context.js';
+import type { ViewContext } from '../answer/context.js';
 import type { Format } from '../formats/format.js';
 import { FORMATS, POINT_FORMATS } from '../formats/table.js';
 import {
@@ -53,7 +53,7 @@ export function withPage(
   return [first, pageFormat(site, subject, [first, ...others]), ...others];
 }
 
-export function createSubjects({ site, posting }: Pick<Context, 'site' | 'posting'>): Subjects {
+export function createSubjects({ site, posting }: Pick<ViewContext, 'site' | 'posting'>): Subjects {
   // names of images that are not served lead nowhere
   const columns = POINT_COLUMNS.filter(({ keys }) => site.hasImages || keys[0] !== 'image');
   const listed = posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION;

@@ -1,12 +1,10 @@
 import type { RecordKey } from '../../model/point.js';
-import type { Queue } from '../../query/queue.js';
 import { MAX_LATITUDE, MAX_ZOOM } from '../../tiles/mercator.js';
 import { ALWAYS } from '../../tiles/points.js';
 import type { TileQuery } from '../../tiles/query.js';
-import { beginTile } from '../../tiles/tile.js';
-import type { Context } from '../answer/context.js';
-import type { View } from '../answer/pipeline.js';
-import type { Page } from '../formats/format.js';
+import { makeTile } from '../../tiles/tile.js';
+import type { ViewContext } from '../answer/context.js';
+import { matchBeside, type View } from '../answer/view.js';
 import { JSON_FORMAT } from '../formats/json.js';
 import { selfLink } from '../formats/links.js';
 import { TILE_FORMATS } from '../formats/mvt.js';
@@ -14,7 +12,6 @@ import { SingleRecords } from '../formats/records.js';
 import { ALLOW_READ, TILE_PATH, templateOf } from '../request/addresses.js';
 import { last } from '../request/query-string.js';
 import { parseTile, parseTileLook, type TileLook } from '../request/tile.js';
-import { findBeside, soonOrLater } from './long-query.js';
 
 /** The parameter of a tile's address by which it names the state of the data. */
 const STATE = 'v';
@@ -25,7 +22,7 @@ interface WantedTile extends TileQuery {
 }
 
 /** `GET /tiles/{z}/{x}/{y}.mvt`: the clusters and points of a tile. */
-export function tileView({ zone }: Context, queue: Queue): View<WantedTile> {
+export function tileView({ zone }: ViewContext): View<WantedTile> {
   return {
     name: 'tile',
     allow: ALLOW_READ,
@@ -36,19 +33,17 @@ export function tileView({ zone }: Context, queue: Queue): View<WantedTile> {
       state: last(pairs, STATE),
     }),
     lasts: ({ state }, name) => state === name,
-    find: (wanted, _asked, served) =>
-      findBeside(served, wanted.filters, (accepted) =>
-        soonOrLater(beginTile(served.generation.engine, wanted, accepted), queue, pageOf),
-      ),
+    find(wanted, _asked, served, budget) {
+      const { filters } = wanted;
+      const accepted = filters && matchBeside(served, filters, budget);
+      const tile = makeTile(served.generation.engine, wanted, accepted, undefined, budget);
+      return { title: 'Tile', list: undefined, records: new SingleRecords([tile]) };
+    },
   };
-
-  function pageOf(tile: Uint8Array): Page {
-    return { title: 'Tile', list: undefined, records: new SingleRecords([tile]) };
-  }
 }
 
 /** `GET /tiles/points.json`: TileJSON 3.0.0, which tells maps where the tiles are. */
-export function tileSetView({ zone }: Context): View<TileLook> {
+export function tileSetView({ zone }: ViewContext): View<TileLook> {
   return {
     name: 'tiles',
     allow: ALLOW_READ,

@@ -1,3 +1,4 @@
+import { type Budget, inStretches } from '../../budget.js';
 import { type Attributes, NOBODY, type TextAttribute } from '../../dataset/attributes.js';
 import type { Dataset } from '../../dataset/dataset.js';
 import { lowerBound } from '../../dataset/order.js';
@@ -7,7 +8,6 @@ import { bytesOf, numberOf } from '../../dataset/texts.js';
 import type { Filters } from '../../model/query.js';
 import { bitOf, listMarked, markRows } from './marks.js';
 import { MARKED, RUN_TEST } from './plan.js';
-import { inStretches, isWork, type Meter, type Step, type Work } from './work.js';
 
 /** Combinations of values whose rows an engine keeps. */
 const KEPT = 16;
@@ -47,32 +47,30 @@ export function findAttributeRows(
   { attributes, count }: Pick<Dataset, 'attributes' | 'count'>,
   kept: Map<string, RowSet>,
   filters: Filters,
-  meter: Meter,
-): Step<RowSet> {
+  budget: Budget,
+): RowSet {
   const clauses = clausesOf(attributes, filters).sort((a, b) => a.most - b.most);
   const [first] = clauses;
   if (first === undefined || first.most === 0) return NONE;
   if (clauses.length === 1 && first.sets.length === 1) return first.sets[0]!;
   const key = keyOf(filters);
   const known = kept.get(key);
-  if (known === undefined) return combine(clauses, wordsOf(count), kept, key, meter);
+  if (known === undefined) return combine(clauses, wordsOf(count), kept, key, budget);
   keep(kept, key, known);
   return known;
 }
 
-function* combine(
+function combine(
   clauses: readonly Clause[],
   words: number,
   kept: Map<string, RowSet>,
   key: string,
-  meter: Meter,
-): Work<RowSet> {
+  budget: Budget,
+): RowSet {
   const [first, ...others] = clauses;
   const list = listOf(first!);
   const rows =
-    list === undefined
-      ? yield* joinBits(clauses, words, meter)
-      : yield* keepCommon(list, others, words, meter);
+    list === undefined ? joinBits(clauses, words, budget) : keepCommon(list, others, words, budget);
   keep(kept, key, rows);
   return rows;
 }
@@ -143,12 +141,12 @@ function listOf({ sets, most }: Clause): Int32Array | undefined {
 }
 
 /** Keeps those of a list that satisfy all clauses. */
-function* keepCommon(
+function keepCommon(
   list: Int32Array,
   clauses: readonly Clause[],
   words: number,
-  meter: Meter,
-): Work<RowSet> {
+  budget: Budget,
+): RowSet {
   const kept = list.slice();
   let count = kept.length;
   for (const clause of clauses) {
@@ -156,7 +154,7 @@ function* keepCommon(
     // many values are looked up sooner in one bitmap
     const marking = clause.sets.length * words * WORD + clause.most * MARKED;
     const isJoined = count * cost > marking + count * MARKED;
-    const sets = isJoined ? [{ bits: yield* unionOf(clause, words, meter) }] : clause.sets;
+    const sets = isJoined ? [{ bits: unionOf(clause, words, budget) }] : clause.sets;
     let end = 0;
     const test = (from: number, to: number): void => {
       for (let i = from; i < to; i++) {
@@ -164,8 +162,7 @@ function* keepCommon(
         if (sets.some((set) => hasRow(set, row))) kept[end++] = row;
       }
     };
-    const testing = inStretches(meter, 0, count, isJoined ? MARKED : cost, test);
-    if (isWork(testing)) yield* testing;
+    inStretches(budget, 0, count, isJoined ? MARKED : cost, test);
     count = end;
   }
   return { count, rows: kept.subarray(0, count) };
@@ -178,44 +175,41 @@ export function hasRow({ bits, rows }: Pick<RowSet, 'bits' | 'rows'>, row: Row):
 }
 
 /** The rows that satisfy all clauses: as bits, or as a list where that is smaller. */
-function* joinBits(clauses: readonly Clause[], words: number, meter: Meter): Work<RowSet> {
+function joinBits(clauses: readonly Clause[], words: number, budget: Budget): RowSet {
   const [first, ...others] = clauses;
-  const bits = yield* unionOf(first!, words, meter);
+  const bits = unionOf(first!, words, budget);
   for (const clause of others) {
     const [{ bits: frequent } = NONE] = clause.sets.length === 1 ? clause.sets : [];
-    const other = frequent ?? (yield* unionOf(clause, words, meter));
-    const joining = inStretches(meter, 0, words, WORD, (from, to) => {
+    const other = frequent ?? unionOf(clause, words, budget);
+    inStretches(budget, 0, words, WORD, (from, to) => {
       for (let word = from; word < to; word++) bits[word]! &= other[word]!;
     });
-    if (isWork(joining)) yield* joining;
   }
   let count = 0;
-  const counting = inStretches(meter, 0, words, WORD, (from, to) => {
+  inStretches(budget, 0, words, WORD, (from, to) => {
     for (let word = from; word < to; word++) count += bitCount(bits[word]!);
   });
-  if (isWork(counting)) yield* counting;
   if (count > words) return { count, bits };
   const rows = new Int32Array(count);
   let end = 0;
-  const listing = inStretches(meter, 0, words, WORD, (from, to) => {
+  inStretches(budget, 0, words, WORD, (from, to) => {
     end = listMarked(bits, rows, end, from, to);
   });
-  if (isWork(listing)) yield* listing;
   return { count, rows };
 }
 
 /** A bit for each row that has one of the values, in memory of its own. */
-function* unionOf({ sets }: Clause, words: number, meter: Meter): Work<Int32Array> {
+function unionOf({ sets }: Clause, words: number, budget: Budget): Int32Array {
   const union = new Int32Array(words);
-  meter.left -= words * WORD;
+  budget.charge(words * WORD);
   for (const { bits, rows } of sets) {
-    const marking =
-      bits === undefined
-        ? inStretches(meter, 0, rows.length, MARKED, (from, to) => markRows(union, rows, from, to))
-        : inStretches(meter, 0, words, WORD, (from, to) => {
-            for (let word = from; word < to; word++) union[word]! |= bits[word]!;
-          });
-    if (isWork(marking)) yield* marking;
+    if (bits === undefined) {
+      inStretches(budget, 0, rows.length, MARKED, (from, to) => markRows(union, rows, from, to));
+    } else {
+      inStretches(budget, 0, words, WORD, (from, to) => {
+        for (let word = from; word < to; word++) union[word]! |= bits[word]!;
+      });
+    }
   }
   return union;
 }

@@ -1,3 +1,4 @@
+import type { Budget } from '../../budget.js';
 import { countCells } from '../../dataset/cross-table.js';
 import type { Dataset } from '../../dataset/dataset.js';
 import type { Order, RankRange } from '../../dataset/order.js';
@@ -5,7 +6,6 @@ import { crossViewOf } from '../../dataset/orders.js';
 import type { Rank } from '../../dataset/row.js';
 import { NEIGHBOUR, SCATTERED } from './plan.js';
 import type { Window } from './windows.js';
-import type { Meter, Step, Work } from './work.js';
 
 /**
  * Walks along a range of one order and meets the rows that lie in a window of another order. The
@@ -43,40 +43,22 @@ export class CellWalk {
   }
 
   /** Fills the page with the matches after the first `skipped`. */
-  take(skipped: number, page: Uint32Array, meter: Meter): Step<void> {
+  take(skipped: number, page: Uint32Array, budget: Budget): void {
     const state = { toPass: skipped, taken: 0 };
     // `countCells` has read the rows of one cell
-    meter.left -= SCATTERED << this.#shift;
-    const isDone = this.#takeSome(state, page, meter);
-    return isDone ? undefined : this.#takeRest(state, page, meter);
-  }
-
-  *#takeRest(state: Progress, page: Uint32Array, meter: Meter): Work<void> {
-    do {
-      if (meter.left < 0) yield;
-    } while (!this.#takeSome(state, page, meter));
-  }
-
-  /**
-   * Walks for one stretch of work, or for one cell where that is more; returns whether the page is
-   * full.
-   */
-  #takeSome(state: Progress, page: Uint32Array, meter: Meter): boolean {
-    let cost = 0;
-    while (state.taken < page.length && cost < meter.stretch) {
+    budget.charge(SCATTERED << this.#shift);
+    while (state.taken < page.length) {
       const here = this.#counts[this.#rank >>> this.#shift]!;
       const end = this.#cellEnd();
       if (this.#isWhole() && state.toPass >= here) {
         state.toPass -= here;
-        cost += NEIGHBOUR;
+        budget.charge(NEIGHBOUR);
       } else {
-        cost += (end - this.#rank) * SCATTERED;
+        budget.charge((end - this.#rank) * SCATTERED);
         this.#takeCell(state, page);
       }
       this.#rank = end;
     }
-    meter.left -= cost;
-    return state.taken === page.length;
   }
 
   #takeCell(state: Progress, page: Uint32Array): void {
@@ -135,13 +117,13 @@ export function narrowRange(
   along: Order,
   range: RankRange,
   window: Window,
-  meter: Meter,
+  budget: Budget,
 ): RankRange {
   const view = crossViewOf(dataset, along, window.order);
   const { shift, cells } = view.table;
   const counts = new Int32Array(cells);
   countCells(view, along, window.order, window.range, counts);
-  meter.left -= SCATTERED << shift;
+  budget.charge(SCATTERED << shift);
   let { from, to } = range;
   while (from < to && counts[from >>> shift] === 0) from = ((from >>> shift) + 1) << shift;
   while (to > from && counts[(to - 1) >>> shift] === 0) to = ((to - 1) >>> shift) << shift;

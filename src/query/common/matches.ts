@@ -1,3 +1,4 @@
+import { inStretches } from '../../budget.js';
 import type { Dataset } from '../../dataset/dataset.js';
 import type { Region } from '../region/overlap.js';
 import { boundsOf, listMarked, markRows, markRun, markWithin } from './marks.js';
@@ -5,7 +6,6 @@ import { MARKED, NEIGHBOUR, SCATTERED } from './plan.js';
 import { costInRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
 import { narrowest, type Window } from './windows.js';
-import { andThen, inStretches, type Step } from './work.js';
 
 /** The rows that satisfy all filters and their number, in the form that was cheapest to find. */
 export type Matches = { readonly count: number } & (
@@ -26,7 +26,7 @@ export type Matches = { readonly count: number } & (
 );
 
 /** The matches as a list of rows. Throws where no filter was given: the list would be all rows. */
-export function listRows({ rows: list, meter }: Scratch, matches: Matches): Step<Int32Array> {
+export function listRows({ rows: list, budget }: Scratch, matches: Matches): Int32Array {
   const { count } = matches;
   switch (matches.form) {
     case 'all':
@@ -36,18 +36,18 @@ export function listRows({ rows: list, meter }: Scratch, matches: Matches): Step
     case 'bits': {
       const { bits } = matches;
       let at = 0;
-      const listing = inStretches(meter, 0, bits.length, 32 * NEIGHBOUR, (from, to) => {
+      inStretches(budget, 0, bits.length, 32 * NEIGHBOUR, (from, to) => {
         at = listMarked(bits, list, at, from, to);
       });
-      return andThen(listing, () => list.subarray(0, count));
+      return list.subarray(0, count);
     }
     case 'runs': {
       const state = { run: 0, count: 0 };
       const cost = costInRuns(matches.runs, NEIGHBOUR);
-      const listing = inStretches(meter, 0, count, cost, (_from, to) =>
+      inStretches(budget, 0, count, cost, (_from, to) =>
         listSomeRuns(matches.runs, list, state, to),
       );
-      return andThen(listing, () => list.subarray(0, count));
+      return list.subarray(0, count);
     }
     case 'windows': {
       const { windows } = matches;
@@ -55,16 +55,16 @@ export function listRows({ rows: list, meter }: Scratch, matches: Matches): Step
       const { from, to } = driver.range;
       const other = windows.find((window) => window !== driver);
       if (other === undefined) {
-        const copying = inStretches(meter, from, to, NEIGHBOUR, (first, end) =>
+        inStretches(budget, from, to, NEIGHBOUR, (first, end) =>
           list.set(driver.order.rows.subarray(first, end), first - from),
         );
-        return andThen(copying, () => list.subarray(0, count));
+        return list.subarray(0, count);
       }
       let at = 0;
-      const listing = inStretches(meter, from, to, SCATTERED, (first, end) => {
+      inStretches(budget, from, to, SCATTERED, (first, end) => {
         at = listWithin(driver, other, list, at, first, end);
       });
-      return andThen(listing, () => list.subarray(0, count));
+      return list.subarray(0, count);
     }
   }
 }
@@ -120,35 +120,28 @@ export function costOfListing(dataset: Dataset, matches: Matches): number {
 }
 
 /** Sets a bit for each match, and returns the bits. */
-export function markMatches(
-  dataset: Dataset,
-  scratch: Scratch,
-  matches: Matches,
-): Step<Int32Array> {
+export function markMatches(dataset: Dataset, scratch: Scratch, matches: Matches): Int32Array {
   if (matches.form === 'bits') return matches.bits;
-  const { marks, meter } = scratch;
+  const { marks, budget } = scratch;
   const { bits } = marks;
   marks.isUsed = true;
   if (matches.form === 'runs') {
     const { bounds, length } = matches.runs;
-    const marking = inStretches(meter, 0, length, RUN, (from, to) => {
+    inStretches(budget, 0, length, RUN, (from, to) => {
       for (let run = from; run < to; run++) markRun(bits, bounds[2 * run]!, bounds[2 * run + 1]!);
     });
-    return andThen(marking, () => bits);
+    return bits;
   }
   if (matches.form === 'windows' && marksInSequence(dataset, matches.windows)) {
     const [one, other = one] = matches.windows.map(boundsOf);
-    const marking = inStretches(meter, 0, dataset.count, NEIGHBOUR, (from, to) =>
+    inStretches(budget, 0, dataset.count, NEIGHBOUR, (from, to) =>
       markWithin(bits, one!, other!, from, to),
     );
-    return andThen(marking, () => bits);
+    return bits;
   }
-  return andThen(listRows(scratch, matches), (rows) => {
-    const marking = inStretches(meter, 0, rows.length, MARKED, (from, to) =>
-      markRows(bits, rows, from, to),
-    );
-    return andThen(marking, () => bits);
-  });
+  const rows = listRows(scratch, matches);
+  inStretches(budget, 0, rows.length, MARKED, (from, to) => markRows(bits, rows, from, to));
+  return bits;
 }
 
 /** Nanoseconds to mark a run; the words that it fills add little. */

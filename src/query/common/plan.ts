@@ -1,5 +1,5 @@
+import { AT_ONCE } from '../../budget.js';
 import { FEW } from './scratch.js';
-import { PIECE } from './work.js';
 
 /** The facts about a query with several filters before any row is tested. */
 export interface Facts {
@@ -45,9 +45,9 @@ export const RUN_TEST = 50; // a binary search among runs
 const SORTED = 40; // a rank sorted, where there are at most FEW
 export const MARKED = 2; // a bit of a scattered row, set or tested
 export const BIT_TEST = 3; // the same, tested by a function
-const OUTWARDS = 25_000; // a search outwards from a centre, until its first result
-const NEAREST = 300; // each result of that search
-const MOST_OUTWARDS = 2 * PIECE; // such a search, which cannot pause: two pieces
+export const OUTWARDS = 25_000; // a search outwards from a centre, until its first result
+export const NEAREST = 300; // each result of that search
+const MOST_OUTWARDS = AT_ONCE; // such a search
 const MEASURED = 20; // a distance sorted into its bucket, where there are at most FEW
 const COMPARING = 80_000; // above FEW: finding out which distances matter, fixed cost
 const COMPARED = 5; // and for each match
@@ -107,10 +107,10 @@ export interface WayFacts {
   readonly hasWalked: boolean;
 }
 
-/** A way, and the rows that a walk by tests may pass before it is given up. */
+/** A way, and the rows that a walk by tests may pass at most before it is given up. */
 export interface Choice {
   readonly way: Way;
-  readonly budget: number;
+  readonly most: number;
 }
 
 /**
@@ -145,15 +145,15 @@ export function chooseWay(
   ]);
   // a list of rows can be tested by bits only, which have to be set first
   const canWalk = form === 'runs' || form === 'windows' || form === 'bits';
-  if (!canWalk || hasWalked || passed * test >= cost) return { way, budget: 0 };
-  return { way: 'walk', budget: Math.min(walkBudget(passed), Math.ceil(cost / test)) };
+  if (!canWalk || hasWalked || passed * test >= cost) return { way, most: 0 };
+  return { way: 'walk', most: Math.min(mostPassed(passed), Math.ceil(cost / test)) };
 }
 
 /**
  * Rows that a walk may pass before it is given up, where `passed` are expected. The expectation
  * assumes that matches are spread evenly over the order.
  */
-function walkBudget(passed: number): number {
+function mostPassed(passed: number): number {
   return 1_000 + 8 * Math.ceil(passed);
 }
 

@@ -1,15 +1,15 @@
+import { Budget } from '../../budget.js';
 import type { RowSet } from '../../dataset/postings.js';
 import { Runs } from './runs.js';
-import { createMeter, type Meter, PIECE } from './work.js';
 
 /**
  * Working memory that queries use one after the other. Each part belongs to one stage of a query,
- * which hands its result to the next stage. A query keeps the memory from its first piece of work
- * to its last.
+ * which hands its result to the next stage.
  */
 export interface Scratch {
-  readonly meter: Meter;
-  /** Rows by the attributes that were asked for last; all sets of memory share them. */
+  /** That of the query which has the memory. */
+  budget: Budget;
+  /** Rows by the attributes that were asked for last. */
   readonly attributeRows: Map<string, RowSet>;
   /** What a search in a region found. */
   readonly runs: Runs;
@@ -37,6 +37,8 @@ export interface Selection {
    * How many bits are set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries.
    */
   readonly spans: Int32Array;
+  /** Whether a selection set some. */
+  isUsed: boolean;
   /** Sort keys of up to {@link FEW} matches. */
   readonly keys: Float64Array;
   /** The sorted keys, and the rows in that order. */
@@ -56,22 +58,20 @@ export const MAX_PAGE_ROWS = 1000;
 export const FEW = 1_024;
 export const BUCKETS = 256;
 
-export function createScratch(
-  rows: number,
-  piece: number = PIECE,
-  attributeRows: Map<string, RowSet> = new Map(),
-): Scratch {
+/** Makes working memory for queries on so many rows. */
+export function createScratch(rows: number): Scratch {
   const spans = Math.ceil(rows / BITS_PER_SPAN);
   const words = (spans * BITS_PER_SPAN) / 32;
   return {
-    meter: createMeter(piece),
-    attributeRows,
+    budget: new Budget(),
+    attributeRows: new Map(),
     runs: new Runs(),
     rows: new Int32Array(rows),
     marks: { bits: new Int32Array(words), isUsed: false },
     selection: {
       bits: new Int32Array(words),
       spans: new Int32Array(spans),
+      isUsed: false,
       keys: new Float64Array(FEW),
       sortedKeys: new Float64Array(FEW),
       sortedRows: new Int32Array(FEW),
@@ -88,9 +88,10 @@ export function unmark({ marks }: Scratch): void {
   marks.isUsed = false;
 }
 
-/** Clears the marks and the selection after a query that did not come to its end. */
-export function wipe(scratch: Scratch): void {
-  unmark(scratch);
-  scratch.selection.bits.fill(0);
-  scratch.selection.spans.fill(0);
+/** Clears the selection for the next one. */
+export function clearSelection(selection: Selection): void {
+  if (!selection.isUsed) return;
+  selection.bits.fill(0);
+  selection.spans.fill(0);
+  selection.isUsed = false;
 }

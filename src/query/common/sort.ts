@@ -1,4 +1,4 @@
-import { inStretches, isWork, type Meter, type Step, type Work } from './work.js';
+import { type Budget, inStretches } from '../../budget.js';
 
 /** Negative where the first of two numbers comes first. */
 type Compare = (a: number, b: number) => number;
@@ -13,34 +13,31 @@ const INSERT = 80;
 const MERGE = 25;
 
 /**
- * Sorts numbers in place, in pieces where there are many: short runs first, then runs of twice the
+ * Sorts numbers in place. Where there are many: short runs first, then runs of twice the
  * length out of two. Numbers that are sorted already take one comparison each, and one a run.
  */
-export function sortNumbers(numbers: Int32Array, compare: Compare, meter: Meter): Step<void> {
-  if (numbers.length > FEW) return sortMany(numbers, compare, meter);
-  numbers.sort(compare);
+export function sortNumbers(numbers: Int32Array, compare: Compare, budget: Budget): void {
+  if (numbers.length > FEW) sortMany(numbers, compare, budget);
+  else numbers.sort(compare);
 }
 
-function* sortMany(numbers: Int32Array, compare: Compare, meter: Meter): Work<void> {
+function sortMany(numbers: Int32Array, compare: Compare, budget: Budget): void {
   const { length } = numbers;
   const runs = Math.ceil(length / RUN);
-  const sorting = inStretches(meter, 0, runs, RUN * INSERT, (from, to) => {
+  inStretches(budget, 0, runs, RUN * INSERT, (from, to) => {
     for (let run = from; run < to; run++) {
       insert(numbers, run * RUN, Math.min((run + 1) * RUN, length), compare);
     }
   });
-  if (isWork(sorting)) yield* sorting;
   const left = new Int32Array(length);
   for (let run = RUN; run < length; run *= 2) {
     for (let from = 0; from + run < length; from += 2 * run) {
       const middle = from + run;
-      meter.left -= MERGE;
+      budget.charge(MERGE);
       if (compare(numbers[middle - 1]!, numbers[middle]!) <= 0) continue;
       left.set(numbers.subarray(from, middle));
       const to = Math.min(middle + run, length);
-      const merging = mergeRuns(numbers, left, from, middle, to, compare, meter);
-      if (isWork(merging)) yield* merging;
-      else if (meter.left < 0) yield;
+      mergeRuns(numbers, left, from, middle, to, compare, budget);
     }
   }
 }
@@ -65,11 +62,11 @@ function mergeRuns(
   middle: number,
   to: number,
   compare: Compare,
-  meter: Meter,
-): Step<void> {
+  budget: Budget,
+): void {
   const end = middle - from;
   let [i, j] = [0, middle];
-  return inStretches(meter, from, to, MERGE, (first, last) => {
+  inStretches(budget, from, to, MERGE, (first, last) => {
     for (let at = first; at < last; at++) {
       const isLeft = i < end && (j === to || compare(left[i]!, numbers[j]!) <= 0);
       numbers[at] = isLeft ? left[i++]! : numbers[j++]!;

@@ -1,4 +1,4 @@
-import { inStretches, isWork, type Meter, type Work } from '../common/work.js';
+import { type Budget, inStretches } from '../../budget.js';
 import type { Centre } from '../region/centre.js';
 import type { Places } from './ordered.js';
 
@@ -21,14 +21,14 @@ const COMPARE = 2;
 const COUNT = 3;
 
 /** Measures rows. Neighbours that share a place, as those of a pile do, are measured once. */
-export function* measureMany(
-  meter: Meter,
+export function measureMany(
+  budget: Budget,
   coords: Float64Array,
   centre: Centre,
   rows: Int32Array,
-): Work<Measured> {
+): Measured {
   const distances = new Float64Array(rows.length);
-  yield* each(meter, rows.length, MEASURE, (from, to) => {
+  inStretches(budget, 0, rows.length, MEASURE, (from, to) => {
     let lon = Number.NaN;
     let lat = Number.NaN;
     let distance = 0;
@@ -45,22 +45,11 @@ export function* measureMany(
   return { rows, distances };
 }
 
-/** Does `work` on `0` to `count - 1` in stretches. */
-export function* each(
-  meter: Meter,
-  count: number,
-  cost: number,
-  work: (from: number, to: number) => void,
-): Work<void> {
-  const step = inStretches(meter, 0, count, cost, work);
-  if (isWork(step)) yield* step;
-}
-
 /** The least and the greatest of some distances. */
-function* spanOf(meter: Meter, distances: Float64Array): Work<[least: number, most: number]> {
+function spanOf(budget: Budget, distances: Float64Array): [least: number, most: number] {
   let least = Number.POSITIVE_INFINITY;
   let most = 0;
-  yield* each(meter, distances.length, COMPARE, (from, to) => {
+  inStretches(budget, 0, distances.length, COMPARE, (from, to) => {
     for (let i = from; i < to; i++) {
       const distance = distances[i]!;
       if (distance < least) least = distance;
@@ -78,12 +67,12 @@ interface Counts {
 }
 
 /** Undefined where all distances are the same, or as good as. */
-function* countDistances(meter: Meter, distances: Float64Array): Work<Counts | undefined> {
-  const [least, most] = yield* spanOf(meter, distances);
+function countDistances(budget: Budget, distances: Float64Array): Counts | undefined {
+  const [least, most] = spanOf(budget, distances);
   if (!(most - least > LEAST_SPAN)) return undefined;
   const scale = (BUCKETS - 1) / (most - least);
   const sizes = new Uint32Array(BUCKETS);
-  yield* each(meter, distances.length, COUNT, (from, to) => {
+  inStretches(budget, 0, distances.length, COUNT, (from, to) => {
     for (let i = from; i < to; i++) sizes[Math.trunc((distances[i]! - least) * scale)]!++;
   });
   return { least, scale, sizes };
@@ -94,13 +83,13 @@ function* countDistances(meter: Meter, distances: Float64Array): Work<Counts | u
  * many there are in stretches of equal length: a pass or two where sorting them all would take
  * twenty. Returns the others, and the places among them.
  */
-export function* leaveOutDistances(
-  meter: Meter,
+export function leaveOutDistances(
+  budget: Budget,
   measured: Measured,
   { from, to }: Places,
-): Work<{ readonly measured: Measured; readonly places: Places }> {
+): { readonly measured: Measured; readonly places: Places } {
   const { rows, distances } = measured;
-  const counts = yield* countDistances(meter, distances);
+  const counts = countDistances(budget, distances);
   if (counts === undefined) return { measured, places: { from, to } };
   const { least, scale, sizes } = counts;
   let first = 0;
@@ -112,7 +101,7 @@ export function* leaveOutDistances(
 
   const kept = { rows: new Int32Array(end - skipped), distances: new Float64Array(end - skipped) };
   let at = 0;
-  yield* each(meter, rows.length, COUNT, (start, stop) => {
+  inStretches(budget, 0, rows.length, COUNT, (start, stop) => {
     for (let i = start; i < stop; i++) {
       const bucket = Math.trunc((distances[i]! - least) * scale);
       if (bucket < first || bucket > last) continue;
@@ -127,25 +116,25 @@ export function* leaveOutDistances(
  * The distances at two places when sorted. Where there are many, the stretch that has such a place
  * is counted again, more finely each time.
  */
-export function* distancesAt(
-  meter: Meter,
+export function distancesAt(
+  budget: Budget,
   distances: Float64Array,
   first: number,
   second: number,
-): Work<[first: number, second: number]> {
+): [first: number, second: number] {
   if (distances.length > SORTED) {
-    const least = yield* distanceAt(meter, distances, first);
-    return [least, yield* distanceAt(meter, distances, second)];
+    const least = distanceAt(budget, distances, first);
+    return [least, distanceAt(budget, distances, second)];
   }
   const sorted = distances.slice().sort();
   return [sorted[first]!, sorted[second]!];
 }
 
-function* distanceAt(meter: Meter, distances: Float64Array, place: number): Work<number> {
+function distanceAt(budget: Budget, distances: Float64Array, place: number): number {
   let candidates = distances;
   let left = place;
   while (candidates.length > SORTED) {
-    const counts = yield* countDistances(meter, candidates);
+    const counts = countDistances(budget, candidates);
     if (counts === undefined) break;
     const { least, scale, sizes } = counts;
     let bucket = 0;
@@ -153,7 +142,7 @@ function* distanceAt(meter: Meter, distances: Float64Array, place: number): Work
     const all = candidates;
     const kept = new Float64Array(sizes[bucket]!);
     let at = 0;
-    yield* each(meter, all.length, COUNT, (from, to) => {
+    inStretches(budget, 0, all.length, COUNT, (from, to) => {
       for (let i = from; i < to; i++) {
         const distance = all[i]!;
         if (Math.trunc((distance - least) * scale) === bucket) kept[at++] = distance;

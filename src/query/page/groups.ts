@@ -1,8 +1,7 @@
+import { type Budget, inStretches } from '../../budget.js';
 import { type Blocks, putUnion } from '../../dataset/blocks.js';
 import { countMarked, listMarkedRows } from '../common/marks.js';
-import { isWork, type Meter, type Work } from '../common/work.js';
 import type { Centre } from '../region/centre.js';
-import { each } from './distances.js';
 import type { Places } from './ordered.js';
 
 /**
@@ -62,15 +61,15 @@ interface Band {
  * places asked for when sorted by distance: they are counted and never measured. Writes the others
  * to the list, ascending, and returns them, with the places among them.
  */
-export function* leaveOutGroups(
-  meter: Meter,
+export function leaveOutGroups(
+  budget: Budget,
   blocks: Blocks,
   centre: Centre,
   bits: Int32Array,
   list: Int32Array,
   { from, to }: Places,
-): Work<Narrowed> {
-  const before = yield* countBefore(meter, blocks, bits);
+): Narrowed {
+  const before = countBefore(budget, blocks, bits);
   const total = blocks.starts.length - 1;
   const band: Band = { least: 0, most: 1, from, to };
   // all blocks, as one group
@@ -79,14 +78,14 @@ export function* leaveOutGroups(
   let size = total;
   for (const part of GROUP_BLOCKS) {
     if (part >= size) continue;
-    groups = yield* cutGroups(meter, blocks, centre, before, groups, size, part);
+    groups = cutGroups(budget, blocks, centre, before, groups, size, part);
     size = part;
-    yield* narrow(meter, groups, band);
+    narrow(budget, groups, band);
   }
 
   const { starts } = blocks;
   let kept = 0;
-  yield* each(meter, groups.length, LIST_BLOCK * size, (start, end) => {
+  inStretches(budget, 0, groups.length, LIST_BLOCK * size, (start, end) => {
     for (let group = start; group < end; group++) {
       const first = groups.first[group]!;
       const last = Math.min(first + size, total);
@@ -107,9 +106,9 @@ function newGroups(most: number): Groups {
 }
 
 /** The matches before each block, and behind the last one all of them. */
-function* countBefore(meter: Meter, { starts }: Blocks, bits: Int32Array): Work<Int32Array> {
+function countBefore(budget: Budget, { starts }: Blocks, bits: Int32Array): Int32Array {
   const before = new Int32Array(starts.length);
-  yield* each(meter, starts.length - 1, COUNT_BLOCK, (from, to) => {
+  inStretches(budget, 0, starts.length - 1, COUNT_BLOCK, (from, to) => {
     let count = before[from]!;
     for (let block = from; block < to; block++) {
       count += countMarked(bits, starts[block]!, starts[block + 1]!);
@@ -123,15 +122,15 @@ function* countBefore(meter: Meter, { starts }: Blocks, bits: Int32Array): Work<
  * Cuts groups of `size` blocks into groups of `part`, drops those without a match, and bounds the
  * others.
  */
-function* cutGroups(
-  meter: Meter,
+function cutGroups(
+  budget: Budget,
   { starts, boxes }: Blocks,
   centre: Centre,
   before: Int32Array,
   groups: Groups,
   size: number,
   part: number,
-): Work<Groups> {
+): Groups {
   const total = starts.length - 1;
   const parts = newGroups(groups.length * Math.ceil(size / part));
   const box = new Float64Array(4);
@@ -148,24 +147,22 @@ function* cutGroups(
       parts.sizes[at] = matches;
       parts.nearest[at] = centre.least;
       parts.farthest[at] = centre.most;
-      meter.left -= BOUND_GROUP;
-      if (meter.left < 0) yield;
+      budget.charge(BOUND_GROUP);
     }
   }
   return parts;
 }
 
 /** Narrows the band to what the bounds of the groups tell, and drops the groups beside it. */
-function* narrow(meter: Meter, groups: Groups, band: Band): Work<void> {
+function narrow(budget: Budget, groups: Groups, band: Band): void {
   for (let look = 0; look < LOOKS && groups.length > 1; look++) {
     const span = band.most - band.least;
-    const work = lookOnce(meter, groups, band);
-    if (isWork(work)) yield* work;
+    lookOnce(budget, groups, band);
     if (band.most - band.least > span * WORTH_IT) return;
   }
 }
 
-function* lookOnce(meter: Meter, groups: Groups, band: Band): Work<void> {
+function lookOnce(budget: Budget, groups: Groups, band: Band): void {
   const { first, sizes, nearest, farthest } = groups;
   const { least, most, from, to } = band;
   const scale = most - least > LEAST_SPAN ? BUCKETS / (most - least) : 0;
@@ -175,7 +172,7 @@ function* lookOnce(meter: Meter, groups: Groups, band: Band): Work<void> {
   // matches in groups that begin in each bucket, and that end in it
   const begin = new Int32Array(BUCKETS);
   const end = new Int32Array(BUCKETS);
-  yield* each(meter, groups.length, LOOK_AT_GROUP, (start, stop) => {
+  inStretches(budget, 0, groups.length, LOOK_AT_GROUP, (start, stop) => {
     for (let group = start; group < stop; group++) {
       begin[bucketOf(nearest[group]!)]! += sizes[group]!;
       end[bucketOf(farthest[group]!)]! += sizes[group]!;
@@ -189,7 +186,7 @@ function* lookOnce(meter: Meter, groups: Groups, band: Band): Work<void> {
   for (let count = end[0]!; count < to; count += end[high]!) high++;
 
   let kept = 0;
-  yield* each(meter, groups.length, LOOK_AT_GROUP, (start, stop) => {
+  inStretches(budget, 0, groups.length, LOOK_AT_GROUP, (start, stop) => {
     for (let group = start; group < stop; group++) {
       const size = sizes[group]!;
       if (bucketOf(farthest[group]!) < low) {

@@ -1,17 +1,17 @@
 import { around } from 'geokdbush';
+import { inStretches } from '../../budget.js';
 import type { Dataset } from '../../dataset/dataset.js';
 import { firstAbove } from '../../dataset/order.js';
 import type { Row } from '../../dataset/row.js';
 import type { Filters } from '../../model/query.js';
 import { listRows, type Matches, markMatches } from '../common/matches.js';
-import { chooseNearestWay, type Way } from '../common/plan.js';
+import { chooseNearestWay, NEAREST, OUTWARDS, type Way } from '../common/plan.js';
 import type { Runs } from '../common/runs.js';
 import { FEW, type Scratch } from '../common/scratch.js';
 import { sortNumbers } from '../common/sort.js';
-import { andThen, isWork, type Step, type Work } from '../common/work.js';
 import { Centre } from '../region/centre.js';
 import type { Region } from '../region/overlap.js';
-import { distancesAt, each, leaveOutDistances, type Measured, measureMany } from './distances.js';
+import { distancesAt, leaveOutDistances, type Measured, measureMany } from './distances.js';
 import { leaveOutGroups } from './groups.js';
 import { type Places, takeOrdered } from './ordered.js';
 import { selectFew, selectRanked } from './select.js';
@@ -56,11 +56,11 @@ export function takeNearest(
   filters: Filters,
   places: Places,
   forced?: Way,
-): Step<void> {
+): void {
   const { lon, lat } = filters.circle!;
   const centre = new Centre(lon, lat);
-  const { meter } = scratch;
-  meter.way = 'distances';
+  const { budget } = scratch;
+  budget.way = 'distances';
   if (matches.form === 'runs') {
     // with a box as well, all that is near may lie outside it: no telling how far a search would go
     const choice =
@@ -68,18 +68,22 @@ export function takeNearest(
     if ((forced ?? choice) === 'walk') {
       const found = searchOutwards(dataset, scratch, centre, matches.region, places, matches.count);
       if (found !== undefined) {
-        meter.way = 'outwards';
-        return pick(dataset, scratch, found, places);
+        budget.way = 'outwards';
+        pick(dataset, scratch, found, places);
+        return;
       }
     }
     if (areInOnePlace(dataset, matches.runs)) {
-      return takeOrdered(dataset, scratch, matches, dataset.byId, false, places);
+      takeOrdered(dataset, scratch, matches, dataset.byId, false, places);
+      return;
     }
   }
-  if (matches.count > NOT_MANY) return select(dataset, scratch, centre, matches, places);
-  return andThen(listRows(scratch, matches), (rows) =>
-    pick(dataset, scratch, measureFew(dataset, scratch, centre, rows), places),
-  );
+  if (matches.count > NOT_MANY) {
+    select(dataset, scratch, centre, matches, places);
+    return;
+  }
+  const rows = listRows(scratch, matches);
+  pick(dataset, scratch, measureFew(dataset, scratch, centre, rows), places);
 }
 
 /** Whether all rows of the runs share their coordinates: then ids alone put them in order. */
@@ -101,25 +105,23 @@ function areInOnePlace({ blocks, coords }: Dataset, { bounds, length }: Runs): b
 }
 
 /**
- * Picks the page out of many matches, in pieces. As bits they ascend: whole blocks of neighbours
- * are counted unseen.
+ * Picks the page out of many matches. As bits they ascend: whole blocks of neighbours are counted
+ * unseen.
  */
-function* select(
+function select(
   dataset: Dataset,
   scratch: Scratch,
   centre: Centre,
   matches: Matches,
   places: Places,
-): Work<void> {
+): void {
   const { coords, blocks } = dataset;
-  const { meter, rows } = scratch;
-  const marking = markMatches(dataset, scratch, matches);
-  const bits = isWork(marking) ? yield* marking : marking;
-  const near = yield* leaveOutGroups(meter, blocks, centre, bits, rows, places);
-  const all = yield* measureMany(meter, coords, centre, near.rows);
-  const nearer = yield* leaveOutDistances(meter, all, near.places);
-  const picking = pick(dataset, scratch, nearer.measured, nearer.places);
-  if (isWork(picking)) yield* picking;
+  const { budget, rows } = scratch;
+  const bits = markMatches(dataset, scratch, matches);
+  const near = leaveOutGroups(budget, blocks, centre, bits, rows, places);
+  const all = measureMany(budget, coords, centre, near.rows);
+  const nearer = leaveOutDistances(budget, all, near.places);
+  pick(dataset, scratch, nearer.measured, nearer.places);
 }
 
 /** Tells that a search outwards has looked at more rows than it may. */
@@ -138,6 +140,7 @@ function searchOutwards(
   count: number,
 ): Measured | undefined {
   const { radiusIndex, coords } = dataset;
+  scratch.budget.charge(OUTWARDS + to * NEAREST);
   let looks = FEWEST_LOOKS + LOOKS_PER_ROW * to;
   const test = (row: Row): boolean => {
     if (looks-- === 0) throw new GivenUp();
@@ -165,24 +168,19 @@ function searchOutwards(
  */
 function measureFew(
   { coords }: Dataset,
-  { selection, meter }: Scratch,
+  { selection, budget }: Scratch,
   centre: Centre,
   rows: Int32Array,
 ): Measured {
   const { length } = rows;
-  meter.looks += length;
+  budget.looks += length;
   const distances = length <= FEW ? selection.keys.subarray(0, length) : new Float64Array(length);
   for (let i = 0; i < length; i++) distances[i] = centre.to(coords, rows[i]!);
   return { rows, distances };
 }
 
 /** Writes the rows at the places to the page, by distance, then id. */
-function pick(
-  dataset: Dataset,
-  scratch: Scratch,
-  measured: Measured,
-  { from, to }: Places,
-): Step<void> {
+function pick(dataset: Dataset, scratch: Scratch, measured: Measured, { from, to }: Places): void {
   const { rows, distances } = measured;
   const { ranks } = dataset.byId;
   if (rows.length <= FEW) {
@@ -191,23 +189,23 @@ function pick(
     if (distances.buffer !== selection.keys.buffer) selection.keys.set(distances);
     let most = 0;
     for (let i = 0; i < distances.length; i++) most = Math.max(most, distances[i]!);
-    if (selectFew(selection, rows, most, ranks, from, to, scratch.page)) return undefined;
+    if (selectFew(selection, rows, most, ranks, from, to, scratch.page)) return;
   }
-  return pickTied(dataset, scratch, measured, { from, to });
+  pickTied(dataset, scratch, measured, { from, to });
 }
 
 /**
  * The same where many may be equally far away. All between the first and the last distance of the
  * page is on it; of what is at these two, which may be a great deal, ids decide.
  */
-function* pickTied(
+function pickTied(
   { byId }: Dataset,
   scratch: Scratch,
   { rows, distances }: Measured,
   { from, to }: Places,
-): Work<void> {
-  const { meter, page } = scratch;
-  const [least, most] = yield* distancesAt(meter, distances, from, to - 1);
+): void {
+  const { budget, page } = scratch;
+  const [least, most] = distancesAt(budget, distances, from, to - 1);
   let before = 0;
   const list = new Int32Array(to - from);
   let listed = 0;
@@ -216,7 +214,7 @@ function* pickTied(
   const last = new Int32Array(rows.length);
   let firsts = 0;
   let lasts = 0;
-  yield* each(meter, rows.length, COMPARE + LOOK_UP, (start, end) => {
+  inStretches(budget, 0, rows.length, COMPARE + LOOK_UP, (start, end) => {
     for (let i = start; i < end; i++) {
       const distance = distances[i]!;
       if (distance < least) before++;
@@ -229,20 +227,18 @@ function* pickTied(
   const between = list.subarray(0, listed);
   const compare = (a: number, b: number): number =>
     distances[a]! - distances[b]! || idRank(a) - idRank(b);
-  const sorting = sortNumbers(between, compare, meter);
-  if (isWork(sorting)) yield* sorting;
+  sortNumbers(between, compare, budget);
   const middle = between.map((i) => rows[i]!);
 
   const skipped = from - before;
   const head = Math.min(firsts - skipped, to - from);
-  yield* take(first.subarray(0, firsts), skipped, page.subarray(0, head));
+  take(first.subarray(0, firsts), skipped, page.subarray(0, head));
   page.set(middle, head);
-  yield* take(last.subarray(0, lasts), 0, page.subarray(head + middle.length, to - from));
+  take(last.subarray(0, lasts), 0, page.subarray(head + middle.length, to - from));
 
   /** Writes the rows of the smallest ids after the first `skip`, as many as there is room for. */
-  function* take(tied: Int32Array, skip: number, out: Uint32Array): Work<void> {
+  function take(tied: Int32Array, skip: number, out: Uint32Array): void {
     if (out.length === 0) return;
-    const step = selectRanked(scratch, tied, byId, skip, skip + out.length, out);
-    if (isWork(step)) yield* step;
+    selectRanked(scratch, tied, byId, skip, skip + out.length, out);
   }
 }

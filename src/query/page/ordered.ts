@@ -20,7 +20,6 @@ import {
 } from '../common/plan.js';
 import { FEW, type Scratch } from '../common/scratch.js';
 import type { Window } from '../common/windows.js';
-import { andThen, type Step } from '../common/work.js';
 import { selectFew, selectRanked } from './select.js';
 import { type RowTest, Walk } from './walk.js';
 
@@ -45,13 +44,13 @@ export function takeOrdered(
   descending: boolean,
   places: Places,
   forced?: Way,
-): Step<void> {
+): void {
   const length = places.to - places.from;
   // descending pages are ascending ones counted from the end, turned round
   const from = descending ? matches.count - places.to : places.from;
   const page = scratch.page.subarray(0, length);
-  const taking = takeAscending(dataset, scratch, matches, order, from, page, forced);
-  return descending ? andThen(taking, () => void page.reverse()) : taking;
+  takeAscending(dataset, scratch, matches, order, from, page, forced);
+  if (descending) page.reverse();
 }
 
 /** Fills the page with the matches from place `from` of the order on. */
@@ -63,19 +62,19 @@ function takeAscending(
   from: number,
   page: Uint32Array,
   forced?: Way,
-): Step<void> {
+): void {
   const windows = windowsOf(matches);
   const others = windows.filter((window) => window.order !== order);
   let range = windows.find((window) => window.order === order)?.range ?? wholeOf(order);
   if (others.length === 0 && (matches.form === 'windows' || matches.form === 'all')) {
     page.set(order.rows.subarray(range.from + from, range.from + from + page.length));
-    scratch.meter.way = 'slice';
+    scratch.budget.way = 'slice';
     return;
   }
   const { count, form } = matches;
   const { length } = page;
   if (form !== 'windows' && count > MANY) {
-    for (const window of others) range = narrowRange(dataset, order, range, window, scratch.meter);
+    for (const window of others) range = narrowRange(dataset, order, range, window, scratch.budget);
   }
   const span = range.to - range.from;
   const end = Math.min(from + length, count - from);
@@ -89,32 +88,30 @@ function takeAscending(
       cellRows: hasCells ? cellRows(dataset) : undefined,
       hasWalked,
     });
-  return take(forced === undefined ? choose(false) : { way: forced, budget: Infinity });
+  take(forced === undefined ? choose(false) : { way: forced, most: Infinity });
 
-  function take({ way, budget }: Choice): Step<void> {
-    scratch.meter.way = way;
-    if (way === 'select') return select(scratch, matches, order, from, page);
-    if (way === 'cells' && hasCells) {
-      return new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.meter);
+  function take({ way, most }: Choice): void {
+    scratch.budget.way = way;
+    if (way === 'select') select(scratch, matches, order, from, page);
+    else if (way === 'cells' && hasCells) {
+      new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.budget);
+    } else {
+      const walk = new Walk(count, from, range, order, page);
+      if (way === 'mark' || form === 'rows') takeMarked(dataset, scratch, matches, walk);
+      else {
+        const [test, cost] = rowTest(matches, others);
+        if (!walk.run(test, cost, scratch.budget, most)) take(choose(true));
+      }
     }
-    const walk = new Walk(count, from, range, order, page);
-    if (way === 'mark' || form === 'rows') return takeMarked(dataset, scratch, matches, walk);
-    const [test, cost] = rowTest(matches, others);
-    return andThen(walk.run(test, cost, scratch.meter, budget), (isDone) =>
-      isDone ? undefined : take(choose(true)),
-    );
   }
 }
 
 /** Walks by a bit for each match: the bits of a million rows fit the cache, their ranks do not. */
-function takeMarked(dataset: Dataset, scratch: Scratch, matches: Matches, walk: Walk): Step<void> {
-  const { meter } = scratch;
-  return andThen(markMatches(dataset, scratch, matches), (bits) =>
-    andThen(walk.pass(bits, meter), () => {
-      const walking = walk.run((row) => bitOf(bits, row) === 1, MARKED, meter, Infinity);
-      return andThen(walking, () => undefined);
-    }),
-  );
+function takeMarked(dataset: Dataset, scratch: Scratch, matches: Matches, walk: Walk): void {
+  const { budget } = scratch;
+  const bits = markMatches(dataset, scratch, matches);
+  walk.pass(bits, budget);
+  walk.run((row) => bitOf(bits, row) === 1, MARKED, budget, Infinity);
 }
 
 const NO_WINDOWS: readonly Window[] = [];
@@ -153,15 +150,14 @@ function select(
   order: Order,
   from: number,
   page: Uint32Array,
-): Step<void> {
+): void {
   const to = from + page.length;
-  return andThen(listRows(scratch, matches), (rows) => {
-    if (rows.length <= FEW) {
-      const { selection } = scratch;
-      const { ranks } = order;
-      for (let i = 0; i < rows.length; i++) selection.keys[i] = ranks[rows[i]!]!;
-      if (selectFew(selection, rows, ranks.length, ranks, from, to, page)) return;
-    }
-    return selectRanked(scratch, rows, order, from, to, page);
-  });
+  const rows = listRows(scratch, matches);
+  if (rows.length <= FEW) {
+    const { selection } = scratch;
+    const { ranks } = order;
+    for (let i = 0; i < rows.length; i++) selection.keys[i] = ranks[rows[i]!]!;
+    if (selectFew(selection, rows, ranks.length, ranks, from, to, page)) return;
+  }
+  selectRanked(scratch, rows, order, from, to, page);
 }

@@ -1,13 +1,14 @@
+import { inStretches } from '../../budget.js';
 import type { Order } from '../../dataset/order.js';
 import { NEIGHBOUR, SCATTERED } from '../common/plan.js';
 import {
   BITS_PER_SPAN,
   BUCKETS,
+  clearSelection,
   type Scratch,
   type Selection,
   SPAN_SHIFT,
 } from '../common/scratch.js';
-import { andThen, inStretches, type Step } from '../common/work.js';
 
 /**
  * More than this in one bucket of a few: they are so close together that insertion would be slow.
@@ -84,29 +85,28 @@ function sortByInsertion(
  * front of `out`.
  */
 export function selectRanked(
-  { selection, meter }: Scratch,
+  { selection, budget }: Scratch,
   rows: Int32Array,
   order: Order,
   from: number,
   to: number,
   out: Uint32Array,
-): Step<void> {
+): void {
   const { ranks } = order;
   if (sortIsCheaper(rows.length, ranks.length)) {
     const sorted = rows.map((row) => ranks[row]!).sort();
     for (let i = from; i < to; i++) out[i - from] = order.rows[sorted[i]!]!;
     return;
   }
-  const marking = inStretches(meter, 0, rows.length, SCATTERED, (first, end) =>
+  selection.isUsed = true;
+  inStretches(budget, 0, rows.length, SCATTERED, (first, end) =>
     markRanks(selection, rows, ranks, first, end),
   );
-  return andThen(marking, () => {
-    readBits(selection, from, to, out);
-    meter.left -= (to - from) * NEIGHBOUR;
-    // a page is merged out of as many rows as points were accepted
-    return inStretches(meter, 0, to - from, SCATTERED, (first, end) => {
-      for (let i = first; i < end; i++) out[i] = order.rows[out[i]!]!;
-    });
+  readBits(selection, from, to, out);
+  budget.charge((to - from) * NEIGHBOUR);
+  // a page is merged out of as many rows as points were accepted
+  inStretches(budget, 0, to - from, SCATTERED, (first, end) => {
+    for (let i = first; i < end; i++) out[i] = order.rows[out[i]!]!;
   });
 }
 
@@ -131,7 +131,8 @@ function markRanks(
 }
 
 /** Writes the ranks at places `from` to `to - 1` of those that are marked, and clears the marks. */
-function readBits({ bits, spans }: Selection, from: number, to: number, out: Uint32Array): void {
+function readBits(selection: Selection, from: number, to: number, out: Uint32Array): void {
+  const { bits, spans } = selection;
   let span = 0;
   let before = 0;
   while (before + spans[span]! <= from) before += spans[span++]!;
@@ -143,6 +144,5 @@ function readBits({ bits, spans }: Selection, from: number, to: number, out: Uin
       place++;
     }
   }
-  bits.fill(0);
-  spans.fill(0);
+  clearSelection(selection);
 }

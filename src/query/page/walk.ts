@@ -1,8 +1,8 @@
+import type { Budget } from '../../budget.js';
 import type { Order, RankRange } from '../../dataset/order.js';
 import type { Rank, Row } from '../../dataset/row.js';
 import { bitOf } from '../common/marks.js';
 import { MARKED } from '../common/plan.js';
-import type { Meter, Step, Work } from '../common/work.js';
 
 /** Whether a row is a match. */
 export type RowTest = (row: Row) => boolean;
@@ -32,25 +32,19 @@ export class Walk {
 
   /**
    * Tests rows, each at a cost, until the page is full. Returns false when that takes more than
-   * `budget` rows.
+   * `most` rows.
    */
-  run(test: RowTest, cost: number, meter: Meter, budget: number): Step<boolean> {
-    const most = Math.ceil(meter.stretch / cost);
-    if (this.#test(test, Math.min(most, budget), meter)) return true;
-    return budget <= most ? false : this.#goOn(test, cost, meter, budget - most, most);
-  }
-
-  *#goOn(test: RowTest, cost: number, meter: Meter, budget: number, most: number): Work<boolean> {
-    for (let left = budget; left > 0; left -= most) {
-      meter.left -= most * cost;
-      if (meter.left < 0) yield;
-      if (this.#test(test, Math.min(most, left), meter)) return true;
+  run(test: RowTest, cost: number, budget: Budget, most: number): boolean {
+    const stretch = Math.ceil(budget.stretch / cost);
+    for (let left = most; left > 0; left -= stretch) {
+      if (this.#test(test, Math.min(stretch, left), budget)) return true;
+      budget.charge(stretch * cost);
     }
     return false;
   }
 
   /** Tests `most` rows at most; returns whether the page is full. */
-  #test(test: RowTest, most: number, meter: Meter): boolean {
+  #test(test: RowTest, most: number, budget: Budget): boolean {
     const rows = this.#rows;
     const page = this.#page;
     const step = this.#step;
@@ -63,7 +57,7 @@ export class Walk {
       if (toPass > 0) toPass--;
       else page[step > 0 ? taken++ : page.length - ++taken] = row;
     }
-    meter.looks += Math.abs(rank - this.#rank);
+    budget.looks += Math.abs(rank - this.#rank);
     this.#rank = rank;
     this.#toPass = toPass;
     this.#taken = taken;
@@ -74,20 +68,13 @@ export class Walk {
    * Goes on by bits to a stride before the page at most: matches are counted, every other branch
    * would be mispredicted.
    */
-  pass(bits: Int32Array, meter: Meter): Step<void> {
-    const most = Math.ceil(meter.stretch / MARKED);
-    return this.#pass(bits, most, meter) ? undefined : this.#passOn(bits, meter, most);
-  }
-
-  *#passOn(bits: Int32Array, meter: Meter, most: number): Work<void> {
-    do {
-      meter.left -= meter.stretch;
-      if (meter.left < 0) yield;
-    } while (!this.#pass(bits, most, meter));
+  pass(bits: Int32Array, budget: Budget): void {
+    const stretch = Math.ceil(budget.stretch / MARKED);
+    while (!this.#pass(bits, stretch, budget)) budget.charge(stretch * MARKED);
   }
 
   /** Passes some `most` rows at most; returns whether the page is near. */
-  #pass(bits: Int32Array, most: number, meter: Meter): boolean {
+  #pass(bits: Int32Array, most: number, budget: Budget): boolean {
     const rows = this.#rows;
     const step = this.#step;
     let rank = this.#rank;
@@ -97,7 +84,7 @@ export class Walk {
         toPass -= bitOf(bits, rows[rank]!);
       }
     }
-    meter.looks += Math.abs(rank - this.#rank);
+    budget.looks += Math.abs(rank - this.#rank);
     this.#rank = rank;
     this.#toPass = toPass;
     return toPass < STRIDE;

@@ -90,17 +90,17 @@ test('deep pages are walked to by bits, and selected once that passes most of th
 });
 
 test('a walk may pass some times the rows that are expected, but none that cost more than another way', () => {
-  assert.is(chooseWay(1, MILLION, MILLION, 'windows').budget, 1_008);
-  const { way, budget } = chooseWay(100, 10_000, MILLION, 'windows');
+  assert.is(chooseWay(1, MILLION, MILLION, 'windows').most, 1_008);
+  const { way, most } = chooseWay(100, 10_000, MILLION, 'windows');
   assert.is(way, 'walk');
-  assert.ok(budget > 10_000 && budget < 20_000, String(budget));
+  assert.ok(most > 10_000 && most < 20_000, String(most));
 });
 
 test('after a walk that was given up, the way is chosen as if all matches were at the far end', () => {
   for (const form of ['runs', 'windows'] as const) {
     const walked = { hasWalked: true, marking: 30_000 };
-    assert.equal(chooseWay(100, 500_000, MILLION, form), { way: 'walk', budget: 2_600 });
-    assert.equal(chooseWay(100, 500_000, MILLION, form, walked), { way: 'mark', budget: 0 });
+    assert.equal(chooseWay(100, 500_000, MILLION, form), { way: 'walk', most: 2_600 });
+    assert.equal(chooseWay(100, 500_000, MILLION, form, walked), { way: 'mark', most: 0 });
     assert.is(chooseWay(100, 10_000, MILLION, form, { hasWalked: true }).way, 'select');
   }
   const cells = { cellRows: 2_048, hasWalked: true };
@@ -110,7 +110,7 @@ test('after a walk that was given up, the way is chosen as if all matches were a
 test('the first page of many bits is walked to, on trial where they may lie at the far end', () => {
   assert.equal(chooseWay(100, 90_000, MILLION, 'bits', { marking: 0, listing: 200_000 }), {
     way: 'walk',
-    budget: 9_896,
+    most: 9_896,
   });
   const walked = { marking: 0, listing: 200_000, hasWalked: true };
   assert.is(chooseWay(100, 90_000, MILLION, 'bits', walked).way, 'select');

@@ -1,16 +1,16 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Budget } from '../../../src/budget.js';
 import { cutBlocks } from '../../../src/dataset/blocks.js';
 import { Random } from '../../../src/generate/random.js';
 import { markRows } from '../../../src/query/common/marks.js';
-import { createMeter, drain, PIECE } from '../../../src/query/common/work.js';
 import { distancesAt, leaveOutDistances } from '../../../src/query/page/distances.js';
 import { leaveOutGroups } from '../../../src/query/page/groups.js';
 import { Centre } from '../../../src/query/region/centre.js';
 import { treeCoords } from '../../support/tree-coords.js';
 
 const SEED = 81;
-const meter = createMeter(PIECE);
+const budget = new Budget();
 
 function ascending(numbers: Iterable<number>): number[] {
   return [...numbers].sort((a, b) => a - b);
@@ -40,10 +40,7 @@ test('the distances at the places asked for are kept, whatever their spread', ()
     const distances = Float64Array.from({ length: count }, spread);
     const rows = Int32Array.from({ length: count }, (_, i) => 7 * i);
     const { from, to } = placesOf(random, count);
-    const { measured, places } = drain(
-      leaveOutDistances(meter, { rows, distances }, { from, to }),
-      meter,
-    );
+    const { measured, places } = leaveOutDistances(budget, { rows, distances }, { from, to });
     const label = `seed ${SEED}, round ${round}: ${from} to ${to} of ${count}`;
     assert.is(places.to - places.from, to - from, label);
     const wanted = ascending(distances).slice(from, to);
@@ -56,7 +53,7 @@ test('the distances at the places asked for are kept, whatever their spread', ()
       const sharing = (list: Float64Array): number => list.filter((one) => one === edge).length;
       assert.is(sharing(measured.distances), sharing(distances), label);
     }
-    const edges = drain(distancesAt(meter, distances, from, to - 1), meter);
+    const edges = distancesAt(budget, distances, from, to - 1);
     assert.equal(edges, [wanted[0], wanted.at(-1)], label);
     kept += measured.rows.length;
     total += count;
@@ -79,7 +76,7 @@ test('the rows at the places asked for are kept, of blocks anywhere on the map',
     const bits = new Int32Array(Math.ceil(9_001 / 32));
     markRows(bits, rows, 0, rows.length);
     const list = new Int32Array(9_001);
-    const near = drain(leaveOutGroups(meter, blocks, centre, bits, list, { from, to }), meter);
+    const near = leaveOutGroups(budget, blocks, centre, bits, list, { from, to });
     const label = `seed ${SEED}, round ${round}: ${from} to ${to} of ${rows.length}`;
     const sorted = (list: Int32Array): number[] =>
       ascending(Array.from(list, (row) => centre.to(coords, row)));

@@ -7,7 +7,6 @@ import {
   FEW,
   type Scratch,
 } from '../../../src/query/common/scratch.js';
-import { drain } from '../../../src/query/common/work.js';
 import { selectFew, selectRanked } from '../../../src/query/page/select.js';
 import { assertSame } from '../../support/same.js';
 
@@ -26,7 +25,7 @@ function assertSelect(
   const rows = Uint32Array.from({ length: domain }, (_, rank) => rank);
   const order = { keys: new Float64Array(0), rows, ranks: new Int32Array(rows) };
   const out = new Uint32Array(to - from + 2).fill(99);
-  drain(selectRanked(scratch, Int32Array.from(ranks), order, from, to, out), scratch.meter);
+  selectRanked(scratch, Int32Array.from(ranks), order, from, to, out);
   const expected = ranks.toSorted((a, b) => a - b).slice(from, to);
   assertSame(out, [...expected, 99, 99], label);
   assert.ok(

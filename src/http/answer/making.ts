@@ -1,0 +1,78 @@
+import type { Budget } from '../../budget.js';
+import { type Hash, hashBytes } from '../../dataset/content-hash.js';
+import type { State } from '../../live/generation.js';
+import type { BodyMemory, Page, QueryWork } from '../formats/format.js';
+import { pageTooLarge } from '../request/errors.js';
+import { hashPage, spellHash } from './etag.js';
+import { type AnswerHead, codedHead, createHeads, type Dependence } from './head.js';
+import type { Question } from './question.js';
+import type { Served, View } from './view.js';
+
+/** An answer as it is made, not yet compressed. */
+export interface Made {
+  /** The answers that the client may get: compressed, where it may be, then as it is. */
+  readonly heads: readonly AnswerHead[];
+  readonly body: Buffer<ArrayBuffer>;
+  readonly work: QueryWork | undefined;
+  readonly state: State;
+}
+
+/** What an answer may take, and whether it is needed. */
+export interface Means {
+  readonly budget: Budget;
+  readonly memory: BodyMemory;
+  /** Whether the client has one of these answers already. */
+  isKnown(heads: readonly AnswerHead[]): boolean;
+}
+
+/**
+ * Makes the answer to a question; undefined where the client has it already. Throws the errors of
+ * its view, and what the budget throws.
+ */
+export type Make = (question: Question, served: Served, means: Means) => Made | undefined;
+
+/** What decides about answers besides questions and points. */
+export interface MakeSettings extends Pick<Dependence, 'compress' | 'corsOrigin'> {
+  /** Bounds the bytes that the records of a page have as JSON. */
+  readonly maxPageBytes: number;
+}
+
+/** Makes the {@link Make} of a view. */
+export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): Make {
+  const heads = createHeads(settings, view);
+
+  /** What the answers begin with that the client may get. */
+  function headsOf({ coding, name, ...question }: Question, state: State, content: Hash) {
+    const lasts = view.lasts?.(question.wanted as Wanted, state.name) === true;
+    const format = view.formats[question.format]!;
+    const plain = heads.of(state, format, name + spellHash(content), lasts);
+    return coding === undefined ? [plain] : [codedHead(plain, coding), plain];
+  }
+
+  return (question, served, { budget, memory, isKnown }) => {
+    const { state } = served;
+    const { asked, target } = question;
+    const format = view.formats[question.format]!;
+    const { isNamedByBody, maxBytes, sizeParameter } = format;
+    const page = view.find(question.wanted as Wanted, asked, served, budget);
+    checkSize(page, Math.min(settings.maxPageBytes, maxBytes), sizeParameter);
+    const early = isNamedByBody ? undefined : headsOf(question, state, hashPage(page));
+    if (early !== undefined && isKnown(early)) return undefined;
+    const headers = isNamedByBody ? heads.shared(format) : [];
+    const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
+    const body = format.encode(page, exchange);
+    const named = early ?? headsOf(question, state, hashBytes([body]));
+    if (early === undefined && isKnown(named)) {
+      memory.give(body);
+      return undefined;
+    }
+    return { heads: named, body, work: page.work, state };
+  };
+}
+
+/** Refuses a page whose records have more bytes than `limit`, before there is memory for them. */
+function checkSize({ records }: Page, limit: number, parameter?: string): void {
+  const { count, size } = records;
+  if (size <= limit || count <= 1) return;
+  throw pageTooLarge({ count, size, longest: records.longest(), limit }, parameter);
+}

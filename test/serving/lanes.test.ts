@@ -1,0 +1,113 @@
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sharedArray } from '../../src/common-array.js';
+import { buildDataset } from '../../src/dataset/build.js';
+import type { LaneAnswer, LaneQuestion } from '../../src/http/answer/question.js';
+import { createGeneration, type Generation, identityOf } from '../../src/live/generation.js';
+import type { Query } from '../../src/model/query.js';
+import { createLanes, type Lanes } from '../../src/serving/lanes.js';
+import type { ServeSettings } from '../../src/settings/setting.js';
+import { readerOf } from '../support/engine.js';
+import { scatterNotes } from '../support/notes.js';
+
+const settings = {
+  timeZone: 'UTC',
+  corsOrigin: ['*'],
+  maxPageBytes: 2 ** 23,
+  compress: false,
+} as unknown as ServeSettings;
+const notes = scatterNotes(7, 2_000);
+const dataset = await buildDataset(readerOf(notes));
+
+function generationOf(digest: string): Generation {
+  return createGeneration({ dataset, extra: [], digest, loadedAt: 1 });
+}
+
+const first = generationOf('0123456789abcdef');
+let lanes: Lanes;
+
+function start(threads = 1): Lanes {
+  lanes = createLanes({ settings, posts: false }, threads, pino({ level: 'silent' }));
+  return lanes;
+}
+
+test.after.each(() => lanes.close());
+
+/** Asks for a page of the list, as JSON or for people. */
+function questionOf(generation: Generation, page: Partial<Query> = {}, format = 0): LaneQuestion {
+  const wanted = { filters: {}, ordering: 'id', page: 1, pageSize: 10, ...page };
+  return {
+    ...{ view: 'points', wanted, format, coding: undefined, name: 'name', client: 'somebody' },
+    asked: { origin: 'http://a', pairs: [], path: {}, user: undefined },
+    target: '/rest/map_data_points/',
+    generation: identityOf(generation),
+    state: generation.state(),
+    ended: sharedArray(Int32Array, 1),
+  };
+}
+
+function made(answer: LaneAnswer): Extract<LaneAnswer, { heads: unknown }> {
+  if ('heads' in answer) return answer;
+  throw new Error(JSON.stringify(answer));
+}
+
+function statusOf(answer: LaneAnswer): number | undefined {
+  return 'status' in answer ? answer.status : undefined;
+}
+
+test('a thread makes the answer, head and body, or its error', async () => {
+  await start(2).serve(first);
+  const { heads, body, state } = made(await lanes.ask(questionOf(first)));
+  const { count, results } = JSON.parse(Buffer.from(body).toString());
+  assert.equal([count, results.length], [2_000, 10]);
+  assert.equal(state, first.state());
+  assert.match(heads[0]!.etag, /^"0123456789abcdef-json-name/);
+  assert.match(heads[0]!.lines, 'Waypost-Snapshot: "0123456789abcdef"');
+  assert.is(statusOf(await lanes.ask(questionOf(first, { page: 999 }))), 404);
+  const all = await Promise.all(Array.from({ length: 20 }, () => lanes.ask(questionOf(first))));
+  for (const one of all) assert.equal(Buffer.from(made(one).body), Buffer.from(body));
+});
+
+test('a thread that has another generation answers all of it from that', async () => {
+  const second = generationOf('fedcba9876543210');
+  await start().serve(first);
+  lanes.start();
+  await lanes.serve(second);
+  const { heads, state } = made(await lanes.ask(questionOf(first)));
+  assert.is(state.name, 'fedcba9876543210');
+  assert.match(heads[0]!.etag, 'fedcba9876543210');
+});
+
+test('a question that nobody waits for is given up, be it waiting or under way', async () => {
+  await start().serve(first);
+  // a page for people of a thousand takes several milliseconds
+  const questions = Array.from({ length: 3 }, () => questionOf(first, { pageSize: 1000 }, 1));
+  const asked = questions.map((question) => lanes.ask(question));
+  for (const { ended } of questions.slice(0, 2)) Atomics.store(ended, 0, 1);
+  const answers = await Promise.all(asked);
+  assert.equal(answers.map(statusOf), [503, 503, undefined]);
+});
+
+test('beyond the bound a question gets 503, and those of others have their turn', async () => {
+  await start().serve(first);
+  const asked = Array.from({ length: 300 }, () => lanes.ask(questionOf(first)));
+  const other = lanes.ask({ ...questionOf(first), client: 'another' });
+  const order: string[] = [];
+  void other.then(() => order.push('other'));
+  for (const one of asked) void one.then((answer) => order.push(String(statusOf(answer))));
+  const answers = await Promise.all(asked);
+  made(await other);
+  assert.is(answers.filter((one) => statusOf(one) === 503).length, 44);
+  const answered = order.filter((one) => one !== '503');
+  assert.ok(answered.indexOf('other') <= 2, answered.join());
+});
+
+test('a thread that dies takes its question with it and is replaced', async () => {
+  await start().serve({ ...first, parts: {} as Generation['parts'] });
+  assert.is(statusOf(await lanes.ask(questionOf(first))), 503);
+  await lanes.serve(first);
+  made(await lanes.ask(questionOf(first)));
+});
+
+test.run();
