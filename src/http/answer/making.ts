@@ -42,8 +42,9 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
   const heads = createHeads(settings, view);
 
   /** What the answers begin with that the client may get. */
-  function headsOf({ coding, name, ...question }: Question, state: State, content: Hash) {
-    const lasts = view.lasts?.(question.wanted as Wanted, state.name) === true;
+  function headsOf(question: Question, state: State, content: Hash): readonly AnswerHead[] {
+    const { coding, name, wanted } = question;
+    const lasts = view.lasts?.(wanted as Wanted, state.name) === true;
     const format = view.formats[question.format]!;
     const plain = heads.of(state, format, name + spellHash(content), lasts);
     return coding === undefined ? [plain] : [codedHead(plain, coding), plain];
