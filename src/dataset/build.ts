@@ -7,6 +7,7 @@ import { isInKdOrder, KD_NODE_SIZE } from '../snapshot/kd-order.js';
 import type { SnapshotReader, TwoPassReader } from '../snapshot/snapshot.js';
 import { AttributeCollector, buildAttributes } from './attribute-collector.js';
 import { cutBlocks } from './blocks.js';
+import { rowHashesOf } from './content-hash.js';
 import type { DatasetParts } from './dataset.js';
 import { buildOrders, type OrderKeys, type Orders, refuseRepeatedIds } from './orders.js';
 import { allocateRecords, putRecords, type Records, stretchOf } from './records.js';
@@ -56,13 +57,14 @@ export async function buildDataset(
   const { kdbush, keys, readRecords, known } = layout;
   // the sorter takes the keys with it
   const thinning = thinningOf(keys.id);
+  const rowHashes = rowHashesOf(keys.id, keys.createdAt);
   const sorting = sorter === undefined ? buildOrders(keys) : sorter.sort(keys);
   const records = readRecords();
   const attributes = known?.finish() ?? buildAttributes(records, count);
   const blocks = cutBlocks(kdbush.coords as Float64Array);
   const orders = await sorting;
   refuseRepeatedIds(orders.byId);
-  const made = { blocks, ...orders, records, attributes, thinning };
+  const made = { blocks, ...orders, records, attributes, thinning, rowHashes };
   return { count, kdbush: kdbush.data, ...made, report: reader.report() };
 }
 

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Dataset } from './dataset.js';
+import { sharedArray } from '../common-array.js';
 import type { Row } from './row.js';
-import type { Tail } from './tail.js';
 
 /** Two hashes of 32 bits. */
 export interface Hash {
@@ -9,14 +8,34 @@ export interface Hash {
   readonly high: number;
 }
 
+/** Points with the hashes of their rows. */
+interface Hashed {
+  readonly rowHashes: Int32Array;
+}
+
 /**
- * Hashes the id and the time of creation of the first `count` of some rows: these two tell a record
- * from all others of one snapshot and one journal. Rows from the dataset's `count` on are rows of
- * the tail.
+ * Two hashes of 32 bits of each row's id and time of creation, which tell a record from all others
+ * of one snapshot and one journal: 8 bytes a row. A page would look in four places for each row.
+ */
+export function rowHashesOf(ids: Float64Array, createdAt: Float64Array): Int32Array {
+  const hashes = sharedArray(Int32Array, 2 * ids.length);
+  for (let row = 0; row < ids.length; row++) putRowHash(hashes, row, ids[row]!, createdAt[row]!);
+  return hashes;
+}
+
+/** Writes the two hashes of a row. */
+export function putRowHash(hashes: Int32Array, row: number, id: number, created: number): void {
+  // the upper halves are small, and the same in nearly all rows
+  hashes[2 * row] = Math.imul(id | 0, 0x85ebca6b) ^ (created * 2 ** -32);
+  hashes[2 * row + 1] = Math.imul(created | 0, 0xc2b2ae35) ^ (id * 2 ** -32);
+}
+
+/**
+ * Hashes the first `count` of some rows. Rows from the dataset's `count` on are rows of the tail.
  */
 export function hashRows(
-  { byId, byCreatedAt, count: total }: Dataset,
-  tail: Tail | undefined,
+  { count: total, rowHashes }: Hashed & { readonly count: number },
+  tail: Hashed | undefined,
   rows: ArrayLike<Row>,
   count: number,
 ): Hash {
@@ -25,15 +44,12 @@ export function hashRows(
   for (let i = 0; i < count; i++) {
     const row = rows[i]!;
     const isOwn = row < total;
-    const id = isOwn ? byId.keys[byId.ranks[row]!]! : tail!.id[row - total]!;
-    const created = isOwn
-      ? byCreatedAt.keys[byCreatedAt.ranks[row]!]!
-      : tail!.createdAt[row - total]!;
-    // the upper halves are small, and the same in nearly all rows
-    const first = Math.imul(id | 0, 0x85ebca6b) ^ (created * 2 ** -32);
-    const second = Math.imul(created | 0, 0xc2b2ae35) ^ (id * 2 ** -32);
-    low = Math.imul(rotated(low ^ first), 0x9e3779b1) + second;
-    high = Math.imul(rotated(high ^ second), 0x5f356495) + first;
+    const hashes = isOwn ? rowHashes : tail!.rowHashes;
+    const at = 2 * (isOwn ? row : row - total);
+    const first = hashes[at]!;
+    const second = hashes[at + 1]!;
+    low = (Math.imul(rotated(low ^ first), 0x9e3779b1) + second) | 0;
+    high = (Math.imul(rotated(high ^ second), 0x5f356495) + first) | 0;
   }
   return { low: low >>> 0, high: high >>> 0 };
 }

@@ -3,7 +3,9 @@ import { KD_NODE_SIZE } from '../snapshot/kd-order.js';
 import { AttributeCollector } from './attribute-collector.js';
 import type { Attributes } from './attributes.js';
 import { cutBlocks } from './blocks.js';
+import { rowHashesOf } from './content-hash.js';
 import type { DatasetParts } from './dataset.js';
+import type { Order } from './order.js';
 import { mergeOrders, refuseRepeatedIds } from './orders.js';
 import { allocateRecords, type Records, recordLength, recordStart } from './records.js';
 import { type Tail, type TailRow, tailRecord } from './tail.js';
@@ -36,9 +38,7 @@ export function mergeDataset(parts: DatasetParts, tail: Tail, length: TailRow): 
   };
   const orders = mergeOrders(parts, added, rows.rowOf);
   refuseRepeatedIds(orders.byId);
-  const { byId } = orders;
-  const ids = new Float64Array(count);
-  for (let row = 0; row < count; row++) ids[row] = byId.keys[byId.ranks[row]!]!;
+  const ids = keysOf(orders.byId);
   return {
     count,
     kdbush: rows.kdbush.data,
@@ -47,8 +47,16 @@ export function mergeDataset(parts: DatasetParts, tail: Tail, length: TailRow): 
     records: mergeRecords(parts, tail, rows),
     attributes: mergeAttributes(parts, tail, rows),
     thinning: thinningOf(ids),
+    rowHashes: rowHashesOf(ids, keysOf(orders.byCreatedAt)),
     report: { ...parts.report, points: count },
   };
+}
+
+/** The keys of an order by row. */
+function keysOf({ keys, ranks }: Order): Float64Array {
+  const byRow = new Float64Array(ranks.length);
+  for (let row = 0; row < byRow.length; row++) byRow[row] = keys[ranks[row]!]!;
+  return byRow;
 }
 
 /** Finds the rows; from there on the ids of the tree are the rows themselves. */

@@ -1,5 +1,6 @@
 import { sharedArray } from '../common-array.js';
 import type { Point } from '../model/point.js';
+import { putRowHash } from './content-hash.js';
 import { SPARE_BYTES } from './records.js';
 import {
   allocateAttributes,
@@ -31,6 +32,8 @@ export interface Tail {
   /** Microseconds since the epoch. */
   readonly createdAt: Float64Array;
   readonly modifiedAt: Float64Array;
+  /** As the dataset has them. */
+  readonly rowHashes: Int32Array;
   /** Ascending: the numbers under which the points were accepted. */
   readonly sequence: Float64Array;
   /** Where each row's record ends in {@link bytes}. */
@@ -88,6 +91,7 @@ export function continueTail(tail: Tail, merged: TailRow, capacity: TailSize): T
   for (const column of ['id', 'createdAt', 'modifiedAt', 'sequence'] as const) {
     next[column].set(tail[column].subarray(merged, length));
   }
+  next.rowHashes.set(tail.rowHashes.subarray(2 * merged, 2 * length));
   copyAttributes(next.attributes, tail.attributes, merged, length);
   next.bytes.set(tail.bytes.subarray(from, to));
   for (let row = merged; row < length; row++) next.ends[row - merged] = tail.ends[row]! - from;
@@ -142,6 +146,7 @@ export function appendToTail(tail: Tail, points: readonly AcceptedPoint[]): void
     tail.createdAt[length] = point.createdAt.micros;
     tail.modifiedAt[length] = point.modifiedAt.micros;
     tail.sequence[length] = sequence;
+    putRowHash(tail.rowHashes, length, point.id, point.createdAt.micros);
     putAttributes(tail.attributes, length, point);
     tail.bytes.set(record, at);
     tail.ends[length] = at + record.length;
@@ -179,6 +184,7 @@ function allocateTail(
     createdAt: sharedArray(Float64Array, rows),
     modifiedAt: sharedArray(Float64Array, rows),
     sequence: sharedArray(Float64Array, rows),
+    rowHashes: sharedArray(Int32Array, 2 * rows),
     ends: sharedArray(Uint32Array, rows),
     bytes: new Uint8Array(memory),
     words: new DataView(memory),

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { buildAttributes } from '../../src/dataset/attribute-collector.js';
 import { cutBlocks } from '../../src/dataset/blocks.js';
 import { buildDataset } from '../../src/dataset/build.js';
+import { rowHashesOf } from '../../src/dataset/content-hash.js';
 import { assembleDataset, type DatasetParts } from '../../src/dataset/dataset.js';
 import { mergeDataset } from '../../src/dataset/merge.js';
 import { buildOrders, type OrderKeys } from '../../src/dataset/orders.js';
@@ -48,6 +49,7 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
   assert.equal(parts.attributes, buildAttributes(parts.records, count), label);
   assert.equal(parts.blocks, cutBlocks(coords), label);
   assert.equal(parts.thinning, thinningOf(keys.id), label);
+  assert.equal(parts.rowHashes, rowHashesOf(keys.id, keys.createdAt), label);
 }
 
 test('a merged dataset is as one that is made anew, whatever is merged into how much', async () => {
