@@ -184,16 +184,33 @@ test('what no representation satisfies gets 406', async () => {
 });
 
 test('an unknown token gets 401 at every address', async () => {
-  const values = ['Token nope', 'Bearer nope', 'token nope'];
+  const header = 'Invalid token header.';
+  const details = {
+    'Token nope': 'Invalid token.',
+    'Bearer nope': 'Invalid token.',
+    'token nope': 'Invalid token.',
+    Token: `${header} No credentials provided.`,
+    'Token a b': `${header} Token string should not contain spaces.`,
+  };
   const paths = [POINTS, `${POINTS}1/`, '/rest/', '/rest/notifications/', '/rest/nope/'];
   for (const path of [...paths, '/rest/map_data_points', `${POINTS}?bbox=x`]) {
-    for (const authorization of values) {
+    for (const [authorization, detail] of Object.entries(details)) {
       for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']) {
         const reply = await service.get(path, { method, headers: { authorization } });
         assert.is(reply.status, 401, `${method} ${path} ${authorization}`);
         assert.is(reply.headers['www-authenticate'], 'Token');
-        if (method !== 'HEAD') assert.equal(reply.json(), { detail: 'Invalid token.' });
+        if (method !== 'HEAD') assert.equal(reply.json(), { detail });
       }
+    }
+  }
+});
+
+test('whoever asks by another scheme is answered like anybody', async () => {
+  for (const path of [POINTS, '/rest/', '/rest/notifications/', '/health/ready', '/rest/nope/']) {
+    const { status, text } = await service.get(path);
+    for (const authorization of ['Basic eDp5', 'Digest username="x", realm="y"', 'nope', '']) {
+      const reply = await service.get(path, { headers: { authorization } });
+      assert.equal([reply.status, reply.text], [status, text], `${path} ${authorization}`);
     }
   }
 });
