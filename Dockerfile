@@ -15,6 +15,9 @@ FROM node:${NODE_VERSION}-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
+# for snapshots from buckets; everybody else does without
+RUN npm pkg set dependencies.@aws-sdk/client-s3=3.1169.0 && npm pkg delete devDependencies.@aws-sdk/client-s3 && \
+    npm install --omit=dev --ignore-scripts
 
 FROM node:${NODE_VERSION}-slim
 WORKDIR /app

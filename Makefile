@@ -28,7 +28,7 @@ check: node_modules/.package-lock.json ## lock file, format, lint and types, cha
 	node_modules/.bin/biome ci .
 	node_modules/.bin/tsc --noEmit
 
-bench: build ## measure everything and write a report, in about ten minutes (BENCH="--large" for 10M points, too)
+bench: build ## measure and write a report, in ten minutes at most (BENCH="--large" for 10M points, too, in an hour)
 	node dist/bench/suite.js $(BENCH)
 
 data: build ## write the sample data again, byte for byte the same

@@ -1,7 +1,7 @@
-import { linkSync, mkdtempSync, rmSync } from 'node:fs';
+import { linkSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONTROL } from './attacks/control.js';
-import { ATTACKS, attackOf } from './attacks/kinds.js';
+import { ATTACKS, attackOf, CONTROL } from './attacks/kinds.js';
+import type { Attack } from './attacks/material.js';
 import { ordinaryPaths } from './attacks/ordinary.js';
 import {
   type Arena,
@@ -17,20 +17,19 @@ import {
   benchCommand,
   names,
   positiveNumber,
-  runMain,
+  runBench,
   say,
   smokeFlags,
-  typedCommand,
-  writePart,
 } from './support/run.js';
-import { startService } from './support/service.js';
-import { digits, textTable } from './support/table.js';
+import { startService, temporaryFolder } from './support/service.js';
+import { digits, plusMinus, type Table } from './support/table.js';
 
 interface Options extends BenchOptions, Measuring {
   readonly attacks?: readonly string[];
 }
 
 const PATHS = 20_000;
+const POSTING = ['--posts-per-address', '0', '--trust-proxy'];
 
 const command = benchCommand(
   'attacks',
@@ -44,36 +43,25 @@ const command = benchCommand(
   )
   .option('--rate <number>', `requests a second of each of ${CLIENTS} clients`, positiveNumber, 50);
 
-/** Entry: each attack against a service of its own, one after the other. */
-async function main(): Promise<void> {
-  const given = command.parse().opts<Options>();
-  const options = given.smoke ? { ...given, points: 20_000, seconds: 0.4, rounds: 1 } : given;
+/** Each attack against a service of its own, one after the other. */
+async function benchAttacks(options: Options): Promise<AttackResult[]> {
   const attacks =
     options.attacks?.map(attackOf) ?? (options.smoke ? ATTACKS : [CONTROL, ...ATTACKS]);
   const results: AttackResult[] = [];
-  // each attack has a service of its own, so that none is measured with what another left; a smoke
-  // test shares one
-  const shared = options.smoke ? await openArena([], options) : undefined;
-  try {
-    for (const attack of attacks) {
-      const arena =
-        shared !== undefined && attack.flags === undefined
-          ? { ...shared, close: async () => {} }
-          : await openArena(attack.flags ?? [], options);
-      try {
-        const result = await benchAttack(attack, arena, options);
-        results.push(result);
-        say(`${attack.name}: ${digits(result.ratio.median)} × p99, ${result.failed} failed`);
-      } finally {
-        await arena.close();
-      }
+  // each attack has a service of its own, so that none is measured with what another left
+  for (const attack of attacks) {
+    await attack.prepare?.();
+    const arena = await openArena(attack, options);
+    try {
+      const result = await benchAttack(attack, arena, options);
+      results.push(result);
+      say(`${attack.name}: ${digits(result.ratio.median)} × p99, ${result.failed} failed`);
+    } finally {
+      await arena.close();
     }
-  } finally {
-    await shared?.close();
   }
-  console.log(attackTable(results));
-  writePart(options.json, typedCommand('attacks'), results);
   if (options.smoke) checkSmoke(results);
+  return results;
 }
 
 /**
@@ -88,27 +76,31 @@ function checkSmoke(results: readonly AttackResult[]): void {
   }
 }
 
-async function openArena(flags: readonly string[], options: Options): Promise<Arena> {
+async function openArena(
+  { flags = [], isPosting = false }: Pick<Attack, 'flags' | 'isPosting'>,
+  options: Options,
+): Promise<Arena> {
   const { points, seed, smoke } = options;
   const file = await nativeFile(points);
-  const folder = mkdtempSync(join(CACHE, 'attack-'));
+  const home = temporaryFolder('attack', CACHE);
+  const [folder, media] = [join(home, 'snapshots'), join(home, 'media')];
+  for (const one of [folder, media]) mkdirSync(one);
   linkSync(file, join(folder, 'points.waypost'));
-  const server = await startService(folder, ['--settle', '50ms', ...smokeFlags(smoke), ...flags]);
-  const close = async (): Promise<void> => {
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
-  };
+  const posting = ['--journal', join(home, 'points.journal'), '--media', media, ...POSTING];
+  const given = [...smokeFlags(smoke), ...flags, ...(isPosting ? posting : [])];
+  const server = await startService(folder, ['--settle', '50ms', ...given]);
   try {
     const places = await surveyPlaces(server.url, smoke ? 40 : 200, seed);
     const paths = ordinaryPaths(places, smoke ? 500 : PATHS, seed);
-    return { server, folder, paths, close };
+    return { server, folder, paths, close: server.stop };
   } catch (error) {
-    await close();
+    await server.stop();
     throw error;
   }
 }
 
-function attackTable(results: readonly AttackResult[]): string {
+/** A line for each attack. */
+function attackTables(results: readonly AttackResult[]): Table[] {
   const head = [
     'attack',
     'p99 ms without',
@@ -126,7 +118,7 @@ function attackTable(results: readonly AttackResult[]): string {
     attack,
     digits(without.median),
     digits(during.median),
-    `${digits(ratio.median)} ± ${digits(ratio.deviation)}`,
+    plusMinus(ratio),
     digits(rest.slowest),
     failed === 0 ? '0' : `${failed} (${rest.failures.join(', ')})`,
     digits(rest.asked),
@@ -134,7 +126,9 @@ function attackTable(results: readonly AttackResult[]): string {
     megabytes(rest.peakGrowth),
     digits(rest.tally.sent + rest.tally.opened),
   ]);
-  return textTable(head, rows);
+  const note = `${CLIENTS} ordinary clients while each attack runs, beside without.`;
+  return [{ title: 'Attacks', note, head, rows }];
 }
 
-await runMain(import.meta, main);
+const smoke = { points: 20_000, seconds: 0.4, rounds: 1 };
+await runBench(import.meta, command, { smoke, run: benchAttacks, tables: attackTables });

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { compareRuns } from './compare.js';
-import { closedLoop } from './generators/closed.js';
 import { openLoop } from './generators/open.js';
-import { BUSY_CORES, type HttpResult, type Load, type Round } from './generators/types.js';
-import { hasWrk, wrkLoop } from './generators/wrk.js';
+import { BUSY_CORES, type HttpResult, type Load, meanOf, type Round } from './generators/types.js';
+import { fullLoop, hasWrk } from './generators/wrk.js';
 import { surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, SCENARIOS, type Scenario, scenarioOf } from './scenarios.js';
 import { nativeFile, SEED } from './support/data.js';
@@ -13,21 +10,20 @@ import {
   names,
   positive,
   positiveNumber,
-  runMain,
+  runBench,
   say,
   smokeFlags,
-  typedCommand,
-  writePart,
 } from './support/run.js';
-import { startService } from './support/service.js';
-import { spreadOf } from './support/stats.js';
-import { digits, textTable } from './support/table.js';
+import { type Server, startService } from './support/service.js';
+import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
+import { digits, plusMinus, type Table } from './support/table.js';
+
+const BATCH = '/rest/map_data_points/query/';
 
 interface Options extends BenchOptions {
-  readonly url?: string;
+  readonly url?: readonly string[];
   readonly points: number;
   readonly scenarios: readonly string[];
-  readonly generator: 'auto' | 'autocannon' | 'wrk';
   readonly rate?: number;
   readonly connections: number;
   readonly seconds: number;
@@ -35,146 +31,197 @@ interface Options extends BenchOptions {
   readonly rounds: number;
   readonly requests: number;
   readonly seed: number;
-  readonly compare: boolean;
+  readonly batch?: number;
+  readonly beside?: number;
 }
 
 const command = benchCommand('http', 'Loads a server of the interface over HTTP and measures it.', {
   points: 1_000_000,
-  seconds: 4,
-  rounds: 3,
+  seconds: 1,
+  rounds: 2,
   connections: 32,
   seed: SEED,
 })
-  .argument('[files...]', 'with --compare: two files that --json wrote')
-  .option('--url <url>', 'server to load, such as http://127.0.0.1:8080; without it our own')
+  .option(
+    '--url <urls>',
+    'servers to load by turns, with commas between; without them our own',
+    names,
+  )
   .option('--scenarios <names>', `with commas: ${SCENARIOS.map((one) => one.name)}`, names)
-  .option('--generator <name>', 'autocannon, wrk, or auto: wrk where it is installed', 'auto')
   .option('--rate <number>', 'open loop: requests a second, whatever the answers', positiveNumber)
   .option(
     '--warmup <number>',
     'seconds before the first round that do not count',
     positiveNumber,
-    2,
+    1,
   )
   .option('--requests <number>', 'different requests of a scenario', positive, MANY_REQUESTS)
-  .option('--compare', 'print what changed from one run to another', false);
+  .option('--batch <number>', 'beside each scenario the same, so many in a request', positive)
+  .option('--beside <number>', 'beside each scenario the same of so many points', positive);
 
-/** Entry: loads a server, or compares two runs. */
-async function main(): Promise<void> {
-  command.parse();
-  const given = command.opts<Options>();
-  if (given.compare) {
-    const [before, after] = command.args;
-    if (before === undefined || after === undefined) throw new Error('--compare needs two files.');
-    console.log(compareRuns(readFileSync(before, 'utf8'), readFileSync(after, 'utf8')));
-    return;
-  }
-  const options = given.smoke
-    ? { ...given, points: 20_000, seconds: 1, warmup: 0, rounds: 1, requests: 500 }
-    : given;
-  const results = await benchHttp(options);
-  console.log(httpTable(results));
-  for (const warning of warnings(results)) console.log(warning);
-  writePart(options.json, typedCommand('http'), results);
-  const failed = results.some(({ rounds }) => rounds.some(hasErrors));
-  if (options.smoke && failed) throw new Error('Some requests failed.');
+/** What is asked in each round: a server, its requests by scenario, and the questions of each. */
+interface Variant {
+  /** What its scenarios have behind their names. */
+  readonly suffix: string;
+  readonly base: string;
+  readonly pid: number | undefined;
+  readonly paths: ReadonlyMap<Scenario, readonly string[]>;
+  readonly batch: number;
 }
 
-/** Runs the scenarios round by round, each in turn, against one server. */
+/** Runs the scenarios round by round, each in turn, and each variant of it. */
 async function benchHttp(options: Options): Promise<HttpResult[]> {
-  const own =
-    options.url === undefined
-      ? await startService(await nativeFile(options.points), smokeFlags(options.smoke))
-      : undefined;
+  const { url, points, beside, batch, smoke, rounds, rate, connections, seconds } = options;
+  const sizes = url ? [] : [points, ...(beside === undefined ? [] : [beside])];
+  const chosen = options.scenarios?.map(scenarioOf) ?? SCENARIOS;
+  const own: Server[] = [];
   try {
-    const base = (own?.url ?? options.url!).replace(/\/+$/, '');
-    say(`asking ${base} where its points lie`);
-    const places = await surveyPlaces(base, Math.min(1000, options.requests), options.seed);
-    const chosen = options.scenarios?.map(scenarioOf) ?? SCENARIOS;
-    const paths = new Map(
-      chosen.map((one) => [one, requestPaths(one, places, options.requests, options.seed)]),
+    for (const size of sizes)
+      own.push(await startService(await nativeFile(size), smokeFlags(smoke)));
+    const variants: Variant[] = [];
+    for (const [i, base] of (url ?? own.map((one) => one.url)).entries()) {
+      const suffix = i === 0 ? '' : url ? `, ${base}` : `, ${digits(sizes[i]!)} points`;
+      variants.push(await variantOf(options, chosen, { suffix, base, pid: own[i]?.pid }));
+    }
+    if (batch !== undefined) variants.splice(1, 0, batchesOf(variants[0]!, batch));
+    const results = chosen.flatMap(({ name }) =>
+      variants.map(({ suffix }) => ({ scenario: name + suffix, rounds: [] as Round[] })),
     );
-    const generator = chooseGenerator(options);
-    const rounds = new Map<Scenario, Round[]>(chosen.map((one) => [one, []]));
-    for (let round = 0; round < options.rounds; round++) {
-      for (const scenario of chosen) {
+    for (let round = 0; round < rounds; round++) {
+      for (const [i, result] of results.entries()) {
+        const { base, pid, paths, batch: size } = variants[i % variants.length]!;
         const load: Load = {
           base,
-          paths: paths.get(scenario)!,
-          connections: options.connections,
+          pid,
+          paths: paths.get(chosen[Math.floor(i / variants.length)]!)!,
+          ...(size > 1 ? { postTo: BATCH } : {}),
+          connections,
           warmupSeconds: round === 0 ? options.warmup : Math.min(options.warmup, 0.5),
-          seconds: options.seconds,
-          pid: own?.pid,
+          seconds,
         };
-        const result = await generate(generator, load, options.rate);
-        rounds.get(scenario)!.push(result);
-        say(`${round + 1}/${options.rounds} ${scenario.name}: ${digits(result.perSecond)} /s`);
+        const isFull = rate === undefined || size > 1;
+        const made = await (isFull ? fullLoop(load) : openLoop({ ...load, rate }));
+        result.rounds.push(questionsOf(made, size));
+        const perSecond = digits(result.rounds.at(-1)!.perSecond);
+        say(`${round + 1}/${rounds} ${result.scenario}: ${perSecond} /s`);
       }
     }
-    return chosen.map((scenario) => ({
-      scenario: scenario.name,
-      title: scenario.title,
-      generator,
-      connections: options.connections,
-      ...(options.rate === undefined ? {} : { rate: options.rate }),
-      rounds: rounds.get(scenario)!,
-    }));
+    if (smoke && results.some((one) => one.rounds.some(hasErrors))) {
+      throw new Error('Some requests failed.');
+    }
+    const generator = rate !== undefined ? 'open loop' : hasWrk() ? 'wrk' : 'closed loop';
+    const about = { generator, connections, ...(rate === undefined ? {} : { rate }) } as const;
+    return results.map((one) => ({ ...about, ...one }));
   } finally {
-    await own?.stop();
+    for (const server of own) await server.stop();
   }
 }
 
-function chooseGenerator({ generator, rate }: Options): HttpResult['generator'] {
-  if (rate !== undefined) return 'open loop';
-  if (generator === 'autocannon') return 'autocannon';
-  if (hasWrk()) return 'wrk';
-  if (generator === 'wrk') throw new Error('wrk is not installed.');
-  return 'autocannon';
+async function variantOf(
+  { requests, seed }: Options,
+  chosen: readonly Scenario[],
+  about: Pick<Variant, 'suffix' | 'base' | 'pid'>,
+): Promise<Variant> {
+  say(`asking ${about.base} where its points lie`);
+  const base = about.base.replace(/\/+$/, '');
+  const places = await surveyPlaces(base, Math.min(1000, requests), seed);
+  const paths = new Map(chosen.map((one) => [one, requestPaths(one, places, requests, seed)]));
+  return { ...about, base, paths, batch: 1 };
 }
 
-function generate(
-  generator: HttpResult['generator'],
-  load: Load,
-  rate: number | undefined,
-): Promise<Round> {
-  if (generator === 'open loop') return openLoop({ ...load, rate: rate! });
-  return generator === 'wrk' ? wrkLoop(load) : closedLoop(load);
+/** The same questions, `size` of them in the body of a post. */
+function batchesOf(variant: Variant, size: number): Variant {
+  const bodiesOf = (paths: readonly string[]): string[] => {
+    const questions = paths.map((path) =>
+      Object.fromEntries(new URLSearchParams(path.slice(path.indexOf('?')))),
+    );
+    return Array.from({ length: Math.ceil(paths.length / size) }, (_, batch) => {
+      const places = Array.from({ length: size }, (_, i) => (batch * size + i) % paths.length);
+      return JSON.stringify(places.map((place) => questions[place]));
+    });
+  };
+  const paths = new Map([...variant.paths].map(([one, all]) => [one, bodiesOf(all)]));
+  return { ...variant, suffix: ` × ${size}`, paths, batch: size };
 }
 
-/** The results as a table for the terminal. */
-function httpTable(results: readonly HttpResult[]): string {
-  const head = [
-    'scenario',
-    'requests/s',
-    '±',
-    'p50 ms',
-    'p99 ms',
-    'max ms',
-    'CPU µs',
-    'KB',
-    'errors',
-  ];
-  const rows = results.map(({ scenario, rounds }) => {
-    const rate = spreadOf(rounds.map((one) => one.perSecond));
-    const mean = (read: (round: Round) => number | undefined): string => {
-      const values = rounds.map(read).filter((value) => value !== undefined);
-      return values.length === 0 ? '–' : digits(spreadOf(values).mean);
-    };
-    return [
-      scenario,
-      digits(rate.mean),
-      digits(rate.deviation),
-      mean((one) => one.latencies.percentiles['50']),
-      mean((one) => one.latencies.percentiles['99']),
-      mean((one) => one.latencies.max),
-      mean((one) => one.serverMicros),
-      mean((one) => one.bytesPerRequest / 1000),
-      errorText(rounds),
-    ];
-  });
+/** A round of batches, a question at a time. */
+function questionsOf(round: Round, size: number): Round {
+  const { requests, perSecond, bytesPerRequest, serverMicros } = round;
+  return {
+    ...round,
+    requests: requests * size,
+    perSecond: perSecond * size,
+    bytesPerRequest: bytesPerRequest / size,
+    ...(serverMicros !== undefined && { serverMicros: serverMicros / size }),
+  };
+}
+
+function hasErrors({ errors }: Round): boolean {
+  return Object.keys(errors).length > 0;
+}
+
+/** A line for each scenario. */
+export function httpTables(results: readonly HttpResult[]): Table[] {
   const [first] = results;
-  const how = `${first?.generator}, ${first?.connections} connections`;
-  return `${how}\n${textTable(head, rows)}`;
+  const rate = first?.rate === undefined ? '' : `, ${digits(first.rate)} requests/s asked for`;
+  // the server can do more than such figures show
+  const bound = results.filter(({ rounds }) =>
+    rounds.some((one) => one.generatorCores > BUSY_CORES),
+  );
+  const busy =
+    bound.length === 0
+      ? ''
+      : ` The generator kept its core busy (${bound.map((one) => one.scenario).join(', ')}): these requests a second are its own.`;
+  return [
+    {
+      title: `Scenarios, ${first?.generator === 'open loop' ? 'open loop at a fixed rate' : 'closed loop'}`,
+      note: `${first?.generator}, ${first?.connections} connections${rate}.${busy}`,
+      head: [
+        'scenario',
+        'questions/s',
+        '±',
+        'beside the first',
+        'p50 ms',
+        'p99 ms',
+        'max ms',
+        'CPU µs',
+        'KB',
+        'errors',
+      ],
+      rows: results.map(({ scenario, rounds }) => [
+        scenario,
+        meanOf(rounds, perSecond),
+        digits(spreadOf(rounds.map(perSecond)).deviation),
+        besideText(results, scenario),
+        meanOf(rounds, (one) => one.latencies.percentiles['50']),
+        meanOf(rounds, (one) => one.latencies.percentiles['99']),
+        meanOf(rounds, (one) => one.latencies.max),
+        meanOf(rounds, (one) => one.serverMicros),
+        meanOf(rounds, (one) => one.bytesPerRequest / 1000),
+        errorText(rounds),
+      ]),
+    },
+  ];
+}
+
+/**
+ * Questions a second of a variant, such as `tiles × 100`, beside those of its scenario, round by
+ * round; undefined where that was not measured.
+ */
+export function besideOf(results: readonly HttpResult[], scenario: string): Spread | undefined {
+  const name = /^[a-z-]+/.exec(scenario)![0];
+  const [own, first] = [scenario, name].map((one) => results.find((all) => all.scenario === one));
+  if (own === undefined || first === undefined || own === first) return undefined;
+  return ratiosOf(own.rounds.map(perSecond), first.rounds.map(perSecond));
+}
+
+function besideText(results: readonly HttpResult[], scenario: string): string {
+  const ratio = besideOf(results, scenario);
+  return ratio === undefined ? '' : plusMinus(ratio);
+}
+
+function perSecond(round: Round): number {
+  return round.perSecond;
 }
 
 function errorText(rounds: readonly Round[]): string {
@@ -186,21 +233,5 @@ function errorText(rounds: readonly Round[]): string {
   return texts.length === 0 ? '0' : texts.join(', ');
 }
 
-function hasErrors({ errors }: Round): boolean {
-  return Object.keys(errors).length > 0;
-}
-
-/** What a reader must know before believing the figures. */
-function warnings(results: readonly HttpResult[]): string[] {
-  const bound = results.filter(({ rounds }) =>
-    rounds.some((one) => one.generatorCores > BUSY_CORES),
-  );
-  if (bound.length === 0) return [];
-  const which = bound.map((one) => one.scenario).join(', ');
-  return [
-    `The generator kept its core busy (${which}): the server can do more than these figures show; ` +
-      'its CPU time a request still holds.',
-  ];
-}
-
-await runMain(import.meta, main);
+const smoke = { points: 20_000, seconds: 1, warmup: 0, rounds: 1, requests: 500 };
+await runBench(import.meta, command, { smoke, run: benchHttp, tables: httpTables });

@@ -1,27 +1,29 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createReadStream, createWriteStream, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
-import { runCommand } from './load/command.js';
-import { convertRows, ROW_FORMS } from './load/convert.js';
 import { cached, nativeFile, ndjsonFile, SEED } from './support/data.js';
 import { memoryOf } from './support/proc.js';
+import { type BenchOptions, benchCommand, LARGE_HELP, runBench, say } from './support/run.js';
 import {
-  type BenchOptions,
-  benchCommand,
-  LARGE_HELP,
-  runMain,
-  say,
-  typedCommand,
-  writePart,
-} from './support/run.js';
-import { type Server, startServer, startService } from './support/service.js';
+  dieTogether,
+  MAIN,
+  type Server,
+  startServer,
+  startService,
+  withoutSettings,
+} from './support/service.js';
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
-import { digits, size, textTable } from './support/table.js';
+import { digits, size, type Table } from './support/table.js';
 
 /** What loading one file took. */
-export interface LoadResult {
+interface LoadResult {
   readonly points: number;
   readonly format: string;
   readonly fileBytes: number;
@@ -30,15 +32,14 @@ export interface LoadResult {
   /** Milliseconds from the start of the process until it listens. */
   readonly startMs: Spread;
   /** Start time beside JSON.parse of the NDJSON line by line, round by round. */
-  readonly toParse: Spread;
+  readonly toParse?: Spread;
   /** Most bytes in memory while loading, and bytes `LATER_MS` later. */
   readonly peak: number;
   readonly later: number;
 }
 
 /** What pack or verify took. */
-export interface RateResult {
-  readonly points: number;
+interface RateResult {
   readonly command: string;
   readonly seconds: Spread;
   readonly pointsPerSecond: number;
@@ -65,71 +66,84 @@ interface File {
 }
 
 const PARSE = 'JSON.parse, line by line';
-/** Formats that a goal is about; the others take long and are measured once. */
-const REPEATED: ReadonlySet<string> = new Set([PARSE, 'native']);
-const PARSE_LINES = join(import.meta.dirname, 'load/parse-lines.js');
+const PARSE_LINES = join(import.meta.dirname, 'parse-lines.js');
+const EXPORTED = ['csv', 'geojson', 'msgpack', 'parquet'] as const;
 /** Time for the garbage of loading to be collected, in milliseconds. */
-const LATER_MS = 5_000;
+const LATER_MS = 3_000;
 
 const command = benchCommand(
   'load',
-  'Measures start, memory, pack and verify for every format; native files beside JSON.parse in rounds.',
-  { points: 1_000_000, rounds: 5, seed: SEED },
+  'Measures start, memory, pack and verify for every format, beside JSON.parse in rounds.',
+  { points: 1_000_000, rounds: 2, seed: SEED },
 ).option('--large', LARGE_HELP, false);
 
-/** Entry: loads each format in turn, round by round. */
-async function main(): Promise<void> {
-  const given = command.parse().opts<Options>();
-  const options = given.smoke ? { ...given, points: 3_000, rounds: 1 } : given;
-  const { points, seed, rounds } = options;
-  const laterMs = options.smoke ? 100 : LATER_MS;
-  const loads = await measureLoads(await makeFiles(points, seed), points, rounds, laterMs);
-  const rates = await measureRates(points, seed, Math.min(rounds, 3));
-  if (options.large) {
-    const large = 10_000_000;
-    const files = [
-      { format: 'native', path: await nativeFile(large, seed) },
-      { format: 'ndjson', path: await ndjsonFile(large, seed) },
-    ];
+async function benchLoad({ points, seed, rounds, smoke, large }: Options): Promise<LoadResults> {
+  const laterMs = smoke ? 100 : LATER_MS;
+  const ndjson = await ndjsonFile(points, seed);
+  const files = [{ format: PARSE, path: ndjson }, ...(await makeFiles(points, seed))];
+  const loads = await measureLoads(files, { points, rounds, laterMs, ndjson });
+  const rates = await measureRates(points, seed, rounds);
+  if (large) {
+    const many = 10_000_000;
+    const native = [{ format: 'native', path: await nativeFile(many, seed) }];
     // JSON.parse of so much runs out of memory
-    loads.push(...(await measureLoads(files.slice(0, 1), large, 1, laterMs, files[1]!.path)));
+    const other = { points: many, rounds: 1, laterMs, ndjson: await ndjsonFile(many, seed) };
+    loads.push(...(await measureLoads(native, other)));
   }
-  console.log(`${loadTable(loads)}\n\n${rateTable(rates)}`);
-  writePart<LoadResults>(options.json, typedCommand('load'), { loads, rates });
+  return { loads, rates };
 }
 
-/** The same points in every format, kept in the cache. */
+/** The same points in every format, kept in the cache; most are exported by a service. */
 async function makeFiles(points: number, seed: number): Promise<File[]> {
-  const ndjson = await ndjsonFile(points, seed);
+  const [ndjson, native] = [await ndjsonFile(points, seed), await nativeFile(points, seed)];
+  const makers: Readonly<Record<string, (out: string) => Promise<void>>> = {
+    'ndjson.gz': (out) =>
+      pipeline(createReadStream(ndjson), createGzip({ level: 6 }), createWriteStream(out)),
+    json: (out) => pipeline(Readable.from(arrayOf(ndjson)), createWriteStream(out)),
+    ...Object.fromEntries(
+      EXPORTED.map((format) => [format, (out) => exported(native, format, out)]),
+    ),
+  };
   const files: File[] = [
-    { format: 'native', path: await nativeFile(points, seed) },
+    { format: 'native', path: native },
     { format: 'ndjson', path: ndjson },
   ];
-  const gz = await cached(`${points}-${seed}.ndjson.gz`, (out) =>
-    pipeline(createReadStream(ndjson), createGzip({ level: 6 }), createWriteStream(out)),
-  );
-  files.push({ format: 'ndjson.gz', path: gz });
-  for (const form of ROW_FORMS) {
-    const path = await cached(`${points}-${seed}.${form}`, (out) => convertRows(ndjson, out, form));
-    files.push({ format: form, path });
+  for (const [format, make] of Object.entries(makers)) {
+    files.push({ format, path: await cached(`${points}-${seed}.${format}`, make) });
   }
   return files;
 }
 
+/** The records of an NDJSON file as one JSON array. */
+async function* arrayOf(path: string): AsyncGenerator<string> {
+  let before = '[';
+  for await (const line of createInterface({ input: createReadStream(path) })) {
+    yield before + line;
+    before = ',\n';
+  }
+  yield ']';
+}
+
+async function exported(native: string, format: string, out: string): Promise<void> {
+  const service = await startService(native);
+  try {
+    const answer = await fetch(`${service.url}/export/points.${format}`);
+    if (!answer.ok) throw new Error(`The export as ${format} got ${answer.status}.`);
+    await pipeline(Readable.fromWeb(answer.body as ReadableStream), createWriteStream(out));
+  } finally {
+    await service.stop();
+  }
+}
+
 async function measureLoads(
   files: readonly File[],
-  points: number,
-  rounds: number,
-  laterMs: number,
-  ndjson: string = files.find((one) => one.format === 'ndjson')!.path,
+  about: { points: number; rounds: number; laterMs: number; ndjson: string },
 ): Promise<LoadResult[]> {
-  const canParse = files.some((one) => one.path === ndjson);
-  const all = canParse ? [{ format: PARSE, path: ndjson }, ...files] : files;
-  const starts = new Map<string, number[]>(all.map(({ format }) => [format, []]));
+  const { points, rounds, laterMs, ndjson } = about;
+  const starts = new Map<string, number[]>(files.map(({ format }) => [format, []]));
   const memory = new Map<string, { peak: number; later: number }>();
   for (let round = 0; round < rounds; round++) {
-    for (const { format, path } of all) {
-      if (round > 0 && !REPEATED.has(format)) continue;
+    for (const { format, path } of files) {
       const server: Server =
         format === PARSE ? await startServer(PARSE_LINES, [path]) : await startService(path);
       starts.get(format)!.push(server.startMs);
@@ -143,15 +157,14 @@ async function measureLoads(
       say(`${round + 1}/${rounds} ${format}: ${digits(server.startMs)} ms`);
     }
   }
-  return all.map(({ format, path }) => ({
+  const parse = starts.get(PARSE);
+  return files.map(({ format, path }) => ({
     points,
     format,
     fileBytes: statSync(path).size,
     ndjsonBytes: statSync(ndjson).size,
     startMs: spreadOf(starts.get(format)!),
-    toParse: canParse
-      ? ratiosOf(starts.get(format)!, starts.get(PARSE)!)
-      : { rounds: 0, min: 0, mean: 0, median: 0, max: 0, deviation: 0 },
+    ...(parse === undefined ? {} : { toParse: ratiosOf(starts.get(format)!, parse) }),
     ...memory.get(format)!,
   }));
 }
@@ -172,7 +185,6 @@ async function measureRates(points: number, seed: number, rounds: number): Promi
     const seconds = spreadOf(costs.map((one) => one.seconds));
     say(`${name}: ${digits(seconds.mean)} s`);
     results.push({
-      points,
       command: name,
       seconds,
       pointsPerSecond: points / seconds.mean,
@@ -184,29 +196,60 @@ async function measureRates(points: number, seed: number, rounds: number): Promi
   return results;
 }
 
-function loadTable(loads: readonly LoadResult[]): string {
-  const rows = loads.map((one) => [
-    `${digits(one.points)}, ${one.format}`,
-    size(one.fileBytes),
-    `${digits(one.startMs.mean / 1000)} ± ${digits(one.startMs.deviation / 1000)}`,
-    one.toParse.rounds === 0 ? '–' : digits(one.toParse.median),
-    size(one.peak),
-    digits(one.peak / one.ndjsonBytes),
-    size(one.later),
-  ]);
-  const head = ['points, format', 'file', 'ready s', 'to parse', 'peak', 'to NDJSON', 'later'];
-  return textTable(head, rows);
+/** Seconds and most bytes in memory of a command of this build; rejects when it fails. */
+async function runCommand(args: readonly string[]): Promise<{ seconds: number; peak: number }> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: withoutSettings(),
+  });
+  const release = dieTogether(child);
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  let peak = 0;
+  const look = setInterval(() => {
+    peak = Math.max(peak, memoryOf(child.pid!)?.peak ?? 0);
+  }, 20);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearInterval(look);
+  release();
+  if (code !== 0) throw new Error(`${args[0]} ended with ${code}: ${stderr}`);
+  return { seconds: (performance.now() - started) / 1000, peak };
 }
 
-function rateTable(rates: readonly RateResult[]): string {
-  const rows = rates.map((one) => [
-    one.command,
-    `${digits(one.seconds.mean)} ± ${digits(one.seconds.deviation)}`,
-    digits(one.pointsPerSecond),
-    digits(one.megabytesPerSecond),
-    size(one.peak),
-  ]);
-  return textTable(['command', 's', 'points/s', 'MB/s', 'peak'], rows);
+/** A table of files that are loaded, and one of commands. */
+export function loadTables({ loads, rates }: LoadResults): Table[] {
+  return [
+    {
+      title: 'Loading',
+      note: 'From the start of the process until it listens; memory is the whole process.',
+      head: ['points, format', 'file', 'ready s', 'to JSON.parse', 'peak', 'to NDJSON', 'later'],
+      rows: loads.map((one) => [
+        `${digits(one.points)}, ${one.format}`,
+        size(one.fileBytes),
+        digits(one.startMs.mean / 1000),
+        one.toParse === undefined ? '–' : digits(one.toParse.median),
+        size(one.peak),
+        `${digits(one.peak / one.ndjsonBytes)} ×`,
+        size(one.later),
+      ]),
+    },
+    {
+      title: 'Pack and verify',
+      note: 'Whole commands, the start of Node included.',
+      head: ['command', 's', 'points/s', 'MB/s', 'peak'],
+      rows: rates.map((one) => [
+        one.command,
+        digits(one.seconds.mean),
+        digits(one.pointsPerSecond),
+        digits(one.megabytesPerSecond),
+        size(one.peak),
+      ]),
+    },
+  ];
 }
 
-await runMain(import.meta, main);
+const smoke = { points: 3_000, rounds: 1, large: false };
+await runBench(import.meta, command, { smoke, run: benchLoad, tables: loadTables });

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { closedLoop } from './generators/closed.js';
-import type { Round } from './generators/types.js';
-import { hasWrk, wrkLoop } from './generators/wrk.js';
+import { meanOf, type Round } from './generators/types.js';
+import { fullLoop, hasWrk } from './generators/wrk.js';
 import { checkAnswers } from './peers/check.js';
 import { PEERS, type Peer, startPeer, TITLES } from './peers/start.js';
 import { Skipped } from './peers/types.js';
@@ -12,18 +10,10 @@ import { type Places, surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, ndjsonFile, SEED } from './support/data.js';
 import { treeCpuSeconds } from './support/proc.js';
-import {
-  type BenchOptions,
-  benchCommand,
-  names,
-  runMain,
-  say,
-  typedCommand,
-  writePart,
-} from './support/run.js';
-import { startService } from './support/service.js';
-import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
-import { digits, textTable } from './support/table.js';
+import { type BenchOptions, benchCommand, names, runBench, say } from './support/run.js';
+import { startService, temporaryFolder } from './support/service.js';
+import { ratiosOf, type Spread } from './support/stats.js';
+import { digits, plusMinus, type Table } from './support/table.js';
 
 /** One scenario by one peer. */
 export interface PeerResult {
@@ -61,22 +51,12 @@ const BODIES = 200;
 const command = benchCommand(
   'peers',
   'Does the same work with Waypost and with what else there is.',
-  { points: 1_000_000, seconds: 2, rounds: 5, connections: 32 },
+  { points: 1_000_000, seconds: 1, rounds: 3, connections: 32 },
 ).option('--peers <names>', `with commas: ${PEERS}`, names);
 
-/** Entry: starts whatever is installed, and lets all take turns. */
-async function main(): Promise<void> {
-  const given = command.parse().opts<Options>();
-  const options = given.smoke
-    ? { ...given, points: 5_000, rounds: 1, seconds: 1, peers: given.peers ?? PEERS.slice(0, 2) }
-    : given;
-  const results = await benchPeers(options);
-  console.log(peersTable(results));
-  writePart(options.json, typedCommand('peers'), results);
-}
-
+/** Starts whatever is installed, and lets all take turns. */
 async function benchPeers(options: Options): Promise<PeerResults> {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-peers-'));
+  const folder = temporaryFolder('peers');
   const file = await nativeFile(options.points);
   const service = await startService(file);
   const running: Peer[] = [
@@ -103,13 +83,12 @@ async function benchPeers(options: Options): Promise<PeerResults> {
     await checkAnswers(running, requestPaths(scenarioOf('nearby'), places, 20, SEED + 1));
     return {
       points: options.points,
-      generator: hasWrk() ? 'wrk' : 'autocannon',
+      generator: hasWrk() ? 'wrk' : 'closed loop',
       results: await takeTurns(running, places, options),
       skipped,
     };
   } finally {
     for (const peer of running) await peer.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -133,7 +112,6 @@ async function takeTurns(
   places: Places,
   options: Options,
 ): Promise<PeerResult[]> {
-  const generate = hasWrk() ? wrkLoop : closedLoop;
   const { rounds, seconds } = options;
   const taken = new Map<string, Map<Peer, Round[]>>();
   for (const name of SCENARIOS) {
@@ -148,7 +126,7 @@ async function takeTurns(
       for (const peer of fitting) {
         const warmupSeconds = round === 0 && !options.smoke ? 1 : 0;
         const load = { base: peer.url, paths, connections, seconds, warmupSeconds, pid: peer.pids };
-        turns.get(peer)!.push(await generate(load));
+        turns.get(peer)!.push(await fullLoop(load));
         await untilIdle(peer.pids);
       }
       const best = [...turns].map(
@@ -189,27 +167,43 @@ async function untilIdle(pids: readonly number[]): Promise<void> {
   }
 }
 
-function peersTable({ results, skipped, generator, points }: PeerResults): string {
-  const rows = results.map(({ scenario, peer, rounds, ours }) => {
-    const rate = spreadOf(rounds.map((one) => one.perSecond));
-    const cpu = rounds.map((one) => one.serverMicros).filter((value) => value !== undefined);
-    return [
-      `${scenario}: ${peer}`,
-      `${digits(rate.mean)} ± ${digits(rate.deviation)}`,
-      digits(spreadOf(rounds.map((one) => one.latencies.percentiles['99']!)).median),
-      cpu.length === 0 ? '–' : digits(spreadOf(cpu).median),
-      `${digits(ours.median)} ± ${digits(ours.deviation)}`,
-    ];
-  });
-  const head = [
-    `${digits(points)} points, ${generator}`,
-    'requests/s',
-    'p99 ms',
-    'CPU µs',
-    'ours to it',
+/** A line for each peer in each scenario. */
+export function peersTables({ points, generator, results, skipped }: PeerResults): Table[] {
+  const left = Object.entries(skipped).map(([peer, why]) => ` Left out: ${peer}: ${why}.`);
+  return [
+    {
+      title: 'Beside what else there is',
+      note:
+        `${digits(points)} points, ${generator}. Every peer answers the same requests over HTTP, by a Fastify route of ` +
+        `its own. Waypost has a thread a core, and the others a process each where nothing else is said. CPU time is that of all its processes. Waypost to it: how many times as many requests a second, ` +
+        `and, by CPU, how many times as many it answers with the same CPU time.${left.join('')}`,
+      head: ['scenario', 'peer', 'requests/s', 'p99 ms', 'CPU µs', 'Waypost to it', 'by CPU'],
+      rows: results.map(({ scenario, peer, rounds, ours }) => [
+        scenario,
+        peer,
+        meanOf(rounds, (one) => one.perSecond),
+        meanOf(rounds, (one) => one.latencies.percentiles['99']),
+        meanOf(rounds, (one) => one.serverMicros),
+        peer === OURS ? '1' : plusMinus(ours),
+        peer === OURS ? '1' : cpuRatio(results, scenario, rounds),
+      ]),
+    },
   ];
-  const notes = Object.entries(skipped).map(([peer, why]) => `left out: ${peer}: ${why}`);
-  return [textTable(head, rows), ...notes].join('\n');
 }
 
-await runMain(import.meta, main);
+/** How much more CPU time a peer needs for a request, round by round: steadier on a busy machine. */
+function cpuRatio(
+  results: readonly PeerResult[],
+  scenario: string,
+  theirs: readonly Round[],
+): string {
+  const ours = results.find((one) => one.scenario === scenario && one.peer === OURS)?.rounds;
+  const micros = (rounds: readonly Round[] = []): number[] =>
+    rounds.map((one) => one.serverMicros).filter((value) => value !== undefined);
+  const [mine, others] = [micros(ours), micros(theirs)];
+  if (mine.length === 0 || others.length !== mine.length) return '–';
+  return plusMinus(ratiosOf(others, mine));
+}
+
+const smoke = { points: 5_000, rounds: 1, seconds: 1, peers: PEERS.slice(0, 2) };
+await runBench(import.meta, command, { smoke, run: benchPeers, tables: peersTables });

@@ -1,5 +1,5 @@
 import { Agent, get } from 'node:http';
-import { Random } from '../src/generate/random.js';
+import { Random } from '../src/cli/generate/random.js';
 
 /** The list of points, on whatever serves it. */
 export const LIST = '/rest/map_data_points/';

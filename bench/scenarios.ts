@@ -1,11 +1,9 @@
-import type { Random } from '../src/generate/random.js';
-import { cumulative } from '../src/generate/random.js';
+import { cumulative, type Random } from '../src/cli/generate/random.js';
 import { benchRandom, boxText, LIST, type Places } from './places.js';
 
 /** A kind of request, as many different ones as wanted. */
 export interface Scenario {
   readonly name: string;
-  readonly title: string;
   /** The query of the next request. */
   readonly next: (places: Places, random: Random) => string;
   /** A scenario that sends one request only. */
@@ -22,9 +20,9 @@ const DAY_MS = 86_400_000;
 const WINDOW_DAYS = [1 / 24, 1, 7, 30, 365] as const;
 const ORDERINGS = ['created_at', '-created_at', 'modified_at', '-modified_at'] as const;
 
+/** Page of 100 for a box of 100 to 300 points, every one another box. */
 const SMALL_BOX: Scenario = {
   name: 'small-box',
-  title: 'page of 100 for a box of 100 to 300 points, every one another box',
   next(places, random) {
     const { lat, lon, halfLat, halfLon } = random.pick(places.centres);
     // shifted by a hair, so that no two requests are the same
@@ -34,9 +32,9 @@ const SMALL_BOX: Scenario = {
   },
 };
 
+/** The 100 nearest of some hundred points in a circle, every one another centre. */
 const NEARBY: Scenario = {
   name: 'nearby',
-  title: 'the 100 nearest of some hundred points in a circle, every one another centre',
   next(places, random) {
     const { lat, lon, halfLat, halfLon } = random.pick(places.centres);
     const centreLat = lat + random.between(-0.1, 0.1) * halfLat;
@@ -47,9 +45,9 @@ const NEARBY: Scenario = {
   },
 };
 
+/** The 100 nearest in a circle fifteen times as wide: up to a tenth of all points. */
 const WIDE: Scenario = {
   name: 'wide',
-  title: 'the 100 nearest in a circle fifteen times as wide: up to a tenth of all points',
   next(places, random) {
     const { lat, lon, halfLat } = random.pick(places.centres);
     const radius = halfLat * 111_200 * 15 * random.between(0.8, 1.2);
@@ -57,9 +55,9 @@ const WIDE: Scenario = {
   },
 };
 
+/** Map tiles, z/x/y boxes over many zooms and places. */
 const TILES: Scenario = {
   name: 'tiles',
-  title: 'map tiles, z/x/y boxes over many zooms and places',
   next(places, random) {
     const zoom = ZOOMS[random.weighted(ZOOM_WEIGHTS)]!;
     const { lat, lon } = random.pick(places.centres);
@@ -71,9 +69,9 @@ const TILES: Scenario = {
   },
 };
 
+/** Time windows of an hour to a year, in all orderings. */
 const TIME: Scenario = {
   name: 'time',
-  title: 'time windows of an hour to a year, in all orderings',
   next({ first, last }, random) {
     const days = random.pick(WINDOW_DAYS);
     const field = random.chance(0.7) ? 'created_at' : 'modified_at';
@@ -84,15 +82,15 @@ const TIME: Scenario = {
   },
 };
 
+/** Any page of all points, no filter. */
 const DEEP: Scenario = {
   name: 'deep-pages',
-  title: 'any page of all points, no filter',
   next: ({ count }, random) => `page=${1 + random.int(Math.max(1, Math.floor(count / 100)))}`,
 };
 
+/** One URL again and again. */
 const HOT: Scenario = {
   name: 'hot',
-  title: 'one URL again and again',
   isFixed: true,
   next: (places, random) => SMALL_BOX.next(places, random),
 };
@@ -100,9 +98,9 @@ const HOT: Scenario = {
 const MIX_PARTS = [TILES, SMALL_BOX, NEARBY, TIME, DEEP] as const;
 const MIX_WEIGHTS = cumulative([50, 15, 20, 10, 5]);
 
+/** Half tiles, a fifth nearby, the rest boxes, times and deep pages. */
 const MIX: Scenario = {
   name: 'mix',
-  title: 'half tiles, a fifth nearby, the rest boxes, times and deep pages',
   next: (places, random) => MIX_PARTS[random.weighted(MIX_WEIGHTS)]!.next(places, random),
 };
 
@@ -142,6 +140,12 @@ export function requestPaths(
   const random = benchRandom(seed, 100 + SCENARIOS.indexOf(scenario));
   const length = scenario.isFixed ? 1 : count;
   return Array.from({ length }, () => `${LIST}?${scenario.next(places, random)}`);
+}
+
+/** Deals out paths, on from where it ended before: no answer that was asked for is kept for long. */
+export function dealer(paths: readonly string[]): (count: number) => string[] {
+  let dealt = 0;
+  return (count) => Array.from({ length: count }, () => paths[dealt++ % paths.length]!);
 }
 
 /** The web map tile that a place lies on. */

@@ -1,143 +1,152 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { goalsOf } from './report/goals.js';
-import { toHtml } from './report/html.js';
-import { toMarkdown } from './report/markdown.js';
-import { goalsTable } from './report/tables.js';
-import type { Parts, Report } from './report/types.js';
-import { describeMachine } from './support/machine.js';
+import { goalsTable } from './report/goals.js';
+import { type Parts, type Report, reportTables, reportText } from './report/report.js';
 import {
+  describeRun,
   LARGE_HELP,
   names,
   plainCommand,
+  positiveNumber,
   runMain,
   SMOKE_HELP,
   say,
-  typedCommand,
 } from './support/run.js';
-import { dieTogether } from './support/service.js';
-import { textTable } from './support/table.js';
+import { dieTogether, temporaryFolder } from './support/service.js';
+import { terminalTable } from './support/table.js';
 
 interface Options {
   readonly smoke: boolean;
   readonly large: boolean;
   readonly only?: readonly string[];
+  readonly minutes?: number;
   readonly out: string;
 }
 
-/** A script of the suite, and the arguments of its part. */
+/** A script of the suite, its arguments, and about how long it takes on two cores. */
 interface Step {
   readonly part: keyof Parts;
   readonly script: string;
   readonly args: readonly string[];
+  readonly seconds: number;
+  /** With --large, which some scripts know. */
+  readonly largeSeconds: number;
 }
 
 const RESULTS = join(import.meta.dirname, '../../bench/results');
-/**
- * Requests a second of the open loop: what a busy map gets, and a fraction of what one core can do.
- */
-const OPEN_RATE = '1000';
+const MINUTES = 10;
+const LARGE_MINUTES = 60;
+/** The title of a goal, on a terminal. */
 const TITLE_WIDTH = 90;
 
-const command = plainCommand(
-  'suite',
-  'Runs every bench and writes a report: JSON, Markdown and one HTML page.',
-)
+const SCALE = ['--beside', '10000000', '--scenarios', 'small-box,nearby,tiles'];
+
+/** In the order in which a run that ends early can best do without the rest. */
+const STEPS: readonly Step[] = [
+  step('peers', 200, 200),
+  step('load', 120, 300, '--large'),
+  step('reload', 40, 40),
+  step('post', 85, 85),
+  step('export', 60, 60),
+  { ...step('http', 70, 70), args: ['--batch', '100'] },
+  { ...step('http', 30, 30), part: 'open', args: ['--rate', '1000'] },
+  step('tiles', 75, 900, '--large'),
+  step('query', 60, 300, '--large'),
+  { ...step('http', 0, 120), part: 'scale', args: SCALE },
+];
+
+function step(part: Step['part'], seconds: number, largeSeconds: number, ...large: string[]): Step {
+  return { part, script: part, args: large, seconds, largeSeconds };
+}
+
+const command = plainCommand('suite', 'Runs the benches and writes a report: JSON and Markdown.')
   .option('--smoke', SMOKE_HELP, false)
-  .option('--large', `${LARGE_HELP}, and 15 minutes`, false)
-  .option(
-    '--only <parts>',
-    'with commas: query, load, reload, post, peers, http, open, tiles, scale',
-    names,
-  )
+  .option('--large', `${LARGE_HELP}, and ${LARGE_MINUTES} minutes`, false)
+  .option('--only <parts>', `with commas: ${STEPS.map(({ part }) => part)}`, names)
+  .option('--minutes <number>', 'a part that is not done by then is left out', positiveNumber)
   .option('--out <folder>', 'where reports go', RESULTS);
 
-/** Entry: each part in a process of its own, one after the other, then the report. */
+/** Each part in a process of its own, one after the other, then the report of those that are done. */
 async function main(): Promise<void> {
   const options = command.parse().opts<Options>();
-  const steps = stepsOf(options);
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-suite-'));
-  const started = performance.now();
-  try {
-    const parts: Record<string, unknown> = {};
-    for (const [index, { part, script, args }] of steps.entries()) {
-      const seconds = Math.round((performance.now() - started) / 1000);
-      say(`\n[${index + 1}/${steps.length}, ${seconds} s] ${script} ${args.join(' ')}`);
-      const json = join(folder, `${part}.json`);
-      await run(script, [...args, '--json', json]);
-      parts[part] = JSON.parse(readFileSync(json, 'utf8'));
-    }
-    const report: Report = {
-      version: 1,
-      date: new Date().toISOString(),
-      machine: describeMachine(),
-      command: typedCommand('suite'),
-      parts: parts as Parts,
-    };
-    if (options.smoke) return checkSmoke(report);
-    writeReport(options.out, report);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  const { smoke, large, only, minutes = large ? LARGE_MINUTES : MINUTES } = options;
+  const steps = STEPS.filter(({ part, seconds }) =>
+    only === undefined ? seconds > 0 || large : only.includes(part),
+  );
+  const ending = new AbortController();
+  // a terminal interrupts all processes of its group, and others this one alone
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => ending.abort(`ended by ${signal}`));
   }
+  const timer = setTimeout(() => ending.abort(`${minutes} minutes are over`), minutes * 60_000);
+  const parts: Record<string, unknown> = {};
+  const folder = temporaryFolder('suite');
+  for (const [index, { part, script, args }] of steps.entries()) {
+    const time = large ? 'largeSeconds' : 'seconds';
+    const left = steps.slice(index).reduce((sum, one) => sum + one[time], 0);
+    const rest = steps.slice(index + 1).map((step) => step.part);
+    const about = smoke
+      ? ''
+      : `, about ${Math.ceil(left / 60)} min left, then ${rest.join(', ') || 'the report'}`;
+    say(`\n[${index + 1}/${steps.length}${about}] bench/${script}`);
+    const json = join(folder, `${part}.json`);
+    const flags = [...args.filter((flag) => large || flag !== '--large'), '--json', json];
+    const isDone = await runScript(script, smoke ? [...flags, '--smoke'] : flags, ending.signal);
+    if (ending.signal.aborted) break;
+    if (isDone) parts[part] = JSON.parse(readFileSync(json, 'utf8'));
+  }
+  clearTimeout(timer);
+  const report: Report = { ...describeRun(command.name()), parts: parts as Parts };
+  const missing = steps.filter(({ part }) => !(part in parts)).map(({ part }) => part);
+  if (missing.length > 0) {
+    say(`\n${ending.signal.reason ?? 'failed'}: without ${missing.join(', ')}`);
+    process.exitCode = 1;
+  }
+  if (!smoke && missing.length < steps.length) writeReport(options.out, report);
+  if (smoke && missing.length === 0) checkSmoke(report);
 }
 
-function stepsOf({ smoke, large, only }: Options): Step[] {
-  const small = smoke ? ['--smoke'] : [];
-  const ten = large ? ['--large'] : [];
-  const open = smoke ? ['--rate', '200', '--scenarios', 'mix,hot'] : ['--rate', OPEN_RATE];
-  const all: Step[] = [
-    { part: 'query', script: 'query', args: [...small, ...ten] },
-    { part: 'load', script: 'load', args: [...small, ...ten] },
-    { part: 'peers', script: 'peers', args: small },
-    { part: 'http', script: 'http', args: small },
-    { part: 'open', script: 'http', args: [...small, ...open] },
-    { part: 'reload', script: 'reload', args: small },
-    { part: 'tiles', script: 'tiles', args: [...small, ...ten] },
-    { part: 'post', script: 'post', args: small },
-  ];
-  if (large || smoke || only?.includes('scale')) {
-    all.push({ part: 'scale', script: 'scale', args: small });
-  }
-  return all.filter(({ part }) => only === undefined || only.includes(part));
-}
-
-async function run(script: string, args: readonly string[]): Promise<void> {
+/** Runs a script to its end, or until the signal comes; tells whether all went well. */
+async function runScript(
+  script: string,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
   const child = spawn(process.execPath, [join(import.meta.dirname, `${script}.js`), ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const release = dieTogether(child);
+  const end = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', end, { once: true });
   const [code] = (await once(child, 'close')) as [number | null];
+  signal.removeEventListener('abort', end);
   release();
-  if (code !== 0) throw new Error(`bench/${script} ended with ${code}.`);
+  return code === 0;
 }
 
 function writeReport(folder: string, report: Report): void {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, report.date.slice(0, 10));
+  const goals = goalsTable(report.parts);
   writeFileSync(`${path}.json`, `${JSON.stringify(report)}\n`);
-  writeFileSync(`${path}.md`, toMarkdown(report));
-  writeFileSync(`${path}.html`, toHtml(report));
-  const { head, rows } = goalsTable(report.parts);
-  const short = rows.map(([what, ...rest]) => [
+  const text = reportText(report, [goals, ...reportTables(report)]);
+  writeFileSync(`${path}.md`, `# Waypost, measured\n\n${text}\n`);
+  const rows = goals.rows.map(([what, ...rest]) => [
     what!.length > TITLE_WIDTH ? `${what!.slice(0, TITLE_WIDTH - 1)}…` : what!,
     ...rest,
   ]);
-  console.log(`\n${textTable(head, short)}`);
-  say(`\nwritten: ${path}.json, .md and .html`);
+  console.log(terminalTable({ ...goals, rows }));
+  say(`\nwritten: ${path}.json and .md`);
 }
 
-/**
- * Everything but speed: the report can be made, and nothing failed while a snapshot was swapped.
- */
+/** Everything but speed: the report can be made, and nothing failed while a snapshot was swapped. */
 function checkSmoke(report: Report): void {
-  if (toHtml(report).includes('NaN') || toMarkdown(report).includes('NaN')) {
-    throw new Error('A figure of the report is not a number.');
-  }
-  const failed = goalsOf(report.parts).find(({ what }) => what.startsWith('requests failed'));
-  if (failed?.verdict === 'missed') throw new Error(`${failed.measured} failed during reloads.`);
+  const text = reportText(report, [goalsTable(report.parts), ...reportTables(report)]);
+  if (/NaN|undefined/.test(text)) throw new Error('A figure of the report is not a number.');
+  const failed = report.parts.reload?.results.failed ?? 0;
+  if (failed > 0) throw new Error(`${failed} requests failed during reloads.`);
   say('\nsmoke: all answers are right');
 }
 

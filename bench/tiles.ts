@@ -1,174 +1,164 @@
 import type { Engine } from '../src/query/engine.js';
 import { Skipped } from './peers/types.js';
-import { FULL_TAIL, fullTail } from './query/full-tail.js';
 import { loadEngine } from './query.js';
-import { nativeFile, ndjsonFile, SEED } from './support/data.js';
-import {
-  type BenchOptions,
-  benchCommand,
-  positive,
-  runMain,
-  say,
-  typedCommand,
-  writePart,
-} from './support/run.js';
-import { digits, textTable } from './support/table.js';
+import { nativeFile, ndjsonFile } from './support/data.js';
+import { type BenchOptions, benchCommand, runBench, say } from './support/run.js';
+import { digits, type Table } from './support/table.js';
 import { FILTER_SETS, tilesOf, ZOOMS } from './tiles/cases.js';
 import { checkTiles } from './tiles/check.js';
-import type { Contender } from './tiles/contender.js';
-import { documentTables } from './tiles/document.js';
-import { type Floor, measureFloors } from './tiles/floors.js';
-import { measureTiles } from './tiles/measure.js';
-import { openOurs, startOurs } from './tiles/ours.js';
+import { type Contender, measureTiles, type Timed } from './tiles/measure.js';
+import { BY_HTTP, OURS, openOurs, slowestTile, startOurs, type WorldTile } from './tiles/ours.js';
 import { startPostgisTiles } from './tiles/postgis.js';
-import type { Rebuilt, TileResult, TileResults } from './tiles/results.js';
-import { type HostileTiles, hostileTiles, slowestTiles } from './tiles/slowest.js';
-import { startSupercluster } from './tiles/supercluster.js';
-import { tileNotes, tileTable } from './tiles/table.js';
+import { openSupercluster } from './tiles/supercluster.js';
+
+/** Tiles of one zoom with as many filters. */
+interface TileResult {
+  readonly points: number;
+  readonly filters: number;
+  readonly zoom: number;
+  readonly times: readonly Timed[];
+}
+
+/** What bench/tiles writes. */
+export interface TileResults {
+  readonly results: readonly TileResult[];
+  /** The slowest tile of the whole world with a filter that was not asked for before. */
+  readonly slowest: readonly (WorldTile & { readonly points: number })[];
+  /** What else a reader must know. */
+  readonly notes: readonly string[];
+}
 
 interface Options extends BenchOptions {
   readonly points: number;
   readonly rounds: number;
   readonly large: boolean;
-  readonly searchOnly: boolean;
-  readonly search: boolean;
-  readonly postgres?: number;
   readonly filters?: number;
 }
 
 const TILES = 100;
-const SMOKE_POINTS = 5_000;
-const SLOW_TRIES = 500;
-const HOSTILE = 100_000;
+const WORLD_TILES = 200;
+const PEERS = ['PostGIS', 'supercluster'] as const;
 
 const command = benchCommand('tiles', 'Makes vector tiles, by zoom and by filters.', {
   points: 1_000_000,
-  rounds: 5,
+  rounds: 2,
 })
   .option('--large', '10,000,000 points as well: needs 20 GB of memory', false)
-  .option('--search-only', 'the search for slow tiles alone', false)
-  .option('--no-search', 'no search for slow tiles')
-  .option('--filters <number>', 'the set of so many filters alone, without the search', Number)
   .option(
-    '--postgres <port>',
-    'a PostgreSQL that runs, and keeps the points it is given',
-    positive,
+    '--filters <number>',
+    'the set of 0, 1 or 3 filters; 1 by default, all with --large',
+    Number,
   );
 
-/** Entry: each size in turn. */
-async function main(): Promise<void> {
-  const options = command.parse().opts<Options>();
-  const { smoke, large, points, json } = options;
+async function benchTiles(options: Options): Promise<TileResults> {
+  const { smoke, large, points } = options;
   const parts: TileResults[] = [];
-  for (const size of smoke ? [SMOKE_POINTS] : large ? [points, 10_000_000] : [points]) {
-    parts.push(await benchSize(size, { ...options, rounds: smoke ? 1 : options.rounds }));
+  for (const size of large ? [points, 10_000_000] : [points]) {
+    const native = await nativeFile(size);
+    const engine = await loadEngine(native);
+    const slowest = { points: size, ...(await slowestTile(engine, smoke ? 10 : WORLD_TILES)) };
+    const notes: string[] = [];
+    const results = await measureSize(engine, native, options, notes);
+    parts.push({ results, slowest: [slowest], notes });
   }
-  const results: TileResults = {
-    results: parts.flatMap((part) => part.results),
-    queries: Object.fromEntries(FILTER_SETS.map(({ count, query }) => [count, query])),
-    rebuilt: parts.flatMap((part) => part.rebuilt),
-    floors: parts.flatMap((part) => part.floors ?? []),
-    slowest: parts.flatMap((part) => part.slowest),
-    hostile: parts.flatMap((part) => part.hostile),
-    skipped: Object.assign({}, ...parts.map((part) => part.skipped)) as Record<string, string>,
-  };
-  console.log(tilesText(results));
-  writePart(json, typedCommand('tiles'), results);
-}
-
-async function benchSize(points: number, options: Options): Promise<TileResults> {
-  const { smoke, searchOnly, search, filters } = options;
-  const native = await nativeFile(points);
-  const engine = await loadEngine(native);
-  const measured = searchOnly
-    ? { results: [], rebuilt: [], skipped: {} }
-    : await measureSize(engine, native, options);
-  const isSearched = search && filters === undefined;
-  const slowest = isSearched ? await slowestTiles(engine, smoke ? 20 : SLOW_TRIES) : [];
-  const hostile = isSearched ? await searchHostile(engine, smoke) : [];
   return {
-    ...measured,
-    queries: {},
-    slowest: slowest.map((one) => ({ points, ...one })),
-    hostile: hostile.map((one) => ({ points, ...one })),
+    results: parts.flatMap((part) => part.results),
+    slowest: parts.flatMap((part) => part.slowest),
+    notes: parts.flatMap((part) => part.notes),
   };
-}
-
-/** Hostile addresses, and some of them beside as many accepted points as there may be. */
-async function searchHostile(
-  engine: Engine,
-  isSmoke: boolean,
-): Promise<(HostileTiles & { readonly accepted: number })[]> {
-  const rows = isSmoke ? 2_000 : FULL_TAIL;
-  const tail = fullTail(engine.dataset.byId.keys.at(-1)!, rows, SEED);
-  return [
-    { accepted: 0, ...(await hostileTiles(engine, isSmoke ? 500 : HOSTILE)) },
-    { accepted: rows, ...(await hostileTiles(engine, isSmoke ? 100 : HOSTILE / 10, tail)) },
-  ];
 }
 
 /** All contenders by turns, zoom by zoom and filter set by filter set. */
 async function measureSize(
   engine: Engine,
   native: string,
-  { rounds, smoke: isSmoke, postgres, filters }: Options,
-): Promise<Pick<TileResults, 'results' | 'rebuilt' | 'floors' | 'skipped'>> {
+  { rounds, smoke: isSmoke, large, filters }: Options,
+  notes: string[],
+): Promise<TileResult[]> {
   const points = engine.dataset.count;
   const ndjson = await ndjsonFile(points);
   const tiles = ZOOMS.map((z) => tilesOf(engine.dataset, z, isSmoke ? 5 : TILES));
-  const byHttp = await startOurs(native);
-  const contenders: Contender[] = [openOurs(engine), byHttp];
-  const floors: Floor[] = [];
-  const skipped: Record<string, string> = {};
-  const rebuilt: Rebuilt[] = [];
+  const contenders: Contender[] = [await openOurs(engine), await startOurs(native)];
   const results: TileResult[] = [];
   try {
-    const postgis = await startPostgisTiles(ndjson, postgres).catch((error: unknown) => {
-      if (!(error instanceof Skipped)) throw error;
-      say(`left out: ${error.message}`);
-      skipped['PostGIS'] = error.message;
-    });
-    if (postgis) contenders.push(postgis);
-    const clusters = await startSupercluster({ ndjson, points });
-    contenders.push(clusters);
-    for (const set of FILTER_SETS.filter(
-      ({ count }) => filters === undefined || count === filters,
-    )) {
-      for (const contender of contenders) await contender.prepare(set);
-      const seconds = clusters.rebuilt.get(set.count);
-      if (seconds !== undefined) rebuilt.push({ points, filters: set.count, seconds });
-      await checkTiles(contenders, (one) => one !== clusters, tiles, set);
+    for (const start of [startPostgisTiles, openSupercluster]) {
+      try {
+        contenders.push(await start(ndjson, points));
+      } catch (error) {
+        if (!(error instanceof Skipped)) throw error;
+        notes.push(`Left out: ${error.message}.`);
+      }
+    }
+    const sets = FILTER_SETS.filter(({ count }) =>
+      filters === undefined ? large || count === 1 : count === filters,
+    );
+    for (const set of sets) {
+      if (set.count > 0) notes.push(`${set.count} filters: \`${set.query}\`.`);
+      for (const contender of contenders) {
+        const began = performance.now();
+        await contender.prepare(set);
+        const seconds = (performance.now() - began) / 1000;
+        if (seconds < 0.05) continue;
+        notes.push(`${contender.name} prepares ${set.count} filters for ${digits(seconds)} s.`);
+      }
+      await checkTiles(contenders, tiles, set);
       for (const [i, zoom] of ZOOMS.entries()) {
         const times = await measureTiles(contenders, tiles[i]!, rounds, isSmoke);
         results.push({ points, filters: set.count, zoom, times });
         say(`${points} points, ${set.count} filters, zoom ${zoom}: measured`);
       }
     }
-    // last, when the code of all of them is warm
-    const deepest = tiles.at(-1)![0]!;
-    const bytes = await contenders[0]!.tile(deepest);
-    floors.push(...(await measureFloors(byHttp, postgis ?? undefined, bytes, isSmoke)));
   } finally {
     for (const contender of contenders) await contender.stop();
   }
-  return { results, rebuilt, floors: floors.map((one) => ({ points, ...one })), skipped };
+  return results;
 }
 
-function tilesText(results: TileResults): string {
-  const { head, rows } = tileTable(results);
-  const slowest = results.slowest.map(
-    ({ points, query, millis, held }) =>
-      `slow, ${digits(points)} points: ${digits(millis)} ms, held ${digits(held)} ms: ${query}`,
+/** A line for each zoom with as many filters, and one for as many tiles of each zoom. */
+export function tileTables({ results, slowest, notes }: TileResults): Table[] {
+  const worst = slowest.map(
+    ({ points, query, millis }) =>
+      `The slowest tile of the world of ${digits(points)} points, with one filter never asked before, took ${digits(millis)} ms of the processor: \`${query.slice(0, 100)}\`.`,
   );
-  const hostile = results.hostile.map(
-    ({ points, accepted = 0, slowest: one, longestHeld: held }) =>
-      `hostile, ${digits(points)} points, ${digits(accepted)} accepted: slowest ${digits(one?.millis ?? 0)} ms: ${one?.query.slice(0, 200)}\n` +
-      `  held ${digits(held?.held ?? 0)} ms: ${held?.query.slice(0, 200)}`,
-  );
-  const tables = documentTables(results.results);
-  return [textTable(head, rows), ...tileNotes(results), ...slowest, ...hostile, ...tables].join(
-    '\n',
-  );
+  const rows = results.map(({ points, filters, zoom, times }) => [
+    ...[digits(points), String(filters), String(zoom), String(times[0]!.tiles)],
+    ...[OURS, BY_HTTP].map((name) => figure(times, name, 'micros')),
+    ...PEERS.map((name) => figure(times, name, 'toOurs')),
+  ]);
+  const titles = PEERS.map((name) => `${name} ×`);
+  return [
+    {
+      title: 'Vector tiles',
+      note: `Microseconds a tile, and how many times as long others take, by zoom and number of filters, with one connection each. ${[...notes, ...worst].join(' ')}`,
+      head: ['points', 'filters', 'zoom', 'tiles', OURS, 'by HTTP', ...titles],
+      rows,
+    },
+  ];
 }
 
-await runMain(import.meta, main);
+function figure(times: readonly Timed[], contender: string, what: 'micros' | 'toOurs'): string {
+  const found = times.find((one) => one.contender === contender);
+  return found === undefined ? '–' : digits(found[what].median);
+}
+
+/**
+ * How many times as many tiles Waypost makes over HTTP as PostGIS in the same time, in a mix that has
+ * as many tiles of every zoom; undefined where that was not measured.
+ */
+export function tilesBesidePostgis(
+  { results }: TileResults,
+  wanted: { readonly points: number; readonly filters: number },
+): number | undefined {
+  const chosen = results.filter(
+    ({ points, filters }) => points === wanted.points && filters === wanted.filters,
+  );
+  const total = (name: string): number =>
+    chosen
+      .flatMap(({ times }) => times.filter(({ contender }) => contender === name))
+      .reduce((sum, { micros }) => sum + micros.median, 0);
+  const ratio = total('PostGIS') / total(BY_HTTP);
+  return ratio > 0 ? ratio : undefined;
+}
+
+const smoke = { points: 5_000, rounds: 1, large: false };
+await runBench(import.meta, command, { smoke, run: benchTiles, tables: tileTables });

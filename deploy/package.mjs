@@ -30,21 +30,12 @@ function prepare() {
     mkdirSync(dirname(join(KEPT, name)), { recursive: true });
     copyFileSync(name, join(KEPT, name));
   }
-  const sections = ['Parameters', 'Map tiles', 'Settings'].map(sectionOfReadme).join('');
   const own = linked(readFileSync(OWN_README, 'utf8'), 'docs', '.');
   for (const name of DOCUMENTS) {
     const text = readFileSync(name, 'utf8');
     const folder = dirname(name);
-    writeFileSync(
-      name,
-      name === README ? `${own}\n${linked(sections, '.', '.')}` : linked(text, folder, folder),
-    );
+    writeFileSync(name, name === README ? own : linked(text, folder, folder));
   }
-}
-
-/** A section of the README, from its heading up to the next. */
-function sectionOfReadme(title) {
-  return new RegExp(`^## ${title}\\n.*?(?=^## )`, 'ms').exec(readFileSync(README, 'utf8'))[0];
 }
 
 /** A text of one folder as it stands in another one; of what is not in the package only the name. */

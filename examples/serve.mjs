@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
 const FILES = {
-  '/map.html': ['../examples/map.html', 'text/html; charset=utf-8'],
+  '/map.html': ['./map.html', 'text/html; charset=utf-8'],
   '/land.json': ['../assets/land.json', 'application/json'],
 };
 for (const name of ['maplibre-gl.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css']) {

@@ -1,31 +1,23 @@
 #!/usr/bin/env node
 import { Command, Option } from 'commander';
-import {
-  argument,
-  demand,
-  endWithReader,
-  interruption,
-  timeZone,
-  whole,
-} from './command-line/arguments.js';
-import { addJournalCommands } from './command-line/journal.js';
-import { InputError } from './errors.js';
-import { MAX_POINTS, MAX_SEED } from './generate/random.js';
-import { forTerminal } from './model/quote.js';
-import { watermark } from './setting-values.js';
-import { readEnvironment, strangeVariables } from './settings/environment.js';
-import type { ServeSettings, Setting } from './settings/setting.js';
-import { SERVE_SETTINGS } from './settings/table.js';
-import type { Watermark } from './snapshot/snapshot.js';
-import { version } from './version.js';
+import { argument, demand, endWithReader, interruption, timeZone, whole } from './cli/arguments.js';
+import { MAX_POINTS, MAX_SEED } from './cli/generate/random.js';
+import { addJournalCommands, type TimeZoneFlag } from './cli/journal-commands.js';
+import { readEnvironment, SERVE_SETTINGS, strangeVariables } from './cli/settings/settings.js';
+import { type ServeSettings, type Setting, watermark } from './cli/settings/values.js';
+import type { Watermark } from './formats/snapshot.js';
+import { forTerminal, InputError, version } from './model/quote.js';
 
 const FORMATS =
-  'Input may be native, NDJSON, a JSON array or envelope, GeoJSON, CSV with a header or MessagePack rows,\n' +
-  'told apart by content; all but native may be gzipped.';
+  'Input may be native, NDJSON, a JSON array or envelope, GeoJSON, CSV with a header, MessagePack rows or\n' +
+  'Parquet, told apart by content; all but native and Parquet may be gzipped.';
 
 const STREAMS =
   'Standard input is copied to a temporary file beside the output first. What goes to standard output is not\n' +
   'whole or not at all: look at the exit code, which is 0 when all of it was written.';
+
+/** What diff ends with where it cannot compare. */
+const TROUBLE = 2;
 
 const strange = strangeVariables(process.env);
 
@@ -43,7 +35,7 @@ const serveCommand = program
   .action(async (settings: ServeSettings) => {
     demand(serveCommand, requiredFlags);
     // each command loads what it needs when it is called: help need not wait for a web server
-    const { serve } = await import('./commands/serve.js');
+    const { serve } = await import('./cli/serve.js');
     await serve(settings, strange);
   });
 for (const setting of SERVE_SETTINGS) serveCommand.addOption(optionOf(setting));
@@ -66,7 +58,7 @@ program
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
   .action(async (input: string, output: string, options: PackFlags) => {
     const { notifications, journalThrough, ...others } = options;
-    const { packSnapshot } = await import('./commands/pack.js');
+    const { packSnapshot } = await import('./cli/pack.js');
     await endWithReader();
     await packSnapshot(input, output, {
       ...others,
@@ -86,9 +78,62 @@ program
   .option('--allow-empty', 'a snapshot without points is good, too')
   .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
   .action(async (file: string, options: CheckFlags) => {
-    const { verify } = await import('./commands/verify.js');
+    const { verify } = await import('./cli/verify-report.js');
     await endWithReader();
     process.exitCode = await verify(file, options);
+  });
+
+program
+  .command('export')
+  .description('write points of a snapshot as NDJSON, GeoJSON, CSV, MessagePack or Parquet')
+  .argument('<snapshot>', 'snapshot of any format, - for standard input')
+  .argument(
+    '<output>',
+    'file whose ending names its format, whole or not at all; - for standard output',
+  )
+  .option(
+    '--filter <query>',
+    "which points, as in an address: 'bbox=…&status=NEW&ordering=created_at'",
+  )
+  .option(
+    '--format <name>',
+    'ndjson, geojson, geojsonl, csv, msgpack or parquet, whatever the ending',
+  )
+  .option(
+    '--journal <file>',
+    'journal whose posts belong to the snapshot, or the address of a service',
+  )
+  .addOption(maxInvalid())
+  .addOption(timeZone())
+  .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
+  .action(async (input: string, output: string, options: ExportFlags) => {
+    const { exportSnapshot } = await import('./cli/export.js');
+    await endWithReader();
+    await exportSnapshot(input, output, { ...options, signal: interruption() });
+  });
+
+program
+  .command('diff')
+  .description('tell what came, went and changed between two snapshots of any format')
+  .argument('<first>', 'snapshot before')
+  .argument('<second>', 'snapshot after')
+  .addOption(
+    new Option('--format <format>', 'counts and a few ids, or a line for each difference')
+      .choices(['summary', 'ndjson'])
+      .default('summary'),
+  )
+  .addOption(maxInvalid())
+  .addOption(timeZone())
+  .addHelpText(
+    'after',
+    `\n${FORMATS}\nExits as diff(1) does: with 0 where the points are the same, 1 where they differ, 2 on trouble.`,
+  )
+  .exitOverride(({ exitCode }) => process.exit(exitCode && TROUBLE))
+  .action(async (first: string, second: string, options: DiffFlags) => {
+    const { diff } = await import('./cli/diff.js');
+    await endWithReader();
+    process.exitCode = TROUBLE;
+    process.exitCode = await diff(first, second, options);
   });
 
 const generateCommand = program
@@ -100,7 +145,7 @@ const generateCommand = program
   .action(async (options: { points: number; seed: number; out: string }) => {
     demand(generateCommand, ['--points <number>', '--out <file>']);
     const print = (line: string): void => console.log(line);
-    const { generateSnapshot } = await import('./commands/generate.js');
+    const { generateSnapshot } = await import('./cli/generate.js');
     await endWithReader();
     await generateSnapshot({ ...options, print, signal: interruption() });
   });
@@ -120,7 +165,7 @@ const addCommand = tokenCommand
   .action(async (file: string, options: { user: number; name: string; admin?: boolean }) => {
     demand(addCommand, ['--user <id>']);
     const { user, name, admin: isAdmin = false } = options;
-    const { addToken } = await import('./commands/token.js');
+    const { addToken } = await import('./cli/tokens.js');
     console.log(await addToken(file, { user, name, isAdmin }));
   });
 
@@ -129,7 +174,7 @@ tokenCommand
   .description('tell which tokens there are: id, user, admin, created, name')
   .argument('<file>', 'file of tokens')
   .action(async (file: string) => {
-    const { listTokens } = await import('./commands/token.js');
+    const { listTokens } = await import('./cli/tokens.js');
     for (const line of listTokens(file)) console.log(line);
   });
 
@@ -139,7 +184,7 @@ tokenCommand
   .argument('<file>', 'file of tokens')
   .argument('<id-or-name>', 'id of one token, or name of all that are called so')
   .action(async (file: string, idOrName: string) => {
-    const { revokeToken } = await import('./commands/token.js');
+    const { revokeToken } = await import('./cli/tokens.js');
     for (const id of await revokeToken(file, idOrName)) console.log(`revoked ${id}`);
   });
 
@@ -148,7 +193,7 @@ tokenCommand
   .description('tell whose token comes on standard input; exits with 1 where nobody knows it')
   .argument('<file>', 'file of tokens')
   .action(async (file: string) => {
-    const { checkToken } = await import('./commands/token.js');
+    const { checkToken } = await import('./cli/tokens.js');
     const { text } = await import('node:stream/consumers');
     const found = checkToken(file, (await text(process.stdin)).trim());
     if (found === undefined) process.exitCode = 1;
@@ -164,6 +209,19 @@ interface CheckFlags {
   readonly allowEmpty?: boolean;
 }
 
+interface ExportFlags {
+  readonly filter?: string;
+  readonly format?: string;
+  readonly journal?: string;
+  readonly maxInvalid: number;
+  readonly timeZone: string;
+}
+
+interface DiffFlags extends TimeZoneFlag {
+  readonly maxInvalid: number;
+  readonly format: 'summary' | 'ndjson';
+}
+
 interface PackFlags extends CheckFlags {
   readonly journalThrough?: Watermark;
   readonly notifications?: string;
@@ -177,7 +235,7 @@ try {
   const kind = error instanceof InputError ? '' : 'unexpected error: ';
   const message = error instanceof Error ? error.message : String(error);
   console.error(`waypost: ${kind}${forTerminal(message)}`);
-  process.exitCode = 1;
+  process.exitCode ||= 1;
 }
 
 function optionOf({ flag, environment, help, fallback, parse }: Setting): Option {

@@ -11,7 +11,7 @@ import {
   responseOf,
   setHead,
   stopParsing,
-} from '../src/node-internals.js';
+} from '../src/http/answer/node-internals.js';
 import { until } from './support/wait.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';

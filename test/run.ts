@@ -77,9 +77,12 @@ function readSeconds(): Record<string, number> {
   }
 }
 
-/** Where nothing is known, files that start processes of their own count as long. */
+/** Where nothing is known, a browser counts as longest, then files that start processes. */
 function lengthOf(name: string, seconds: Readonly<Record<string, number>>): number {
-  return seconds[name] ?? (/support\/(?:browser|notes|service)\.js/.test(textOf(name)) ? 5 : 1);
+  const known = seconds[name];
+  if (known !== undefined) return known;
+  if (name.startsWith('browser/')) return 60;
+  return /support\/(?:browser|notes|service)\.js/.test(textOf(name)) ? 5 : 1;
 }
 
 function report(name: string, outcome: Outcome): void {

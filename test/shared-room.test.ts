@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SharedRoom } from '../src/shared-room.js';
+import { SharedRoom } from '../src/posts/media/shared-room.js';
 
 /** A room whose guests are told by name when they must leave. */
 function open(size: number) {

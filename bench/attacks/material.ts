@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import type { Random } from '../../src/generate/random.js';
+import type { Random } from '../../src/cli/generate/random.js';
+import { requestBytes } from '../generators/answers.js';
 import { LIST } from '../places.js';
-import { type Attacking, requestBytes } from './sockets.js';
+import type { Attacking } from './sockets.js';
 
 /** What an attack works with. */
 export interface Target extends Attacking {
@@ -18,6 +19,13 @@ export interface Attack {
   readonly title: string;
   /** Settings of the service that the attack is about. */
   readonly flags?: readonly string[];
+  /**
+   * Whether the service takes posts and images, from behind a proxy; ordinary clients then post,
+   * too.
+   */
+  readonly isPosting?: boolean;
+  /** Makes files that take long, before anything is measured. */
+  readonly prepare?: () => Promise<void>;
   /** Whether nobody reads the service's log meanwhile. */
   readonly isLogUnread?: boolean;
   /** Whether it may take the processor from those it waits for. */

@@ -1,7 +1,8 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Errors } from '../generators/types.js';
-import type { Places } from '../places.js';
+import { count } from '../generators/types.js';
+import { LIST, type Places } from '../places.js';
+import { POST_BODY } from '../post/table.js';
 import { requestPaths, scenarioOf } from '../scenarios.js';
 import { type Latencies, LatencyHistogram } from '../support/histogram.js';
 
@@ -21,6 +22,8 @@ export interface OrdinaryLoad {
   /** Paths that the clients take in turn. */
   readonly paths: readonly string[];
   readonly seconds: number;
+  /** One request in so many is a post; none without. */
+  readonly postEvery?: number | undefined;
 }
 
 /**
@@ -47,10 +50,10 @@ export function ordinaryPaths(places: Places, count: number, seed: number): stri
  * cannot hide what it kept from being asked.
  */
 export async function askOrdinarily(load: OrdinaryLoad): Promise<Ordinary> {
-  const { base, clients, rate, paths, seconds } = load;
+  const { base, clients, rate, paths, seconds, postEvery = Number.POSITIVE_INFINITY } = load;
   const { hostname, port } = new URL(base);
   const histogram = new LatencyHistogram();
-  const errors = new Errors();
+  const errors: Record<string, number> = {};
   const interval = 1000 / rate;
   const began = performance.now();
   const end = began + seconds * 1000;
@@ -65,11 +68,13 @@ export async function askOrdinarily(load: OrdinaryLoad): Promise<Ordinary> {
       // a timer that fires a little late is no fault of the service
       const from = wasLate ? due : performance.now();
       if (performance.now() < end) {
-        const path = paths[turn++ % paths.length]!;
-        const kind = await ask({ hostname, port, path, agent });
+        const isPost = turn % postEvery === postEvery - 1;
+        const path = isPost ? LIST : paths[turn % paths.length]!;
+        turn++;
+        const kind = await ask({ hostname, port, path, agent, ...(isPost && POST) });
         // a refusal that comes quickly is no quick answer
         if (kind === undefined) histogram.record(performance.now() - from);
-        else errors.add(kind);
+        else count(errors, kind);
       } else {
         histogram.record(performance.now() - from);
       }
@@ -78,7 +83,7 @@ export async function askOrdinarily(load: OrdinaryLoad): Promise<Ordinary> {
     agent.destroy();
   };
   await Promise.all(Array.from({ length: clients }, client));
-  return { latencies: histogram.summary(), errors: errors.counts };
+  return { latencies: histogram.summary(), errors };
 }
 
 interface Asked {
@@ -86,7 +91,15 @@ interface Asked {
   readonly port: string;
   readonly path: string;
   readonly agent: Agent;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
+
+const POST = {
+  ...{ method: 'POST', headers: { 'Content-Type': 'application/json' } },
+  body: POST_BODY,
+} as const;
 
 /** Sends one request and reads its answer; resolves with what went wrong. */
 function ask(asked: Asked): Promise<string | undefined> {
@@ -101,13 +114,14 @@ function ask(asked: Asked): Promise<string | undefined> {
       response.on('end', () => {
         clearTimeout(timer);
         const { statusCode } = response;
-        resolve(statusCode === 200 ? undefined : `status ${statusCode}`);
+        const isDone = statusCode === 200 || statusCode === 201;
+        resolve(isDone ? undefined : `status ${statusCode}`);
       });
     });
     const timer = setTimeout(() => {
       one.destroy(Object.assign(new Error('timeout'), { code: 'timeout' }));
     }, TIMEOUT_MS);
     one.on('error', fail);
-    one.end();
+    one.end(asked.body);
   });
 }

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ahead } from '../support/ahead.js';
-import { memoryOf } from '../support/proc.js';
+import { ahead, memoryOf } from '../support/proc.js';
 import type { Server } from '../support/service.js';
 import { ratiosOf, type Spread, spreadOf } from '../support/stats.js';
 import type { Attack } from './material.js';
@@ -59,6 +58,8 @@ export interface AttackResult {
 /** Number of ordinary clients, few enough for a service on two cores. */
 export const CLIENTS = 8;
 const WARMUP_SECONDS = 1;
+/** Of the requests of ordinary clients one in so many is a post, where posts are taken. */
+const POST_EVERY = 10;
 /** What an attack takes beyond its measured seconds, at most. */
 const SPARE_SECONDS = 30;
 const MEMORY_LOOK_MS = 100;
@@ -74,7 +75,8 @@ export async function benchAttack(
   { server, folder, paths }: Arena,
   { points, rounds, seconds, rate, seed, smoke }: Measuring,
 ): Promise<AttackResult> {
-  const load = { base: server.url, clients: CLIENTS, rate, paths };
+  const postEvery = attack.isPosting === true ? POST_EVERY : undefined;
+  const load = { base: server.url, clients: CLIENTS, rate, paths, postEvery };
   const ask = (length: number): Promise<Ordinary> =>
     ahead(() => askOrdinarily({ ...load, seconds: length }));
   await ask(smoke ? 0.2 : WARMUP_SECONDS);

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { answerReader } from '../generators/answers.js';
 
 /** What an attacker did and what came of it. */
 export interface Tally {
@@ -23,14 +24,8 @@ export interface Attacking {
   readonly tally: Tally;
 }
 
-const HEAD_END = '\r\n\r\n';
 /** A pause after a connection that failed, so that a dead service is not hammered. */
 const PAUSE_MS = 20;
-
-/** A request as bytes; `headers` are whole lines. */
-export function requestBytes(target: string, headers = '', method = 'GET'): Buffer {
-  return Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`, 'latin1');
-}
 
 /** Opens a connection that swallows its errors. */
 export function open({ port, tally }: Attacking): Socket {
@@ -104,35 +99,4 @@ export async function flood(
     await closed(socket, signal);
     if (performance.now() - began < PAUSE_MS) await pause(PAUSE_MS, signal);
   });
-}
-
-/**
- * Reads answers with a Content-Length off a stream and tells the status of each once it is whole.
- */
-export function answerReader(onAnswer: (status: string) => void): (chunk: Buffer) => void {
-  let head = '';
-  let status = '';
-  let missing = 0;
-  return (chunk) => {
-    let at = 0;
-    while (at < chunk.length) {
-      if (missing > 0) {
-        const taken = Math.min(missing, chunk.length - at);
-        at += taken;
-        missing -= taken;
-        if (missing > 0) return;
-        onAnswer(status);
-        continue;
-      }
-      const before = head.length;
-      head += chunk.toString('latin1', at);
-      const end = head.indexOf(HEAD_END);
-      if (end < 0) return;
-      at += end + HEAD_END.length - before;
-      status = head.slice(9, 12);
-      missing = Number(/\r\ncontent-length: *(\d+)/i.exec(head.slice(0, end + 2))?.[1] ?? 0);
-      head = '';
-      if (missing === 0) onAnswer(status);
-    }
-  };
 }

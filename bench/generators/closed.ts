@@ -1,82 +1,59 @@
-import autocannon from 'autocannon';
-import { LatencyHistogram } from '../support/histogram.js';
-import { treeCpuSeconds } from '../support/proc.js';
-import { Errors, type Load, makeRound, type Round } from './types.js';
-
-/** Seconds after which autocannon gives a request up. */
-const TIMEOUT = 30;
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { answerReader, postBytes, requestBytes } from './answers.js';
+import { count, type Load, Recorder, type Round } from './types.js';
 
 /**
- * Closed loop with autocannon: each connection sends its next request when it has the answer to the
- * last. Shows how much a server can do; its latencies leave out what waiting clients would have
- * seen.
+ * Closed loop: each connection sends its next request when it has the answer to the last. Shows how
+ * much a server can do; its latencies leave out what waiting clients would have seen. Together the
+ * connections send each path once before any again.
  */
 export async function closedLoop(load: Load): Promise<Round> {
-  const { base, connections, warmupSeconds, seconds, pid } = load;
-  const slices = share(load.paths, connections);
-  let next = 0;
-  const options: autocannon.Options = {
-    url: base,
-    connections,
-    // ended by hand: autocannon's own clock ticks once a second
-    duration: 86_400,
-    timeout: TIMEOUT,
-    setupClient: (client) => {
-      client.setRequests(slices[next++ % slices.length]!.map((path) => ({ path, method: 'GET' })));
-    },
-  };
-  let over: (problem?: Error) => void = () => {};
-  const ended = new Promise<void>((resolve, reject) => {
-    over = (problem) => (problem ? reject(problem) : resolve());
-  });
-  const instance = autocannon(options, (problem: Error | null) => over(problem ?? undefined));
-  const histogram = new LatencyHistogram();
-  const errors = new Errors();
-  let bytes = 0;
-  let isMeasuring = false;
-  instance.on('response', (_client, status, size, milliseconds) => {
-    if (!isMeasuring) return;
-    histogram.record(milliseconds);
-    bytes += size;
-    if (status < 200 || status > 299) errors.add(`status ${status}`);
-  });
-  instance.on('reqError', (error: { code?: string; message?: string }) => {
-    if (isMeasuring) errors.add(error.code ?? error.message ?? 'unknown');
-  });
-
-  await pause(warmupSeconds);
-  const own = process.cpuUsage();
-  const server = pid === undefined ? undefined : treeCpuSeconds(pid);
-  const started = performance.now();
-  isMeasuring = true;
-  await pause(seconds);
-  isMeasuring = false;
-  const elapsed = (performance.now() - started) / 1000;
-  const used = process.cpuUsage(own);
-  const serverEnd = server === undefined ? undefined : treeCpuSeconds(pid!);
-  instance.stop();
-  await ended;
-  return makeRound(
-    {
-      seconds: elapsed,
-      requests: histogram.count,
-      bytes,
-      latencies: histogram.summary(),
-      errors: errors.counts,
-    },
-    (used.user + used.system) / 1e6,
-    serverEnd === undefined ? undefined : serverEnd - server!,
+  const { base, paths, postTo, connections, warmupSeconds, seconds, pid } = load;
+  const { hostname, port, host } = new URL(base);
+  const requests = paths.map((one) =>
+    postTo === undefined ? requestBytes(one, '', 'GET', host) : postBytes(postTo, one, host),
   );
-}
+  const recorder = new Recorder(pid);
+  const sockets = new Set<Socket>();
+  let sent = 0;
+  let isOver = false;
 
-/** Deals paths out to connections, so that together they send each once before any again. */
-function share(paths: readonly string[], connections: number): string[][] {
-  const slices: string[][] = Array.from({ length: connections }, () => []);
-  const length = Math.max(paths.length, connections);
-  for (let i = 0; i < length; i++) slices[i % connections]!.push(paths[i % paths.length]!);
-  return slices;
-}
+  function open(): void {
+    const socket = connect(Number(port), hostname);
+    let began = 0;
+    const send = (): void => {
+      began = performance.now();
+      socket.write(requests[sent++ % requests.length]!);
+    };
+    const read = answerReader((status) => {
+      if (recorder.isOn) {
+        recorder.histogram.record(performance.now() - began);
+        if (!status.startsWith('2')) count(recorder.errors, `status ${status}`);
+      }
+      send();
+    });
+    sockets.add(socket.setNoDelay());
+    socket.on('connect', send);
+    socket.on('data', (chunk: Buffer) => {
+      if (recorder.isOn) recorder.bytes += chunk.length;
+      read(chunk);
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      count(recorder.errors, error.code ?? error.message),
+    );
+    socket.on('close', () => {
+      sockets.delete(socket);
+      if (!isOver) setTimeout(open, 20);
+    });
+  }
 
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  for (let i = 0; i < connections; i++) open();
+  await delay(warmupSeconds * 1000);
+  recorder.begin();
+  await delay(seconds * 1000);
+  const round = recorder.end();
+  isOver = true;
+  for (const socket of sockets) socket.destroy();
+  return round;
 }

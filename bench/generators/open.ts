@@ -1,24 +1,14 @@
 import { Agent, request } from 'node:http';
 import { LatencyHistogram } from '../support/histogram.js';
-import { treeCpuSeconds } from '../support/proc.js';
-import { Errors, type Load, makeRound, type Round } from './types.js';
+import { count, type Load, Recorder, type Round } from './types.js';
 
 /** A request gets this long, in milliseconds. */
 const TIMEOUT = 30_000;
-
-/** One answer of an open loop. */
-export interface Sample {
-  /** When the request was due, in milliseconds since the measured part began. */
-  readonly due: number;
-  readonly milliseconds: number;
-  readonly isError: boolean;
-}
+const JSON_HEADERS = { 'Content-Type': 'application/json' };
 
 export interface OpenLoad extends Load {
   /** Requests a second, evenly spaced. */
   readonly rate: number;
-  /** Hears of every measured answer. */
-  readonly onSample?: (sample: Sample) => void;
   /** Ends the run before its time. */
   readonly signal?: AbortSignal;
 }
@@ -36,29 +26,25 @@ export interface OpenRound extends Round {
  * sent.
  */
 export async function openLoop(load: OpenLoad): Promise<OpenRound> {
-  const { base, paths, connections, rate, warmupSeconds, seconds, pid, onSample, signal } = load;
+  const { base, paths, postTo, connections, rate, warmupSeconds, seconds, pid, signal } = load;
   const { hostname, port } = new URL(base);
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'lifo' });
-  const histogram = new LatencyHistogram();
+  const recorder = new Recorder(pid);
   const lateness = new LatencyHistogram();
-  const errors = new Errors();
   const waiting: number[] = [];
   const total = Math.round(rate * (warmupSeconds + seconds));
   const started = performance.now();
   const measuredFrom = started + warmupSeconds * 1000;
-  let begun: { cpu: NodeJS.CpuUsage; server: number | undefined } | undefined;
   let active = 0;
   let sent = 0;
-  let bytes = 0;
 
   function finish(from: number, due: number, kind?: string): void {
     active--;
     const now = performance.now();
     if (due >= measuredFrom) {
       const milliseconds = now - from;
-      histogram.record(milliseconds);
-      if (kind !== undefined) errors.add(kind);
-      onSample?.({ due: due - measuredFrom, milliseconds, isError: kind !== undefined });
+      recorder.histogram.record(milliseconds);
+      if (kind !== undefined) count(recorder.errors, kind);
     }
     const next = waiting.shift();
     // the request was due while every connection was taken: its wait counts
@@ -74,9 +60,11 @@ export async function openLoop(load: OpenLoad): Promise<OpenRound> {
       isOver = true;
       finish(from, due, kind);
     };
-    const one = request({ hostname, port, path, agent, timeout: TIMEOUT }, (response) => {
+    const asked = { hostname, port, agent, timeout: TIMEOUT };
+    const posted = { path: postTo, method: 'POST', headers: JSON_HEADERS };
+    const one = request({ ...asked, ...(postTo === undefined ? { path } : posted) }, (response) => {
       response.on('data', (chunk: Buffer) => {
-        if (due >= measuredFrom) bytes += chunk.length;
+        if (due >= measuredFrom) recorder.bytes += chunk.length;
       });
       response.on('end', () => {
         const status = response.statusCode!;
@@ -86,16 +74,14 @@ export async function openLoop(load: OpenLoad): Promise<OpenRound> {
     });
     one.on('timeout', () => one.destroy(Object.assign(new Error('timeout'), { code: 'timeout' })));
     one.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
-    one.end();
+    one.end(postTo === undefined ? undefined : path);
   }
 
   await new Promise<void>((resolve) => {
     let issued = 0;
     const tick = (): void => {
       const now = performance.now();
-      if (begun === undefined && now >= measuredFrom) {
-        begun = { cpu: process.cpuUsage(), server: pid && treeCpuSeconds(pid) };
-      }
+      if (!recorder.isOn && now >= measuredFrom) recorder.begin();
       while (issued < total) {
         const due = started + (issued * 1000) / rate;
         if (due > now) break;
@@ -111,20 +97,7 @@ export async function openLoop(load: OpenLoad): Promise<OpenRound> {
     };
     tick();
   });
-  const elapsed = (performance.now() - measuredFrom) / 1000;
-  const used = process.cpuUsage(begun?.cpu);
-  const serverEnd = begun?.server === undefined ? undefined : treeCpuSeconds(pid!);
+  const round = recorder.end();
   agent.destroy();
-  const round = makeRound(
-    {
-      seconds: elapsed,
-      requests: histogram.count,
-      bytes,
-      latencies: histogram.summary(),
-      errors: errors.counts,
-    },
-    (used.user + used.system) / 1e6,
-    serverEnd === undefined ? undefined : serverEnd - begun!.server!,
-  );
   return { ...round, rate, lateness: lateness.percentile(99) };
 }

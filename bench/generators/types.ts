@@ -1,4 +1,7 @@
-import type { Latencies } from '../support/histogram.js';
+import { type Latencies, LatencyHistogram } from '../support/histogram.js';
+import { treeCpuSeconds } from '../support/proc.js';
+import { spreadOf } from '../support/stats.js';
+import { digits } from '../support/table.js';
 
 /** What a generator is asked for. */
 export interface Load {
@@ -6,6 +9,8 @@ export interface Load {
   readonly base: string;
   /** Sent in turn, from the first again when they end. */
   readonly paths: readonly string[];
+  /** Where this is a path, `paths` are bodies of JSON that are posted there. */
+  readonly postTo?: string | undefined;
   readonly connections: number;
   readonly warmupSeconds: number;
   readonly seconds: number;
@@ -34,8 +39,7 @@ export interface Round {
 /** Rounds of one scenario by one generator. */
 export interface HttpResult {
   readonly scenario: string;
-  readonly title: string;
-  readonly generator: 'autocannon' | 'wrk' | 'open loop';
+  readonly generator: 'closed loop' | 'wrk' | 'open loop';
   readonly connections: number;
   /** Requests a second that were asked for, in an open loop. */
   readonly rate?: number;
@@ -45,12 +49,46 @@ export interface HttpResult {
 /** From here on a generator with one thread is itself the bottleneck. */
 export const BUSY_CORES = 0.9;
 
-/** Counts what went wrong, by kind. */
-export class Errors {
-  readonly counts: Record<string, number> = {};
+/** Counts something of a kind. */
+export function count(counts: Record<string, number>, kind: string): void {
+  counts[kind] = (counts[kind] ?? 0) + 1;
+}
 
-  add(kind: string): void {
-    this.counts[kind] = (this.counts[kind] ?? 0) + 1;
+/** Counts the answers of a round and the CPU time that passes meanwhile. */
+export class Recorder {
+  readonly histogram: LatencyHistogram = new LatencyHistogram();
+  readonly errors: Record<string, number> = {};
+  bytes = 0;
+  readonly #pid: Load['pid'];
+  #began: { at: number; cpu: NodeJS.CpuUsage; server: number | undefined } | undefined;
+
+  constructor(pid: Load['pid']) {
+    this.#pid = pid;
+  }
+
+  /** Whether what is measured has begun. */
+  get isOn(): boolean {
+    return this.#began !== undefined;
+  }
+
+  begin(): void {
+    const server = this.#pid === undefined ? undefined : treeCpuSeconds(this.#pid);
+    this.#began = { at: performance.now(), cpu: process.cpuUsage(), server };
+  }
+
+  /** The round that ends now. */
+  end(): Round {
+    const { at, cpu, server } = this.#began!;
+    const { user, system } = process.cpuUsage(cpu);
+    const measured = {
+      seconds: (performance.now() - at) / 1000,
+      requests: this.histogram.count,
+      bytes: this.bytes,
+      latencies: this.histogram.summary(),
+      errors: this.errors,
+    };
+    const used = server === undefined ? undefined : treeCpuSeconds(this.#pid!)! - server;
+    return makeRound(measured, (user + system) / 1e6, used);
   }
 }
 
@@ -76,4 +114,13 @@ export function makeRound(
     generatorCores: generatorSeconds / seconds,
     ...server,
   };
+}
+
+/** The mean of a figure of several rounds, as text; a dash where no round has it. */
+export function meanOf(
+  rounds: readonly Round[],
+  read: (round: Round) => number | undefined,
+): string {
+  const values = rounds.map(read).filter((value) => value !== undefined);
+  return values.length === 0 ? '–' : digits(spreadOf(values).mean);
 }

@@ -1,11 +1,11 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Latencies } from '../support/histogram.js';
-import { PERCENTILES } from '../support/histogram.js';
+import { type Latencies, PERCENTILES } from '../support/histogram.js';
 import { cpuSeconds, treeCpuSeconds } from '../support/proc.js';
+import { temporaryFolder } from '../support/service.js';
+import { closedLoop } from './closed.js';
 import { type Load, makeRound, type Round } from './types.js';
 
 /**
@@ -16,7 +16,12 @@ local requests = {}
 local at = 0
 local function ms(micros) return micros == micros and micros / 1000 or 0 end
 function init(args)
-  for line in io.lines(args[1]) do requests[#requests + 1] = wrk.format("GET", line) end
+  local post = args[3]
+  for line in io.lines(args[1]) do
+    requests[#requests + 1] = post
+      and wrk.format("POST", post, { ["Content-Type"] = "application/json" }, line)
+      or wrk.format("GET", line)
+  end
   at = tonumber(args[2]) % #requests
 end
 function request()
@@ -49,28 +54,30 @@ export function hasWrk(): boolean {
   return spawnSync('wrk', ['-v'], { stdio: 'ignore' }).status !== null;
 }
 
+/** Closed loop by wrk where it is installed, else by Node's sockets. */
+export function fullLoop(load: Load): Promise<Round> {
+  return hasWrk() ? wrkLoop(load) : closedLoop(load);
+}
+
 let turn = 0;
+let files: string | undefined;
 
 /** Closed loop with wrk, one thread, with the same requests as {@link closedLoop} sends. */
 export async function wrkLoop(load: Load): Promise<Round> {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-wrk-'));
-  try {
-    const script = join(folder, 'paths.lua');
-    const paths = join(folder, 'paths.txt');
-    writeFileSync(script, SCRIPT);
-    writeFileSync(paths, load.paths.join('\n'));
-    // each run begins elsewhere in the list, so that a short list is not always cut at the same
-    // place
-    const args = (seconds: number): string[] => {
-      const duration = String(Math.max(1, Math.round(seconds)));
-      const head = ['-t1', `-c${load.connections}`, `-d${duration}s`, '--timeout', '30s'];
-      return [...head, '-s', script, load.base, '--', paths, String(turn++ * 4999)];
-    };
-    if (load.warmupSeconds > 0) await promisify(execFile)('wrk', args(load.warmupSeconds));
-    return await measure(args(load.seconds), load.pid);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  files ??= temporaryFolder('wrk');
+  const script = join(files, 'paths.lua');
+  const paths = join(files, 'paths.txt');
+  writeFileSync(script, SCRIPT);
+  writeFileSync(paths, load.paths.join('\n'));
+  // each run begins elsewhere in the list, so that a short list is not always cut at one place
+  const args = (seconds: number): string[] => {
+    const duration = String(Math.max(1, Math.round(seconds)));
+    const head = ['-t1', `-c${load.connections}`, `-d${duration}s`, '--timeout', '30s'];
+    const post = load.postTo === undefined ? [] : [load.postTo];
+    return [...head, '-s', script, load.base, '--', paths, String(turn++ * 4999), ...post];
+  };
+  if (load.warmupSeconds > 0) await promisify(execFile)('wrk', args(load.warmupSeconds));
+  return measure(args(load.seconds), load.pid);
 }
 
 async function measure(args: readonly string[], pid: Load['pid']): Promise<Round> {

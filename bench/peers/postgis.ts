@@ -1,31 +1,32 @@
 import pg from 'pg';
-import { say } from '../support/run.js';
-import { rowBatches } from './backend.js';
-import { addPostgis, address, startPostgres } from './postgres.js';
+import { address, fillTable, type PointTable, startPostgres } from './postgres.js';
 import { type Backend, PAGE_SIZE, type PeerStore } from './types.js';
 
-const BATCH = 5000;
 /** Two for each core of a small machine. */
 const POOL_SIZE = 4;
 
-const SCHEMA = `
+const schema = `
 CREATE UNLOGGED TABLE points (
   id bigint NOT NULL,
   geom geometry(Point, 4326) NOT NULL,
   geog geography(Point, 4326) NOT NULL,
   body text NOT NULL
 )`;
-const FILL = `
+const insert = `
 INSERT INTO points
 SELECT id, ST_SetSRID(ST_MakePoint(lon, lat), 4326), ST_SetSRID(ST_MakePoint(lon, lat), 4326), body
 FROM unnest($1::bigint[], $2::float8[], $3::float8[], $4::text[]) AS row (id, lon, lat, body)`;
 /** Neighbours on the map become neighbours on disk. */
-const INDEXES = `
+const indexes = `
 CREATE INDEX points_geom ON points USING gist (geom);
 CLUSTER points USING points_geom;
 CREATE INDEX points_geog ON points USING gist (geog);
 ALTER TABLE points ADD PRIMARY KEY (id);
 VACUUM ANALYZE points`;
+const TABLE: PointTable = {
+  ...{ schema, insert, indexes },
+  valuesOf: ({ id, lon, lat, body }) => [id, lon, lat, body],
+};
 
 const PAGE = (where: string, order: string): string => `
 SELECT count, string_agg(body, ',') AS records FROM (
@@ -41,7 +42,7 @@ const CIRCLE_PAGE = PAGE(`ST_DWithin(geog, ${CENTRE}, $3)`, `geog <-> ${CENTRE}`
 
 /** Starts a PostgreSQL of our own on a free port, fills it and makes its indexes. */
 export function startPostgis(ndjson: string): Promise<Backend> {
-  return startPostgres((client) => fill(client, ndjson));
+  return startPostgres((client) => fillTable(client, ndjson, TABLE));
 }
 
 /** Answers from PostGIS, with prepared statements over a pool. */
@@ -61,24 +62,4 @@ export function openPostgis(port: number): PeerStore {
       return rows[0] ?? { count: 0, records: '' };
     },
   };
-}
-
-async function fill(client: pg.Client, ndjson: string): Promise<void> {
-  await addPostgis(client);
-  await client.query(SCHEMA);
-  for await (const rows of rowBatches(ndjson, BATCH)) {
-    await client.query({
-      name: 'fill',
-      text: FILL,
-      values: [
-        rows.map((row) => row.id),
-        rows.map((row) => row.lon),
-        rows.map((row) => row.lat),
-        rows.map((row) => row.body),
-      ],
-    });
-  }
-  // CLUSTER and VACUUM cannot share a statement
-  for (const statement of INDEXES.split(';')) await client.query(statement);
-  say('PostGIS is filled');
 }

@@ -1,13 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort, isInstalled, startBackend } from './backend.js';
+import { say } from '../support/run.js';
+import { temporaryFolder } from '../support/service.js';
+import { freePort, isInstalled, type Row, rowBatches, startBackend } from './backend.js';
 import { type Backend, Skipped } from './types.js';
 
 const PACKAGED = '/usr/lib/postgresql';
 const DATABASE = 'postgres';
+const BATCH = 5000;
 
 /** For a database that is read only and fits in memory. */
 const SETTINGS = {
@@ -34,7 +36,7 @@ export async function startPostgres(fill: (client: pg.Client) => Promise<void>):
   const bin = findBinaries();
   if (bin === undefined) throw new Skipped('PostgreSQL is not installed');
   const user = unprivileged();
-  const data = mkdtempSync(join(tmpdir(), 'waypost-postgis-'));
+  const data = temporaryFolder('postgis');
   const remove = (): void => rmSync(data, { recursive: true, force: true });
   try {
     if (user !== undefined) chownSync(data, user.uid, user.gid);
@@ -69,13 +71,35 @@ export async function startPostgres(fill: (client: pg.Client) => Promise<void>):
   }
 }
 
-/** Adds PostGIS; throws Skipped where it is not installed. */
-export async function addPostgis(client: pg.Client): Promise<void> {
+/** A table of points: how it is made, filled and indexed. */
+export interface PointTable {
+  readonly schema: string;
+  readonly insert: string;
+  /** The parameters of `insert` of one row; the statement takes an array of each. */
+  readonly valuesOf: (row: Row) => readonly unknown[];
+  /** Statements with semicolons between: some cannot share one. */
+  readonly indexes: string;
+}
+
+/** Fills a table with the points of an NDJSON file; throws Skipped where PostGIS is not installed. */
+export async function fillTable(
+  client: pg.Client,
+  ndjson: string,
+  { schema, insert, valuesOf, indexes }: PointTable,
+): Promise<void> {
   try {
     await client.query('CREATE EXTENSION postgis');
   } catch (error) {
     throw new Skipped(`PostGIS is not installed: ${(error as Error).message}`);
   }
+  await client.query(schema);
+  for await (const rows of rowBatches(ndjson, BATCH)) {
+    const all = rows.map(valuesOf);
+    const values = all[0]!.map((_, column) => all.map((one) => one[column]));
+    await client.query({ name: 'fill', text: insert, values });
+  }
+  for (const statement of indexes.split(';')) await client.query(statement);
+  say('PostGIS is filled');
 }
 
 /** Does some work over a connection of its own. */

@@ -1,23 +1,22 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { fastify } from 'fastify';
+import { type FastifyInstance, fastify } from 'fastify';
 import { LIST } from '../places.js';
 import type { PeerQuery, PeerStore } from './types.js';
 
 /**
- * One peer behind HTTP, in a process of its own, or for `fastify-cluster` several: that, `fastify`
- * and `http` send bodies from a folder, one after the other; `redis` and `postgis` ask the server
+ * One peer behind HTTP, in a process of its own, or for `fastify-cluster` several: that and
+ * `fastify` send bodies from a folder, one after the other; `redis` and `postgis` ask the server
  * at a port; `sqlite` fills itself from an NDJSON file.
  */
 async function main(kind: string, argument: string): Promise<void> {
   let port: number;
-  if (kind === 'http') port = await serveRaw(argument);
-  else if (kind === 'fastify') port = await serveBytes(argument);
+  if (kind === 'fastify') port = await serveBytes(argument);
+  else if (kind === 'file') port = await serveFile(argument);
   else if (kind === 'fastify-cluster') port = await serveBytesOnAllCores(argument);
   else port = await serveStore(await openStore(kind, argument));
   if (cluster.isPrimary) console.log(JSON.stringify({ address: `http://127.0.0.1:${port}` }));
@@ -37,15 +36,23 @@ async function openStore(kind: string, argument: string): Promise<PeerStore> {
   }
 }
 
-/** A route that does nothing but send: what Fastify costs by itself. */
+/** Routes that do nothing but send a body, or a post back: what Fastify costs by itself. */
 async function serveBytes(folder: string): Promise<number> {
-  const next = readBodies(folder);
+  let next: ((url: string) => Buffer) | undefined;
   const app = fastify();
   app.get(LIST, (request, reply) => {
+    next ??= readBodies(folder);
     reply.header('content-type', 'application/json').send(next(request.raw.url!));
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  return (app.server.address() as AddressInfo).port;
+  app.post(LIST, (request, reply) => void reply.code(201).send(request.body));
+  return listen(app);
+}
+
+/** A route that streams a file. */
+async function serveFile(path: string): Promise<number> {
+  const app = fastify();
+  app.get(LIST, (_request, reply) => reply.send(createReadStream(path)));
+  return listen(app);
 }
 
 /** The bare Fastify route in a process for each core. */
@@ -55,21 +62,6 @@ async function serveBytesOnAllCores(folder: string): Promise<number> {
   const addresses = processes.map((one) => once(one, 'listening'));
   const [[{ port }]] = (await Promise.all(addresses)) as [[AddressInfo]];
   return port;
-}
-
-/** The bare route without a framework. */
-async function serveRaw(folder: string): Promise<number> {
-  const next = readBodies(folder);
-  const server = createServer((request, response) => {
-    const body = next(request.url!);
-    response.writeHead(200, {
-      'Content-Type': 'application/json',
-      'Content-Length': body.length,
-    });
-    response.end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
 }
 
 /** Deals out the bodies of a folder; those of circles have names that begin with `circle`. */
@@ -92,8 +84,7 @@ async function serveStore(store: PeerStore): Promise<number> {
     reply.header('content-type', 'application/json');
     return `{"count":${count},"next":null,"previous":null,"results":[${records}]}`;
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  return (app.server.address() as AddressInfo).port;
+  return listen(app);
 }
 
 interface PeerParameters {
@@ -108,6 +99,11 @@ function readQuery({ bbox, coordinates }: PeerParameters): PeerQuery {
   }
   const [lat, lon, radius] = coordinates!.split(',').map(Number);
   return { circle: { lat: lat!, lon: lon!, radius: radius! } };
+}
+
+async function listen(app: FastifyInstance): Promise<number> {
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as AddressInfo).port;
 }
 
 await main(process.argv[2]!, process.argv[3]!);

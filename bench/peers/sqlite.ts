@@ -1,4 +1,4 @@
-import sqlite from '@sqlite.org/sqlite-wasm';
+import Database from 'libsql';
 import { haversineOf } from '../../src/model/geo.js';
 import { haversine } from '../support/great-circle.js';
 import { rowBatches } from './backend.js';
@@ -13,12 +13,9 @@ interface Place {
   readonly lon: number;
 }
 
-/**
- * Fills a database in this process's memory: an R*Tree beside the records, SQLite as WebAssembly.
- */
+/** Fills a database in this process's memory: an R*Tree beside the records. */
 export async function openSqlite(ndjson: string): Promise<PeerStore> {
-  const { oo1 } = await sqlite();
-  const db = new oo1.DB(':memory:');
+  const db = new Database(':memory:');
   db.exec('CREATE VIRTUAL TABLE places USING rtree(id, west, east, south, north)');
   db.exec('CREATE TABLE points (id INTEGER PRIMARY KEY, lat REAL, lon REAL, body TEXT)');
   const addPlace = db.prepare('INSERT INTO places VALUES (?, ?, ?, ?, ?)');
@@ -26,8 +23,8 @@ export async function openSqlite(ndjson: string): Promise<PeerStore> {
   for await (const rows of rowBatches(ndjson, BATCH)) {
     db.exec('BEGIN');
     for (const { id, lat, lon, body } of rows) {
-      addPlace.bind([id, lon, lon, lat, lat]).stepReset();
-      addPoint.bind([id, lat, lon, body]).stepReset();
+      addPlace.run(id, lon, lon, lat, lat);
+      addPoint.run(id, lat, lon, body);
     }
     db.exec('COMMIT');
   }
@@ -38,23 +35,10 @@ export async function openSqlite(ndjson: string): Promise<PeerStore> {
      AND p.lon >= ?1 AND p.lat >= ?2 AND p.lon <= ?3 AND p.lat <= ?4`,
   );
   const bodyOf = db.prepare('SELECT body FROM points WHERE id = ?');
-  const find = (box: readonly number[]): Place[] => {
-    const places: Place[] = [];
-    inBox.bind([...box]);
-    while (inBox.step()) {
-      places.push({ id: inBox.getInt(0)!, lat: inBox.getFloat(1)!, lon: inBox.getFloat(2)! });
-    }
-    inBox.reset();
-    return places;
-  };
+  const find = (box: readonly number[]): Place[] => inBox.all(...box) as Place[];
   const pageOf = (places: readonly Place[]): PeerPage => {
-    const bodies = places.slice(0, PAGE_SIZE).map(({ id }) => {
-      bodyOf.bind([id]).step();
-      const body = bodyOf.getString(0)!;
-      bodyOf.reset();
-      return body;
-    });
-    return { count: places.length, records: bodies.join(',') };
+    const page = places.slice(0, PAGE_SIZE).map(({ id }) => bodyOf.get(id) as { body: string });
+    return { count: places.length, records: page.map(({ body }) => body).join(',') };
   };
   return {
     page({ box, circle }) {

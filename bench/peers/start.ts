@@ -4,25 +4,17 @@ import { startPostgis } from './postgis.js';
 import { startRedis } from './redis.js';
 import type { Backend } from './types.js';
 
-/** What can be set beside Waypost, by the names of the command line. */
-export const PEERS: readonly string[] = [
-  'fastify',
-  'http',
-  'fastify-cluster',
-  'redis',
-  'postgis',
-  'sqlite',
-];
-
-/** The name of each peer in tables. */
+/** What can be set beside Waypost: its name on the command line, and that in tables. */
 export const TITLES: Record<string, string> = {
   fastify: 'bare Fastify, same bytes',
-  http: 'bare node:http, same bytes',
   'fastify-cluster': 'bare Fastify, a process a core',
   redis: 'Redis GEOSEARCH',
   postgis: 'PostGIS',
-  sqlite: 'SQLite R*Tree (WebAssembly)',
+  sqlite: 'SQLite R*Tree',
 };
+
+/** What can be set beside Waypost, by the names of the command line. */
+export const PEERS: readonly string[] = Object.keys(TITLES);
 
 const PEER_SERVER = join(import.meta.dirname, 'server.js');
 
@@ -46,7 +38,7 @@ export async function startPeer(kind: string, folder: string, ndjson: string): P
   let backend: Backend | undefined;
   if (kind === 'redis') backend = await startRedis(ndjson);
   if (kind === 'postgis') backend = await startPostgis(ndjson);
-  const isCeiling = kind === 'http' || kind.startsWith('fastify');
+  const isCeiling = kind.startsWith('fastify');
   const argument = backend === undefined ? (isCeiling ? folder : ndjson) : String(backend.port);
   try {
     const server = await startServer(PEER_SERVER, [kind, argument]);

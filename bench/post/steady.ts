@@ -1,6 +1,17 @@
-import { KINDS, postEvenly } from './clients.js';
+import { openLoop } from '../generators/open.js';
+import { LIST } from '../places.js';
+import { POST_BODY } from './table.js';
 
 // entry of a process that posts evenly: who measures reads must not be kept by it from looking
 
-const [url, seconds, perSecond, kind] = process.argv.slice(2);
-await postEvenly(url!, Number(seconds), Number(perSecond), KINDS[kind as keyof typeof KINDS]);
+const [base, seconds, rate] = process.argv.slice(2);
+const { errors } = await openLoop({
+  base: base!,
+  paths: [POST_BODY],
+  postTo: LIST,
+  connections: Math.ceil(Number(rate) / 8),
+  warmupSeconds: 0,
+  seconds: Number(seconds),
+  rate: Number(rate),
+});
+if (Object.keys(errors).length > 0) throw new Error(`Posts failed: ${JSON.stringify(errors)}`);

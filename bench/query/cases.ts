@@ -1,4 +1,4 @@
-import type { Random } from '../../src/generate/random.js';
+import type { Random } from '../../src/cli/generate/random.js';
 import { FARTHEST } from '../../src/model/geo.js';
 import type { Box, Filters, Ordering, TimeWindow } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';

@@ -1,9 +1,3 @@
-import { Budget } from '../../src/budget.js';
-import { createPageCopier } from '../../src/dataset/record-page.js';
-import { FRESH_MEMORY } from '../../src/http/formats/format.js';
-import { JSON_FORMAT } from '../../src/http/formats/json.js';
-import { pageLinks } from '../../src/http/formats/links.js';
-import { PointRecords } from '../../src/http/formats/records.js';
 import type { Filters, Ordering } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
 import { type Spread, spreadOf } from '../support/stats.js';
@@ -14,38 +8,11 @@ export interface Contender {
   run(filters: Filters): unknown;
 }
 
-const LINK_BASE = 'http://127.0.0.1:8080/rest/map_data_points/';
-
 /** Count and first page of 100, as row numbers. */
 export function queryOf(engine: Engine, ordering: Ordering): Contender {
   return {
     name: 'Waypost',
     run: (filters) => engine.run({ filters, ordering, page: 1, pageSize: 100 }),
-  };
-}
-
-/**
- * Count, first page of 100 and its JSON: all that happens between a parsed request and the socket.
- */
-export function pageOf(engine: Engine, ordering: Ordering): Contender {
-  const copier = createPageCopier();
-  const exchange = {
-    target: '',
-    snapshot: '',
-    headers: [],
-    memory: FRESH_MEMORY,
-    budget: new Budget(),
-  };
-  return {
-    name: 'Waypost, with JSON',
-    run(filters) {
-      const page = engine.run({ filters, ordering, page: 1, pageSize: 100 })!;
-      const links = pageLinks(LINK_BASE, [], page.page, page.pageCount);
-      const records = new PointRecords(engine.dataset, page, copier);
-      const { count, page: number, pageCount } = page;
-      const list = { count, links, base: LINK_BASE, pairs: [], page: number, pageCount };
-      return JSON_FORMAT.encode({ title: '', list, records }, exchange);
-    },
   };
 }
 

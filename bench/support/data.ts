@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateSnapshot } from '../../src/commands/generate.js';
-import { packSnapshot } from '../../src/commands/pack.js';
+import { generateSnapshot } from '../../src/cli/generate.js';
 import { say } from './run.js';
 
 /** Where generated points are kept between runs; outside git. */
@@ -22,13 +21,6 @@ export async function ndjsonFile(points: number, seed: number = SEED): Promise<s
   return cached(`${points}-${seed}.ndjson`, (out) =>
     generateSnapshot({ points, seed, out, print: say }),
   );
-}
-
-/** Path of a native snapshot packed from a file of rows, made again each time. */
-export async function packed(from: string, name: string): Promise<string> {
-  const out = join(CACHE, name);
-  await packSnapshot(from, out, { print: () => {} });
-  return out;
 }
 
 /** A file of the cache, made by `make` when it is not there. */

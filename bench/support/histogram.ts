@@ -29,18 +29,6 @@ export class LatencyHistogram {
     this.#histogram.recordValue(toMicroseconds(milliseconds));
   }
 
-  /**
-   * Adds a request of a sender that should have sent one every `interval` milliseconds but waited
-   * for this answer: the requests that were never sent are added as well, each with what it would
-   * have waited.
-   */
-  recordCorrected(milliseconds: number, interval: number): void {
-    this.#histogram.recordValueWithExpectedInterval(
-      toMicroseconds(milliseconds),
-      Math.max(1, Math.round(interval * 1000)),
-    );
-  }
-
   get count(): number {
     return this.#histogram.totalCount;
   }
@@ -48,11 +36,6 @@ export class LatencyHistogram {
   /** Milliseconds that `percentile` of the requests did not exceed; 0 for none. */
   percentile(percentile: number): number {
     return this.count === 0 ? 0 : this.#histogram.getValueAtPercentile(percentile) / 1000;
-  }
-
-  /** Adds all that another one holds. */
-  add(other: LatencyHistogram): void {
-    this.#histogram.add(other.#histogram);
   }
 
   summary(): Latencies {

@@ -1,16 +1,32 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { describeMachine, type Machine } from './machine.js';
+import { version } from '../../src/model/quote.js';
+import { type Table, terminalTable } from './table.js';
 
-/**
- * What a script of the suite writes with --json: its part of a report, and where it was measured.
- */
-export interface Part<T> {
+/** Where a run took place, as far as its figures depend on it. */
+interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly node: string;
+  readonly platform: string;
+}
+
+/** When, where and by what something was measured. */
+export interface Run {
   /** ISO 8601, UTC. */
   readonly date: string;
+  /** Of Waypost, with the commit where it is known. */
+  readonly version: string;
   readonly machine: Machine;
   readonly command: string;
+}
+
+/** What a script of the suite writes with --json: its part of a report. */
+export interface Part<T> extends Run {
   readonly results: T;
 }
 
@@ -77,11 +93,6 @@ export function smokeFlags(smoke: boolean): readonly string[] {
   return smoke ? ['--max-loop-delay', '0'] : [];
 }
 
-/** Whether a module is the script that was started. */
-function isMain(meta: ImportMeta): boolean {
-  return process.argv[1] === meta.filename;
-}
-
 /** A whole number of at least 1, for commander. */
 export function positive(text: string): number {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
@@ -101,35 +112,77 @@ export function names(text: string): string[] {
   return text.split(',').map((name) => name.trim());
 }
 
-/** Writes a part where --json says; nowhere without. */
-export function writePart<T>(path: string | undefined, command: string, results: T): void {
-  if (path === undefined) return;
-  const part: Part<T> = {
+/**
+ * Runs a script if it is the one that was started: reads its command line, lets a smoke run take
+ * `smoke` over what was given, prints the tables of the results, and writes them where --json says.
+ * Whatever is thrown becomes a line and an exit code.
+ */
+export async function runBench<Options extends BenchOptions, Results>(
+  meta: ImportMeta,
+  command: Command,
+  bench: {
+    readonly smoke: Partial<Options>;
+    readonly run: (options: Options) => Promise<Results>;
+    readonly tables: (results: Results) => readonly Table[];
+  },
+): Promise<void> {
+  await runMain(meta, async () => {
+    // an exit ends what was started, and removes what was made for a while
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => process.exit(1));
+    const given = command.parse().opts<Options>();
+    const options = given.smoke ? { ...given, ...bench.smoke } : given;
+    const results = await bench.run(options);
+    for (const table of bench.tables(results)) console.log(terminalTable(table));
+    if (options.json === undefined) return;
+    mkdirSync(dirname(options.json), { recursive: true });
+    writeFileSync(options.json, `${JSON.stringify({ ...describeRun(command.name()), results })}\n`);
+  });
+}
+
+/** When, where and by what a run was made, as a report says it. */
+export function describeRun(name: string): Run {
+  return {
     date: new Date().toISOString(),
+    version: `${version()}${revision()}`,
     machine: describeMachine(),
-    command,
-    results,
+    command: typedCommand(name),
   };
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `${JSON.stringify(part, null, 1)}\n`);
+}
+
+/** Describes this machine; its name and its paths are nobody's business. */
+function describeMachine(): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+  };
+}
+
+/** The commit that is measured, where this is a clone. */
+function revision(): string {
+  const { status, stdout } = spawnSync('git', ['describe', '--always', '--dirty'], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  });
+  return status === 0 ? ` (${stdout.trim()})` : '';
 }
 
 /**
  * The command as the user typed it, but for where results go: paths of a machine are nobody's
  * business.
  */
-export function typedCommand(name: string): string {
+function typedCommand(name: string): string {
+  const isPath = (flag: string | undefined): boolean => flag === '--json' || flag === '--out';
   const typed = process.argv.slice(2).filter((arg, i, all) => !isPath(arg) && !isPath(all[i - 1]));
-  return [`bench/${name}`, ...typed].join(' ');
+  return [name, ...typed].join(' ');
 }
 
-function isPath(flag: string | undefined): boolean {
-  return flag === '--json' || flag === '--out';
-}
-
-/** Runs a script's main function and turns what it throws into a line and an exit code. */
+/** Runs `main` if the module is the script that was started. */
 export async function runMain(meta: ImportMeta, main: () => Promise<void>): Promise<void> {
-  if (!isMain(meta)) return;
+  if (process.argv[1] !== meta.filename) return;
   try {
     await main();
   } catch (error) {

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -77,8 +79,15 @@ export async function startServer(
 /** Kills a child when this process ends, however it does; returns what undoes that. */
 export function dieTogether(child: ChildProcess): () => void {
   const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
+  process.prependOnceListener('exit', kill);
   return () => void process.off('exit', kill);
+}
+
+/** A new folder, under that of the system by default, which is removed when this process ends. */
+export function temporaryFolder(name: string, within: string = tmpdir()): string {
+  const folder = mkdtempSync(join(within, `waypost-${name}-`));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
 }
 
 /** The environment without settings of the service, which would change what is measured. */

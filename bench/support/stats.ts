@@ -34,23 +34,6 @@ export function ratiosOf(ours: readonly number[], theirs: readonly number[]): Sp
   return spreadOf(Array.from({ length: rounds }, (_, i) => ours[i]! / theirs[i]!));
 }
 
-/** A difference between two runs. */
-export interface Change {
-  /** 0.1 for a tenth more. */
-  readonly change: number;
-  /** What chance alone may do: the two spreads together, as a share of the first. */
-  readonly noise: number;
-  readonly verdict: 'same' | 'more' | 'less';
-}
-
-/** Compares two runs; a difference within twice their joint deviation counts as none. */
-export function changeOf(before: Spread, after: Spread): Change {
-  const change = after.mean / before.mean - 1;
-  const noise = (2 * Math.hypot(before.deviation, after.deviation)) / before.mean;
-  const verdict = Math.abs(change) <= noise ? 'same' : change > 0 ? 'more' : 'less';
-  return { change, noise, verdict };
-}
-
 function medianOf(sorted: readonly number[]): number {
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;

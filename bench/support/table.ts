@@ -1,7 +1,16 @@
-/** Lays out rows as a text table: the first column to the left, the others to the right. */
-export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, i) =>
-    Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)),
+/** What a script measured, as a terminal and a report show it. */
+export interface Table {
+  readonly title: string;
+  /** What a reader must know to read it. */
+  readonly note: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A table for a terminal: the first column to the left, the others to the right. */
+export function terminalTable({ title, note, head, rows }: Table): string {
+  const widths = head.map((name, i) =>
+    Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)),
   );
   const line = (cells: readonly string[]): string =>
     widths
@@ -10,19 +19,16 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
       )
       .join('  ')
       .trimEnd();
-  return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join(
-    '\n',
-  );
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
+  return [`\n${title}\n${note}`, line(head), rule, ...rows.map(line)].join('\n');
 }
 
-/** The same as Markdown. */
-export function markdownTable(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`;
+/** A section of a document, in Markdown. */
+export function markdownSection({ title, note, head, rows }: Table): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
   const rule = head.map((_, i) => (i === 0 ? '---' : '---:'));
-  return [line(head), line(rule), ...rows.map(line)].join('\n');
+  return [`## ${title}\n\n${note}\n`, line(head), line(rule), ...rows.map(line)].join('\n');
 }
 
 /** Three digits that count: `12,300`, `12.3`, `0.0123`. */
@@ -35,11 +41,18 @@ export function digits(value: number): string {
   return size === 0 ? '0' : value.toFixed(size >= 1 ? 2 : 3);
 }
 
+/** A figure and what it varied by. */
+export function plusMinus({
+  median,
+  deviation,
+}: {
+  readonly median: number;
+  readonly deviation: number;
+}): string {
+  return `${digits(median)} ± ${digits(deviation)}`;
+}
+
 /** Bytes as `12.3 MB`. */
 export function size(bytes: number): string {
   return bytes >= 1e9 ? `${digits(bytes / 1e9)} GB` : `${digits(bytes / 1e6)} MB`;
-}
-
-function escapeCell(text: string): string {
-  return text.replaceAll('|', '\\|');
 }

@@ -1,9 +1,5 @@
-import type { Dataset } from '../../src/dataset/dataset.js';
-import { parseFilters } from '../../src/http/request/filters.js';
-import { parseQueryString } from '../../src/http/request/query-string.js';
-import type { Filters } from '../../src/model/query.js';
-import { openTimeZone } from '../../src/model/time-zone.js';
-import { EXTENT } from '../../src/tiles/mercator.js';
+import type { Dataset } from '../../src/index/dataset.js';
+import { EXTENT } from '../../src/tiles/grid.js';
 import { benchRandom } from '../places.js';
 
 /** Cells along the edge of a tile: what the interface takes when nothing is said. */
@@ -62,11 +58,6 @@ export const FILTER_SETS: readonly FilterSet[] = [
       Date.parse(created_at) >= Date.parse(SINCE),
   },
 ];
-
-/** Reads filters as the interface does. */
-export async function filtersOf({ query }: FilterSet): Promise<Filters> {
-  return parseFilters(parseQueryString(query), await openTimeZone('UTC'), []);
-}
 
 /**
  * Different tiles of a zoom that hold points: one is as likely as it has points, as on maps that

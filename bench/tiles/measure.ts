@@ -1,6 +1,17 @@
 import { ratiosOf, type Spread, spreadOf } from '../support/stats.js';
-import type { Address } from './cases.js';
-import type { Contender } from './contender.js';
+import type { Address, FilterSet } from './cases.js';
+
+/** What makes tiles, filter set by filter set. */
+export interface Contender {
+  readonly name: string;
+  /** Whether its clusters are cells as ours are: then each must have the same count. */
+  readonly isGrid: boolean;
+  /** Gets ready for the tiles of a filter set. */
+  prepare(set: FilterSet): Promise<void>;
+  /** A tile of the set that was prepared last; empty where nothing is in it. */
+  tile(address: Address): Uint8Array | Promise<Uint8Array>;
+  stop(): Promise<void>;
+}
 
 /** How long tiles of a zoom took. */
 export interface Timed {
@@ -14,13 +25,13 @@ export interface Timed {
 }
 
 /** A contender's turn lasts this long at least, all tiles being made again and again. */
-const LEAST_MS = 200;
+const LEAST_MS = 100;
 /**
  * How long a contender makes tiles before anything is measured: a service is not asked a hundred
  * times and then never again. No more tiles are begun for the first time from then on; all
  * contenders make those that the slowest of them has made.
  */
-const WARM_MS = 1_000;
+const WARM_MS = 500;
 
 /**
  * Measures the mean time of a tile, in rounds in which all contenders take their turn, the first of
@@ -41,9 +52,7 @@ export async function measureTiles(
   const micros = contenders.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [i, contender] of contenders.entries()) {
-      const leastMs = isSmoke ? 0 : LEAST_MS;
-      const turn = contender.turn?.(tiles, leastMs) ?? makeAll(contender, tiles, leastMs);
-      micros[i]!.push(await turn);
+      micros[i]!.push(await makeAll(contender, tiles, isSmoke ? 0 : LEAST_MS));
     }
   }
   return contenders.map(({ name }, i) => ({
@@ -68,8 +77,8 @@ async function makeFor(
 }
 
 /** Makes all tiles, again and again for `leastMs`; returns the mean microseconds of a tile. */
-export async function makeAll(
-  contender: Pick<Contender, 'tile'>,
+async function makeAll(
+  contender: Contender,
   tiles: readonly Address[],
   leastMs: number,
 ): Promise<number> {

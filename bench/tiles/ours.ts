@@ -1,22 +1,28 @@
 import { Agent, get } from 'node:http';
+import { parseFilters } from '../../src/http/request/filters.js';
+import { parseQueryString } from '../../src/http/request/query-string.js';
 import type { Filters } from '../../src/model/query.js';
+import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Engine } from '../../src/query/engine.js';
-import { filtersWithin } from '../../src/tiles/query.js';
+import { filtersWithin } from '../../src/tiles/grid.js';
 import { makeTile } from '../../src/tiles/tile.js';
+import { benchRandom } from '../places.js';
 import { startService } from '../support/service.js';
-import { type Address, filtersOf, GRID } from './cases.js';
-import type { Contender } from './contender.js';
+import { GRID } from './cases.js';
+import type { Contender } from './measure.js';
 
-const OURS = 'Waypost';
-const OURS_BY_HTTP = 'Waypost, by HTTP';
+export const OURS = 'Waypost';
+export const BY_HTTP = 'Waypost, by HTTP';
 
-/** Tiles made in this process, without pauses. */
-export function openOurs(engine: Engine): Contender {
+/** Tiles made in this process. */
+export async function openOurs(engine: Engine): Promise<Contender> {
+  const zone = await openTimeZone('UTC');
   let filters: Filters = {};
   return {
     name: OURS,
-    async prepare(set) {
-      filters = await filtersOf(set);
+    isGrid: true,
+    async prepare({ query }) {
+      filters = parseFilters(parseQueryString(query), zone, []);
     },
     tile(address) {
       const within = filtersWithin(address, filters);
@@ -32,12 +38,12 @@ export async function startOurs(snapshot: string): Promise<Contender> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let query = '';
   return {
-    name: OURS_BY_HTTP,
+    name: BY_HTTP,
+    isGrid: true,
     async prepare(set) {
       query = set.query;
     },
-    tile: ({ z, x, y }: Address) =>
-      fetchBytes(`${service.url}/tiles/${z}/${x}/${y}.mvt?${query}`, agent),
+    tile: ({ z, x, y }) => fetchBytes(`${service.url}/tiles/${z}/${x}/${y}.mvt?${query}`, agent),
     async stop() {
       agent.destroy();
       await service.stop();
@@ -45,8 +51,49 @@ export async function startOurs(snapshot: string): Promise<Contender> {
   };
 }
 
+/** A tile of the whole world with a filter that was not asked for before. */
+export interface WorldTile {
+  readonly query: string;
+  readonly millis: number;
+}
+
+const WORLD = { z: 0, x: 0, y: 0 };
+
+/**
+ * The slowest of `tries` tiles of the whole world, each with one filter that was not asked for
+ * before: what is known of a filter from an earlier tile does not help.
+ */
+export async function slowestTile(engine: Engine, tries: number): Promise<WorldTile> {
+  const random = benchRandom(1, 510);
+  const zone = await openTimeZone('UTC');
+  const day = (): string => new Date(Date.UTC(2020, 0, 1 + random.int(1400))).toISOString();
+  const degrees = (limit: number): string => ((random.next() * 2 - 1) * limit).toFixed(4);
+  const kinds: readonly (() => string)[] = [
+    () => `status=NEW,other-${random.int(1e6)}`,
+    () => `tags=${random.pick(['Lighting', 'Noise', 'Traffic'])},other-${random.int(1e6)}`,
+    () => `created_by=none,${random.int(4000)}`,
+    () => `created_at_after=${day()}`,
+    () => `modified_at_before=${day()}`,
+    () => `bbox=${degrees(180)},${degrees(45)},${degrees(180)},${60 + random.int(30)}`,
+    () => `coordinates=${degrees(90)},${degrees(180)},${random.int(20_000_000)}`,
+    () => `polygon=${Array.from({ length: 30 }, () => `${degrees(180)},${degrees(90)}`).join(';')}`,
+  ];
+  let slowest: WorldTile = { query: '', millis: 0 };
+  // code is compiled, and so slow, as long as a kind is new
+  for (let i = -5 * kinds.length; i < tries; i++) {
+    const query = kinds[Math.abs(i) % kinds.length]!();
+    const filters = filtersWithin(WORLD, parseFilters(parseQueryString(query), zone, []));
+    const before = process.cpuUsage();
+    makeTile(engine, { address: WORLD, filters, grid: GRID });
+    const { user, system } = process.cpuUsage(before);
+    const millis = (user + system) / 1000;
+    if (i >= 0 && millis > slowest.millis) slowest = { query, millis };
+  }
+  return slowest;
+}
+
 /** Asks for an address over a connection of the agent; returns the body. */
-export function fetchBytes(url: string, agent: Agent): Promise<Buffer> {
+function fetchBytes(url: string, agent: Agent): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const sent = get(url, { agent }, (answer) => {
       const chunks: Buffer[] = [];

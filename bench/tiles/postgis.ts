@@ -1,18 +1,13 @@
-import { basename } from 'node:path';
 import pg from 'pg';
-import { rowBatches } from '../peers/backend.js';
-import { addPostgis, address, startPostgres, withClient } from '../peers/postgres.js';
-import { say } from '../support/run.js';
+import { address, fillTable, type PointTable, startPostgres } from '../peers/postgres.js';
 import { type Address, type FilterSet, GRID, onSquare, type TileRecord } from './cases.js';
-import type { Contender } from './contender.js';
-
-const BATCH = 5000;
+import type { Contender } from './measure.js';
 
 /**
  * Only what tiles need. Places are kept on the square of Web Mercator, so that no query projects
  * anything.
  */
-const SCHEMA = `
+const schema = `
 CREATE UNLOGGED TABLE points (
   place geometry(Point) NOT NULL,
   id bigint NOT NULL,
@@ -21,19 +16,26 @@ CREATE UNLOGGED TABLE points (
   status text NOT NULL,
   tags text[] NOT NULL
 )`;
-const FILL = `
+const insert = `
 INSERT INTO points
 SELECT ST_MakePoint(x, y), id, created_at, is_processed, status, string_to_array(tags, E'\\n')
 FROM unnest($1::float8[], $2::float8[], $3::bigint[], $4::timestamptz[], $5::boolean[], $6::text[], $7::text[])
 AS row (x, y, id, created_at, is_processed, status, tags)`;
 /** Neighbours on the map become neighbours on disk. */
-const INDEXES = `
+const indexes = `
 CREATE INDEX points_place ON points USING gist (place);
 CLUSTER points USING points_place;
 CREATE INDEX points_tags ON points USING gin (tags);
 CREATE INDEX points_created_at ON points (created_at);
 ALTER TABLE points ADD PRIMARY KEY (id);
 VACUUM ANALYZE points`;
+const TABLE: PointTable = {
+  ...{ schema, insert, indexes },
+  valuesOf({ id, lon, lat, body }) {
+    const { created_at, is_processed, status, tags = [] }: TileRecord = JSON.parse(body);
+    return [...onSquare(lon, lat), id, created_at, is_processed, status, tags.join('\n')];
+  },
+};
 
 /**
  * The same clusters as ours: a grid that is cut from the world. A node of the snapping grid stands
@@ -62,24 +64,18 @@ SELECT coalesce((SELECT ST_AsMVT(clusters, 'clusters') FROM (
   FROM cells JOIN points ON points.id = cells.id WHERE n = 1
 ) AS singles), '') AS tile`;
 
-/** A PostgreSQL server with a database of tiles. */
-interface Server {
-  readonly config: pg.ClientConfig;
-  stop(): Promise<void>;
-}
-
 /**
- * Tiles from PostGIS, over one connection and by prepared statements: from a server of its own, or
- * from the one on `port`, which keeps the points for the next time. Throws Skipped without it.
+ * Tiles from a PostGIS of our own, over one connection and by prepared statements. Throws Skipped
+ * where there is none.
  */
-export async function startPostgisTiles(ndjson: string, port?: number): Promise<PostgisTiles> {
-  const { config, stop } =
-    port === undefined ? await ownServer(ndjson) : await runningServer(ndjson, port);
-  const client = new pg.Client(config);
+export async function startPostgisTiles(ndjson: string): Promise<Contender> {
+  const server = await startPostgres((client) => fillTable(client, ndjson, TABLE));
+  const client = new pg.Client(address(server.port));
   await client.connect();
   let set: FilterSet | undefined;
   return {
     name: 'PostGIS',
+    isGrid: true,
     async prepare(next) {
       set = next;
     },
@@ -92,62 +88,9 @@ export async function startPostgisTiles(ndjson: string, port?: number): Promise<
       });
       return rows[0]!.tile;
     },
-    async nothing() {
-      await client.query({ name: 'nothing', text: 'SELECT 1' });
-    },
     async stop() {
       await client.end();
-      await stop();
+      await server.stop();
     },
   };
-}
-
-/** PostGIS, and what a question takes that it need not think about. */
-export interface PostgisTiles extends Contender {
-  /** Asks for a constant. */
-  nothing(): Promise<void>;
-}
-
-async function ownServer(ndjson: string): Promise<Server> {
-  const { port, stop } = await startPostgres((client) => fill(client, ndjson));
-  return { config: address(port), stop };
-}
-
-/** Makes a database for the points, if there is none yet. */
-async function runningServer(ndjson: string, port: number): Promise<Server> {
-  const database = `tiles_${basename(ndjson, '.ndjson').replace('-', '_')}`;
-  const config = { ...address(port), database };
-  const isThere = await withClient(address(port), async (client) => {
-    const found = 'SELECT FROM pg_database WHERE datname = $1';
-    if ((await client.query(found, [database])).rowCount === 1) return true;
-    await client.query(`CREATE DATABASE ${database}`);
-    return false;
-  });
-  if (!isThere) await withClient(config, (client) => fill(client, ndjson));
-  return { config, stop: async () => {} };
-}
-
-async function fill(client: pg.Client, ndjson: string): Promise<void> {
-  await addPostgis(client);
-  await client.query(SCHEMA);
-  for await (const rows of rowBatches(ndjson, BATCH)) {
-    const records = rows.map(({ body }) => JSON.parse(body) as TileRecord);
-    const places = rows.map(({ lon, lat }) => onSquare(lon, lat));
-    await client.query({
-      name: 'fill',
-      text: FILL,
-      values: [
-        places.map(([x]) => x),
-        places.map(([, y]) => y),
-        records.map(({ id }) => id),
-        records.map(({ created_at }) => created_at),
-        records.map(({ is_processed }) => is_processed),
-        records.map(({ status }) => status),
-        records.map(({ tags = [] }) => tags.join('\n')),
-      ],
-    });
-  }
-  // CLUSTER and VACUUM cannot share a statement
-  for (const statement of INDEXES.split(';')) await client.query(statement);
-  say('PostGIS is filled');
 }

@@ -1,61 +1,93 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import type { Address } from './cases.js';
-import type { Contender } from './contender.js';
+import { fromGeojsonVt } from '@maplibre/vt-pbf';
+import Supercluster from 'supercluster';
+import { EXTENT } from '../../src/tiles/grid.js';
+import { rowBatches } from '../peers/backend.js';
+import { Skipped } from '../peers/types.js';
+import { CELL, type FilterSet, type TileRecord } from './cases.js';
+import type { Contender } from './measure.js';
 
-/** Heap of the thread that has supercluster: ten million points need more than Node gives. */
-const HEAP_MIB = 10_000;
+const BATCH = 5000;
+const MAX_ZOOM = 16;
+/** An object for each point: more do not fit in the memory that Node gives. */
+const MOST_POINTS = 2_000_000;
 
-/** What the thread is asked for; it answers one question after the other. */
-export type Question =
-  /** Seconds until there is an index for so many filters. */
-  | { readonly ask: 'prepare'; readonly filters: number }
-  /** The bytes of a tile. */
-  | { readonly ask: 'tile'; readonly address: Address }
-  /** Microseconds of a tile, the mean of `leastMs`. */
-  | { readonly ask: 'turn'; readonly tiles: readonly Address[]; readonly leastMs: number };
+/** What the encoder takes as a layer. */
+type Layer = Parameters<typeof fromGeojsonVt>[0][string];
 
-/** What the thread starts with. */
-export interface ThreadData {
-  readonly ndjson: string;
-  readonly points: number;
+/**
+ * Tiles from supercluster. Its clusters reach as far as ours do: it merges what is nearer than a
+ * cell's width, instead of what shares a cell. An index is of one set of points, so that each
+ * filter set needs another. Throws Skipped where there are too many points.
+ */
+export async function openSupercluster(ndjson: string, points: number): Promise<Contender> {
+  if (points > MOST_POINTS) throw new Skipped(`${points} points do not fit in its memory`);
+  const records: TileRecord[] = [];
+  for await (const rows of rowBatches(ndjson, BATCH)) {
+    for (const { body } of rows) records.push(recordOf(JSON.parse(body) as TileRecord));
+  }
+  let index: Supercluster;
+  return {
+    name: 'supercluster',
+    isGrid: false,
+    async prepare({ accepts }: FilterSet) {
+      const features = records.filter(accepts).map(featureOf);
+      index = new Supercluster({ radius: CELL, extent: EXTENT, maxZoom: MAX_ZOOM }).load(features);
+    },
+    tile({ z, x, y }) {
+      const tile = index.getTile(z, x, y);
+      return tile === null ? new Uint8Array(0) : encode(tile, y === 2 ** z - 1);
+    },
+    async stop() {},
+  };
 }
 
-/** Supercluster, and how long it took to make its index for each filter set. */
-export interface Superclusters extends Contender {
-  /** Seconds, by the number of filters; from points in memory to an index. */
-  readonly rebuilt: ReadonlyMap<number, number>;
+/** A record without what no tile shows. */
+function recordOf({
+  id,
+  lat,
+  lon,
+  status,
+  is_processed,
+  tags,
+  created_at,
+}: TileRecord): TileRecord {
+  return {
+    id,
+    lat,
+    lon,
+    status,
+    is_processed,
+    created_at,
+    ...(tags === undefined ? {} : { tags }),
+  };
+}
+
+function featureOf({ id, lat, lon, status, is_processed, created_at }: TileRecord) {
+  const properties = { id, status, is_processed, created_at: Date.parse(created_at) / 1000 };
+  const coordinates = [Number(lon), Number(lat)];
+  return {
+    type: 'Feature' as const,
+    geometry: { type: 'Point' as const, coordinates },
+    properties,
+  };
 }
 
 /**
- * Tiles from supercluster, in a thread whose heap is large enough. The thread takes the time of its
- * turns: its answers to single questions would be slower than its tiles.
+ * Clusters and single points in a layer each, without those of the margin that tiles share. What is
+ * beyond Web Mercator stands at its southern edge, below which there is no tile.
  */
-export async function startSupercluster(data: ThreadData): Promise<Superclusters> {
-  const thread = new Worker(new URL('./supercluster-thread.js', import.meta.url), {
-    workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
-  });
-  const answer = async <T>(): Promise<T> => {
-    const [message] = (await once(thread, 'message')) as [T];
-    return message;
-  };
-  const ask = <T>(question: Question): Promise<T> => {
-    thread.postMessage(question);
-    return answer<T>();
-  };
-  await answer();
-  const rebuilt = new Map<number, number>();
-  return {
-    name: 'supercluster',
-    rebuilt,
-    async prepare({ count }) {
-      rebuilt.set(count, await ask<number>({ ask: 'prepare', filters: count }));
-    },
-    tile: (address) => ask<Uint8Array>({ ask: 'tile', address }),
-    turn: (tiles, leastMs) => ask<number>({ ask: 'turn', tiles, leastMs }),
-    async stop() {
-      await thread.terminate();
-    },
-  };
+function encode(
+  { features }: Supercluster.Tile<Supercluster.AnyProps, Supercluster.AnyProps>,
+  isSouthernmost: boolean,
+): Uint8Array {
+  const below = isSouthernmost ? EXTENT + 1 : EXTENT;
+  const clusters: typeof features = [];
+  const points: typeof features = [];
+  for (const feature of features) {
+    const [[x, y]] = feature.geometry as [[number, number]];
+    if (x < 0 || x >= EXTENT || y < 0 || y >= below) continue;
+    ('cluster' in feature.tags ? clusters : points).push(feature);
+  }
+  const layers = { clusters: { features: clusters }, points: { features: points } };
+  return fromGeojsonVt(layers as unknown as Record<string, Layer>, { version: 2 });
 }

@@ -1,7 +1,7 @@
 import type { Map as MapLibre } from 'maplibre-gl';
+import { followChanges } from './map-changes.js';
 import { type Marked, type Shown, showShapes, styleOf } from './map-layers.js';
-import { createOpener, type PageRecord } from './map-popups.js';
-import { summaryOf } from './map-summary.js';
+import { createOpener, type PageRecord, summaryOf } from './map-popups.js';
 import { addTools } from './map-tools.js';
 import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
 
@@ -41,10 +41,10 @@ function reasonOf(error: unknown): string {
 }
 
 async function makeMap(place: HTMLElement): Promise<void> {
-  const { library: address, worker, tiles, land, points, tileUrl } = place.dataset;
-  const [library, answer] = await Promise.all([
+  const { library: address, worker, tiles, land, points, changes, tileUrl } = place.dataset;
+  const [library, [answer, sequence]] = await Promise.all([
     import(absolute(address!)) as Promise<Library>,
-    fetch(points!).then((response) => response.json()),
+    fetch(points!).then(async (response) => [await response.json(), sequenceOf(response)] as const),
   ]);
   const records = (answer as { results?: PageRecord[] }).results ?? [];
   const form = document.querySelector<HTMLFormElement>('#filters');
@@ -87,6 +87,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
   fitWorld();
   map.on('resize', fitWorld);
   follow(map, place);
+  if (changes !== undefined) followChanges(map, changes, sequence);
 
   const open = createOpener(library, map, {
     records: new Map(records.map((one) => [one.id, one])),
@@ -110,6 +111,12 @@ async function makeMap(place: HTMLElement): Promise<void> {
   map.on('idle', () => keepView(map, texts));
 }
 
+/** Up to which sequence an answer has the accepted points: the last part of its state's name. */
+function sequenceOf({ headers }: Response): number {
+  const [, , digits = '0'] = headers.get('Waypost-Snapshot')?.replaceAll('"', '').split('.') ?? [];
+  return Number.parseInt(digits, 36);
+}
+
 /** Tells in the page whether the map has drawn all there is to draw, and what in words. */
 function follow(map: MapLibre, place: HTMLElement): void {
   const change = (): void => {
@@ -117,6 +124,10 @@ function follow(map: MapLibre, place: HTMLElement): void {
   };
   map.on('dataloading', change);
   map.on('movestart', change);
+  // a busy browser may be idle before it has drawn a tile that came anew, and draws nothing after it
+  map.on('sourcedata', (event) => {
+    if ('tile' in event) map.triggerRepaint();
+  });
   map.on('idle', () => {
     map.getCanvas().ariaLabel = summaryOf(map);
     place.dataset['state'] = 'idle';

@@ -1,26 +1,39 @@
 import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { Tokens } from '../tokens/table.js';
+import type { Tokens } from '../posts/tokens/table.js';
 import type { Context, Sending } from './answer/context.js';
-import { corsHeaders, EXPOSED } from './answer/cors.js';
-import { varyOf } from './answer/head.js';
+import { corsHeaders, EXPOSED, varyOf } from './answer/head.js';
+import { KEEP_ALIVE_MS } from './answer/head-lines.js';
+import type { Observe } from './answer/request-stats.js';
 import { createAtLeast } from './at-least.js';
 import { createErrorAnswer } from './error-answer.js';
-import type { CutCounts, Limits } from './limits.js';
-import { limitBodyTime, refuseBrokenRequest } from './limits.js';
+import { createGate, type Handler } from './gate.js';
+import {
+  type CutCounts,
+  checkHead,
+  type Limits,
+  limitBodyTime,
+  refuseBrokenRequest,
+  watchLoop,
+} from './limits.js';
 import { addOperations, type Service } from './operations.js';
-import { watchLoop } from './pressure.js';
-import { POINTS_PATH } from './request/addresses.js';
-import { NotFound, overloaded, wrongMethod } from './request/errors.js';
-import { checkHead } from './request/head.js';
-import { originForm } from './request/target.js';
-import { userOf } from './request/token.js';
-import { addMedia } from './routes/media.js';
+import { BATCH_PATH, POINTS_PATH } from './request/addresses.js';
+import { userOf } from './request/authorization.js';
+import { NotFound, overloaded, wrongMethod } from './request/http-error.js';
+import { originForm } from './request/origin.js';
+import { addBatch } from './routes/batch.js';
+import { addMedia } from './routes/images.js';
+import { addViewer } from './routes/interface-viewer.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
-import { addFrontDoor, addResource, createFinder, createResources } from './routes/resources.js';
-import { addStatic } from './routes/static.js';
-import { addViewer } from './routes/viewer.js';
-import { createHttpServer } from './server.js';
+import {
+  addFrontDoor,
+  addResource,
+  addSlash,
+  createFinder,
+  createResources,
+} from './routes/resources.js';
+import { addStatic } from './routes/static-files.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,8 +47,8 @@ declare module 'fastify' {
      * Whether the route is for operators: answered under load, and to whoever has the admin token.
      */
     isOperation?: boolean;
-    /** Whether the route accepts points: its requests are counted by themselves. */
-    isPosting?: boolean;
+    /** Counts the requests of the route; absent where they are counted with others. */
+    observe?: Observe;
     /** Whether the route sends files, whatever a client accepts. */
     isFile?: boolean;
   }
@@ -116,7 +129,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     // by then Fastify has ended the response
     process.nextTick(() => context.note(reply.raw));
     addCommonHeaders(request, reply, context);
-    const observe = request.routeOptions.config?.isPosting ? observePosting : observeOther;
+    const { observe = observeOther } = request.routeOptions.config ?? {};
     observe(reply.statusCode, 'none', (performance.now() - request.startedAt) / 1000);
     done();
   });
@@ -125,7 +138,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const findResource = createFinder(resources);
   app.setErrorHandler((error: Error, request, reply) => {
     const resource = findResource(request.raw.url!);
-    if (resource !== undefined) reply.header('Allow', resource.allow);
+    if (resource !== undefined && !reply.hasHeader('Allow')) reply.header('Allow', resource.allow);
     // Fastify wants a content type of QUERY before it asks whether there is such a route
     const isWrong = request.method === 'QUERY' && resource !== undefined;
     const told = isWrong ? wrongMethod(request.method, resource.allow) : error;
@@ -143,6 +156,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   for (const resource of resources) addResource(app, resource, context);
   if (audience !== 'operators') {
     addFrontDoor(app, context);
+    addBatch(app, context);
+    addSlash(app, BATCH_PATH, context);
     const subject = findResource(POINTS_PATH)?.subject;
     if (posting !== undefined) addPosting(app, context, posting, subject!, observePosting);
     addStatic(app, context);
@@ -150,6 +165,28 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (mediaFolder !== undefined) addMedia(app, mediaFolder);
   }
   return app;
+}
+
+/** Makes Node's HTTP server, not yet listening, with what a thread lets its clients do. */
+function createHttpServer(
+  handle: Handler,
+  { maxHeaderSize, requestTimeout, uploadTimeout }: Limits,
+  cut: CutCounts,
+): Server {
+  const options = {
+    maxHeaderSize,
+    // for all; the app holds those that bring no image to less
+    requestTimeout: requestTimeout === 0 ? 0 : Math.max(requestTimeout, uploadTimeout),
+    headersTimeout: requestTimeout,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: Math.max(500, Math.min(requestTimeout / 4, 5_000)),
+    // it is refused all the same, in the shape of all errors
+    requireHostHeader: false,
+  };
+  const server = createServer(options, createGate(handle, cut));
+  // of a connection on which nothing moves; longer than an idle one is kept
+  server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000));
+  return server;
 }
 
 /** Without a route that reads a body, none is parsed. */

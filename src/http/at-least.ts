@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Current } from '../live/current.js';
-import { servedSequence } from '../live/generation.js';
 import { quote } from '../model/quote.js';
-import { HttpError, RETRY_AFTER } from './request/errors.js';
+import type { Current } from '../reload/current.js';
+import { servedSequence } from '../reload/generation.js';
+import { HttpError, RETRY_AFTER } from './request/http-error.js';
 
 /** Header of a request that is to be answered from a state which has a sequence of the journal. */
 export const AT_LEAST = 'waypost-at-least';

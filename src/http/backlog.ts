@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { queuedBytes } from '../node-internals.js';
+import { queuedBytes } from './answer/node-internals.js';
 
 /** What is kept of answers that clients have not taken. */
 export interface BacklogLimits {
@@ -15,7 +15,8 @@ export interface BacklogLimits {
  */
 export interface Backlog {
   /**
-   * To be called with each response that has been ended: counts it until the system has taken all.
+   * To be called with each response that has been ended, or is written in pieces: counts it until
+   * the system has taken all.
    */
   note(response: ServerResponse): void;
   /** What the answers hold at this moment. */
@@ -62,6 +63,7 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
     // what is written to a closed connection goes nowhere
     if (socket.destroyed) return;
     const entry = entries.get(socket) ?? open(socket);
+    if (entry.responses.has(response)) return;
     entry.responses.add(response);
     response.once('close', () => {
       entry.responses.delete(response);
@@ -75,9 +77,6 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
     const entry = { socket, responses: new Set<ServerResponse>(), taken: 0, movedAt: 0 };
     look(entry);
     entries.set(socket, entry);
-    socket.once('close', () => {
-      if (entries.get(socket) === entry) entries.delete(socket);
-    });
     if (timer === undefined) {
       lookedAt = performance.now();
       timer = setInterval(lookAtAll, lookMs).unref();
@@ -90,6 +89,7 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
     // while this thread stood still, nobody could take anything
     const stoodStill = Math.max(0, now - lookedAt - lookMs);
     lookedAt = now;
+    forgetGone();
     for (const entry of entries.values()) {
       entry.movedAt = Math.min(now, entry.movedAt + stoodStill);
       look(entry);
@@ -117,6 +117,11 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
     }
   }
 
+  /** On a connection that stays open, a listener for each slow answer would be one too many. */
+  function forgetGone(): void {
+    for (const socket of entries.keys()) if (socket.destroyed) entries.delete(socket);
+  }
+
   function cutOff({ socket }: Entry, why: keyof typeof cut): void {
     cut[why]++;
     entries.delete(socket);
@@ -124,6 +129,7 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
   }
 
   function total(): number {
+    forgetGone();
     let bytes = 0;
     for (const entry of entries.values()) bytes += bytesOf(entry);
     return bytes;
@@ -154,8 +160,10 @@ function bytesOf({ responses }: Entry): number {
 /** Notes whether the system took something since the last look. */
 function look(entry: Entry): void {
   // Node counts a write when it is handed over
-  const taken = entry.socket.bytesWritten - queuedBytes(entry.socket);
-  if (taken === entry.taken) return;
+  const queued = queuedBytes(entry.socket);
+  const taken = entry.socket.bytesWritten - queued;
+  // where nothing is queued, the client waits for more
+  if (taken === entry.taken && queued > 0) return;
   entry.taken = taken;
   entry.movedAt = performance.now();
 }

@@ -2,15 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Context } from './answer/context.js';
 import { varyOf } from './answer/head.js';
-import { JSON_FORMAT } from './formats/json.js';
-import { errorPage } from './pages/answer.js';
-import { PAGE_OFFER } from './pages/format.js';
-import { headerList, setPageHeaders } from './pages/headers.js';
-import type { Subject } from './pages/subject.js';
-import { HttpError, internalError } from './request/errors.js';
-import { createNegotiation, type Offer } from './request/negotiation.js';
+import { JSON_FORMAT } from './formats/json-format.js';
+import {
+  errorPage,
+  headerList,
+  PAGE_NEGOTIATION,
+  PAGE_OFFER,
+  setPageHeaders,
+} from './pages/page-format.js';
+import type { Subject } from './pages/site.js';
+import { HttpError, internalError } from './request/http-error.js';
+import { queryOf } from './request/origin.js';
 import { last, parseQueryString } from './request/query-string.js';
-import { queryOf } from './request/target.js';
 
 /** Answers a request with an error; `subject` is what the pages of its address are about. */
 type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject) => void;
@@ -25,14 +28,13 @@ export function createErrorAnswer({
   corsOrigin,
 }: Pick<Context, 'logger' | 'site' | 'corsOrigin'>): AnswerError {
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin });
-  const negotiation = createNegotiation<Offer>([JSON_FORMAT, PAGE_OFFER]);
 
   function prefersPage({ url, headers }: IncomingMessage): boolean {
     const format = last(parseQueryString(queryOf(url!)), 'format');
     if (format === PAGE_OFFER.parameter) return true;
     if (format === JSON_FORMAT.parameter) return false;
     try {
-      return negotiation.accepted(headers.accept) === PAGE_OFFER;
+      return PAGE_NEGOTIATION.accepted(headers.accept) === PAGE_OFFER;
     } catch {
       return false;
     }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { responseOf, stopParsing } from '../node-internals.js';
+import { responseOf, stopParsing } from './answer/node-internals.js';
 import type { CutCounts } from './limits.js';
 
 /** Works on a request. */

@@ -1,13 +1,14 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { AggregatorRegistry, Registry } from 'prom-client';
-import type { Current } from '../live/current.js';
-import { pointsServed } from '../live/generation.js';
-import type { ReloadStats } from '../live/reload/stats.js';
-import type { JournalState } from '../posts/journal.js';
-import type { PostStats } from '../posts/stats.js';
-import { version } from '../version.js';
-import { registerProcessMetrics } from './process-metrics.js';
-import { type ReadMetrics, readMetrics } from './read-metrics.js';
+import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client';
+import { version } from '../model/quote.js';
+import type { PostStats } from '../posts/posts.js';
+import type { Current } from '../reload/current.js';
+import { pointsServed } from '../reload/generation.js';
+import { Durations, type ReloadStats } from '../reload/stats.js';
+import type { RequestStats } from './answer/request-stats.js';
+import type { Backlog } from './backlog.js';
+import type { CutCounts } from './limits.js';
 
 /** The metrics of one thread, as they travel. */
 export type MetricsJson = readonly object[];
@@ -25,34 +26,99 @@ export interface ServiceMetrics {
   text(): Promise<string>;
 }
 
-/** Milliseconds from one collection to the next; who asks meanwhile waits, and shares it. */
-const SPACING_MS = 100;
+/** What is counted of exports. */
+interface ExportNumbers {
+  readonly open: number;
+  readonly oldGenerations: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+}
+
+/** What one thread counts. */
+interface ThreadNumbers {
+  readonly thread: number;
+  readonly stats: RequestStats;
+  /** The open ones, which tell whether the threads share them evenly. */
+  readonly connections: { readonly size: number };
+  readonly backlog: Pick<Backlog, 'bytes' | 'stalled' | 'crowded'>;
+  readonly cut: Readonly<CutCounts>;
+  readonly log: { readonly dropped: number };
+}
 
 /**
- * Registers what the threads have in common; `current` and `stats` are read whenever the text is
- * asked for.
+ * What is counted: type, name, labels in braces, and what it is. What threads count is
+ * added up.
  */
+const METRICS = `
+counter waypost_http_requests_total{route,status,representation} Requests answered.
+counter waypost_answer_cache_hits_total Answers sent from the cache.
+counter waypost_answer_cache_misses_total Answers not in the cache.
+counter waypost_batch_questions_total Questions of batches answered.
+histogram waypost_http_request_duration_seconds{route,le} Time from the head of a request to its answer being handed to the socket.
+gauge waypost_streams{thread} Open streams of accepted points.
+counter waypost_streamed_points_total Accepted points that went to streams.
+gauge waypost_connections{thread} Open connections.
+gauge waypost_unsent_bytes{thread} Bytes of answers that clients have not taken yet.
+counter waypost_clients_cut_off_total{reason} Clients cut off for want of room, or because they did not take their answers, by why.
+counter waypost_log_lines_dropped_total Log lines lost because nobody read them or the disk was full.
+gauge waypost_event_loop_lag_seconds{thread} How late the event loop was, the 99th percentile since it was last asked.
+gauge waypost_build_info{version} 1, with the version of Waypost.
+gauge waypost_points Points that are served.
+gauge waypost_snapshot_timestamp_seconds When the export that is served was made.
+gauge waypost_snapshot_age_seconds Time since the export that is served was made.
+gauge waypost_snapshot_loaded_timestamp_seconds When the snapshot that is served was loaded.
+gauge waypost_stale 1 while the newest snapshot is not the one served.
+gauge waypost_building_seconds How long the snapshot that is being built has been; 0 when none is.
+counter waypost_reloads_total{outcome} Looks at a snapshot file by what came of them.
+histogram waypost_build_seconds{le} Time from opening a snapshot file to serving it.
+gauge waypost_threads_behind Threads that have not taken over the newest snapshot yet.
+gauge waypost_exports Exports under way.
+gauge waypost_exports_old_generations Replaced snapshots that are kept for exports under way.
+counter waypost_exports_total{outcome} Exports by what became of them.
+gauge waypost_posts_accepted 1 while points are accepted.
+counter waypost_posts_total{outcome} Points that were posted and could be read, by what came of them.
+gauge waypost_journal_bytes Size of the journal.
+gauge waypost_journal_waiting Posts that the journal keeps.
+gauge waypost_journal_sequence Sequence of the newest post.
+gauge waypost_journal_failing 1 while the journal cannot be written.
+histogram waypost_journal_flush_seconds{le} Time until points that were written to the journal are on stable storage.
+gauge waypost_tail_rows Accepted points that each query looks at one by one.
+counter waypost_folds_total{outcome} Tries to make accepted points part of the indexes, by whether they came to an end.
+counter waypost_images_total{outcome} Images that came with posts, by what came of them.
+counter waypost_image_bytes_total Bytes of the images that were made.
+counter waypost_image_seconds_total Time from upload to image.
+`;
+
+/** What the library has of its own that takes longer the more connections are open. */
+const LEFT_OUT = ['handles', 'requests', 'resources'].flatMap((what) => [
+  `nodejs_active_${what}`,
+  `nodejs_active_${what}_total`,
+]);
+/** Milliseconds from one collection to the next; who asks meanwhile waits, and shares it. */
+const SPACING_MS = 100;
+/** How often the lag of the event loop is looked at. */
+const LAG_STEP_MS = 10;
+
+/** Registers what the threads have in common; all is read whenever the text is asked for. */
 export function createServiceMetrics(
   current: Current,
-  stats: ReloadStats,
+  reloads: ReloadStats,
   threads: { readonly behind: number },
   posts: PostStats,
+  exports: ExportNumbers,
 ): ServiceMetrics {
   const registry = new Registry();
   const readers: (() => Promise<readonly MetricsJson[]>)[] = [];
-  registerProcessMetrics(registry);
-  const metrics = readMetrics(registry);
-  registerSnapshotMetrics(metrics, current);
-  registerReloadMetrics(metrics, stats);
-  registerPostMetrics(metrics, posts);
-  metrics.gauge('waypost_posts_accepted', '1 while points are accepted.', () =>
-    current.posts.accepted ? 1 : 0,
-  );
-  metrics.gauge(
-    'waypost_threads_behind',
-    'Threads that have not taken over the newest snapshot yet.',
-    () => threads.behind,
-  );
+  collectDefaultMetrics({ register: registry });
+  for (const name of LEFT_OUT) registry.removeSingleMetric(name);
+  register(registry, {
+    waypost_build_info: () => ({ [version()]: 1 }),
+    waypost_threads_behind: () => threads.behind,
+    waypost_exports: () => exports.open,
+    waypost_exports_old_generations: () => exports.oldGenerations,
+    waypost_exports_total: () => exports.outcomes,
+    ...snapshotNumbers(current, reloads),
+    ...postNumbers(current, posts),
+  });
   let last = -Infinity;
   let coming: Promise<string> | undefined;
 
@@ -62,11 +128,11 @@ export function createServiceMetrics(
     // who asks from now on wants later numbers
     coming = undefined;
     last = performance.now();
-    const threads = await Promise.all(readers.map((read) => read()));
+    const numbers = await Promise.all(readers.map((read) => read()));
     await turn();
     const own = await registry.metrics();
     await turn();
-    return `${own}${await sumOf(threads.flat())}`;
+    return `${own}${await sumOf(numbers.flat())}`;
   }
 
   return {
@@ -84,91 +150,132 @@ export function sumOf(threads: readonly MetricsJson[]): Promise<string> {
   return AggregatorRegistry.aggregate([...threads] as object[]).metrics();
 }
 
-function registerSnapshotMetrics({ gauge }: ReadMetrics, current: Current): void {
-  gauge(
-    'waypost_build_info',
-    '1, with the version of Waypost.',
-    () => [[{ version: version() }, 1]],
-    'version',
-  );
-  gauge('waypost_points', 'Points that are served.', () => pointsServed(current.generation));
-  gauge(
-    'waypost_snapshot_timestamp_seconds',
-    'When the export that is served was made.',
-    () => current.generation.exportedAt / 1000,
-  );
-  gauge(
-    'waypost_snapshot_age_seconds',
-    'Time since the export that is served was made.',
-    () => (Date.now() - current.generation.exportedAt) / 1000,
-  );
-  gauge(
-    'waypost_snapshot_loaded_timestamp_seconds',
-    'When the snapshot that is served was loaded.',
-    () => current.generation.loadedAt / 1000,
-  );
-  gauge('waypost_stale', '1 while the newest snapshot is not the one served.', () =>
-    current.stale === undefined ? 0 : 1,
-  );
-  gauge(
-    'waypost_building_seconds',
-    'How long the snapshot that is being built has been; 0 when none is.',
-    () => (current.building === undefined ? 0 : (Date.now() - current.building.since) / 1000),
-  );
-}
-
-function registerReloadMetrics({ outcomes, histogram }: ReadMetrics, stats: ReloadStats): void {
-  outcomes('waypost_reloads_total', 'Looks at a snapshot file by what came of them.', () => {
-    return stats.outcomes;
+/** Registers what one thread counts, and the lag of its event loop. */
+export function createThreadMetrics(numbers: ThreadNumbers): Registry {
+  const { stats, thread, connections, backlog, cut, log } = numbers;
+  const lag = monitorEventLoopDelay({ resolution: LAG_STEP_MS });
+  lag.enable();
+  const lagSeconds = (): number => {
+    const percentile = lag.percentile(99);
+    lag.reset();
+    // measured from one step to the next
+    return Math.max(0, percentile / 1e9 - LAG_STEP_MS / 1000);
+  };
+  const registry = new Registry();
+  register(registry, {
+    waypost_http_requests_total: () =>
+      stats.counts.map(({ count, ...labels }) => [labels, count] as const),
+    waypost_answer_cache_hits_total: () => stats.cacheHits,
+    waypost_answer_cache_misses_total: () => stats.cacheMisses,
+    waypost_batch_questions_total: () => stats.questions,
+    waypost_http_request_duration_seconds: () => Object.fromEntries(stats.latencies),
+    waypost_streams: () => ({ [thread]: stats.streams }),
+    waypost_streamed_points_total: () => stats.streamed,
+    waypost_connections: () => ({ [thread]: connections.size }),
+    waypost_unsent_bytes: () => ({ [thread]: backlog.bytes }),
+    waypost_clients_cut_off_total: () => {
+      return { stalled: backlog.stalled, crowded: backlog.crowded, ...cut };
+    },
+    waypost_log_lines_dropped_total: () => log.dropped,
+    waypost_event_loop_lag_seconds: () => ({ [thread]: lagSeconds() }),
   });
-  histogram('waypost_build_seconds', 'Time from opening a snapshot file to serving it.', () => [
-    [{}, stats.builds],
-  ]);
+  return registry;
 }
 
-function registerPostMetrics(
-  { gauge, counter, outcomes, histogram }: ReadMetrics,
-  stats: PostStats,
-): void {
-  const { images } = stats;
-  outcomes(
-    'waypost_posts_total',
-    'Points that were posted and could be read, by what came of them.',
-    () => stats.outcomes,
-  );
-  const journal = (name: string, help: string, read: (state: JournalState) => number): void =>
-    gauge(`waypost_journal_${name}`, help, () => {
-      return stats.journal === undefined ? 0 : read(stats.journal.state);
-    });
-  journal('bytes', 'Size of the journal.', ({ bytes }) => bytes);
-  journal('waiting', 'Posts that the journal keeps.', ({ posts }) => posts);
-  journal('sequence', 'Sequence of the newest post.', ({ lastSequence }) => lastSequence);
-  journal('failing', '1 while the journal cannot be written.', ({ problem }) =>
-    problem === undefined ? 0 : 1,
-  );
-  histogram(
-    'waypost_journal_flush_seconds',
-    'Time until points that were written to the journal are on stable storage.',
-    () => [[{}, stats.flushes]],
-  );
-  gauge(
-    'waypost_tail_rows',
-    'Accepted points that each query looks at one by one.',
-    () => stats.tails?.state.rows ?? 0,
-  );
-  outcomes(
-    'waypost_folds_total',
-    'Tries to make accepted points part of the indexes, by whether they came to an end.',
-    () => {
-      const { merges = 0, mergesFailed = 0 } = stats.tails?.state ?? {};
+function snapshotNumbers(current: Current, reloads: ReloadStats): Reads {
+  const secondsSince = (time: number): number => (Date.now() - time) / 1000;
+  return {
+    waypost_points: () => pointsServed(current.generation),
+    waypost_snapshot_timestamp_seconds: () => current.generation.exportedAt / 1000,
+    waypost_snapshot_age_seconds: () => secondsSince(current.generation.exportedAt),
+    waypost_snapshot_loaded_timestamp_seconds: () => current.generation.loadedAt / 1000,
+    waypost_stale: () => Number(current.stale !== undefined),
+    waypost_building_seconds: () =>
+      current.building === undefined ? 0 : secondsSince(current.building.since),
+    waypost_reloads_total: () => reloads.outcomes,
+    waypost_build_seconds: () => reloads.builds,
+  };
+}
+
+function postNumbers(current: Current, posts: PostStats): Reads {
+  const { images } = posts;
+  return {
+    waypost_posts_accepted: () => Number(current.posts.accepted),
+    waypost_posts_total: () => posts.outcomes,
+    waypost_journal_bytes: () => posts.journal?.state.bytes ?? 0,
+    waypost_journal_waiting: () => posts.journal?.state.posts ?? 0,
+    waypost_journal_sequence: () => posts.journal?.state.lastSequence ?? 0,
+    waypost_journal_failing: () => Number(posts.journal?.state.problem !== undefined),
+    waypost_journal_flush_seconds: () => posts.flushes,
+    waypost_tail_rows: () => posts.deltas?.state.rows ?? 0,
+    waypost_folds_total: () => {
+      const { merges = 0, mergesFailed = 0 } = posts.deltas?.state ?? {};
       return { folded: merges, failed: mergesFailed };
     },
-  );
-  outcomes(
-    'waypost_images_total',
-    'Images that came with posts, by what came of them.',
-    () => images.outcomes,
-  );
-  counter('waypost_image_bytes_total', 'Bytes of the images that were made.', () => images.bytes);
-  counter('waypost_image_seconds_total', 'Time from upload to image.', () => images.seconds);
+    waypost_images_total: () => images.outcomes,
+    waypost_image_bytes_total: () => images.bytes,
+    waypost_image_seconds_total: () => images.seconds,
+  };
+}
+
+type Labels = Readonly<Record<string, string | number>>;
+type Value = number | Durations;
+
+/**
+ * Metrics that are kept elsewhere, in plain numbers, and read whenever they are asked for: one value,
+ * one for each text of the one label, or one for each set of labels.
+ */
+type Reads = Readonly<
+  Record<
+    string,
+    () => Value | Readonly<Record<string, Value>> | readonly (readonly [Labels, Value])[]
+  >
+>;
+
+function register(registry: Registry, reads: Reads): void {
+  for (const line of METRICS.trim().split('\n')) {
+    const [, type, name, labels = '', help] = /^(\w+) (\w+)(?:\{(.*)\})? (.*)$/.exec(line)!;
+    const read = reads[name!];
+    if (read === undefined) continue;
+    const labelNames = labels.split(',').filter(Boolean);
+    const about = { name: name!, help, type, aggregator: 'sum' };
+    const values = (): object[] =>
+      valuesOf(read(), labelNames[0]!).flatMap(([labels, value]) =>
+        typeof value === 'number' ? { labels, value } : bucketsOf(name!, labels, value),
+      );
+    // those of the library can only be counted in, which takes 2 µs
+    const metric = {
+      ...about,
+      labelNames,
+      reset() {},
+      get: async () => ({ ...about, values: values() }),
+    };
+    registry.registerMetric(metric as unknown as Metric);
+  }
+}
+
+function valuesOf(
+  read: ReturnType<Reads[string]>,
+  label: string,
+): readonly (readonly [Labels, Value])[] {
+  if (typeof read === 'number' || read instanceof Durations) return [[{}, read]];
+  if (Array.isArray(read)) return read;
+  return Object.entries(read).map(([name, value]) => [{ [label]: name }, value]);
+}
+
+function bucketsOf(
+  name: string,
+  labels: Labels,
+  { bounds, buckets, seconds }: Durations,
+): object[] {
+  let count = 0;
+  const steps = [...bounds, '+Inf'].map((le, index) => {
+    count += buckets[index]!;
+    return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count };
+  });
+  return [
+    ...steps,
+    { metricName: `${name}_sum`, labels, value: seconds },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
 }

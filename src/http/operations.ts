@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Current } from '../live/current.js';
-import { pointsServed } from '../live/generation.js';
-import type { Waiting } from '../live/reload/reload.js';
-import { quote } from '../model/quote.js';
-import { type Journal, type JournalState, readAll } from '../posts/journal.js';
+import { version } from '../model/quote.js';
+import { type JournalReader, readAll } from '../posts/journal.js';
 import { postLine } from '../posts/post-line.js';
 import type { Posts } from '../posts/posts.js';
-import type { Tokens } from '../tokens/table.js';
-import { version } from '../version.js';
+import type { Tokens } from '../posts/tokens/table.js';
+import type { Current } from '../reload/current.js';
+import { pointsServed } from '../reload/generation.js';
+import type { Waiting } from '../reload/reload.js';
 import type { Context } from './answer/context.js';
 import type { SlowLane } from './answer/question.js';
 import {
@@ -18,10 +17,11 @@ import {
   READY_PATH,
   RELOAD_PATH,
 } from './request/addresses.js';
-import { HttpError, NotFound } from './request/errors.js';
+import { invalidToken, isAdmin, userOf } from './request/authorization.js';
+import { checkKept, parseAfter } from './request/change-parameters.js';
+import { NotFound } from './request/http-error.js';
+import { queryOf } from './request/origin.js';
 import { parseQueryString } from './request/query-string.js';
-import { queryOf } from './request/target.js';
-import { invalidToken, isAdmin, userOf } from './request/token.js';
 
 /** What runs behind the web servers of all threads, from whichever thread. */
 export interface Service {
@@ -39,11 +39,6 @@ export interface Service {
   readonly slowLane: SlowLane;
   /** All metrics of all threads, in Prometheus's text format. */
   metrics(): Promise<string>;
-}
-
-/** What operators learn of a journal. */
-export interface JournalReader extends Pick<Journal, 'read'> {
-  state(): Promise<Pick<JournalState, 'name' | 'lastSequence'>>;
 }
 
 /** Who may see what. */
@@ -102,13 +97,10 @@ export function addOperations(
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
     if (!mayAll(request)) throw invalidToken('Bearer');
     if (journal === undefined) throw new NotFound('This instance has no journal.');
-    const pairs = parseQueryString(queryOf(request.raw.url!));
-    const after = pairs.findLast(({ name }) => name === 'after')?.value || '0';
-    if (!/^\d{1,15}$/.test(after)) {
-      const text = `Got after=${quote(after)}. Expected a sequence, a whole number. Example: after=0`;
-      throw new HttpError(400, { after: [text] });
-    }
-    const { name, lastSequence } = await journal.state();
+    const after = parseAfter(parseQueryString(queryOf(request.raw.url!)));
+    const state = await journal.state();
+    if (after !== undefined) checkKept(after, state);
+    const { name, lastSequence } = state;
     reply.headers({
       'Content-Type': 'application/x-ndjson',
       'Cache-Control': 'no-store',
@@ -116,7 +108,7 @@ export function addOperations(
       'Waypost-Sequence': lastSequence,
     });
     if (request.method === 'HEAD') return reply.send();
-    return reply.send(Readable.from(postLines(journal, Number(after), lastSequence)));
+    return reply.send(Readable.from(postLines(journal, after ?? 0, lastSequence)));
   };
   app.route({ ...read, url: POSTS_PATH, handler: sendPosts });
   app.post(RELOAD_PATH, { config }, async (request, reply) => {

@@ -1,8 +1,7 @@
-import { isObject } from './object.js';
 import type { Problem } from './point.js';
 import type { TimeZone } from './time-zone.js';
 import { parseTimestamp } from './timestamp.js';
-import { isWhole } from './whole.js';
+import { isObject, isWhole } from './units.js';
 
 /** One note's comment that a user has been told of, as `GET /rest/notifications/` serves it. */
 export interface Notification {

@@ -1,9 +1,8 @@
 import { toEightDigits } from './decimal.js';
-import { isObject } from './object.js';
 import { show } from './quote.js';
 import type { TimeZone } from './time-zone.js';
 import { epochHint, parseTimestamp, type Timestamp } from './timestamp.js';
-import { isWhole } from './whole.js';
+import { isObject, isWhole } from './units.js';
 
 /** A geolocated note, valid in every field. */
 export interface Point {
@@ -146,8 +145,9 @@ function readCoordinate(
   fail: Fail,
 ): string | undefined {
   if (isAbsent(value)) return fail(field, 'is required');
-  const text =
-    typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
+  // a negative zero keeps its sign, which a text may have as well
+  const number = Object.is(value, -0) ? '-0' : String(value);
+  const text = typeof value === 'string' ? value : typeof value === 'number' ? number : undefined;
   const decimal = text === undefined ? undefined : toEightDigits(text);
   if (decimal === undefined) {
     const cure = DECIMAL_COMMA.test(text ?? '') ? '; write a point for the comma' : '';
@@ -201,4 +201,19 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
     }
   }
   return value;
+}
+
+/** What a client says of a new point, valid; the rest is the service's own to set. */
+export interface Draft {
+  /** Degrees, with eight digits after the point. */
+  readonly lat: string;
+  readonly lon: string;
+  readonly comment: string;
+  /** Undefined rather than empty. */
+  readonly tags: readonly string[] | undefined;
+}
+
+/** What is wrong with what a client says: texts by field. */
+export interface Refused {
+  readonly problems: Readonly<Record<string, readonly string[]>>;
 }

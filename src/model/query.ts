@@ -58,7 +58,7 @@ export interface Filters {
   readonly hasImage?: boolean;
 }
 
-type TimeOrdering = 'created_at' | '-created_at' | 'modified_at' | '-modified_at';
+export type TimeOrdering = 'created_at' | '-created_at' | 'modified_at' | '-modified_at';
 
 /** `distance` (nearest first) needs a circle. Ties go by id, in the direction of the ordering. */
 export type Ordering = TimeOrdering | 'id' | 'distance';

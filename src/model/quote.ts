@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** Characters of a value that a message shows. */
 const MOST_SHOWN = 60;
 
@@ -53,4 +55,18 @@ function preview(value: unknown, room: number): string {
     text += preview((value as Record<string, unknown>)[key], room - text.length);
   }
   return text + (isList ? ']' : '}');
+}
+
+/**
+ * A snapshot, notifications or settings file that cannot be used: the message names the file, what
+ * is wrong and, where there is one, the way out. Shown to people as it is, without a stack.
+ */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+}
+
+/** The version of Waypost, as its package says. */
+export function version(): string {
+  const path = new URL('../../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }

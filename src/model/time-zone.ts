@@ -1,3 +1,5 @@
+import { InputError } from './quote.js';
+
 /** Where clocks without an offset stand. */
 export interface TimeZone {
   readonly name: string;
@@ -17,14 +19,20 @@ export const UTC: TimeZone = { name: 'UTC', offsetAt: () => 0, offsetOf: () => 0
 
 /**
  * Opens an IANA time zone by name.
- * Throws a RangeError that names the zone when the system does not know it.
+ * Throws an InputError that names the zone when the system does not know it.
  */
 export async function openTimeZone(name: string): Promise<TimeZone> {
   if (name === 'UTC') return UTC;
   // loaded on demand: a service in UTC starts without it
   const { Temporal } = await import('temporal-polyfill');
   const start = new Temporal.PlainDateTime(1970, 1, 1);
-  start.toZonedDateTime(name);
+  try {
+    start.toZonedDateTime(name);
+  } catch {
+    throw new InputError(
+      `--time-zone: ${JSON.stringify(name)} is no IANA time zone; take one such as Europe/Helsinki or UTC.`,
+    );
+  }
   const look = (localSeconds: number): number | undefined => {
     try {
       const local = start.add({ seconds: localSeconds });

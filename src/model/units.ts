@@ -1,3 +1,25 @@
+/** Whether a value is an object as JSON has them: keys with values, no list and no null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Whether a value is a whole number between two bounds, both included, which a double holds
+ * exactly.
+ */
+export function isWhole(
+  value: unknown,
+  least: number,
+  most: number = Number.MAX_SAFE_INTEGER,
+): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+/** Whether a text can be an access token: such a token stands in a header without quotes. */
+export function isToken(text: string): boolean {
+  return /^\S+$/.test(text);
+}
+
 /** Decimal degrees on WGS84: latitude within ±90, longitude within ±180. */
 export type Degrees = number;
 
@@ -9,3 +31,7 @@ export type Microseconds = number;
 
 /** Coordinates have 8 decimals at most, so that they are whole numbers of the last of these. */
 export const UNITS_PER_DEGREE = 1e8;
+
+/** Bits of a number that tells of a point in columns: it is processed, it has an image. */
+export const PROCESSED = 1;
+export const IMAGE = 2;

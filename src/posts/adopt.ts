@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { rankOf } from '../dataset/order.js';
-import { InputError } from '../errors.js';
-import type { Accepted } from '../live/accepted.js';
-import type { Generation } from '../live/generation.js';
-import type { Tails } from '../live/tails.js';
+import { rankOf } from '../index/order.js';
 import { readPoint } from '../model/point.js';
+import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
+import type { Accepted } from '../reload/accepted.js';
+import type { Deltas } from '../reload/deltas.js';
+import type { Generation } from '../reload/generation.js';
 import { type Journal, type Post, readAll } from './journal.js';
 import type { PostWriter } from './writer.js';
 
@@ -13,7 +13,7 @@ import type { PostWriter } from './writer.js';
 export interface Adopter {
   readonly journal: Journal;
   readonly writer: PostWriter;
-  readonly tails: Pick<Tails, 'prepare' | 'serve'>;
+  readonly deltas: Pick<Deltas, 'prepare' | 'serve'>;
   readonly retired: Retired;
   readonly logger: Logger;
 }
@@ -31,17 +31,17 @@ const PRUNE_MS = 60_000;
  * then stays.
  */
 export async function adopt(given: Generation, adopter: Adopter): Promise<void> {
-  const { writer, tails, retired } = adopter;
+  const { writer, deltas, retired } = adopter;
   const parts = { ...given.parts, journal: adopter.journal.state.name };
   const generation = { ...given, parts };
   const settling = new Settling(generation, adopter);
   // most posts are looked at while others are accepted
   await settling.take();
-  const first = await tails.prepare(generation, settling.kept);
+  const first = await deltas.prepare(generation, settling.kept);
   const { done } = await writer.exclusively(async () => {
     await settling.take();
     writer.refusal = settling.refusal;
-    return tails.serve(first, settling.kept, adopter.journal.state.lastSequence);
+    return deltas.serve(first, settling.kept, adopter.journal.state.lastSequence);
   });
   await done;
   retired.replace(settling.retired);
@@ -181,8 +181,8 @@ export function standingOf(
 }
 
 /** A post as it is served. Throws an InputError where somebody has edited it. */
-export function acceptedOf({ sequence, record }: Post): Accepted {
-  const point = readPoint(JSON.parse(record), () => {});
+export function acceptedOf({ sequence, record, point: known }: Post): Accepted {
+  const point = known ?? readPoint(JSON.parse(record), () => {});
   if (!Array.isArray(point)) return { sequence, point: point as Accepted['point'], record };
   const [{ field, reason }] = point;
   throw new InputError(`the journal: post ${sequence} has a record whose ${field} ${reason}`);

@@ -16,20 +16,21 @@ const LAST: Microseconds = Number.MAX_SAFE_INTEGER;
 /** Makes a clock whose times lie behind `last`, on the local clocks of `zone`. */
 export function createPostClock(last: Microseconds, zone: TimeZone): PostClock {
   let latest = last;
-  let minute = Number.NaN;
-  let offset = 0;
+  let second = Number.NaN;
+  let text = '';
   return {
     next() {
       const time = Math.max(latest + 1, systemMicros());
       if (time > LAST) return undefined;
       latest = time;
-      // clocks change at whole minutes
-      const now = Math.floor(latest / 60e6);
-      if (now !== minute) {
-        minute = now;
-        offset = zone.offsetOf(now * 60);
+      const now = Math.floor(time / 1e6);
+      if (now !== second) {
+        second = now;
+        text = formatLocal(now * 1e6, zone.offsetOf(now));
       }
-      return { micros: latest, text: formatLocal(latest, offset) };
+      // all but the microseconds is the same for the whole second
+      const micros = String(time - now * 1e6).padStart(6, '0');
+      return { micros: time, text: text.slice(0, 20) + micros + text.slice(26) };
     },
   };
 }

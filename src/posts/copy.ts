@@ -1,103 +1,86 @@
-import { crcOf } from './database.js';
+import { CRC_MASK, crcOf } from './database.js';
 import type { Post } from './journal.js';
 
-/** Sums of so many bits of each CRC stay whole numbers for 2^29 posts. */
-export const CRC_MASK = 0xffffff;
-
-/** What a {@link Copy} was at some moment. */
-export type Moment = Pick<Copy, 'count'> & { readonly columns: Columns };
-
-interface Columns {
-  readonly sequences: number[];
-  /** The posts as JSON: buffers, so that they are not in the heap. */
-  readonly posts: Buffer[];
-  readonly crcs: number[];
+/** A post as JSON: a buffer, so that it is not in the heap. */
+interface Kept {
+  readonly sequence: number;
+  readonly json: Buffer;
+  readonly crc: number;
 }
 
 /** Posts in memory, ascending by sequence. */
 export class Copy {
-  #columns: Columns = { sequences: [], posts: [], crcs: [] };
-  #crcs = 0;
+  readonly #posts: Kept[];
+  /** Posts beyond these are of a copy that was made of this one. */
+  #count: number;
+  #wholeAfter: number;
 
-  get count(): number {
-    return this.#columns.sequences.length;
+  constructor(posts: Kept[] = [], wholeAfter = 0) {
+    this.#posts = posts;
+    this.#count = posts.length;
+    this.#wholeAfter = wholeAfter;
   }
 
-  /** The sum of the CRCs, by {@link CRC_MASK}. */
-  get crcs(): number {
-    return this.#crcs;
+  get count(): number {
+    return this.#count;
+  }
+
+  /** How many posts there are, and the sum of their CRCs by {@link CRC_MASK}. */
+  get sums(): { readonly count: number; readonly crcs: number } {
+    let crcs = 0;
+    for (let at = 0; at < this.#count; at++) crcs += this.#posts[at]!.crc & CRC_MASK;
+    return { count: this.#count, crcs };
   }
 
   /** Of the newest post; 0 where there is none. */
   get lastSequence(): number {
-    return this.#columns.sequences.at(-1) ?? 0;
+    return this.#posts[this.#count - 1]?.sequence ?? 0;
   }
 
-  get moment(): Moment {
-    return { count: this.count, columns: this.#columns };
+  /** All posts behind this sequence are there. What has moved before the start counts as gone. */
+  get wholeAfter(): number {
+    return this.#wholeAfter;
   }
 
   /** The post is behind all others. */
   add(post: Post): void {
-    const { sequences, posts, crcs } = this.#columns;
-    const crc = crcOf(post) & CRC_MASK;
-    sequences.push(post.sequence);
-    posts.push(Buffer.from(JSON.stringify(post)));
-    crcs.push(crc);
-    this.#crcs += crc;
+    const before = Math.max(this.lastSequence, this.#wholeAfter);
+    if (post.sequence > before + 1) this.#wholeAfter = post.sequence - 1;
+    const json = Buffer.from(JSON.stringify(post));
+    this.#posts[this.#count++] = { sequence: post.sequence, json, crc: crcOf(post) };
   }
 
-  /** Removes posts; the columns of moments before stay as they are. */
-  remove(gone: ReadonlySet<number>): void {
-    const { sequences, posts, crcs } = this.#columns;
-    const isKept = (_: unknown, i: number): boolean => !gone.has(sequences[i]!);
-    this.#set({
-      sequences: sequences.filter(isKept),
-      posts: posts.filter(isKept),
-      crcs: crcs.filter(isKept),
-    });
-  }
-
-  /** Makes it what it was; what was added since is gone. */
-  reset({ count, columns }: Moment): void {
-    for (const column of [columns.sequences, columns.posts, columns.crcs]) column.length = count;
-    this.#set(columns);
-  }
-
-  get(sequence: number): Post | undefined {
-    const at = this.#after(sequence - 1);
-    return this.#columns.sequences[at] === sequence ? this.#at(at) : undefined;
+  /**
+   * A copy with posts behind these, and without some; those are there under other sequences where
+   * both come together. Only one of the two copies may be changed again.
+   */
+  changed(added: readonly Post[], gone: ReadonlySet<number>): Copy {
+    this.#posts.length = this.#count;
+    const kept =
+      gone.size === 0 ? this.#posts : this.#posts.filter(({ sequence }) => !gone.has(sequence));
+    const last =
+      added.length > 0 ? undefined : this.#posts.findLast((one) => gone.has(one.sequence));
+    const changed = new Copy(kept, Math.max(this.#wholeAfter, last?.sequence ?? 0));
+    for (const post of added) changed.add(post);
+    return changed;
   }
 
   /** Posts behind a sequence, `limit` at most. */
   behind(sequence: number, limit: number): readonly Post[] {
-    const from = this.#after(sequence);
-    const length = Math.min(limit, this.count - from);
-    return Array.from({ length }, (_, i) => this.#at(from + i));
+    let [from, to] = [0, this.#count];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (this.#posts[middle]!.sequence <= sequence) from = middle + 1;
+      else to = middle;
+    }
+    return this.#posts.slice(from, Math.min(from + limit, this.#count)).map(postIn);
   }
 
   *[Symbol.iterator](): Generator<Post, void, undefined> {
-    for (let at = 0; at < this.count; at++) yield this.#at(at);
+    for (let at = 0; at < this.#count; at++) yield postIn(this.#posts[at]!);
   }
+}
 
-  #at(index: number): Post {
-    return JSON.parse(this.#columns.posts[index]!.toString());
-  }
-
-  /** The place of the first post behind a sequence. */
-  #after(sequence: number): number {
-    const { sequences } = this.#columns;
-    let [from, to] = [0, sequences.length];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (sequences[middle]! <= sequence) from = middle + 1;
-      else to = middle;
-    }
-    return from;
-  }
-
-  #set(columns: Columns): void {
-    this.#columns = columns;
-    this.#crcs = columns.crcs.reduce((sum, crc) => sum + crc, 0);
-  }
+function postIn({ json }: Kept): Post {
+  return JSON.parse(json.toString());
 }

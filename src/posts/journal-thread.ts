@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type NewPost, type Post, StoreError, type StoreFault } from './journal.js';
+import type { NewPost, PostKey } from './journal.js';
 import { Store } from './store.js';
+import { StoreError, type StoreFault } from './store-error.js';
 
 // entry of the thread that has a journal's file; it ends by itself once the journal is closed
 
@@ -10,87 +11,67 @@ export interface JournalStart {
   readonly anyFileSystem: boolean;
 }
 
-/** What the thread is asked, by the number of the question. */
-export type Question =
-  | { readonly kind: 'open' | 'look' | 'probe' | 'close' }
-  | { readonly kind: 'append'; readonly posts: readonly NewPost[] }
-  | { readonly kind: 'read'; readonly after: number; readonly limit: number }
-  | { readonly kind: 'find'; readonly key: string }
-  | { readonly kind: 'move'; readonly ids: ReadonlyMap<number, number> }
-  | { readonly kind: 'prune'; readonly sequences: readonly number[] };
-
-/** What the journal is after a question was answered. */
-export interface StoreState {
-  readonly name: string;
-  readonly lastSequence: number;
-  readonly nextId: number;
-  readonly lastTime: number;
-  readonly posts: number;
-  readonly bytes: number;
+/** Posts by column: as objects they would take five times as long to be sent. */
+export interface Batch {
+  readonly ids: readonly number[];
+  readonly times: readonly number[];
+  readonly records: readonly string[];
+  /** Undefined where no post has one. */
+  readonly keys: readonly (PostKey | undefined)[] | undefined;
 }
 
-/** What the thread says. */
+type Method = 'read' | 'find' | 'move' | 'prune' | 'look' | 'close';
+
+/** What the thread is asked: to open the store, or to call one of its methods. */
+export type Question =
+  | readonly ['open']
+  | readonly ['append', Batch]
+  | { readonly [M in Method]: readonly [M, ...Parameters<Store[M]>] }[Method];
+
+/** What the journal is after a question was answered. */
+export type StoreState = Store['head'] & Pick<Store, 'posts' | 'keptAfter' | 'bytes'>;
+
+/** What the thread says: the answer to a question by its number, or why the file was written anew. */
 export type Reply =
-  | {
-      readonly kind: 'answer';
-      readonly number: number;
-      readonly value: unknown;
-      readonly state: StoreState | undefined;
-    }
-  | {
-      readonly kind: 'error';
-      readonly number: number;
-      readonly fault: StoreFault;
-      readonly reason: string;
-    }
-  /** The file was written anew. */
-  | { readonly kind: 'anew'; readonly reason: string };
+  | { readonly number: number; readonly value: unknown; readonly state: StoreState | undefined }
+  | { readonly number: number; readonly fault: StoreFault; readonly reason: string }
+  | { readonly anew: string };
 
 const { path, anyFileSystem } = workerData as JournalStart;
 const port = parentPort!;
+const tell = (reply: Reply): void => port.postMessage(reply);
 let store: Store | undefined;
 
-function work(question: Question): unknown {
-  if (question.kind === 'open') {
-    store = new Store(path, {
-      anyFileSystem,
-      onAnew: (reason) => port.postMessage({ kind: 'anew', reason } satisfies Reply),
-    });
+function work([method, ...given]: Question): unknown {
+  if (method === 'open') {
+    store = new Store(path, { anyFileSystem, onAnew: (reason) => tell({ anew: reason }) });
     return undefined;
   }
   if (store === undefined) {
-    if (question.kind === 'close') return undefined;
+    if (method === 'close') return undefined;
     throw new StoreError('failing', 'it is not open');
   }
-  switch (question.kind) {
-    case 'append':
-      return store.append(question.posts);
-    case 'read':
-      return store.read(question.after, question.limit) satisfies readonly Post[];
-    case 'find':
-      return store.find(question.key);
-    case 'move':
-      return store.move(question.ids);
-    case 'prune':
-      return store.prune(question.sequences);
-    default:
-      return store[question.kind]();
-  }
+  if (method === 'append') return store.append(unpack(given[0] as Batch));
+  return (store[method] as (...all: readonly unknown[]) => unknown).apply(store, given);
 }
 
-function stateOf({ head, posts, bytes }: Store): StoreState {
-  return { ...head, posts, bytes };
+function unpack({ ids, times, records, keys }: Batch): readonly NewPost[] {
+  return ids.map((id, i) => {
+    return { id, createdAt: times[i]!, record: records[i]!, key: keys?.[i] };
+  });
+}
+
+function stateOf({ head, posts, keptAfter, bytes }: Store): StoreState {
+  return { ...head, posts, keptAfter, bytes };
 }
 
 port.on('message', ([number, question]: readonly [number, Question]) => {
   try {
     const value = work(question);
-    const state = store && stateOf(store);
-    port.postMessage({ kind: 'answer', number, value, state } satisfies Reply);
+    tell({ number, value, state: store && stateOf(store) });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const { fault, message: reason } = error;
-    port.postMessage({ kind: 'error', number, fault, reason } satisfies Reply);
+    tell({ number, fault: error.fault, reason: error.message });
   }
-  if (question.kind === 'close') port.close();
+  if (question[0] === 'close') port.close();
 });

@@ -1,4 +1,5 @@
-import { InputError } from '../errors.js';
+import type { Point } from '../model/point.js';
+import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
 
 /** What a client sent to have its post accepted once, however often it is sent. */
@@ -16,6 +17,8 @@ export interface NewPost {
   /** The point's JSON, as the list shows it. */
   readonly record: string;
   readonly key?: PostKey | undefined;
+  /** The same point, where it is at hand: whoever hears of the post need not parse the record. */
+  readonly point?: Point | undefined;
 }
 
 /** An accepted point, as a journal keeps it. */
@@ -27,7 +30,7 @@ export interface Post extends NewPost {
 }
 
 /** What became of one post of a batch: its sequence, or the post that used its key before. */
-export type Appended = { readonly sequence: number } | { readonly earlier: Post };
+export type Appended = number | Post;
 
 export interface JournalState {
   /** Random, chosen when the journal was begun: tells it from every other one. */
@@ -40,6 +43,8 @@ export interface JournalState {
   readonly lastTime: Microseconds;
   /** Posts that the journal keeps. */
   readonly posts: number;
+  /** All posts behind this sequence are kept; of those before it some are not. */
+  readonly keptAfter: number;
   readonly bytes: number;
   /** Why nothing can be written now; undefined where all is well. */
   readonly problem: string | undefined;
@@ -60,8 +65,8 @@ export interface Journal {
    * Rejects with {@link JournalUnavailable}; nothing of the posts stays then.
    */
   append(posts: readonly NewPost[]): Promise<readonly Appended[]>;
-  /** The posts behind a sequence, ascending, {@link READ_POSTS} at most. */
-  read(after: number): Promise<readonly Post[]>;
+  /** The posts behind a sequence, ascending, `limit` at most, or {@link READ_POSTS}. */
+  read(after: number, limit?: number): Promise<readonly Post[]>;
   /** Has posts told as they become durable, in the order of their sequences. */
   changed(callback: (posts: readonly Post[]) => void): void;
   /** The post that a key was used for. */
@@ -75,6 +80,11 @@ export interface Journal {
   prune(sequences: readonly number[]): Promise<void>;
   /** Waits for what is under way and gives the journal free for other processes. */
   close(): Promise<void>;
+}
+
+/** What a thread that answers learns of a journal. */
+export interface JournalReader extends Pick<Journal, 'read'> {
+  state(): Promise<JournalState>;
 }
 
 /** Posts that are read at a time: whoever gets fewer has got all. */
@@ -105,25 +115,3 @@ export class JournalLocked extends InputError {}
 
 /** The rights of the file or its folder do not let this process write. */
 export class JournalUnwritable extends InputError {}
-
-/** What is wrong with a file of a journal. */
-export type StoreFault =
-  /** Another process owns it. */
-  | 'locked'
-  /** The rights of the file or its folder are wanting. */
-  | 'unwritable'
-  /** It is no journal, or a damaged one: people have to look at it. */
-  | 'refused'
-  /** The disk is full, or fails; that may pass. */
-  | 'failing';
-
-/** The message says what is wrong, without the name of the file. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-  readonly fault: StoreFault;
-
-  constructor(fault: StoreFault, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.fault = fault;
-  }
-}

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { InputError } from '../errors.js';
-import { targetOf } from '../link-target.js';
+import { InputError } from '../model/quote.js';
 import {
   type Appended,
   type Journal,
@@ -13,9 +12,10 @@ import {
   type NewPost,
   type Post,
   READ_POSTS,
-  StoreError,
 } from './journal.js';
-import type { JournalStart, Question, Reply, StoreState } from './journal-thread.js';
+import { targetAt } from './journal-file.js';
+import type { Batch, JournalStart, Question, Reply, StoreState } from './journal-thread.js';
+import { StoreError } from './store-error.js';
 
 /** Calls that share a transaction at most: others wait for all of them. */
 const MAX_CALLS = 1_024;
@@ -59,7 +59,7 @@ interface Waiting {
 export async function openJournal(path: string, options: JournalOptions = {}): Promise<Journal> {
   const thread = new StoreThread(path, options);
   try {
-    await thread.ask({ kind: 'open' });
+    await thread.ask('open');
   } catch (error) {
     await thread.end();
     throw error instanceof StoreError ? openingError(path, error) : error;
@@ -82,7 +82,7 @@ class StoreThread {
       workerData: start,
     });
     this.#worker.on('message', (reply: Reply) => {
-      if (reply.kind === 'anew') onAnew?.(reply.reason);
+      if ('anew' in reply) onAnew?.(reply.anew);
       else this.#hear(reply);
     });
     const died = (error: unknown): void => {
@@ -96,7 +96,7 @@ class StoreThread {
   }
 
   /** Resolves with what the store returns. Rejects with its StoreError. */
-  ask<T>(question: Question): Promise<T> {
+  ask<T>(...question: Question): Promise<T> {
     return new Promise((resolve, reject) => {
       const number = ++this.#last;
       this.#waiting.set(number, { resolve: resolve as Waiting['resolve'], reject });
@@ -109,16 +109,16 @@ class StoreThread {
     this.#isEnding = true;
     const ended = once(this.#worker, 'exit');
     try {
-      await this.ask({ kind: 'close' });
+      await this.ask('close');
     } finally {
       await ended;
     }
   }
 
-  #hear(reply: Exclude<Reply, { kind: 'anew' }>): void {
+  #hear(reply: Exclude<Reply, { anew: string }>): void {
     const waiting = this.#waiting.get(reply.number)!;
     this.#waiting.delete(reply.number);
-    if (reply.kind === 'error') {
+    if ('fault' in reply) {
       waiting.reject(new StoreError(reply.fault, reply.reason));
       return;
     }
@@ -169,8 +169,8 @@ class FileJournal implements Journal {
     });
   }
 
-  read(after: number): Promise<readonly Post[]> {
-    return this.#try(() => this.#thread.ask({ kind: 'read', after, limit: READ_POSTS }));
+  read(after: number, limit: number = READ_POSTS): Promise<readonly Post[]> {
+    return this.#try(() => this.#thread.ask('read', after, limit));
   }
 
   changed(callback: (posts: readonly Post[]) => void): void {
@@ -178,16 +178,16 @@ class FileJournal implements Journal {
   }
 
   find(key: string): Promise<Post | undefined> {
-    return this.#try(() => this.#thread.ask({ kind: 'find', key }));
+    return this.#try(() => this.#thread.ask('find', key));
   }
 
   async move(ids: ReadonlyMap<number, number>): Promise<readonly Post[]> {
     await this.#draining;
-    return this.#try(() => this.#thread.ask({ kind: 'move', ids }));
+    return this.#try(() => this.#thread.ask('move', ids));
   }
 
   async prune(sequences: readonly number[]): Promise<void> {
-    await this.#try(() => this.#thread.ask({ kind: 'prune', sequences }));
+    await this.#try(() => this.#thread.ask('prune', sequences));
   }
 
   async close(): Promise<void> {
@@ -204,9 +204,11 @@ class FileJournal implements Journal {
   }
 
   async #drain(): Promise<void> {
-    // those that arrive in the same turn of the event loop share the first transaction
-    await turn();
-    while (this.#queue.length > 0) await this.#commit();
+    while (this.#queue.length > 0) {
+      // those that arrive in the same turn of the event loop share a transaction
+      await turn();
+      await this.#commit();
+    }
     this.#draining = undefined;
   }
 
@@ -217,15 +219,16 @@ class FileJournal implements Journal {
     const began = performance.now();
     let appended: readonly Appended[];
     try {
-      appended = await this.#try(() => this.#thread.ask({ kind: 'append', posts }));
+      appended = await this.#try(() => this.#thread.ask('append', packed(posts)));
     } catch (error) {
       for (const { reject } of [...calls, ...this.#queue.splice(0)]) reject(error);
       return;
     }
     this.#options.onFlush?.((performance.now() - began) / 1000);
-    const durable = appended.flatMap((one, i) =>
-      'sequence' in one ? [{ ...posts[i]!, sequence: one.sequence }] : [],
-    );
+    const durable: Post[] = [];
+    for (const [i, one] of appended.entries()) {
+      if (typeof one === 'number') durable.push({ ...posts[i]!, sequence: one });
+    }
     if (durable.length > 0) for (const tell of this.#listeners) tell(durable);
     let from = 0;
     for (const call of calls) {
@@ -239,9 +242,8 @@ class FileJournal implements Journal {
     try {
       return await work();
     } catch (error) {
-      const { message } = error as Error;
-      this.#fail(message);
-      throw new JournalUnavailable(message, { cause: error });
+      this.#fail((error as Error).message);
+      throw new JournalUnavailable(this.#problem, { cause: error });
     }
   }
 
@@ -264,7 +266,7 @@ class FileJournal implements Journal {
   async #look(): Promise<void> {
     const isFailing = this.#problem !== undefined;
     try {
-      await this.#thread.ask({ kind: isFailing ? 'probe' : 'look' });
+      await (isFailing ? this.#thread.ask('prune', []) : this.#thread.ask('look'));
     } catch (error) {
       this.#fail((error as Error).message);
       return;
@@ -277,15 +279,14 @@ class FileJournal implements Journal {
   }
 }
 
-/** What a path stands for, also where a link leads to a file that is yet to be made. */
-function targetAt(path: string): string {
-  try {
-    return targetOf(path);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'ELOOP' ? 'is a link that leads in a circle' : `is a link: ${message}`;
-    throw new JournalUnwritable(`${path}: ${reason}`, { cause: error });
-  }
+function packed(posts: readonly NewPost[]): Batch {
+  const hasKeys = posts.some(({ key }) => key !== undefined);
+  return {
+    ids: posts.map(({ id }) => id),
+    times: posts.map(({ createdAt }) => createdAt),
+    records: posts.map(({ record }) => record),
+    keys: hasKeys ? posts.map(({ key }) => key) : undefined,
+  };
 }
 
 /** What somebody can do about a fault. */

@@ -1,38 +1,25 @@
-import { chmodSync, chownSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { flushFolder } from '../flush-folder.js';
-import { Copy, CRC_MASK } from './copy.js';
+import { isDeepStrictEqual } from 'node:util';
+import { flushFolder } from '../formats/atomic-file.js';
+import { Copy } from './copy.js';
+import { Database, type Head, isOlderCopy, makeJournal } from './database.js';
+import type { Appended, NewPost, Post } from './journal.js';
 import {
-  type Connection,
-  check,
-  connect,
-  type Head,
-  headOf,
+  giveRights,
+  type Identity,
+  identityOf,
   isJournal,
-  isUndone,
-  makeDatabase,
-  newHead,
-  postOf,
-  postsOf,
-  putHead,
-  type Row,
-  release,
+  isSameFile,
   requireLocal,
   requireRights,
-  sizeOf,
-  storeError,
-  valuesOf,
-} from './database.js';
-import { type Appended, type NewPost, type Post, StoreError } from './journal.js';
+} from './journal-file.js';
+import { isUndone, StoreError, storeError } from './store-error.js';
 
 /** The whole file is compared with memory, for this share of the time at most. */
 const AUDIT_SHARE = 1 / 20;
 const DIFFERENT = 'it has not what was written';
 
-/** By what a file that somebody else changed or replaced is known. */
-type Identity = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs', bigint>>;
-
-/** Opened posts, and what the log says of them. */
 export interface StoreOptions {
   /** Takes a file that is not on a disk of this machine. */
   readonly anyFileSystem?: boolean;
@@ -46,20 +33,21 @@ export interface StoreOptions {
  * the lock with any descriptor of it that is closed.
  *
  * Memory has a copy of all posts. Before and after each transaction the file is compared with what
- * it was: one that is gone, cut, or older is written anew from the copy, in a new file which then
+ * it was: one that is gone, cut, or older is written anew from memory, in a new file which then
  * gets the name. All methods throw a {@link StoreError}.
  */
 export class Store {
   readonly #path: string;
   readonly #onAnew: (reason: string) => void;
   /** Undefined while no file is owned. */
-  #connection: Connection | undefined;
-  #head: Head;
-  readonly #copy = new Copy();
+  #db: Database | undefined;
+  /** What its table `state` says; to be read only. */
+  head: Head;
+  #copy = new Copy();
   #seen: Identity | undefined;
-  /** Why the file may have something else than the copy. */
+  /** Why the file may have something else than memory. */
   #doubt: string | undefined;
-  /** Whether the file was compared with the copy since something was written. */
+  /** Whether the file was compared with memory since something was written. */
   #isAudited = true;
   /** By `performance.now()`: the next comparison is not earlier. */
   #auditAt = 0;
@@ -72,23 +60,27 @@ export class Store {
       const exists = isJournal(path);
       requireRights(path, exists);
       if (!anyFileSystem) requireLocal(dirname(path));
-      this.#head = newHead();
-      if (!exists) makeDatabase(path, this.#head, []);
-      this.#connection = connect(path);
-      this.#load(this.#connection);
+      if (!exists) makeJournal(path);
+      this.#db = new Database(path);
+      this.#db.check();
+      this.head = this.#db.head;
+      for (const post of this.#db.postsBehind(0)) this.#copy.add(post);
       this.#seen = identityOf(path);
     } catch (error) {
-      if (this.#connection !== undefined) release(this.#connection.db);
+      this.abandon();
       throw storeError(error);
     }
   }
 
-  get head(): Head {
-    return this.#head;
-  }
-
   get posts(): number {
     return this.#copy.count;
+  }
+
+  /** All posts behind this sequence are kept. */
+  get keptAfter(): number {
+    const { lastSequence } = this.head;
+    // where the newest ones are gone, the copy knows nothing of them after a restart
+    return this.#copy.lastSequence < lastSequence ? lastSequence : this.#copy.wholeAfter;
   }
 
   get bytes(): number {
@@ -98,19 +90,16 @@ export class Store {
   /** Adds posts in one transaction; a key that was used before fails its post only. */
   append(posts: readonly NewPost[]): readonly Appended[] {
     const inBatch = new Map<string, Post>();
-    return this.#write((added, { find }) => {
-      let { lastSequence } = this.#head;
+    return this.#write((added, db) => {
+      let { lastSequence } = this.head;
       return posts.map((given): Appended => {
-        const name = given.key?.name;
-        if (name !== undefined) {
-          const row = find.get([name]) as Row | undefined;
-          const earlier = inBatch.get(name) ?? (row && postOf(row));
-          if (earlier !== undefined) return { earlier };
-        }
+        const { key } = given;
+        const earlier = key && (inBatch.get(key.name) ?? db.find(key.name));
+        if (earlier !== undefined) return earlier;
         const post = { ...given, sequence: ++lastSequence };
-        if (name !== undefined) inBatch.set(name, post);
+        if (key !== undefined) inBatch.set(key.name, post);
         added.push(post);
-        return { sequence: lastSequence };
+        return lastSequence;
       });
     });
   }
@@ -118,10 +107,10 @@ export class Store {
   /** Gives posts other ids, each under a sequence of its own. */
   move(ids: ReadonlyMap<number, number>): readonly Post[] {
     return this.#write((added) => {
-      let { lastSequence } = this.#head;
+      let { lastSequence } = this.head;
       for (const [sequence, id] of ids) {
-        const post = this.#copy.get(sequence);
-        if (post === undefined) continue;
+        const [post] = this.#copy.behind(sequence - 1, 1);
+        if (post?.sequence !== sequence) continue;
         const record = JSON.stringify({ ...JSON.parse(post.record), id });
         added.push({ movedFrom: post.id, ...post, sequence: ++lastSequence, id, record });
       }
@@ -129,7 +118,7 @@ export class Store {
     }, new Set(ids.keys()));
   }
 
-  /** Forgets posts. */
+  /** Forgets posts; without any it tries whether something can be written. */
   prune(sequences: readonly number[]): void {
     this.#write(() => {}, new Set(sequences));
   }
@@ -142,8 +131,7 @@ export class Store {
   find(key: string): Post | undefined {
     this.#restore();
     try {
-      const row = this.#connection!.find.get([key]) as Row | undefined;
-      return row && postOf(row);
+      return this.#db!.find(key);
     } catch (error) {
       throw storeError(error);
     }
@@ -159,11 +147,6 @@ export class Store {
     this.#restore();
   }
 
-  /** Tries whether something can be written. */
-  probe(): void {
-    this.#write(() => {});
-  }
-
   /** Gives the file free; one that is not what it should be is written anew before. */
   close(): void {
     try {
@@ -176,129 +159,108 @@ export class Store {
 
   /** Gives the file free as it is. */
   abandon(): void {
-    if (this.#connection !== undefined) release(this.#connection.db);
-    this.#connection = undefined;
-  }
-
-  /** Reads all posts, and checks that they are what was written. */
-  #load({ db }: Connection): void {
-    check(db);
-    this.#head = headOf(db);
-    for (const post of postsOf(db)) this.#copy.add(post);
+    this.#db?.release();
+    this.#db = undefined;
   }
 
   /** Runs a transaction that adds what `work` puts into its argument, and removes `gone`. */
-  #write<T>(
-    work: (added: Post[], connection: Connection) => T,
-    gone: ReadonlySet<number> = new Set(),
-  ): T {
-    this.#restore();
-    const connection = this.#connection!;
-    const { db, insert, remove } = connection;
+  #write<T>(work: (added: Post[], db: Database) => T, gone: ReadonlySet<number> = new Set()): T {
+    // what happened during the transaction before is in no state of the file
+    this.look();
+    const db = this.#db!;
     const added: Post[] = [];
-    let head: Head;
     let result: T;
     try {
-      db.exec('BEGIN IMMEDIATE');
+      db.begin();
       if (!this.#isSame(db)) {
-        db.exec('ROLLBACK');
+        db.rollback();
         this.#doubt = DIFFERENT;
         return this.#write(work, gone);
       }
-      result = work(added, connection);
+      result = work(added, db);
       // what has moved has the key of what goes
-      for (const sequence of gone) remove.run([sequence]);
-      for (const post of added) insert.run(valuesOf(post));
-      head = headBehind(this.#head, added);
-      putHead(db, head);
-      db.exec('COMMIT');
+      for (const sequence of gone) db.remove(sequence);
+      db.insert(added);
+      db.head = headBehind(this.head, added);
+      db.commit();
     } catch (error) {
       throw this.#undo(db, storeError(error));
     }
-    this.#keep(head, added, gone);
+    this.#keep(added, gone);
     return result;
   }
 
   /** Takes a change that is committed, once the file that has the name is the one that has it. */
-  #keep(head: Head, added: readonly Post[], gone: ReadonlySet<number>): void {
-    const [oldHead, moment] = [this.#head, this.#copy.moment];
-    this.#head = head;
-    if (gone.size > 0) this.#copy.remove(gone);
-    for (const post of added) this.#copy.add(post);
+  #keep(added: readonly Post[], gone: ReadonlySet<number>): void {
+    const [oldHead, oldCopy] = [this.head, this.#copy];
+    this.head = headBehind(oldHead, added);
+    this.#copy = oldCopy.changed(added, gone);
     this.#isAudited = false;
     try {
       const now = identityOf(this.#path);
       const isOwn = now !== undefined && isSameFile(now, this.#seen);
-      if (isOwn && Number(now.size) === sizeOf(this.#connection!.db)) {
+      if (isOwn && Number(now.size) === this.#db!.size) {
+        // it was cut, and has its size again by what was written behind that
+        if (now.blocks < this.#seen!.blocks) this.#auditAt = 0;
         this.#seen = now;
       } else {
         this.#doubt = 'it was changed while it was written';
         this.#restore();
       }
     } catch (error) {
-      this.#head = oldHead;
-      this.#copy.reset(moment);
+      this.head = oldHead;
+      this.#copy = oldCopy;
       this.#doubt ??= 'a transaction failed';
       throw storeError(error);
     }
   }
 
   /** Rolls a transaction back that failed with an error, and returns the error. */
-  #undo(db: Connection['db'], error: StoreError): StoreError {
+  #undo(db: Database, error: StoreError): StoreError {
     if (!isUndone(error)) this.#doubt ??= `a transaction failed: ${error.message}`;
     try {
-      if (db.inTransaction) db.exec('ROLLBACK');
+      db.rollback();
     } catch {
       this.#doubt ??= 'a transaction could not be rolled back';
     }
-    // damage under the hands of this process is mended from the copy
+    // damage under the hands of this process is mended from memory
     return error.fault === 'refused' ? new StoreError('failing', error.message, error) : error;
   }
 
-  /** Whether the file has the head and the last post that the copy has. */
-  #isSame(db: Connection['db']): boolean {
-    const { name, lastSequence, nextId } = headOf(db);
-    const last = db.prepare('SELECT max(sequence) AS sequence FROM posts').get() as Row;
-    const own = this.#head;
-    return (
-      name === own.name &&
-      lastSequence === own.lastSequence &&
-      nextId === own.nextId &&
-      (last.sequence ?? 0) === this.#copy.lastSequence
-    );
+  /** Whether the file has the head and the last post that memory has. */
+  #isSame(db: Database): boolean {
+    db.forget();
+    return isDeepStrictEqual(db.head, this.head) && db.lastSequence === this.#copy.lastSequence;
   }
 
-  /** Compares the whole file with the copy. */
+  /** Compares the whole file with memory. */
   #audit(): void {
-    const db = this.#connection?.db;
+    const db = this.#db;
     if (this.#isAudited || db === undefined || this.#doubt !== undefined) return;
     try {
-      // what SQLite has in its own memory says nothing of the file
-      db.exec('PRAGMA shrink_memory');
-      const sums = `SELECT count(*) AS count, coalesce(sum(crc & ${CRC_MASK}), 0) AS crcs FROM posts`;
-      const { count, crcs } = db.prepare(sums).get() as { count: number; crcs: number };
-      const isWhole = count === this.#copy.count && crcs === this.#copy.crcs;
-      if (!isWhole || !this.#isSame(db)) this.#doubt = DIFFERENT;
+      const isCurrent = this.#isSame(db);
+      db.check();
+      const isWhole = isDeepStrictEqual(db.sums, this.#copy.sums);
+      if (!isWhole || !isCurrent) this.#doubt = DIFFERENT;
       this.#isAudited = true;
     } catch (error) {
       this.#doubt = storeError(error).message;
     }
   }
 
-  /** Makes sure that the file that has the name is owned and has what the copy has. */
+  /** Makes sure that the file that has the name is owned and has what memory has. */
   #restore(): void {
+    const path = this.#path;
     try {
-      const now = identityOf(this.#path);
+      const now = identityOf(path);
       let reason = this.#doubt;
-      if (now === undefined) {
-        reason = 'somebody removed it';
-      } else if (!isSameFile(now, this.#seen)) {
-        this.#judgeOther();
+      if (now === undefined) reason = 'somebody removed it';
+      else if (!isSameFile(now, this.#seen)) {
+        if (!isOlderCopy(path, this.head)) renameSync(path, `${path}.aside-${Date.now()}`);
         reason = 'another file had its name';
-      } else if (now.size !== this.#seen!.size || now.mtimeNs !== this.#seen!.mtimeNs) {
+      } else if (now.size !== this.#seen!.size || now.mtimeNs !== this.#seen!.mtimeNs)
         reason = 'somebody changed it';
-      }
-      if (reason === undefined && this.#connection !== undefined) return;
+      if (reason === undefined && this.#db !== undefined) return;
       this.#writeAnew();
       this.#onAnew(reason ?? 'it was given free');
     } catch (error) {
@@ -306,37 +268,12 @@ export class Store {
     }
   }
 
-  /**
-   * Looks at a file that has the name and is not this journal's. Throws where a process owns it;
-   * what is no older copy of this journal is put aside.
-   */
-  #judgeOther(): void {
-    let isOlder = false;
-    try {
-      if (!isJournal(this.#path)) return;
-      const { db } = connect(this.#path);
-      try {
-        const { name, lastSequence } = headOf(db);
-        isOlder = name === this.#head.name && lastSequence <= this.#head.lastSequence;
-      } finally {
-        release(db);
-      }
-    } catch (error) {
-      const { fault } = storeError(error);
-      if (fault === 'locked') {
-        throw new StoreError('locked', 'another process owns the file that has its name now');
-      }
-      if (fault !== 'refused') throw error;
-    }
-    if (!isOlder) renameSync(this.#path, `${this.#path}.aside-${Date.now()}`);
-  }
-
-  /** Writes a file of the copy, gives it the name, and owns it. */
+  /** Writes a file of what memory has, gives it the name, and owns it. */
   #writeAnew(): void {
     const draft = `${this.#path}.new`;
-    const rights = this.#rights();
+    const rights = statSync(this.#path, { throwIfNoEntry: false });
     for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
-    makeDatabase(draft, this.#head, this.#copy);
+    makeJournal(draft, this.head, this.#copy);
     if (rights !== undefined) giveRights(draft, rights);
     this.abandon();
     // SQLite would play back into the new file what was meant for the old one
@@ -345,42 +282,19 @@ export class Store {
     flushFolder(dirname(this.#path));
     rmSync(`${draft}-journal`, { force: true });
     this.#seen = identityOf(this.#path);
-    this.#connection = connect(this.#path);
-    if (!this.#isSame(this.#connection.db)) throw new StoreError('failing', DIFFERENT);
+    this.#db = new Database(this.#path);
+    if (!this.#isSame(this.#db)) throw new StoreError('failing', DIFFERENT);
     this.#seen = identityOf(this.#path);
     this.#doubt = undefined;
     this.#isAudited = true;
   }
-
-  #rights(): Stats | undefined {
-    return statSync(this.#path, { throwIfNoEntry: false });
-  }
 }
 
 function headBehind(head: Head, added: readonly Post[]): Head {
-  let { lastSequence, nextId, lastTime } = head;
-  for (const { sequence, id, createdAt } of added) {
-    lastSequence = sequence;
-    nextId = Math.max(nextId, id + 1);
-    lastTime = Math.max(lastTime, createdAt);
-  }
-  return { name: head.name, lastSequence, nextId, lastTime };
-}
-
-function identityOf(path: string): Identity | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
-}
-
-function isSameFile(one: Identity, other: Identity | undefined): boolean {
-  return one.dev === other?.dev && one.ino === other.ino;
-}
-
-/** The readers of the file that was there are to read the new one, too. */
-function giveRights(path: string, { mode, uid, gid }: Stats): void {
-  chmodSync(path, mode & 0o777);
-  try {
-    chownSync(path, uid, gid);
-  } catch {
-    // only root gives files away
-  }
+  return {
+    name: head.name,
+    lastSequence: added.at(-1)?.sequence ?? head.lastSequence,
+    nextId: added.reduce((most, { id }) => Math.max(most, id + 1), head.nextId),
+    lastTime: added.reduce((most, { createdAt }) => Math.max(most, createdAt), head.lastTime),
+  };
 }

@@ -1,12 +1,10 @@
-import type { Room } from '../live/tails.js';
-import { MediaUnavailable } from '../media/folder.js';
-import type { CheckedImage, Media } from '../media/media.js';
-import type { Draft } from '../model/draft.js';
-import { renderPoint } from '../model/point.js';
+import { type Draft, renderPoint } from '../model/point.js';
+import type { Room } from '../reload/deltas.js';
 import type { PostClock } from './clock.js';
 import { type Journal, JournalUnavailable, type Post } from './journal.js';
-import type { PostReply, PostRequest, Posts } from './posts.js';
-import type { PostStats } from './stats.js';
+import { MediaUnavailable } from './media/folder.js';
+import type { CheckedImage, Media } from './media/media.js';
+import type { PostReply, PostRequest, PostStats, Posts } from './posts.js';
 
 /** Where accepted points become visible, after the journal has them. */
 export interface Visible {
@@ -15,6 +13,8 @@ export interface Visible {
    * where there is none. Resolves with undefined where there is none then, either.
    */
   reserve(rows: number, bytes: number): Promise<Room | undefined>;
+  /** Why there was no room. */
+  readonly state: { readonly problem: string | undefined };
 }
 
 /** What a {@link PostWriter} is made with. */
@@ -48,8 +48,7 @@ export class PostWriter implements Posts {
       reply = await this.#check(request);
     } catch (error) {
       if (error instanceof MediaUnavailable) reply = unavailable(error.message);
-      // the log says why, with the name of the file
-      else if (error instanceof JournalUnavailable) reply = unavailable(CANNOT_BE_WRITTEN);
+      else if (error instanceof JournalUnavailable) reply = unavailable(`${error.message}${AGAIN}`);
       else throw error;
     }
     this.#parts.stats.outcomes[reply.kind]++;
@@ -104,7 +103,7 @@ export class PostWriter implements Posts {
     const { visible, media } = this.#parts;
     const bytes = Buffer.byteLength(draft.comment) + OTHER_BYTES + tagBytes(draft);
     const room = await visible.reserve(1, bytes);
-    if (room === undefined) return unavailable('too many points wait to become part of the data');
+    if (room === undefined) return unavailable(visible.state.problem ?? 'the point is too large');
     while (this.#alone !== undefined) await this.#alone.catch(() => {});
     this.#busy++;
     let address: string | undefined;
@@ -138,19 +137,21 @@ export class PostWriter implements Posts {
     const { user, key } = request;
     const now = clock.next();
     if (now === undefined) return unavailable('the clock of this machine is beyond the year 2255');
-    const record = renderPoint({
+    const point = {
       ...{ id, status: 'NEW', comment, image, lat, lon, isProcessed: false, createdBy: user, tags },
       ...{ createdAt: now, modifiedAt: now },
-    });
-    const [appended] = await journal.append([{ id, createdAt: now.micros, record, key }]);
-    if ('earlier' in appended!) return repeated(appended.earlier, request);
-    return { kind: 'accepted', id, record, sequence: appended!.sequence };
+    };
+    const record = renderPoint(point);
+    const [appended] = await journal.append([{ id, createdAt: now.micros, record, key, point }]);
+    if (typeof appended !== 'number') return repeated(appended!, request);
+    return { kind: 'accepted', id, record, sequence: appended };
   }
 }
 
 /** Bytes that a record has beside its comment and its tags, at most. */
 const OTHER_BYTES = 1_024;
-const CANNOT_BE_WRITTEN = 'the journal cannot be written; the same key may be sent again';
+/** The file may have what the disk did not confirm. */
+const AGAIN = '; the same key may be sent again';
 
 function tagBytes({ tags = [] }: Draft): number {
   return tags.reduce((sum, tag) => sum + 2 * Buffer.byteLength(tag) + 3, 0);

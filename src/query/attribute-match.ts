@@ -1,16 +1,29 @@
-import { inStretches } from '../budget.js';
-import type { Dataset } from '../dataset/dataset.js';
-import { bitCount, type RowSet } from '../dataset/postings.js';
-import type { Row } from '../dataset/row.js';
-import { type Bounds, bitOf, boundsOf, listMarkedRows, markCommonRows } from './common/marks.js';
-import type { Matches } from './common/matches.js';
-import { MARKED, MOST_LISTED, NEIGHBOUR, SCATTERED } from './common/plan.js';
+import type { Dataset } from '../index/dataset.js';
+import type { Row } from '../index/order.js';
+import { bitCount, type RowSet } from '../index/postings.js';
+import { inStretches } from '../model/budget.js';
+import { hasRow } from './common/attribute-rows.js';
+import { listMarkedRows, markCommonRows } from './common/marks.js';
+import { type Matches, markMatches } from './common/matches.js';
+import {
+  type Driver,
+  MARKED,
+  MOST_LISTED,
+  NEIGHBOUR,
+  REGION_TEST,
+  RUN_TEST,
+  SCATTERED,
+} from './common/plan.js';
 import { costInRuns, type Runs, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
+import { findRuns } from './common/search.js';
 import { narrowest, type Window } from './common/windows.js';
-import { keepRows, listMarkedWindow } from './tested-rows.js';
+import { keepInWindows, keepMarked, keepRows, keepWithin, listWindow } from './kept-rows.js';
+import type { Region } from './region/overlap.js';
 
 const NO_WINDOWS: readonly Window[] = [];
+/** Up to here the rows of a list are tested one by one, above a region's runs are looked for. */
+const FEW_LISTED = 1_024;
 
 /** The matches where attributes are all that filters ask for. */
 export function matchesOf({ rows, bits, count }: RowSet): Matches {
@@ -19,7 +32,7 @@ export function matchesOf({ rows, bits, count }: RowSet): Matches {
     : { form: 'bits', bits, windows: NO_WINDOWS, count };
 }
 
-/** Keeps those matches whose bit is set, of which there are `frequent`. */
+/** Keeps those matches whose bit is set. */
 export function restrictMatches(
   dataset: Dataset,
   scratch: Scratch,
@@ -27,40 +40,38 @@ export function restrictMatches(
   frequent: RowSet & { readonly bits: Int32Array },
 ): Matches {
   const { bits } = frequent;
-  const { budget, marks } = scratch;
-  switch (matches.form) {
-    case 'all':
-      return matchesOf(frequent);
-    case 'windows':
-      return restrictWindows(dataset, scratch, matches.windows, frequent);
-    case 'runs':
-      if (matches.count === dataset.count) return matchesOf(frequent);
-      return restrictRuns(scratch, matches.runs, bits);
-    case 'rows': {
-      const { ascending, windows } = matches;
-      const count = keepRows(scratch, matches.count, MARKED, (row) => bitOf(bits, row) === 1);
-      const rows = scratch.rows.subarray(0, count);
-      return { form: 'rows', rows, ascending, windows, count };
-    }
-    case 'bits': {
-      const marked = marks.bits;
-      let count = 0;
-      inStretches(budget, 0, bits.length, NEIGHBOUR, (from, to) => {
-        for (let word = from; word < to; word++) {
-          marked[word]! &= bits[word]!;
-          count += bitCount(marked[word]!);
-        }
-      });
-      return { ...matches, count };
-    }
+  if (matches.form === 'all' || matches.count === dataset.count) return matchesOf(frequent);
+  const windows = 'windows' in matches ? matches.windows : NO_WINDOWS;
+  const listed = (count: number, ascending: boolean): Matches => {
+    const rows = scratch.rows.subarray(0, count);
+    return { form: 'rows', rows, ascending, windows, count };
+  };
+  if (matches.form === 'rows') {
+    return listed(keepMarked(scratch, matches.count, bits), matches.ascending);
   }
+  if (matches.form === 'runs') return restrictRuns(scratch, matches.runs, bits);
+  const window = matches.form === 'windows' ? narrowest(windows) : undefined;
+  if (window && window.count * (SCATTERED + MARKED) < dataset.count * NEIGHBOUR) {
+    const others = windows.filter((one) => one !== window);
+    const found = keepInWindows(scratch, listWindow(scratch, window), others);
+    return listed(keepMarked(scratch, found, bits), false);
+  }
+  const marked = markMatches(dataset, scratch, matches);
+  let count = 0;
+  inStretches(scratch.budget, 0, bits.length, NEIGHBOUR, (from, to) => {
+    for (let word = from; word < to; word++) {
+      marked[word]! &= bits[word]!;
+      count += bitCount(marked[word]!);
+    }
+  });
+  return { form: 'bits', bits: marked, windows, count };
 }
 
-function restrictRuns(scratch: Scratch, runs: Runs, bits: Int32Array): Matches {
-  const { rows, marks, budget } = scratch;
+/** Lists the rows of runs whose bit is set, or marks them where they are many. */
+function restrictRuns({ rows, marks, budget }: Scratch, runs: Runs, bits: Int32Array): Matches {
   const cursor = startOfRuns(runs);
-  let count = 0;
   const isListed = runs.rows <= MOST_LISTED;
+  let count = 0;
   const visit = isListed
     ? (from: Row, to: Row): void => {
         count = listMarkedRows(bits, rows, count, from, to);
@@ -68,7 +79,7 @@ function restrictRuns(scratch: Scratch, runs: Runs, bits: Int32Array): Matches {
     : (from: Row, to: Row): void => {
         count += markCommonRows(marks.bits, bits, from, to);
       };
-  if (!isListed) marks.isUsed = true;
+  marks.isUsed ||= !isListed;
   const cost = costInRuns(runs, isListed ? NEIGHBOUR : NEIGHBOUR / 32);
   inStretches(budget, 0, runs.rows, cost, (from, to) =>
     visitRuns(runs.bounds, cursor, to - from, visit),
@@ -79,61 +90,96 @@ function restrictRuns(scratch: Scratch, runs: Runs, bits: Int32Array): Matches {
 }
 
 /**
- * Keeps the rows of one or two windows: lists those of the narrower one, or tests all rows whose
- * bit is set in sequence.
+ * Keeps those rows of a list that lie in the region and in the windows. Goes through the rows of a
+ * window instead where these are far fewer.
  */
-function restrictWindows(
+export function matchListed(
   dataset: Dataset,
   scratch: Scratch,
+  list: Int32Array,
+  region: Region | undefined,
   windows: readonly Window[],
-  { bits, count: frequent }: RowSet & { readonly bits: Int32Array },
+  forced: Driver | undefined,
 ): Matches {
-  const { marks, budget } = scratch;
-  const window = narrowest(windows);
-  const other = windows.find((one) => one !== window);
-  if (window.count * (SCATTERED + MARKED) < frequent * TESTED) {
-    const count = listMarkedWindow(scratch, bits, window, other);
-    const rows = scratch.rows.subarray(0, count);
-    return { form: 'rows', rows, ascending: false, windows, count };
+  const window = windows.length === 0 ? undefined : chooseWindow(windows, list, forced);
+  const others = windows.filter((one) => one !== window);
+  const found =
+    window === undefined
+      ? listInRegion(dataset, scratch, list, region, forced)
+      : listWindow(scratch, window);
+  let count = keepInWindows(scratch, found, others);
+  if (window !== undefined) {
+    if (region !== undefined) count = keepWithin(dataset, scratch, count, region);
+    count = keepRows(scratch, count, RUN_TEST, (row) => hasRow({ rows: list }, row));
   }
-  const [one, two = one] = windows.map(boundsOf);
-  let count = 0;
-  marks.isUsed = true;
-  const cost = (TESTED * frequent) / dataset.count;
-  inStretches(budget, 0, bits.length, 32 * cost, (from, to) => {
-    count += markTested(marks.bits, bits, one!, two!, from, to);
-  });
-  return { form: 'bits', bits: marks.bits, windows, count };
+  const rows = scratch.rows.subarray(0, count);
+  return { form: 'rows', rows, ascending: window === undefined, windows, count };
 }
 
-/** Nanoseconds to test a row in sequence whose bit is set. */
-const TESTED = 3;
+/** The window whose rows are to be gone through, if any. */
+function chooseWindow(
+  windows: readonly Window[],
+  list: Int32Array,
+  forced: Driver | undefined,
+): Window | undefined {
+  const window = narrowest(windows);
+  if (forced === 'createdAt' || forced === 'modifiedAt') return window;
+  const isFewer = window.count * (SCATTERED + RUN_TEST) < list.length * REGION_TEST;
+  return forced === undefined && isFewer ? window : undefined;
+}
+
+/** Lists those rows of a list that lie in a region; returns how many do. */
+function listInRegion(
+  dataset: Dataset,
+  scratch: Scratch,
+  list: Int32Array,
+  region: Region | undefined,
+  forced: Driver | undefined,
+): number {
+  const { rows, runs, budget } = scratch;
+  const searches = forced === undefined ? list.length > FEW_LISTED : forced === 'region';
+  if (region !== undefined && searches) {
+    findRuns(dataset, region, runs, budget);
+    return listCommon(scratch, list);
+  }
+  rows.set(list);
+  budget.charge(list.length);
+  return region === undefined ? list.length : keepWithin(dataset, scratch, list.length, region);
+}
 
 /**
- * Marks those rows of words `from` to `to - 1` whose bit is set and that lie in both windows;
- * returns their number.
+ * Lists the rows that an ascending list and the runs have in common; returns how many there are.
  */
-function markTested(
-  marked: Int32Array,
-  bits: Int32Array,
-  { ranks: ones, from: oneFrom, last: oneLast }: Bounds,
-  { ranks: others, from: otherFrom, last: otherLast }: Bounds,
-  from: number,
-  to: number,
-): number {
+function listCommon({ runs, rows, budget }: Scratch, list: Int32Array): number {
+  const { bounds, length } = runs;
+  let at = 0;
   let count = 0;
-  for (let word = from; word < to; word++) {
-    let set = 0;
-    for (let rest = bits[word]!; rest !== 0; rest &= rest - 1) {
-      const bit = 31 - Math.clz32(rest & -rest);
-      const row = (word << 5) + bit;
-      const a = ones[row]!;
-      const b = others[row]!;
-      const outside = (a - oneFrom) | (oneLast - a) | (b - otherFrom) | (otherLast - b);
-      set |= (~outside >>> 31) << bit;
+  inStretches(budget, 0, length, RUN_TEST, (from, to) => {
+    for (let run = from; run < to; run++) {
+      at = firstFrom(list, at, bounds[2 * run]!);
+      for (const end = bounds[2 * run + 1]!; at < list.length && list[at]! < end; at++) {
+        rows[count++] = list[at]!;
+      }
     }
-    marked[word] = set;
-    count += bitCount(set);
-  }
+  });
+  budget.charge(count * NEIGHBOUR);
   return count;
+}
+
+/** The first place from `start` on of an ascending list whose row is not below `row`. */
+function firstFrom(list: Int32Array, start: number, row: Row): number {
+  // runs are neighbours mostly: steps that double end near the next one's place
+  let step = 1;
+  let from = start;
+  while (from + step < list.length && list[from + step]! < row) {
+    from += step;
+    step *= 2;
+  }
+  let to = Math.min(from + step, list.length);
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (list[middle]! < row) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

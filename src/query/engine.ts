@@ -1,21 +1,21 @@
-import { Budget } from '../budget.js';
-import type { Dataset } from '../dataset/dataset.js';
-import type { Order } from '../dataset/order.js';
-import type { Tail, TailMatches } from '../dataset/tail.js';
+import type { Dataset } from '../index/dataset.js';
+import type { Delta, DeltaMatches } from '../index/delta.js';
+import type { Order } from '../index/order.js';
+import { Budget } from '../model/budget.js';
 import type { Filters, Ordering, Query } from '../model/query.js';
 import type { Matches } from './common/matches.js';
-import type { Driver, Form, Way } from './common/plan.js';
+import type { AccessPath, Driver, Form } from './common/plan.js';
 import { clearSelection, createScratch, type Scratch, unmark } from './common/scratch.js';
 import { findMatches } from './match.js';
-import { takeMerged } from './merge.js';
+import { takeMerged } from './merged-page.js';
 import { takeNearest } from './page/nearest.js';
 import { type Places, takeOrdered } from './page/ordered.js';
 import { scanMatches, type Visitor } from './scan.js';
 
-/** Overrides of the planner, for tests that every way gives the same page. */
+/** Overrides of the planner, for tests that every access path gives the same page. */
 export interface Hints {
   readonly driver?: Driver;
-  readonly way?: Way;
+  readonly accessPath?: AccessPath;
 }
 
 /** One page of an answer. */
@@ -28,12 +28,12 @@ export interface Page {
   readonly pageCount: number;
   /**
    * The page's rows, in order, are the first `length` of these; valid until the next query. Those
-   * from the dataset's `count` on are rows of the tail, from 0.
+   * from the dataset's `count` on are rows of the delta, from 0.
    */
   readonly rows: Uint32Array;
   readonly length: number;
   /** Has the rows that are not the dataset's; undefined where there are none. */
-  readonly tail: Tail | undefined;
+  readonly delta: Delta | undefined;
   /** What the page took. */
   readonly effort: Effort;
 }
@@ -45,7 +45,7 @@ export interface Effort {
   /** The form that the matches had. */
   readonly form: Form;
   /** As `Budget` names it. */
-  readonly way: string;
+  readonly accessPath: string;
 }
 
 /** A page; undefined when the page asked for lies past the end. */
@@ -54,11 +54,11 @@ export type Answer = Page | undefined;
 /**
  * Answers queries on one dataset, each within a budget: what {@link Budget.charge} throws leaves
  * nothing behind. `accepted` are the matches of a query among the points that were accepted since,
- * which belong to its answer: `matchTail` finds them.
+ * which belong to its answer: `matchDelta` finds them.
  */
 export interface Engine {
   readonly dataset: Dataset;
-  run(query: Query, hints?: Hints, accepted?: TailMatches, budget?: Budget): Answer;
+  run(query: Query, hints?: Hints, accepted?: DeltaMatches, budget?: Budget): Answer;
   /**
    * Hands all matches to a visitor, rows ascending and `accepted` last, and returns their number.
    */
@@ -66,7 +66,7 @@ export interface Engine {
     filters: Filters,
     visit: Visitor,
     hints?: Hints,
-    accepted?: TailMatches,
+    accepted?: DeltaMatches,
     budget?: Budget,
   ): number;
   /**
@@ -114,7 +114,7 @@ function answerOf(
   scratch: Scratch,
   query: Query,
   hints: Hints,
-  accepted: TailMatches | undefined,
+  accepted: DeltaMatches | undefined,
 ): Answer {
   const { budget } = scratch;
   const matches = findMatches(dataset, scratch, query.filters, hints.driver);
@@ -125,9 +125,9 @@ function answerOf(
   // what the page costs later is known now
   budget.charge((to - from) * RECORD);
   if (from < to) takePage(dataset, scratch, query, matches, hints, accepted, place);
-  const effort = { looks: budget.looks, form: matches.form, way: budget.way };
-  const tail = accepted?.tail;
-  return { count, page, pageCount, rows: scratch.page, length: to - from, tail, effort };
+  const effort = { looks: budget.looks, form: matches.form, accessPath: budget.accessPath };
+  const delta = accepted?.delta;
+  return { count, page, pageCount, rows: scratch.page, length: to - from, delta, effort };
 }
 
 function takePage(
@@ -135,13 +135,13 @@ function takePage(
   scratch: Scratch,
   { filters, ordering }: Query,
   matches: Matches,
-  { way }: Hints,
-  accepted: TailMatches | undefined,
+  { accessPath }: Hints,
+  accepted: DeltaMatches | undefined,
   places: Places,
 ): void {
   if (ordering === 'distance') {
     const take = (room: Scratch, some: Places): void =>
-      takeNearest(dataset, room, matches, filters, some, way);
+      takeNearest(dataset, room, matches, filters, some, accessPath);
     if (accepted === undefined) take(scratch, places);
     else {
       const own = { count: matches.count, take };
@@ -151,11 +151,11 @@ function takePage(
   }
   const [order, descending] = orderOf(dataset, ordering);
   if (accepted === undefined) {
-    takeOrdered(dataset, scratch, matches, order, descending, places, way);
+    takeOrdered(dataset, scratch, matches, order, descending, places, accessPath);
     return;
   }
   const take = (room: Scratch, some: Places): void =>
-    takeOrdered(dataset, room, matches, order, false, some, way);
+    takeOrdered(dataset, room, matches, order, false, some, accessPath);
   const { count } = matches;
   // descending pages are ascending ones counted from the end, turned round
   const { from, to } = places;
@@ -181,7 +181,11 @@ function locate({ page: wanted, pageSize }: Query, count: number): Place | undef
   return { page, pageCount, from, to: Math.min(from + pageSize, count) };
 }
 
-function orderOf(dataset: Dataset, ordering: Exclude<Ordering, 'distance'>): [Order, boolean] {
+/** The order that a list is read off, and whether from its end. */
+export function orderOf(
+  dataset: Dataset,
+  ordering: Exclude<Ordering, 'distance'>,
+): [Order, boolean] {
   switch (ordering) {
     case 'id':
       return [dataset.byId, false];

@@ -1,12 +1,13 @@
-import { type Budget, inStretches } from '../budget.js';
-import type { Dataset } from '../dataset/dataset.js';
-import type { Tail, TailMatches } from '../dataset/tail.js';
+import type { Dataset } from '../index/dataset.js';
+import type { Delta, DeltaMatches } from '../index/delta.js';
+import { firstAbove } from '../index/order.js';
+import { type Budget, inStretches, sortNumbers } from '../model/budget.js';
 import type { Filters } from '../model/query.js';
-import { NEIGHBOUR } from './common/plan.js';
+import { bitOf } from './common/marks.js';
+import { listRows, type Matches, markMatches } from './common/matches.js';
+import { MARKED, NEIGHBOUR, SCATTERED } from './common/plan.js';
 import type { Scratch } from './common/scratch.js';
-import { sortNumbers } from './common/sort.js';
 import type { Engine } from './engine.js';
-import { takeAfter } from './page/after.js';
 
 /**
  * A page by ascending ids that begins behind an id, not at a place: points that come or go
@@ -23,19 +24,19 @@ export interface KeysetQuery {
 export interface KeysetPage {
   /** Matches on all pages. */
   readonly count: number;
-  /** Rows of the page; those from the dataset's `count` on are rows of the tail, from 0. */
+  /** Rows of the page; those from the dataset's `count` on are rows of the delta, from 0. */
   readonly rows: Uint32Array;
   /** Has the rows that are not the dataset's; undefined where there are none. */
-  readonly tail: Tail | undefined;
+  readonly delta: Delta | undefined;
   /** The id that the next page begins behind; undefined on the last one. */
   readonly next: number | undefined;
 }
 
-/** Takes a page. `accepted` are the matches of the tail. */
+/** Takes a page. `accepted` are the matches of the delta. */
 export function takeKeyset(
   engine: Engine,
   { filters, after, limit }: KeysetQuery,
-  accepted: TailMatches | undefined,
+  accepted: DeltaMatches | undefined,
   budget?: Budget,
 ): KeysetPage {
   const { dataset } = engine;
@@ -45,12 +46,12 @@ export function takeKeyset(
     (matches, scratch) => {
       const own = takeAfter(dataset, scratch, matches, after, limit + 1);
       const more = acceptedAfter(dataset, scratch, accepted, after);
-      const idOf = idsOf(dataset, accepted?.tail);
+      const idOf = idsOf(dataset, accepted?.delta);
       const rows = merge(own, more, idOf, limit + 1);
       return {
         count: matches.count + (accepted?.rows.length ?? 0),
         rows: rows.subarray(0, limit),
-        tail: accepted?.tail,
+        delta: accepted?.delta,
         next: rows.length > limit ? idOf(rows[limit - 1]!) : undefined,
       };
     },
@@ -59,33 +60,74 @@ export function takeKeyset(
   );
 }
 
+/** Up to `MOST_SORTED` matches are sorted, in less time than a walk past all rows takes. */
+const MOST_SORTED = 4_096;
+
+/**
+ * The rows of the first matches whose ids are above `after`, by ascending ids: `most` of them, or
+ * all there are. Costs what finding and marking the matches costs, wherever the page lies.
+ */
+function takeAfter(
+  dataset: Dataset,
+  scratch: Scratch,
+  matches: Matches,
+  after: number,
+  most: number,
+): Uint32Array {
+  const { keys, rows, ranks } = dataset.byId;
+  const from = firstAbove(keys, after);
+  if (matches.form === 'all') return Uint32Array.from(rows.subarray(from, from + most));
+  if (matches.count <= MOST_SORTED) {
+    const found = listRows(scratch, matches);
+    const behind = found.map((row) => ranks[row]!).filter((rank) => rank >= from);
+    scratch.budget.charge(4 * found.length * SCATTERED);
+    return Uint32Array.from(behind.sort().subarray(0, most), (rank) => rows[rank]!);
+  }
+  const bits = markMatches(dataset, scratch, matches);
+  const page = new Uint32Array(most + 1);
+  const stretch = Math.ceil(scratch.budget.stretch / MARKED);
+  let count = 0;
+  for (let rank = from; rank < rows.length && count < most; ) {
+    const first = rank;
+    const end = Math.min(rows.length, rank + stretch);
+    for (; rank < end && count < most; rank++) {
+      const row = rows[rank]!;
+      // written in any case: a branch would be mispredicted
+      page[count] = row;
+      count += bitOf(bits, row);
+    }
+    scratch.budget.charge((rank - first) * MARKED);
+  }
+  return page.subarray(0, count);
+}
+
 const NONE = new Int32Array(0);
 
 type IdOf = (row: number) => number;
 
-function idsOf({ byId, count }: Dataset, tail: Tail | undefined): IdOf {
-  return (row) => (row < count ? byId.keys[byId.ranks[row]!]! : tail!.id[row - count]!);
+function idsOf({ byId, count }: Dataset, delta: Delta | undefined): IdOf {
+  return (row) => (row < count ? byId.keys[byId.ranks[row]!]! : delta!.id[row - count]!);
 }
 
 /** Rows of accepted points with ids above `after`, by ascending ids, behind those of the dataset. */
 function acceptedAfter(
   { count }: Dataset,
   { budget }: Scratch,
-  accepted: TailMatches | undefined,
+  accepted: DeltaMatches | undefined,
   after: number,
 ): Int32Array {
   if (accepted === undefined) return NONE;
-  const { tail, rows } = accepted;
+  const { delta, rows } = accepted;
   const list = new Int32Array(rows.length);
   let listed = 0;
   inStretches(budget, 0, rows.length, NEIGHBOUR, (from, to) => {
     for (let i = from; i < to; i++) {
       const row = rows[i]!;
-      if (tail.id[row]! > after) list[listed++] = count + row;
+      if (delta.id[row]! > after) list[listed++] = count + row;
     }
   });
   const found = list.subarray(0, listed);
-  sortNumbers(found, (a, b) => tail.id[a - count]! - tail.id[b - count]!, budget);
+  sortNumbers(found, (a, b) => delta.id[a - count]! - delta.id[b - count]!, budget);
   return found;
 }
 

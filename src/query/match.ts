@@ -1,11 +1,10 @@
-import { inStretches } from '../budget.js';
-import type { Dataset } from '../dataset/dataset.js';
-import type { Row } from '../dataset/row.js';
+import type { Dataset } from '../index/dataset.js';
+import type { Row } from '../index/order.js';
+import { inStretches } from '../model/budget.js';
 import type { Filters } from '../model/query.js';
-import { matchesOf, restrictMatches } from './attribute-match.js';
+import { matchesOf, matchListed, restrictMatches } from './attribute-match.js';
 import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
-import { CellWalk, cellRows } from './common/cells.js';
-import { type Bounds, boundsOf, markWithin } from './common/marks.js';
+import { CellWalk, cellRows } from './common/cell-walk.js';
 import { costOfMarking, type Matches, markMatches } from './common/matches.js';
 import {
   COUNTED_CELLS,
@@ -18,12 +17,11 @@ import {
 } from './common/plan.js';
 import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
 import { type Scratch, unmark } from './common/scratch.js';
-import { type Window, windowOf } from './common/windows.js';
-import { matchListed } from './listed-match.js';
+import { findRuns } from './common/search.js';
+import { type Bounds, boundsOf, markWithin, type Window, windowOf } from './common/windows.js';
+import { keepInWindows, keepMarked, keepWithin, listWindow } from './kept-rows.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
-import { findRuns } from './search.js';
-import { keepWithin, listMarkedWindow, listWindow } from './tested-rows.js';
 
 /**
  * Below this many rows in a time window, testing them beats looking for a region's runs, where the
@@ -109,12 +107,11 @@ function matchPlaceAndTime(
   const window = driver === 'createdAt' ? created : driver === 'modifiedAt' ? modified : undefined;
   if (window === undefined) return testRows(dataset, scratch, driver, region, windows);
   const other = windows.find((one) => one !== window);
-  let count: number;
-  if (inside !== undefined && marking! < window.count * REGION_TEST) {
-    const bits = markMatches(dataset, scratch, inside);
-    count = listMarkedWindow(scratch, bits, window, other);
+  let count = keepInWindows(scratch, listWindow(scratch, window), other ? [other] : []);
+  if (inside !== undefined && marking! < count * REGION_TEST) {
+    count = keepMarked(scratch, count, markMatches(dataset, scratch, inside));
     unmark(scratch);
-  } else count = listWindow(dataset, scratch, window, region, other);
+  } else if (region !== undefined) count = keepWithin(dataset, scratch, count, region);
   return listed(scratch, windows, count, false);
 }
 

@@ -1,7 +1,7 @@
-import { inStretches } from '../budget.js';
-import type { Dataset } from '../dataset/dataset.js';
-import type { Row } from '../dataset/row.js';
-import type { TailMatches } from '../dataset/tail.js';
+import type { Dataset } from '../index/dataset.js';
+import type { DeltaMatches } from '../index/delta.js';
+import type { Row } from '../index/order.js';
+import { inStretches } from '../model/budget.js';
 import type { Filters } from '../model/query.js';
 import { type Matches, markMatches } from './common/matches.js';
 import { type Driver, NEIGHBOUR } from './common/plan.js';
@@ -11,7 +11,7 @@ import { findMatches } from './match.js';
 
 /**
  * Takes matches as they are found: the rows `from` to `to - 1` all match. Those from the dataset's
- * `count` on are rows of the tail, from 0.
+ * `count` on are rows of the delta, from 0.
  */
 export type Visitor = (from: Row, to: Row) => void;
 
@@ -26,7 +26,7 @@ export function scanMatches(
   filters: Filters,
   visit: Visitor,
   forced?: Driver,
-  accepted?: TailMatches,
+  accepted?: DeltaMatches,
 ): number {
   const matches = findMatches(dataset, scratch, filters, forced);
   visitMatches(dataset, scratch, matches, visit);
@@ -38,7 +38,7 @@ export function scanMatches(
   return matches.count + rows.length;
 }
 
-/** Visits ascending rows of a tail, which follow `count` rows of a dataset. */
+/** Visits ascending rows of a delta, which follow `count` rows of a dataset. */
 function visitAccepted(rows: Int32Array, count: number, visit: Visitor): void {
   let start = 0;
   for (let i = 1; i <= rows.length; i++) {

@@ -1,8 +1,13 @@
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
-import { sharedArray } from '../common-array.js';
+import net, { type Socket } from 'node:net';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import type { ServeSettings } from '../cli/settings/values.js';
+import { responseOf } from '../http/answer/node-internals.js';
 import type { CutCounts } from '../http/limits.js';
-import { responseOf } from '../node-internals.js';
+import { sharedArray } from '../index/shared-array.js';
+import { InputError } from '../model/quote.js';
+import { MAX_OPEN_UPLOADS } from '../posts/media/upload.js';
 
 /** Open connections of each thread that serves, by its number, in memory that all share. */
 export type ConnectionCounts = Int32Array;
@@ -107,4 +112,95 @@ export function holdConnections(
     }
     return undefined;
   }
+}
+
+/**
+ * What Node, the first thread, a build, files and events, and operators' connections take, and the
+ * modules that a thread reads at one time when it starts: with 64 descriptors some starts failed.
+ */
+const RESERVE = 80;
+/** What each thread takes: its event loop and its listening sockets. */
+const RESERVE_OF_THREAD = 8;
+
+/**
+ * How many connections can be held at once: those of the settings, as far as the process may open
+ * as many files. Without a descriptor no snapshot could be opened any more. Throws an InputError
+ * when there is no room for any connection.
+ */
+export function connectionLimit({
+  maxConnections,
+  workers,
+  media,
+}: Pick<ServeSettings, 'maxConnections' | 'workers' | 'media'>): number {
+  const limit = descriptorLimit();
+  const ofThread = RESERVE_OF_THREAD + (media === undefined ? 0 : MAX_OPEN_UPLOADS);
+  const reserve = RESERVE + workers * ofThread;
+  if (limit > reserve) return Math.min(maxConnections, limit - reserve);
+  throw new InputError(
+    `The limit of ${limit} open files is too low: with ${workers} workers it must be above ${reserve}. Raise it (ulimit -n).`,
+  );
+}
+
+/** How many files this process may have open; without a bound where the system does not say. */
+function descriptorLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    const [, soft] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    return Infinity;
+  }
+}
+
+/** For so long answers tell clients, by `Connection: close`, before idle connections are closed. */
+const NOTICE_MS = 500;
+const LOOK_MS = 20;
+
+/**
+ * Ends an HTTP server without cutting anybody off: takes no new connections, lets requests under
+ * way finish, closes what is idle after `noticeMs`, and after `timeoutMs` everything. From here on
+ * answers must carry `Connection: close`. `sides` are servers that pass their connections on to it,
+ * and `connections` are those that are open.
+ */
+export async function drain(
+  server: Server,
+  sides: readonly net.Server[],
+  connections: ReadonlySet<Socket>,
+  timeoutMs: number,
+  noticeMs: number = NOTICE_MS,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  let isClosed = false;
+  // not the HTTP server's own close: that hangs up on idle connections at once, over which a
+  // request may already be on its way
+  const closing = [server, ...sides].map(
+    (one) =>
+      new Promise<void>((resolve) => {
+        net.Server.prototype.close.call(one, () => resolve());
+      }),
+  );
+  const closed = Promise.all(closing).then(() => {
+    isClosed = true;
+  });
+  await Promise.race([closed, delay(Math.min(noticeMs, timeoutMs))]);
+  while (!isClosed && performance.now() < deadline) {
+    // where this thread stood still, requests have come that it has yet to read
+    await turn();
+    closeIdle(server, connections);
+    await Promise.race([closed, delay(LOOK_MS)]);
+  }
+  server.closeAllConnections();
+  await closed;
+}
+
+/** Closes the connections without a request under way, nor any byte of one. */
+function closeIdle(server: Server, connections: ReadonlySet<Socket>): void {
+  const answering = [...connections].filter((socket) => responseOf(socket) !== undefined);
+  // Node counts a connection as idle once its answer was handed over, though the client has yet to
+  // take it: those keep out of the way of the method that all sockets share
+  for (const socket of answering) socket.destroy = () => socket;
+  server.closeIdleConnections();
+  for (const socket of answering) Reflect.deleteProperty(socket, 'destroy');
+  // Node counts these as busy: it waits for their first request
+  for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
 }

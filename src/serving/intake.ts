@@ -1,22 +1,32 @@
 import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { sharedArray } from '../common-array.js';
-import { rankOf } from '../dataset/order.js';
-import { recordBytes } from '../dataset/records.js';
+import type { ServeSettings } from '../cli/settings/values.js';
 import { seedThrottle, THROTTLE_NUMBERS, type ThrottleMemory } from '../http/request/throttle.js';
-import { type Cell, NOT_SERVED } from '../live/current.js';
-import type { Serve } from '../live/reload/commit.js';
-import { Tails } from '../live/tails.js';
-import type { Media } from '../media/media.js';
+import { rankOf } from '../index/order.js';
+import { recordBytes } from '../index/records.js';
+import { sharedArray } from '../index/shared-array.js';
+import { InputError } from '../model/quote.js';
 import type { TimeZone } from '../model/time-zone.js';
 import { acceptedOf, adopt, Retired } from '../posts/adopt.js';
 import { createPostClock } from '../posts/clock.js';
-import { type Journal, readAll } from '../posts/journal.js';
-import type { Posts } from '../posts/posts.js';
-import type { PostStats } from '../posts/stats.js';
+import {
+  type Journal,
+  JournalLocked,
+  JournalUnavailable,
+  JournalUnwritable,
+  readAll,
+} from '../posts/journal.js';
+import type { Media } from '../posts/media/media.js';
+import type { PostStats, Posts } from '../posts/posts.js';
+import { type JournalOptions, openJournal } from '../posts/sqlite-journal.js';
 import { PostWriter } from '../posts/writer.js';
-import type { ServeSettings } from '../settings/setting.js';
-import { openConfiguredJournal } from './journal.js';
+import { type Cell, NOT_SERVED } from '../reload/current.js';
+import { Deltas } from '../reload/deltas.js';
+import type { Serve } from '../reload/reconcile.js';
+import { isAddress, isPattern } from '../reload/source/names.js';
 import type { Throttles } from './messages.js';
 
 /** How often it is looked whether points are accepted. */
@@ -76,14 +86,14 @@ export async function openIntake(
     return { ...none, serve, tidy: nothing, close: nothing };
   }
   const media = await openImages(settings, stats, logger);
-  const tails = new Tails({ current, logger });
-  journal.changed((posts) => tails.append(posts.map(acceptedOf)));
+  const deltas = new Deltas({ current, logger });
+  journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
   const clock = createPostClock(journal.state.lastTime, zone);
-  const writer = new PostWriter({ journal, visible: tails, media, clock, stats });
+  const writer = new PostWriter({ journal, visible: deltas, media, clock, stats });
   const retired = new Retired(journal, logger);
-  const adopter = { journal, writer, tails, retired, logger };
+  const adopter = { journal, writer, deltas, retired, logger };
   tell = () => {
-    const reason = journal.state.problem ?? writer.refusal ?? tails.state.problem;
+    const reason = journal.state.problem ?? writer.refusal ?? deltas.state.problem;
     const before = current.posts.reason;
     if (reason === before) return;
     if (reason !== undefined) logger.error({ reason }, 'no points are accepted');
@@ -95,7 +105,7 @@ export async function openIntake(
   const telling = setInterval(tell, TELL_MS).unref();
   let sweeping: NodeJS.Timeout | undefined;
   stats.journal = journal;
-  stats.tails = tails;
+  stats.deltas = deltas;
   return {
     posts: writer,
     journal,
@@ -157,8 +167,8 @@ async function openImages(
 ): Promise<Media | undefined> {
   if (folder === undefined) return undefined;
   const [{ openMedia }, { createDecoder }] = await Promise.all([
-    import('../media/media.js'),
-    import('../media/decoder.js'),
+    import('../posts/media/media.js'),
+    import('../posts/media/decoder.js'),
   ]);
   const decoder = createDecoder({ patienceMs: imageTimeout });
   return openMedia({ folder, maxPixels, logger, stats: images, decoder });
@@ -169,4 +179,79 @@ function throttleMemory(): ThrottleMemory {
   const seeds = randomBytes(8);
   seedThrottle(memory, seeds.readInt32LE(0), seeds.readInt32LE(4));
   return memory;
+}
+
+/** Between two tries to open a journal that another process owns, or that cannot be read. */
+const RETRY_MS = 100;
+/** How long a journal that cannot be read is tried: without it points would be missing. */
+const PATIENCE_MS = 30_000;
+const FOLDER_JOURNAL = 'waypost.journal';
+
+type JournalSettings = Pick<
+  ServeSettings,
+  'journal' | 'journalAnyFs' | 'snapshot' | 'listenTimeout'
+>;
+
+/**
+ * Opens the journal of the settings, or the one beside the snapshot; undefined where points are
+ * only read, which is logged where nobody asked for it. Waits for a process that is still ending,
+ * and for a disk that fails. Throws an InputError when a journal cannot be used.
+ */
+export async function openConfiguredJournal(
+  settings: JournalSettings,
+  options: JournalOptions,
+  logger: Logger,
+  patienceMs: number = PATIENCE_MS,
+): Promise<Journal | undefined> {
+  const { journal: given, journalAnyFs: anyFileSystem = false, snapshot, listenTimeout } = settings;
+  if (given === 'none') return undefined;
+  const path = given ?? besideSnapshot(snapshot);
+  // the load says what is wrong with the snapshot, and no journal is begun for it
+  if (path === undefined) return undefined;
+  const began = performance.now();
+  for (let round = 0; ; round++) {
+    try {
+      const journal = await openJournal(path, { ...options, anyFileSystem });
+      const { name, posts, lastSequence } = journal.state;
+      logger.debug({ path, name, posts, lastSequence }, 'journal opened');
+      return journal;
+    } catch (error) {
+      // one that is there may hold points that were accepted: it is not passed over
+      if (error instanceof JournalUnwritable && given === undefined && !isFile(path)) {
+        logger.warn({ path, reason: error.message }, 'points are only read');
+        return undefined;
+      }
+      const waited = performance.now() - began;
+      const isLocked = error instanceof JournalLocked;
+      if (!isLocked && !(error instanceof JournalUnavailable)) throw error;
+      if (waited > (isLocked ? listenTimeout : patienceMs)) throw lastWord(error, waited);
+      if (round === 0) logger.warn({ path, reason: error.message }, 'waiting for the journal');
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+function lastWord(error: Error, waitedMs: number): InputError {
+  const cure =
+    error instanceof JournalLocked
+      ? ': end that process, name a journal of its own for this one (--journal FILE), or have it only read (--journal none)'
+      : ': it may have points that were accepted; serve without it by --journal none';
+  const seconds = Math.round(waitedMs / 1000);
+  return new InputError(`${error.message}, after ${seconds} s${cure}`, { cause: error });
+}
+
+/**
+ * The journal of a snapshot file, or of the folder of several; undefined where there is nothing at
+ * the path.
+ */
+function besideSnapshot(snapshot: string): string | undefined {
+  if (isAddress(snapshot)) return undefined;
+  if (isPattern(basename(snapshot))) return join(dirname(snapshot), FOLDER_JOURNAL);
+  const stat = statSync(snapshot, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  return stat.isDirectory() ? join(snapshot, FOLDER_JOURNAL) : `${snapshot}.journal`;
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

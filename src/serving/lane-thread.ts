@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { LaneExports } from '../http/answer/export-lane.js';
 import { createMake, type Make } from '../http/answer/making.js';
 import { answerInLane, memoryOf } from '../http/answer/slow-lane.js';
+import { createSite } from '../http/pages/site.js';
 import { createViews } from '../http/routes/resources.js';
-import { createGeneration, type Generation } from '../live/generation.js';
-import { stepBack } from '../live/priority.js';
-import { reclaimMemory } from '../live/reclaim.js';
+import { openTimeZone } from '../model/time-zone.js';
+import { reclaimMemory, stepBack } from '../reload/background.js';
+import { createGeneration, type Generation } from '../reload/generation.js';
 import type { LaneStart, ToLane } from './lanes.js';
-import { siteOf } from './site.js';
-import { openZone } from './zone.js';
 
 // entry of a thread of the slow lane: it works on one question after the other, each to its end
 
@@ -19,8 +19,8 @@ const main = parentPort!;
 stepBack(LANE_PRIORITY);
 const { media: mediaFolder, compress, corsOrigin, maxPageBytes } = settings;
 const views = createViews({
-  zone: await openZone(settings.timeZone),
-  site: siteOf(settings, posts),
+  zone: await openTimeZone(settings.timeZone),
+  site: createSite(settings, posts),
   mediaFolder,
   posting: posts ? {} : undefined,
 });
@@ -28,6 +28,7 @@ const makes = new Map<string, Make>();
 for (const [name, view] of views) {
   makes.set(name, createMake({ compress, corsOrigin, maxPageBytes }, view));
 }
+const exports = new LaneExports();
 let generation: Generation;
 
 main.on('message', (message: ToLane) => {
@@ -36,7 +37,14 @@ main.on('message', (message: ToLane) => {
     reclaimMemory();
     return;
   }
+  if (message.kind === 'drop') {
+    exports.drop(message.export, generation);
+    return;
+  }
   const { question } = message;
-  const answer = answerInLane(makes.get(question.view)!, question, generation);
+  const answer =
+    'view' in question
+      ? answerInLane(makes.get(question.view)!, question, generation)
+      : exports.step(question, generation);
   main.postMessage(answer, memoryOf(answer));
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { InputError } from '../errors.js';
+import { InputError } from '../model/quote.js';
 
 /** What a server takes connections from: a socket that listens already, or its descriptor. */
 export type Place = Server | { readonly fd: number };

@@ -2,9 +2,9 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
-import { sharedArray } from '../common-array.js';
+import type { ServeSettings } from '../cli/settings/values.js';
+import { sharedArray } from '../index/shared-array.js';
 import { forTerminal, inert } from '../model/quote.js';
-import type { ServeSettings } from '../settings/setting.js';
 
 /** A log that never makes its writer wait. */
 export interface Log {

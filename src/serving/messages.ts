@@ -1,19 +1,13 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { LaneAnswer, LaneQuestion } from '../http/answer/question.js';
+import type { ServeSettings } from '../cli/settings/values.js';
+import type { LaneQuestion } from '../http/answer/question.js';
 import type { ThrottleMemory } from '../http/request/throttle.js';
-import type { Standing } from '../live/current.js';
-import type { GenerationParts } from '../live/generation.js';
-import type { Waiting } from '../live/reload/reload.js';
-import type { ServeSettings } from '../settings/setting.js';
-import type { TokenTable } from '../tokens/table.js';
+import type { PostReply, PostRequest, Posts } from '../posts/posts.js';
+import type { TokenTable } from '../posts/tokens/table.js';
+import type { Standing } from '../reload/current.js';
+import type { GenerationParts } from '../reload/generation.js';
+import type { Waiting } from '../reload/reload.js';
 import type { ConnectionCounts } from './connections.js';
-import {
-  type Answer,
-  answerOf,
-  type RelayedPost,
-  type RelayedReply,
-  settleBy,
-} from './post-relay.js';
 
 /** What all threads share to count posts. */
 export interface Throttles {
@@ -27,6 +21,8 @@ export interface ThreadStart {
   /** From 1; the main thread is 0. */
   readonly thread: number;
   readonly counts: ConnectionCounts;
+  /** Streams of accepted points that are open on all threads: one number. */
+  readonly streams: Int32Array;
   /** As the main thread read them; each thread replaces the table when that reads another one. */
   readonly tokens: { table: TokenTable };
   /**
@@ -45,7 +41,6 @@ export type ToThread =
   | { readonly kind: 'standing'; readonly standing: Standing }
   | { readonly kind: 'tokens'; readonly table: TokenTable }
   | { readonly kind: 'posted'; readonly replies: readonly RelayedReply[] }
-  | { readonly kind: 'made'; readonly number: number; readonly answer: LaneAnswer }
   | { readonly kind: 'metrics'; readonly reply: MessagePort }
   | { readonly kind: 'close' };
 
@@ -58,9 +53,14 @@ export type ToMain =
       readonly reply: MessagePort;
     }
   | { readonly kind: 'posts'; readonly posts: readonly RelayedPost[] }
-  | { readonly kind: 'question'; readonly number: number; readonly question: LaneQuestion }
+  | { readonly kind: 'question'; readonly question: LaneQuestion; readonly reply: MessagePort }
   | { readonly kind: 'journal'; readonly reply: MessagePort }
-  | { readonly kind: 'read'; readonly after: number; readonly reply: MessagePort }
+  | {
+      readonly kind: 'read';
+      readonly after: number;
+      readonly limit: number | undefined;
+      readonly reply: MessagePort;
+    }
   | { readonly kind: 'metrics'; readonly reply: MessagePort };
 
 /**
@@ -94,7 +94,112 @@ export function ask<Message, Value>(
   });
 }
 
-/** Answers a question with what `work` resolves to, or its error. */
-export async function answer(reply: MessagePort, work: () => unknown): Promise<void> {
-  reply.postMessage(await answerOf(work));
+/**
+ * Answers a question with what `work` resolves to, or its error; `memoryOf` tells which of its memory
+ * goes along.
+ */
+export async function answer<Value>(
+  reply: MessagePort,
+  work: () => Value | Promise<Value>,
+  memoryOf: (value: Value) => ArrayBuffer[] = () => [],
+): Promise<void> {
+  const found = await answerOf(work);
+  reply.postMessage(found, 'value' in found ? memoryOf(found.value) : []);
+}
+
+/** A post that another thread took, and the number by which that thread knows it. */
+export type RelayedPost = readonly [number: number, request: PostRequest];
+
+/** What became of a question. */
+export type Answer<Value> = { readonly value: Value } | { readonly error: unknown };
+
+/** The answer that `work` comes to: its value or its error. Never rejects. */
+export async function answerOf<Value>(work: () => Value | Promise<Value>): Promise<Answer<Value>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Settles a promise by an answer. */
+export function settleBy<Value>(answer: Answer<Value>, { resolve, reject }: Settling<Value>): void {
+  if ('error' in answer) reject(answer.error);
+  else resolve(answer.value);
+}
+
+/** The functions of a promise that waits for an answer. */
+interface Settling<Value> {
+  resolve(value: Value): void;
+  reject(error: unknown): void;
+}
+
+/** What became of a relayed post. */
+export type RelayedReply = readonly [number: number, answer: Answer<PostReply>];
+
+/** The end of a relay that takes posts and hands them on. */
+interface PostRelay extends Posts {
+  settle(replies: readonly RelayedReply[]): void;
+}
+
+/**
+ * Makes the end of a thread that takes posts. `send` gets all posts of a turn of the event loop at
+ * once: a message costs more than a post.
+ */
+export function createPostRelay(send: (posts: readonly RelayedPost[]) => void): PostRelay {
+  const waiting = new Map<number, Settling<PostReply>>();
+  let last = 0;
+  const give = together(send, setImmediate);
+
+  return {
+    post(request) {
+      return new Promise((resolve, reject) => {
+        give([++last, request]);
+        waiting.set(last, { resolve, reject });
+      });
+    },
+    settle(replies) {
+      for (const [number, answer] of replies) {
+        settleBy(answer, waiting.get(number)!);
+        waiting.delete(number);
+      }
+    },
+  };
+}
+
+/**
+ * Makes the end of the thread that accepts posts: what takes them. `send` gets the replies that are
+ * there at the same time at once.
+ */
+export function createPostTaker(
+  posts: Posts,
+  send: (replies: readonly RelayedReply[]) => void,
+): (relayed: readonly RelayedPost[]) => void {
+  // it runs once all promises of a turn have settled
+  const give = together(send, process.nextTick);
+
+  async function take([number, request]: RelayedPost): Promise<void> {
+    give([number, await answerOf(() => posts.post(request))]);
+  }
+
+  return (relayed) => {
+    for (const one of relayed) void take(one);
+  };
+}
+
+/** Makes a function that gathers items; `send` gets them at once when `later` runs. */
+function together<Item>(
+  send: (items: readonly Item[]) => void,
+  later: (run: () => void) => void,
+): (item: Item) => void {
+  let waiting: Item[] = [];
+  const flush = (): void => {
+    const items = waiting;
+    waiting = [];
+    send(items);
+  };
+  return (item) => {
+    if (waiting.length === 0) later(flush);
+    waiting.push(item);
+  };
 }

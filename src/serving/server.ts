@@ -1,25 +1,33 @@
-import { sharedArray } from '../common-array.js';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import type { Logger } from 'pino';
+import type { ServeSettings } from '../cli/settings/values.js';
 import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
-import { Cell } from '../live/current.js';
-import { pointsServed } from '../live/generation.js';
-import { createBuilder } from '../live/reload/build.js';
-import { Reloader } from '../live/reload/reload.js';
-import { createReloadStats, type ReloadStats } from '../live/reload/stats.js';
-import { openLocalSource } from '../live/source/local.js';
-import { checkMediaFolder } from '../media/folder.js';
+import { sharedArray } from '../index/shared-array.js';
+import { openTimeZone } from '../model/time-zone.js';
 import type { Journal } from '../posts/journal.js';
-import { createPostStats, type PostStats } from '../posts/stats.js';
-import { startProgress } from '../progress.js';
-import type { ServeSettings } from '../settings/setting.js';
+import { checkMediaFolder } from '../posts/media/folder.js';
+import { createPostStats, type PostStats } from '../posts/posts.js';
+import type { TokenTable } from '../posts/tokens/table.js';
+import { watchTokens } from '../posts/tokens/watch.js';
+import { createBuilder } from '../reload/build.js';
+import { Cell } from '../reload/current.js';
+import { pointsServed } from '../reload/generation.js';
+import { Reloader } from '../reload/reload.js';
+import { openAddressSource } from '../reload/source/address.js';
+import { openLocalSource } from '../reload/source/local.js';
+import { isAddress } from '../reload/source/names.js';
+import type { Source } from '../reload/source/source.js';
+import { createReloadStats, type ReloadStats } from '../reload/stats.js';
 import { openIntake } from './intake.js';
+import type { ExportStats } from './lane-exports.js';
 import { createLanes, MOST_LANES } from './lanes.js';
 import { openSockets } from './listen.js';
 import type { Log } from './log.js';
+import { startProgress } from './progress.js';
 import { startThreads, type ThreadStats, type Threads } from './threads.js';
-import { followTokens } from './tokens.js';
 import type { Web, WebStart } from './web.js';
-import { openZone } from './zone.js';
 
 /** Connections of operators: few of them ask, and clients are to keep the others. */
 const OPERATORS_CONNECTIONS = 8;
@@ -53,24 +61,34 @@ export async function startServer(
   log: Log,
   sockets: readonly (readonly number[])[],
 ): Promise<RunningServer> {
+  const opened: (() => Promise<unknown>)[] = [];
+  try {
+    return await start(settings, log, sockets, opened);
+  } catch (error) {
+    // what stays open would keep a process alive that serves nothing
+    for (const close of opened.reverse()) await close();
+    throw error;
+  }
+}
+
+/** Starts; what is to be closed should that fail goes into `opened`. */
+async function start(
+  settings: ServeSettings,
+  log: Log,
+  sockets: readonly (readonly number[])[],
+  opened: (() => Promise<unknown>)[],
+): Promise<RunningServer> {
   const { logger } = log;
   if (settings.media !== undefined) checkMediaFolder(settings.media);
   const started = performance.now();
   const current = new Cell();
   const stats = createReloadStats();
   const postStats = createPostStats();
-  const zone = await openZone(settings.timeZone);
+  const zone = await openTimeZone(settings.timeZone);
   const intake = await openIntake(settings, zone, { current, stats: postStats, logger });
+  opened.push(() => intake.close());
   const threadStats: ThreadStats = { behind: 0 };
-  const source = await openLocalSource(
-    {
-      path: settings.snapshot,
-      companion: settings.notifications,
-      mode: settings.watch,
-      pollMs: settings.pollInterval,
-    },
-    logger,
-  );
+  const source = await openSource(settings, logger);
   const reloader = new Reloader({
     current,
     serve: intake.serve,
@@ -94,6 +112,7 @@ export async function startServer(
   const shared = {
     settings,
     counts: sharedArray(Int32Array, settings.workers),
+    streams: sharedArray(Int32Array, 1),
     tokens,
     throttles: intake.throttles,
     logDescriptor: log.descriptor,
@@ -103,11 +122,12 @@ export async function startServer(
     makeWeb(
       { ...shared, thread: 0 },
       { current, reloader, posts: intake.posts, journal: intake.journal, slowLane: lanes },
-      [stats, threadStats, postStats],
+      [stats, threadStats, postStats, lanes.exports],
       log,
     ),
     showProgress(current, reloader.load()),
   ]);
+  opened.push(() => web.close());
   await intake.tidy();
   const [own, ...others] = sockets;
   const address = await web.listen(
@@ -142,6 +162,15 @@ export async function startServer(
   };
 }
 
+/** Where the settings say that snapshots come from. */
+async function openSource(settings: ServeSettings, logger: Logger): Promise<Source> {
+  const { snapshot, notifications: companion, journal, watch: mode, downloads } = settings;
+  const when = { companion, mode, pollMs: settings.pollInterval };
+  if (!isAddress(snapshot)) return openLocalSource({ path: snapshot, journal, ...when }, logger);
+  const beside = journal === undefined || journal === 'none' ? tmpdir() : dirname(journal);
+  return openAddressSource({ address: snapshot, folder: downloads ?? beside, ...when });
+}
+
 /**
  * Opens the address for operators, where the settings have one; the end of the process closes it.
  */
@@ -173,7 +202,7 @@ async function makeWeb(
     reloader: Reloader;
     journal: Journal | undefined;
   },
-  stats: readonly [ReloadStats, ThreadStats, PostStats],
+  stats: readonly [ReloadStats, ThreadStats, PostStats, ExportStats],
   log: Log,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
   const [{ createWeb }, { createServiceMetrics }] = await Promise.all([
@@ -187,7 +216,7 @@ async function makeWeb(
     slowLane,
     journal: journal && {
       state: async () => journal.state,
-      read: (after) => journal.read(after),
+      read: (after, limit) => journal.read(after, limit),
     },
     async reload(accept, isAwaited) {
       const { found, done } = reloader.look(accept);
@@ -213,4 +242,26 @@ async function showProgress(current: Cell, loading: Promise<void>): Promise<void
     },
   });
   await loading.finally(() => bar.stop());
+}
+
+/**
+ * Reads the tokens of the settings, and again whenever their file changes: `known` is told of the
+ * new ones. Throws an InputError when the file cannot be used at first.
+ */
+export function followTokens(
+  path: string | undefined,
+  logger: Logger,
+  known: (table: TokenTable) => void,
+): { table: TokenTable } {
+  const watched = watchTokens(path, {
+    changed(table) {
+      logger.info({ path, tokens: table.size }, 'tokens read again');
+      tokens.table = table;
+      known(table);
+    },
+    refused: (error) => logger.error({ path, err: error }, 'tokens refused, the old ones stay'),
+    plain: () => logger.warn({ path }, 'tokens are not hashed: waypost token add does that'),
+  });
+  const tokens = { table: watched.table };
+  return tokens;
 }

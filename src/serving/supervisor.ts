@@ -3,8 +3,8 @@ import type { Server } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { descriptorOf } from '../node-internals.js';
-import type { ServeSettings } from '../settings/setting.js';
+import type { ServeSettings } from '../cli/settings/values.js';
+import { descriptorOf } from '../http/answer/node-internals.js';
 import { openSockets, portOf } from './listen.js';
 
 /**

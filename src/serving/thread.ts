@@ -1,22 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { LaneAnswer } from '../http/answer/question.js';
 import { sumOf } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
-import { Cell } from '../live/current.js';
-import { createGeneration, type GenerationParts } from '../live/generation.js';
-import { reclaimMemory } from '../live/reclaim.js';
 import type { JournalState, Post } from '../posts/journal.js';
-import { createLaneRelay } from './lane-relay.js';
+import { reclaimMemory } from '../reload/background.js';
+import { Cell } from '../reload/current.js';
+import { createGeneration, type GenerationParts } from '../reload/generation.js';
 import { createLog } from './log.js';
 import {
   answer,
   ask,
+  createPostRelay,
   type Reloaded,
   type ThreadStart,
   type ToMain,
   type ToThread,
 } from './messages.js';
-import { createPostRelay } from './post-relay.js';
 import { createWeb } from './web.js';
 
 // entry of a thread that serves: it answers requests from the points that the main thread shares
@@ -35,9 +35,6 @@ const current = new Cell();
 const relay = createPostRelay((posts) => {
   main.postMessage({ kind: 'posts', posts } satisfies ToMain);
 });
-const lanes = createLaneRelay((number, question) => {
-  main.postMessage({ kind: 'question', number, question } satisfies ToMain);
-});
 const service: Service = {
   current,
   async reload(accept, isAwaited) {
@@ -48,11 +45,14 @@ const service: Service = {
     return waiting;
   },
   posts: start.throttles === undefined ? undefined : relay,
-  slowLane: lanes,
+  slowLane: {
+    ask: (question) =>
+      ask<ToMain, LaneAnswer>(main, (reply) => ({ kind: 'question', question, reply })),
+  },
   journal: start.throttles && {
     state: () => ask<ToMain, JournalState>(main, (reply) => ({ kind: 'journal', reply })),
-    read: (after) => {
-      return ask<ToMain, readonly Post[]>(main, (reply) => ({ kind: 'read', after, reply }));
+    read: (after, limit) => {
+      return ask<ToMain, readonly Post[]>(main, (reply) => ({ kind: 'read', after, limit, reply }));
     },
   },
   metrics: () =>
@@ -69,8 +69,6 @@ main.on('message', async (message: ToThread) => {
       return answer(message.reply, () => serve(message.parts));
     case 'standing':
       return current.tell(message.standing);
-    case 'made':
-      return lanes.settle(message.number, message.answer);
     case 'posted':
       return relay.settle(message.replies);
     case 'tokens':

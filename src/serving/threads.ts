@@ -4,18 +4,18 @@ import { Worker } from 'node:worker_threads';
 import { memoryOf } from '../http/answer/slow-lane.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
-import type { Follower } from '../live/current.js';
-import type { GenerationParts } from '../live/generation.js';
-import type { TokenTable } from '../tokens/table.js';
+import type { TokenTable } from '../posts/tokens/table.js';
+import type { Follower } from '../reload/current.js';
+import type { GenerationParts } from '../reload/generation.js';
 import {
   answer,
   ask,
+  createPostTaker,
   type Reloaded,
   type ThreadStart,
   type ToMain,
   type ToThread,
 } from './messages.js';
-import { createPostTaker } from './post-relay.js';
 
 /** A thread that takes longer to take over a snapshot gets a line in the log. */
 const SERVE_PATIENCE_MS = 60_000;
@@ -80,17 +80,15 @@ export function startThreads(
         return;
       }
       if (message.kind === 'question') {
-        const { number, question } = message;
-        void service.slowLane.ask(question).then((answer) => {
-          thread.postMessage({ kind: 'made', number, answer } satisfies ToThread, memoryOf(answer));
-        });
+        const { reply, question } = message;
+        void answer(reply, () => service.slowLane.ask(question), memoryOf);
         return;
       }
       const { kind, reply } = message;
       void answer(reply, async () => {
         if (kind === 'metrics') return service.metrics();
         if (kind === 'journal') return service.journal!.state();
-        if (kind === 'read') return service.journal!.read(message.after);
+        if (kind === 'read') return service.journal!.read(message.after, message.limit);
         const waiting = await service.reload(message.accept, message.isAwaited);
         const { stale, building, posts } = service.current;
         return { waiting, standing: { stale, building, posts } } satisfies Reloaded;

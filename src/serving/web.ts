@@ -1,29 +1,27 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
 import type { Logger } from 'pino';
+import type { ServeSettings } from '../cli/settings/values.js';
 import type { Posting } from '../http/answer/context.js';
 import { createWriteHead } from '../http/answer/head-lines.js';
 import { createRequestStats } from '../http/answer/request-stats.js';
 import { type Audience, createApp } from '../http/app.js';
 import { createBacklog } from '../http/backlog.js';
 import { createCutCounts } from '../http/limits.js';
-import type { MetricsJson } from '../http/metrics.js';
+import { createThreadMetrics, type MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
+import { createSite } from '../http/pages/site.js';
 import { createOriginOf } from '../http/request/origin.js';
 import { createThrottle } from '../http/request/throttle.js';
-import { createRequestMetrics } from '../http/thread-metrics.js';
-import { createUploads } from '../media/upload.js';
-import type { ServeSettings } from '../settings/setting.js';
-import { SharedRoom } from '../shared-room.js';
-import { holdConnections } from './connections.js';
+import { openTimeZone } from '../model/time-zone.js';
+import { SharedRoom } from '../posts/media/shared-room.js';
+import { createUploads } from '../posts/media/upload.js';
+import { drain, holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Log } from './log.js';
 import type { ThreadStart, Throttles } from './messages.js';
-import { drain } from './shutdown.js';
-import { siteOf } from './site.js';
-import { openZone } from './zone.js';
 
-/** Bytes that bodies which are coming in may have together, on all threads. */
+/** Bytes that bodies which are coming in, and batches, may have together, on all threads. */
 const BODIES_BYTES = 64 * 1024 * 1024;
 
 /** The web server of one thread. */
@@ -41,7 +39,7 @@ export type WebStart = Omit<ThreadStart, 'fds'>;
 
 /** Makes the web server of this thread. Throws an InputError when a setting cannot be used. */
 export async function createWeb(
-  { settings, thread, counts, tokens, throttles }: WebStart,
+  { settings, thread, counts, streams, tokens, throttles }: WebStart,
   service: Service,
   log: Log,
   audience: Audience = settings.operationsPort === undefined ? 'all' : 'clients',
@@ -57,13 +55,13 @@ export async function createWeb(
   const cut = createCutCounts();
   let isClosing = false;
   const sides: Server[] = [];
-  const posting = postingOf(settings, service, throttles, log.logger);
+  const posting = postingOf(settings, service, streams, throttles, log.logger);
   const app = createApp({
     context: {
       current: service.current,
       logger: log.logger,
       stats,
-      zone: await openZone(settings.timeZone),
+      zone: await openTimeZone(settings.timeZone),
       origin,
       originOf: createOriginOf(origin),
       corsOrigin,
@@ -71,9 +69,10 @@ export async function createWeb(
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       maxPageBytes: settings.maxPageBytes,
       compress: settings.compress,
-      site: siteOf(settings, posting !== undefined),
+      site: createSite(settings, posting !== undefined),
       mediaFolder: settings.media,
       posting,
+      bodies: new SharedRoom(BODIES_BYTES / workers),
       accessLog,
       writeHead: createWriteHead(),
       slowLane: service.slowLane,
@@ -87,7 +86,7 @@ export async function createWeb(
     audience,
   });
   const connections = holdConnections(app.server, settings.maxConnections, counts, thread, cut);
-  const registry = createRequestMetrics({ stats, thread, connections, backlog, cut, log });
+  const registry = createThreadMetrics({ stats, thread, connections, backlog, cut, log });
   return {
     metrics: () => registry.getMetricsAsJSON(),
     async listen([first, ...others]) {
@@ -111,18 +110,28 @@ export async function createWeb(
 
 function postingOf(
   settings: ServeSettings,
-  { posts }: Service,
+  { posts, journal }: Service,
+  streams: Int32Array,
   throttles: Throttles | undefined,
   logger: Logger,
 ): Posting | undefined {
-  if (posts === undefined || throttles === undefined) return undefined;
-  const { requireToken = false, postsPerAddress, postsPerToken, media, maxImageBytes } = settings;
+  if (posts === undefined || journal === undefined || throttles === undefined) return undefined;
+  const {
+    maxStreams,
+    requireToken = false,
+    postsPerAddress,
+    postsPerToken,
+    media,
+    maxImageBytes,
+  } = settings;
   return {
     posts,
+    journal,
+    streams,
+    maxStreams,
     requireToken,
     addressThrottle: createThrottle(throttles.byAddress, postsPerAddress, steadyMs),
     tokenThrottle: createThrottle(throttles.byToken, postsPerToken, steadyMs),
-    bodies: new SharedRoom(BODIES_BYTES / settings.workers),
     uploads: media === undefined ? undefined : createUploads(media, maxImageBytes, logger),
   };
 }

@@ -1,4 +1,4 @@
-import type { Row } from '../dataset/row.js';
+import type { Row } from '../index/order.js';
 import { bitOf, wordWithin } from '../query/common/marks.js';
 import type { Grid } from './grid.js';
 

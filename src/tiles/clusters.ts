@@ -1,16 +1,13 @@
-import { type Budget, inStretches } from '../budget.js';
-import type { Dataset } from '../dataset/dataset.js';
-import type { TailMatches } from '../dataset/tail.js';
+import type { Dataset } from '../index/dataset.js';
+import type { DeltaMatches } from '../index/delta.js';
+import { type Budget, inStretches } from '../model/budget.js';
 import type { Matches } from '../query/common/matches.js';
 import type { Scratch } from '../query/common/scratch.js';
-import { abbreviate } from './abbreviate.js';
 import { Cells } from './cells.js';
 import { fillCells } from './fill.js';
-import { Grid } from './grid.js';
-import { LayerWriter, type Place } from './layer.js';
-import { writeMeta } from './meta.js';
+import { Grid, type TileQuery } from './grid.js';
+import { LayerWriter, type Place, writeMeta } from './layer.js';
 import { writePoints } from './points.js';
-import type { TileQuery } from './query.js';
 import { withinBudget } from './record-budget.js';
 
 /** A tile of clusters and of points that are alone in their cells; empty where there are none. */
@@ -19,7 +16,7 @@ export function clusterTile(
   scratch: Scratch,
   { address, grid: size, fields }: TileQuery,
   matches: Matches,
-  accepted: TailMatches | undefined,
+  accepted: DeltaMatches | undefined,
 ): Uint8Array {
   const grid = new Grid(address, size);
   const cells = new Cells(grid);
@@ -39,13 +36,13 @@ export function clusterTile(
 function addAccepted(
   cells: Cells,
   { count }: Dataset,
-  accepted: TailMatches | undefined,
+  accepted: DeltaMatches | undefined,
   budget: Budget,
 ): void {
   if (accepted === undefined) return;
-  const { tail, rows } = accepted;
+  const { delta, rows } = accepted;
   inStretches(budget, 0, rows.length, ADD, (from, to) => {
-    for (let i = from; i < to; i++) cells.add(count + rows[i]!, tail.coords, rows[i]!);
+    for (let i = from; i < to; i++) cells.add(count + rows[i]!, delta.coords, rows[i]!);
   });
 }
 
@@ -97,4 +94,20 @@ function writeClusters(
   const cost = LOOK + (CLUSTER * clusters) / counts.length;
   inStretches(budget, 0, counts.length, cost, write);
   layer.finish(tile);
+}
+
+const UNITS = ['', 'k', 'M', 'G'] as const;
+
+/** A count in four characters at most, rounded: `999`, `1.2k`, `35k`, `1.1M`. */
+export function abbreviate(count: number): string {
+  if (count < 1000) return String(count);
+  let scaled = count;
+  let unit = 0;
+  // a rounded `1000k` is `1M`
+  while (unit < UNITS.length - 1 && Math.round(scaled) >= 1000) {
+    scaled /= 1000;
+    unit++;
+  }
+  const digits = scaled < 9.95 ? 1 : 0;
+  return Number(scaled.toFixed(digits)) + UNITS[unit]!;
 }

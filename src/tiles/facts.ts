@@ -1,46 +1,44 @@
-import type { Dataset } from '../dataset/dataset.js';
-import type { Order } from '../dataset/order.js';
-import { type RowSet, rowsWith } from '../dataset/postings.js';
-import { type FetchedPage, fetchMixedPage, fetchPage } from '../dataset/record-page.js';
-import { recordLength } from '../dataset/records.js';
-import type { Row } from '../dataset/row.js';
-import { type Tail, type TailMatches, tailRecord } from '../dataset/tail.js';
-import { PROCESSED } from '../model/point-flags.js';
-import type { Microseconds } from '../model/units.js';
+import type { Dataset } from '../index/dataset.js';
+import { type Delta, type DeltaMatches, deltaRecord } from '../index/delta.js';
+import type { Order, Row } from '../index/order.js';
+import { type RowSet, rowsWith } from '../index/postings.js';
+import { type FetchedPage, fetchMixedPage, fetchPage } from '../index/record-page.js';
+import { recordLength } from '../index/records.js';
+import { type Microseconds, PROCESSED } from '../model/units.js';
 import { hasRow } from '../query/common/attribute-rows.js';
 import { bitOf } from '../query/common/marks.js';
 
-/** What a tile says of points, by their rows. Row `i` of the tail is row `dataset.count + i`. */
+/** What a tile says of points, by their rows. Row `i` of the delta is row `dataset.count + i`. */
 export class Facts {
   readonly #dataset: Dataset;
   readonly #count: number;
-  readonly #tail: Tail | undefined;
+  readonly #delta: Delta | undefined;
   /** Bitmaps of the statuses that many rows have. */
   readonly #frequent: readonly Int32Array[];
   readonly #processed: RowSet;
 
-  constructor(dataset: Dataset, accepted: TailMatches | undefined) {
+  constructor(dataset: Dataset, accepted: DeltaMatches | undefined) {
     const { status, isProcessed } = dataset.attributes;
     this.#dataset = dataset;
     this.#count = dataset.count;
-    this.#tail = accepted?.tail;
+    this.#delta = accepted?.delta;
     this.#frequent = status.postings.bitmaps;
     this.#processed = rowsWith(isProcessed, 1);
   }
 
   /** The ids of rows. */
   ids(rows: Int32Array): Float64Array {
-    return this.#keys(rows, this.#dataset.byId, this.#tail?.id);
+    return this.#keys(rows, this.#dataset.byId, this.#delta?.id);
   }
 
   /** When points were created, in {@link Microseconds}. */
   createdAt(rows: Int32Array): Float64Array {
-    return this.#keys(rows, this.#dataset.byCreatedAt, this.#tail?.createdAt);
+    return this.#keys(rows, this.#dataset.byCreatedAt, this.#delta?.createdAt);
   }
 
   /** When points were last changed, in {@link Microseconds}. */
   modifiedAt(rows: Int32Array): Float64Array {
-    return this.#keys(rows, this.#dataset.byModifiedAt, this.#tail?.modifiedAt);
+    return this.#keys(rows, this.#dataset.byModifiedAt, this.#delta?.modifiedAt);
   }
 
   /** Longitude and latitude of rows, in turn. */
@@ -50,9 +48,9 @@ export class Facts {
     const found = new Float64Array(2 * rows.length);
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i]!;
-      const isTail = row >= count;
-      const from = isTail ? this.#tail!.coords : coords;
-      const at = isTail ? row - count : row;
+      const isDelta = row >= count;
+      const from = isDelta ? this.#delta!.coords : coords;
+      const at = isDelta ? row - count : row;
       found[2 * i] = from[2 * at]!;
       found[2 * i + 1] = from[2 * at + 1]!;
     }
@@ -61,7 +59,7 @@ export class Facts {
 
   isProcessed(row: Row): boolean {
     if (row < this.#count) return hasRow(this.#processed, row);
-    return (this.#tail!.attributes.flags[row - this.#count]! & PROCESSED) > 0;
+    return (this.#delta!.attributes.flags[row - this.#count]! & PROCESSED) > 0;
   }
 
   /** The number of a status that many rows have; -1 where the row has another one. */
@@ -77,17 +75,17 @@ export class Facts {
   /** The records of rows, on their way to the processor. */
   records(rows: Int32Array): FetchedPage {
     const { records, count } = this.#dataset;
-    const tail = this.#tail;
-    return tail === undefined
+    const delta = this.#delta;
+    return delta === undefined
       ? fetchPage(records, rows, rows.length)
-      : fetchMixedPage(records, count, tail, rows, rows.length);
+      : fetchMixedPage(records, count, delta, rows, rows.length);
   }
 
   /** Bytes of a point's record. */
   recordBytes(row: Row): number {
     const count = this.#count;
     if (row < count) return recordLength(this.#dataset.records, row);
-    return tailRecord(this.#tail!, row - count).length;
+    return deltaRecord(this.#delta!, row - count).length;
   }
 
   /** Loops of their own wait for memory once for many rows, not once a row. */

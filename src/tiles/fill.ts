@@ -1,6 +1,6 @@
-import { type Budget, inStretches } from '../budget.js';
-import type { BlockGroup, BoxNode } from '../dataset/box-index.js';
-import type { Dataset } from '../dataset/dataset.js';
+import type { BlockGroup, BoxNode } from '../index/box-index.js';
+import type { Dataset } from '../index/dataset.js';
+import { type Budget, inStretches } from '../model/budget.js';
 import { listRows, type Matches, markMatches } from '../query/common/matches.js';
 import { SCATTERED } from '../query/common/plan.js';
 import type { Scratch } from '../query/common/scratch.js';

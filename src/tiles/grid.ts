@@ -1,6 +1,6 @@
-import type { Box } from '../model/query.js';
+import type { RecordKey } from '../model/point.js';
+import type { Box, Filters } from '../model/query.js';
 import type { Degrees } from '../model/units.js';
-import { EXTENT, latitudeOf, longitudeOf, southwards } from './mercator.js';
 
 /** A tile of the pyramid: column `x` from the west and row `y` from the north, of 2^`z` each. */
 export interface TileAddress {
@@ -8,6 +8,26 @@ export interface TileAddress {
   readonly x: number;
   readonly y: number;
 }
+
+/** What a tile shows. */
+export interface TileQuery {
+  readonly address: TileAddress;
+  /** As {@link filtersWithin} makes them: undefined where nothing in the tile can match. */
+  readonly filters: Filters | undefined;
+  /** Cells along an edge: a power of two up to 128. */
+  readonly grid: number;
+  /** The most points of a tile that has no clusters; undefined where it has. */
+  readonly limit?: number | undefined;
+  /** Keys of a record that points have besides the usual properties. */
+  readonly fields?: readonly RecordKey[] | undefined;
+}
+
+/** The deepest zoom that there are tiles of. */
+export const MAX_ZOOM = 22;
+/** Units along the edge of a tile. */
+export const EXTENT = 4096;
+/** Web Mercator maps the latitudes within ±`MAX_LATITUDE` to a square. */
+export const MAX_LATITUDE: Degrees = latitudeOf(0, 1);
 
 /** Entries of the table of latitudes for each row of cells. */
 const SLOTS_PER_ROW = 4;
@@ -129,4 +149,31 @@ function nextUp(value: number): number {
   const bits = new BigInt64Array(float.buffer);
   bits[0]! += value > 0 ? 1n : -1n;
   return float[0]!;
+}
+
+/**
+ * Longitude of line `index` where `count` lines, a power of two up to 2^29, part the world from
+ * west to east. No digit is rounded, so that a line of one zoom is the same number in all deeper
+ * zooms.
+ */
+export function longitudeOf(index: number, count: number): Degrees {
+  return (index / count) * 360 - 180;
+}
+
+/** Latitude of line `index` where `count` lines part Web Mercator's square from north to south. */
+export function latitudeOf(index: number, count: number): Degrees {
+  return (Math.atan(Math.sinh(Math.PI * (1 - (2 * index) / count))) * 180) / Math.PI;
+}
+
+/** How far south a latitude lies in the square: 0 at its northern edge, 1 at its southern one. */
+export function southwards(lat: Degrees): number {
+  return 0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI);
+}
+
+/** The filters, narrowed to the box of a tile; undefined where no point of the tile can match. */
+export function filtersWithin(address: TileAddress, filters: Filters): Filters | undefined {
+  // the only tile that there is
+  if (address.z === 0) return filters;
+  const boxes = boxesWithin(boxOf(address), filters.boxes);
+  return boxes.length === 0 ? undefined : { ...filters, boxes };
 }

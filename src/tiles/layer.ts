@@ -1,6 +1,6 @@
-import { copyBytes } from '../dataset/record-members.js';
+import { copyBytes } from '../formats/record-layout.js';
+import { EXTENT } from './grid.js';
 import { copyJsonText, copyPlainWords, WORD } from './json-text.js';
-import { EXTENT } from './mercator.js';
 import {
   MOST_HEADER,
   MOST_VARINT,
@@ -187,4 +187,17 @@ export class LayerWriter {
     tile.push(head.subarray(0, putHeader(head, 0, TILE_LAYER, length)));
     tile.push(about.finish(), this.#features.finish(), this.#values.finish());
   }
+}
+
+/** Adds a layer that tells of the tile itself, as one feature in its middle. */
+export function writeMeta(tile: Uint8Array[], facts: Readonly<Record<string, number>>): void {
+  const layer = new LayerWriter('meta');
+  const properties = Object.entries(facts).map(([name, value]) => ({
+    key: layer.key(name),
+    value: layer.shared(value),
+  }));
+  layer.begin();
+  for (const { key, value } of properties) layer.property(key, value);
+  layer.end(EXTENT / 2, EXTENT / 2);
+  layer.finish(tile);
 }

@@ -1,21 +1,21 @@
-import { type Budget, inStretches } from '../budget.js';
-import type { Dataset } from '../dataset/dataset.js';
 import {
   createMemberPlaces,
   findMembers,
   type MemberPlaces,
   memberOf,
   valueStart,
-} from '../dataset/record-members.js';
-import { type FetchedPage, memoryOf, wordsOf } from '../dataset/record-page.js';
-import type { Row } from '../dataset/row.js';
-import type { TailMatches } from '../dataset/tail.js';
+} from '../formats/record-layout.js';
+import { TextNumbers } from '../formats/text-numbers.js';
+import type { Dataset } from '../index/dataset.js';
+import type { DeltaMatches } from '../index/delta.js';
+import type { Row } from '../index/order.js';
+import { type FetchedPage, memoryOf, wordsOf } from '../index/record-page.js';
+import { type Budget, inStretches } from '../model/budget.js';
 import type { RecordKey } from '../model/point.js';
 import type { Microseconds } from '../model/units.js';
 import { Facts } from './facts.js';
 import type { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
-import { SharedTexts } from './shared-texts.js';
 
 /** Properties of every point. */
 export const ALWAYS: readonly RecordKey[] = ['id', 'status', 'is_processed', 'created_at'];
@@ -36,13 +36,13 @@ const VALUE_BYTES = 16;
 
 /** What the layer of points is made from. */
 export interface PointsQuery {
-  /** Row `i` of the tail is row `dataset.count + i`. */
+  /** Row `i` of the delta is row `dataset.count + i`. */
   readonly rows: Int32Array;
   /** The first of the rows, whose records may be read. */
   readonly detailed: number;
   /** Bytes of these records. */
   readonly bytes: number;
-  readonly accepted: TailMatches | undefined;
+  readonly accepted: DeltaMatches | undefined;
   /** Keys of a record that points have besides the usual properties. */
   readonly fields: readonly RecordKey[] | undefined;
 }
@@ -67,8 +67,8 @@ export function writePoints(
   const [id, status, isProcessed, createdAt] = ALWAYS.map((key) => layer.key(key));
   const [yes, no] = [layer.own(true), layer.own(false)];
   const modifiedAt = fields.includes('modified_at') ? layer.key('modified_at') : undefined;
-  const members = readsRecords(fields) ? new Members(layer, fields, rows.length) : undefined;
-  const statuses = new Statuses(layer, facts, rows.length);
+  const members = readsRecords(fields) ? new Members(layer, fields) : undefined;
+  const statuses = new Statuses(layer, facts);
   const ids = new Float64Array(rows.length);
   const created = new Float64Array(rows.length);
   const modified = modifiedAt === undefined ? undefined : new Float64Array(rows.length);
@@ -112,18 +112,15 @@ export function writePoints(
 class Statuses {
   readonly #layer: LayerWriter;
   readonly #facts: Facts;
-  readonly #most: number;
   readonly #places: MemberPlaces = createMemberPlaces();
-  /** Places of the statuses that many rows have. */
+  /** Places of the statuses that many rows have, and of the others by their numbers. */
   readonly #frequent: Place[] = [];
-  #rare: SharedTexts | undefined;
-  /** The memory of the record that is read. */
-  #words: DataView | undefined;
+  readonly #rare: Place[] = [];
+  #numbers: TextNumbers | undefined;
 
-  constructor(layer: LayerWriter, facts: Facts, most: number) {
+  constructor(layer: LayerWriter, facts: Facts) {
     this.#layer = layer;
     this.#facts = facts;
-    this.#most = most;
   }
 
   /**
@@ -145,15 +142,14 @@ class Statuses {
   #read(page: FetchedPage, index: number): Place {
     const places = this.#places;
     const memory = memoryOf(page, index);
-    this.#words = wordsOf(page, index);
     findMembers(memory, places, STATUS, page.places[2 * index], page.places[2 * index + 1]);
     const from = valueStart(places, STATUS) + 1;
-    this.#rare ??= new SharedTexts(this.#most);
-    return this.#rare.placeOf(memory, from, places[2 * STATUS + 1]! - 1, this.#write);
+    const to = places[2 * STATUS + 1]! - 1;
+    this.#numbers ??= new TextNumbers();
+    const number = this.#numbers.add(memory, from, to);
+    this.#rare[number] ??= this.#layer.ownJsonText(memory, wordsOf(page, index), from, to);
+    return this.#rare[number];
   }
-
-  readonly #write = (record: Uint8Array, from: number, to: number): Place =>
-    this.#layer.ownJsonText(record, this.#words!, from, to);
 }
 
 /** Writes properties as records have them. */
@@ -164,16 +160,17 @@ class Members {
   readonly #keys: readonly Place[];
   readonly #last: number;
   readonly #places: MemberPlaces = createMemberPlaces();
-  readonly #tags: SharedTexts;
+  /** Places of tags by their numbers. */
+  readonly #tags: Place[] = [];
+  readonly #numbers = new TextNumbers();
 
-  constructor(layer: LayerWriter, fields: readonly RecordKey[], most: number) {
+  constructor(layer: LayerWriter, fields: readonly RecordKey[]) {
     this.#layer = layer;
     this.#members = fields
       .filter((key) => !IN_COLUMNS.includes(key))
       .map((key) => ({ key, member: memberOf(key) }));
     this.#keys = this.#members.map(({ key }) => layer.key(key));
     this.#last = Math.max(...this.#members.map(({ member }) => member));
-    this.#tags = new SharedTexts(fields.includes('tags') ? most : 1);
   }
 
   /** Writes the properties that record `index` of a page has. */
@@ -194,13 +191,14 @@ class Members {
 
   /** Tags, as their JSON, and users are those of many points. */
   #valueOf(key: RecordKey, record: Uint8Array, words: DataView, from: number, to: number): Place {
-    if (key === 'tags') return this.#tags.placeOf(record, from, to, this.#writeTags);
+    if (key === 'tags') {
+      const number = this.#numbers.add(record, from, to);
+      this.#tags[number] ??= this.#layer.ownText(record, from, to);
+      return this.#tags[number];
+    }
     if (key === 'created_by') return this.#layer.shared(wholeNumber(record, from, to));
     return this.#layer.ownJsonText(record, words, from + 1, to - 1);
   }
-
-  readonly #writeTags = (record: Uint8Array, from: number, to: number): Place =>
-    this.#layer.ownText(record, from, to);
 }
 
 function wholeNumber(record: Uint8Array, from: number, to: number): number {

@@ -1,7 +1,6 @@
-import { type Budget, inStretches } from '../budget.js';
-import type { Dataset } from '../dataset/dataset.js';
-import type { TailMatches } from '../dataset/tail.js';
-import { hashId, THINNING_VALUES } from '../dataset/thinning.js';
+import type { Dataset } from '../index/dataset.js';
+import type { DeltaMatches } from '../index/delta.js';
+import { type Budget, inStretches } from '../model/budget.js';
 import type { RecordKey } from '../model/point.js';
 import { SCATTERED } from '../query/common/plan.js';
 import { Facts } from './facts.js';
@@ -13,10 +12,6 @@ import { inOrderOfHashes, SORTED } from './thin.js';
  * of them would be gigabytes.
  */
 export const MOST_RECORD_BYTES: number = 4 * 2 ** 20;
-
-// nanoseconds
-const HASHED = 40; // an id, looked up and hashed, and the length of a record
-const PLACED = 20; // a row brought to its side of a hash
 
 /** Rows of which the first `fitting` may have their records read. */
 export interface Budgeted {
@@ -33,7 +28,7 @@ export interface Budgeted {
  */
 export function withinBudget(
   dataset: Dataset,
-  accepted: TailMatches | undefined,
+  accepted: DeltaMatches | undefined,
   rows: Int32Array,
   fields: readonly RecordKey[] | undefined,
   budget: Budget,
@@ -51,36 +46,14 @@ export function withinBudget(
 
 /** Puts those rows first whose records fit, which not all of them do. */
 function leastHashesFirst(rows: Int32Array, facts: Facts, budget: Budget): Budgeted {
-  const halves = new Uint16Array(rows.length);
-  /** Bytes of the records by the upper halves of hashes: most rows need not be sorted. */
-  const bytesOf = new Float64Array(THINNING_VALUES);
-  inStretches(budget, 0, rows.length, HASHED, (from, to) => {
-    const ids = facts.ids(rows.subarray(from, to));
-    for (let i = from; i < to; i++) {
-      halves[i] = hashId(ids[i - from]!) >>> 16;
-      bytesOf[halves[i]!]! += facts.recordBytes(rows[i]!);
-    }
-  });
-  let last = 0;
+  budget.charge(rows.length * SORTED);
+  const ordered = inOrderOfHashes(rows, facts);
   let bytes = 0;
-  while (bytes + bytesOf[last]! <= MOST_RECORD_BYTES) bytes += bytesOf[last++]!;
-  const sure = rows.filter((_, i) => halves[i]! < last);
-  const doubtful = inOrderOfHashes(
-    rows.filter((_, i) => halves[i] === last),
-    facts,
-  );
-  let fitting = sure.length;
-  for (const row of doubtful) {
-    const more = facts.recordBytes(row);
+  let fitting = 0;
+  for (; fitting < ordered.length; fitting++) {
+    const more = facts.recordBytes(ordered[fitting]!);
     if (bytes + more > MOST_RECORD_BYTES) break;
     bytes += more;
-    fitting++;
   }
-  const others = rows.filter((_, i) => halves[i]! > last);
-  budget.charge(rows.length * PLACED + doubtful.length * SORTED);
-  const ordered = new Int32Array(rows.length);
-  ordered.set(sure);
-  ordered.set(doubtful, sure.length);
-  ordered.set(others, sure.length + doubtful.length);
   return { rows: ordered, fitting, bytes };
 }

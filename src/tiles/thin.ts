@@ -1,8 +1,8 @@
-import { type Budget, inStretches } from '../budget.js';
-import type { Dataset } from '../dataset/dataset.js';
-import type { Row } from '../dataset/row.js';
-import type { TailMatches } from '../dataset/tail.js';
-import { hashId, THINNING_VALUES } from '../dataset/thinning.js';
+import { hashId, THINNING_VALUES } from '../index/content-hash.js';
+import type { Dataset } from '../index/dataset.js';
+import type { DeltaMatches } from '../index/delta.js';
+import type { Row } from '../index/order.js';
+import { type Budget, inStretches } from '../model/budget.js';
 import { listRows, type Matches } from '../query/common/matches.js';
 import { NEIGHBOUR, SCATTERED } from '../query/common/plan.js';
 import { costInRuns, startOfRuns, visitRuns } from '../query/common/runs.js';
@@ -24,14 +24,14 @@ const ROOM = 1_000;
 
 /**
  * The `limit` rows with the least hashes of their ids, or all where there are no more; ascending.
- * Row `i` of the tail is row `dataset.count + i`. A part of the matches, such as those of a deeper
+ * Row `i` of the delta is row `dataset.count + i`. A part of the matches, such as those of a deeper
  * tile, keeps every row of it that all of them keep.
  */
 export function thinOut(
   dataset: Dataset,
   scratch: Scratch,
   matches: Matches,
-  accepted: TailMatches | undefined,
+  accepted: DeltaMatches | undefined,
   limit: number,
 ): Int32Array {
   const { budget } = scratch;
@@ -45,7 +45,7 @@ export function thinOut(
   const list = matches.form === 'all' ? everyRow(matches.count) : listRows(scratch, matches);
   const rows = new Int32Array(count);
   rows.set(list.subarray(0, matches.count));
-  rows.set(rowsOfTail(dataset, accepted), matches.count);
+  rows.set(rowsOfDelta(dataset, accepted), matches.count);
   return inOrder(rows, budget);
 }
 
@@ -65,7 +65,7 @@ function everyRow(count: number): Int32Array {
   return rows;
 }
 
-function rowsOfTail({ count }: Dataset, accepted: TailMatches | undefined): Int32Array {
+function rowsOfDelta({ count }: Dataset, accepted: DeltaMatches | undefined): Int32Array {
   return (accepted?.rows ?? NONE).map((row) => count + row);
 }
 
@@ -94,7 +94,7 @@ export function inOrderOfHashes(rows: Int32Array, facts: Facts): Int32Array {
 /** Chooses the `limit` rows with the least hashes. */
 class LeastHashes {
   readonly #dataset: Dataset;
-  readonly #accepted: TailMatches | undefined;
+  readonly #accepted: DeltaMatches | undefined;
   readonly #limit: number;
   readonly #budget: Budget;
   /** No wanted row has a hash whose upper half is above it. */
@@ -104,7 +104,7 @@ class LeastHashes {
   readonly #halves: Uint16Array;
   #found = 0;
 
-  constructor(dataset: Dataset, accepted: TailMatches | undefined, limit: number, budget: Budget) {
+  constructor(dataset: Dataset, accepted: DeltaMatches | undefined, limit: number, budget: Budget) {
     this.#dataset = dataset;
     this.#accepted = accepted;
     this.#limit = limit;
@@ -135,12 +135,12 @@ class LeastHashes {
 
   #findAccepted(): void {
     if (this.#accepted === undefined) return;
-    const { tail, rows } = this.#accepted;
+    const { delta, rows } = this.#accepted;
     const { count } = this.#dataset;
     inStretches(this.#budget, 0, rows.length, HASHED, (from, to) => {
       for (let i = from; i < to; i++) {
         const row = rows[i]!;
-        this.#look(count + row, hashId(tail.id[row]!) >>> 16);
+        this.#look(count + row, hashId(delta.id[row]!) >>> 16);
       }
     });
   }

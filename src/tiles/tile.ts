@@ -1,11 +1,16 @@
-import type { Budget } from '../budget.js';
-import type { TailMatches } from '../dataset/tail.js';
+import type { Dataset } from '../index/dataset.js';
+import type { DeltaMatches } from '../index/delta.js';
+import type { Budget } from '../model/budget.js';
 import type { Box, Filters } from '../model/query.js';
+import type { Matches } from '../query/common/matches.js';
+import type { Scratch } from '../query/common/scratch.js';
 import type { Engine, Hints } from '../query/engine.js';
 import { clusterTile } from './clusters.js';
-import { boxOf } from './grid.js';
-import type { TileQuery } from './query.js';
-import { singlesTile } from './singles.js';
+import { boxOf, Grid, type TileQuery } from './grid.js';
+import { writeMeta } from './layer.js';
+import { writePoints } from './points.js';
+import { withinBudget } from './record-budget.js';
+import { thinOut } from './thin.js';
 
 const EMPTY: Uint8Array = new Uint8Array(0);
 
@@ -16,7 +21,7 @@ const EMPTY: Uint8Array = new Uint8Array(0);
 export function makeTile(
   engine: Engine,
   query: TileQuery,
-  accepted?: TailMatches,
+  accepted?: DeltaMatches,
   hints?: Hints,
   budget?: Budget,
 ): Uint8Array {
@@ -45,4 +50,30 @@ function searched({ address, limit }: TileQuery, filters: Filters): Filters {
 
 function isSame(a: Box, b: Box): boolean {
   return a.west === b.west && a.south === b.south && a.east === b.east && a.north === b.north;
+}
+
+/**
+ * A tile of at most `limit` points, each at its own place, and a layer that says how many were left
+ * out; empty where nothing matches.
+ */
+function singlesTile(
+  dataset: Dataset,
+  scratch: Scratch,
+  { address, limit = Infinity, fields }: TileQuery,
+  matches: Matches,
+  accepted: DeltaMatches | undefined,
+): Uint8Array {
+  const { budget } = scratch;
+  const count = matches.count + (accepted?.rows.length ?? 0);
+  if (count === 0) return EMPTY;
+  const least = thinOut(dataset, scratch, matches, accepted, limit);
+  const budgeted = withinBudget(dataset, accepted, least, fields, budget);
+  const { fitting, bytes } = budgeted;
+  const isWhole = fitting === budgeted.rows.length;
+  const rows = isWhole ? budgeted.rows : budgeted.rows.slice(0, fitting).sort();
+  const points = { rows, detailed: fitting, bytes, accepted, fields };
+  const tile: Uint8Array[] = [];
+  writePoints(tile, new Grid(address, 1), dataset, points, budget);
+  writeMeta(tile, { point_count: count, shown: rows.length, left_out: count - rows.length });
+  return Buffer.concat(tile);
 }

@@ -2,6 +2,8 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
+import { metricsOf } from '../support/operating.js';
+import { until } from '../support/wait.js';
 import { browserTest, LIST } from './shared.js';
 
 const CANVAS = '#map canvas';
@@ -111,12 +113,53 @@ async function viewOf(page: Page): Promise<{ center: [number, number]; zoom: num
   return JSON.parse(await page.evaluate<string>(`sessionStorage.getItem('waypost-map')`));
 }
 
+browserTest(
+  'a point is on the map after it was posted, without a reload',
+  async (visitor, service) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const post = async (lat: number, tags: readonly string[]): Promise<void> => {
+      const body = JSON.stringify({ lat, lon: 30, tags });
+      assert.is((await service.get(LIST, { method: 'POST', headers, body })).status, 201);
+    };
+    await visitor.visit([service.site], async (page) => {
+      await post(59, ['fresh']);
+      await page.goto(`${LIST}?bbox=20,50,40,70&tags=fresh`);
+      await drawn(page);
+      await page.evaluate('window.isSamePage = true');
+      const [before] = await summary(page);
+      await post(60, ['fresh']);
+      await until('it is there', async () => (await summary(page))[0] === before! + 1);
+      await Promise.all([post(61, ['fresh']), post(62, ['stale']), post(80, ['fresh'])]);
+      await until(
+        'and what fits the filters',
+        async () => (await summary(page))[0] === before! + 2,
+      );
+      assert.ok(await page.evaluate('window.isSamePage'));
+      // a tab that nobody sees has no stream, and catches up when it is seen again
+      const streams = async (): Promise<number> =>
+        (await metricsOf(service)).value('waypost_streams');
+      assert.is(await streams(), 1);
+      const see = (isHidden: boolean): Promise<unknown> =>
+        page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      `);
+      await see(true);
+      await until('the stream is closed', async () => (await streams()) === 0);
+      await post(63, ['fresh']);
+      await see(false);
+      await until('it has caught up', async () => (await summary(page))[0] === before! + 3);
+    });
+  },
+);
+
 browserTest('what is drawn filters the same part of the world', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
     await page.goto(`${LIST}?bbox=20,50,40,70`);
     await drawn(page);
+    const { zoom } = await viewOf(page);
     await page.getByRole('button', { name: 'Zoom in' }).click();
-    await page.waitForSelector('#map[data-state=drawing]');
+    await until('a nearer view', async () => (await viewOf(page)).zoom > zoom + 0.9);
     await drawn(page);
     const before = await viewOf(page);
     for (const [name, query] of [

@@ -1,18 +1,18 @@
 import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AT_ONCE } from '../../src/budget.js';
-import { buildDataset } from '../../src/dataset/build.js';
+import { buildDataset } from '../../src/index/build.js';
 import {
-  appendToTail,
-  continueTail,
-  createTail,
-  type Tail,
-  tailLength,
-} from '../../src/dataset/tail.js';
-import { createGeneration, type Generation } from '../../src/live/generation.js';
+  appendToDelta,
+  continueDelta,
+  createDelta,
+  type Delta,
+  deltaLength,
+} from '../../src/index/delta.js';
+import { AT_ONCE } from '../../src/model/budget.js';
 import { renderPoint } from '../../src/model/point.js';
-import { matchTail } from '../../src/query/tail.js';
+import { matchDelta } from '../../src/query/delta-match.js';
+import { createGeneration, type Generation } from '../../src/reload/generation.js';
 import { startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { acceptedOf, Meter, readerOf } from '../support/engine.js';
@@ -31,17 +31,17 @@ const notes = Array.from({ length: 40 }, (_, i): Note => {
   return { id: i + 1, lon, lat: 5, created: 1.6e15 + i, modified: 1.6e15 + i };
 });
 
-async function generationOf(count: number, tail: Tail): Promise<Generation> {
+async function generationOf(count: number, delta: Delta): Promise<Generation> {
   const dataset = await buildDataset(readerOf(notes.slice(0, count)));
-  return createGeneration({ dataset, extra: [], digest: DIGEST, loadedAt: 0, tail, journal: 'j' });
+  return createGeneration({ dataset, extra: [], digest: DIGEST, loadedAt: 0, delta, journal: 'j' });
 }
 
 /** A service of the first 20 notes that accepts the next ones. */
 async function start(answerCacheBytes = 0) {
-  const current = { generation: await generationOf(20, createTail(CAPACITY)) };
+  const current = { generation: await generationOf(20, createDelta(CAPACITY)) };
   const app = await startApp(current, answerCacheBytes);
   let count = 20;
-  let folded = 20;
+  let merged = 20;
   return {
     ...app,
     ask: (path: string, headers = {}): Promise<Reply> =>
@@ -50,21 +50,21 @@ async function start(answerCacheBytes = 0) {
       this.acceptNotes(notes.slice(count, count + more));
     },
     acceptNotes(more: readonly Note[]): void {
-      appendToTail(current.generation.tail!, acceptedOf(more, count));
+      appendToDelta(current.generation.delta!, acceptedOf(more, count));
       count += more.length;
     },
-    /** Whether a look for these tags in the tail costs more than a question may at once. */
+    /** Whether a look for these tags in the delta costs more than a question may at once. */
     takesLong(tagsAll: readonly string[]): boolean {
-      const tail = current.generation.tail!;
+      const delta = current.generation.delta!;
       const meter = new Meter(AT_ONCE);
-      matchTail(tail, { tagsAll }, 0, tailLength(tail), meter);
+      matchDelta(delta, { tagsAll }, 0, deltaLength(delta), meter);
       return meter.cost > AT_ONCE;
     },
-    /** Folds the first `most` rows of the tail into a new generation. */
-    async fold(most: number): Promise<void> {
-      const tail = current.generation.tail!;
-      folded += most;
-      current.generation = await generationOf(folded, continueTail(tail, most, CAPACITY));
+    /** Merges the first `most` rows of the delta into a new generation. */
+    async merge(most: number): Promise<void> {
+      const delta = current.generation.delta!;
+      merged += most;
+      current.generation = await generationOf(merged, continueDelta(delta, most, CAPACITY));
     },
   };
 }
@@ -122,7 +122,7 @@ test('a page is refused by If-Match once a point was added, by its snapshot alon
   const refused = await service.ask(next, { 'If-Match': name });
   assert.is(refused.status, 412);
   assert.is(refused.headers['waypost-snapshot'], '"0123456789abcdef.j.m"');
-  await service.fold(2);
+  await service.merge(2);
   for (const asked of ['0123456789abcdef', '"0123456789abcdef"', '"0123456789abcdef.j.m"']) {
     assert.is((await service.ask(next, { 'If-Match': asked })).status, 200, asked);
   }
@@ -146,7 +146,7 @@ test('If-Match takes the entity tag of an answer as long as the answer is the sa
   await service.close();
 });
 
-test('what clients have stays good when points are folded in', async () => {
+test('what clients have stays good when points are merged in', async () => {
   const service = await start();
   const nowhere = await service.ask(NOWHERE);
   const before = await service.ask(WEST);
@@ -154,7 +154,7 @@ test('what clients have stays good when points are folded in', async () => {
   const west = await service.ask(WEST);
   service.accept(1);
   const east = await service.ask(EAST);
-  await service.fold(2);
+  await service.merge(2);
   const states: [path: string, reply: Reply, status: number][] = [
     [NOWHERE, nowhere, 304],
     [WEST, before, 200],
@@ -168,7 +168,7 @@ test('what clients have stays good when points are folded in', async () => {
   assert.equal(idsOf(await service.ask(EAST)), idsOf(east));
   assert.is((await service.ask(EAST)).json<Envelope>().count, 12);
   service.accept(2);
-  await service.fold(3);
+  await service.merge(3);
   const again = await service.ask(NOWHERE, { 'If-None-Match': nowhere.headers['etag'] });
   assert.is(again.status, 304);
   assert.is((await service.ask(WEST)).json<Envelope>().count, 12);
@@ -196,8 +196,8 @@ test('tiles and pages for people keep their tags while posts come that they do n
   await check('again');
   service.accept(1);
   await check('beside a post');
-  await service.fold(1);
-  await check('after a fold');
+  await service.merge(1);
+  await check('after a merge');
   service.accept(1);
   for (const [i, path] of paths.slice(0, 2).entries()) {
     assert.is.not((await service.ask(path)).headers.etag, first[i]!.headers.etag, path);
@@ -205,7 +205,7 @@ test('tiles and pages for people keep their tags while posts come that they do n
   await service.close();
 });
 
-test('an answer that is kept is of its state, which a fold does not change', async () => {
+test('an answer that is kept is of its state, which a merge does not change', async () => {
   const service = await start(1_000_000);
   const { stats } = service;
   for (let i = 0; i < 3; i++) await service.ask(WEST);
@@ -215,7 +215,7 @@ test('an answer that is kept is of its state, which a fold does not change', asy
   assert.is(stats.cacheHits, 1);
   const kept = await service.ask(WEST);
   assert.is(stats.cacheHits, 2);
-  await service.fold(1);
+  await service.merge(1);
   await service.ask(WEST, { 'If-None-Match': kept.headers['etag'] });
   assert.is(stats.cacheHits, 3);
   const renewed = await service.ask(WEST, {

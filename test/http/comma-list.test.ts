@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../src/generate/random.js';
-import { joinList, splitList } from '../../src/http/request/comma-list.js';
+import { Random } from '../../src/cli/generate/random.js';
+import { joinList, splitList } from '../../src/http/request/query-string.js';
 import type { Filters } from '../../src/model/query.js';
 import type { Envelope } from '../support/client.js';
 import { type Note, scatterNotes } from '../support/notes.js';

@@ -22,11 +22,12 @@ testUnless(
       const journal = join(folder, 'points.journal');
       const flags = ['--snapshot', FIXTURE_POINTS, '--journal', journal];
       const service = await startService([...flags, '--posts-per-address', '0']);
+      const details: string[] = [];
       const post = async (comment: string): Promise<number> => {
         const body = JSON.stringify({ lat: '10.5', lon: '-20.25', comment });
         const headers = { 'Content-Type': 'application/json' };
         const reply = await service.get(POINTS, { method: 'POST', body, headers });
-        if (reply.status === 503) assert.type(reply.json<{ detail: string }>().detail, 'string');
+        if (reply.status === 503) details.push(reply.json<{ detail: string }>().detail);
         return reply.status;
       };
       const comments = async (): Promise<string[]> => {
@@ -47,6 +48,10 @@ testUnless(
         const { posts } = await readyOf(service);
         assert.is(posts.accepted, false);
         assert.match(posts.reason!, /^the journal fails: the disk /);
+        assert.ok(
+          details.every((one) => one.includes(`${posts.reason}; the same key may be`)),
+          details[0],
+        );
 
         allow('unlimited');
         await until('there is room', async () => (await readyOf(service)).posts.accepted);

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildDataset } from '../../src/dataset/build.js';
-import { createGeneration } from '../../src/live/generation.js';
+import { buildDataset } from '../../src/index/build.js';
+import { createGeneration } from '../../src/reload/generation.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { readerOf } from '../support/engine.js';

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createServiceMetrics } from '../../src/http/metrics.js';
-import { Cell } from '../../src/live/current.js';
-import { createReloadStats } from '../../src/live/reload/stats.js';
-import { createPostStats } from '../../src/posts/stats.js';
+import { createPostStats } from '../../src/posts/posts.js';
+import { Cell } from '../../src/reload/current.js';
+import { createReloadStats } from '../../src/reload/stats.js';
 import { ask } from '../support/client.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
@@ -97,6 +97,7 @@ test('whoever asks for metrics again and again shares what is collected', async 
     createReloadStats(),
     { behind: 0 },
     createPostStats(),
+    { open: 0, oldGenerations: 0, outcomes: {} },
   );
   metrics.add(async () => {
     collected++;

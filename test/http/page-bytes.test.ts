@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Dataset } from '../../src/dataset/dataset.js';
-import { createPageCopier } from '../../src/dataset/record-page.js';
-import { allocateRecords } from '../../src/dataset/records.js';
-import { PointRecords } from '../../src/http/formats/records.js';
-import { HttpError, pageTooLarge } from '../../src/http/request/errors.js';
-import { MAX_RECORD_BYTES } from '../../src/snapshot/block.js';
+import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
+import { PointRecords } from '../../src/http/formats/page-records.js';
+import { HttpError, pageTooLarge } from '../../src/http/request/http-error.js';
+import type { Dataset } from '../../src/index/dataset.js';
+import { createPageCopier } from '../../src/index/record-page.js';
+import { allocateRecords } from '../../src/index/records.js';
 import type { Envelope } from '../support/client.js';
 import { jsonOfPage } from '../support/html.js';
 import { startOwnService } from '../support/own-service.js';
@@ -102,7 +102,7 @@ test('1,100 of the longest records: nothing is copied to find out', () => {
   const before = process.memoryUsage().arrayBuffers;
   const page = new PointRecords(
     { records, count } as Dataset,
-    { rows, length: 1_000, tail: undefined },
+    { rows, length: 1_000, delta: undefined },
     createPageCopier(),
   );
   const { count: found, size } = page;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
+import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import type { Envelope, Reply } from '../support/client.js';
 import { jsonOfPage, shownText } from '../support/html.js';
 import { PNG } from '../support/images.js';

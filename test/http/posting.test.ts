@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { addToken } from '../../src/commands/token.js';
+import { addToken } from '../../src/cli/tokens.js';
 import { type Asked, type Envelope, exchange, type Reply, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';

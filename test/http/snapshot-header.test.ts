@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { allowsState } from '../../src/http/answer/conditions.js';
+import { allowsState } from '../../src/http/answer/validators.js';
 import type { Envelope } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
 import { until } from '../support/wait.js';

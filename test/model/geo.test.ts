@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { greatCircle, haversine } from '../../bench/support/great-circle.js';
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
 import {
   EARTH_RADIUS,
   FARTHEST,

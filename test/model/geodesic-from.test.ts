@@ -1,7 +1,7 @@
 import geographiclib from 'geographiclib-geodesic';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
 import { geodesic } from '../../src/model/geo.js';
 import { GeodesicFrom } from '../../src/model/geodesic-from.js';
 import { at } from '../support/place.js';

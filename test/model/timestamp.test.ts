@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { InputError } from '../../src/model/quote.js';
 import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatUtc, parseQueryTime, parseTimestamp } from '../../src/model/timestamp.js';
 
@@ -238,7 +239,7 @@ test('an unknown time zone is refused by name', async () => {
     await openTimeZone('Europe/Nowhere');
     assert.unreachable();
   } catch (error) {
-    assert.instance(error, RangeError);
+    assert.instance(error, InputError);
     assert.match((error as Error).message, /europe\/nowhere/i);
   }
 });

@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { packSnapshot } from '../../src/commands/pack.js';
-import { rankOf } from '../../src/dataset/order.js';
-import { tailLength, tailRowOf } from '../../src/dataset/tail.js';
-import { Cell } from '../../src/live/current.js';
-import { createBuilder } from '../../src/live/reload/build.js';
-import { Tails } from '../../src/live/tails.js';
-import type { Draft } from '../../src/model/draft.js';
+import { packSnapshot } from '../../src/cli/pack.js';
+import type { Watermark } from '../../src/formats/snapshot.js';
+import { deltaLength, deltaRowOf } from '../../src/index/delta.js';
+import { rankOf } from '../../src/index/order.js';
+import type { Draft } from '../../src/model/point.js';
 import { UTC } from '../../src/model/time-zone.js';
 import { acceptedOf, adopt, Retired } from '../../src/posts/adopt.js';
 import { createPostClock } from '../../src/posts/clock.js';
+import { createPostStats } from '../../src/posts/posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
-import { createPostStats } from '../../src/posts/stats.js';
 import { PostWriter } from '../../src/posts/writer.js';
-import type { Watermark } from '../../src/snapshot/snapshot.js';
+import { createBuilder } from '../../src/reload/build.js';
+import { Cell } from '../../src/reload/current.js';
+import { Deltas } from '../../src/reload/deltas.js';
 import { withFolder } from '../support/native.js';
 import { until } from '../support/wait.js';
 
@@ -35,13 +35,13 @@ async function start(folder: string) {
   const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
   const journal = await openJournal(join(folder, 'points.journal'));
   const current = new Cell();
-  const tails = new Tails({ current, logger });
+  const deltas = new Deltas({ current, logger });
   const clock = createPostClock(journal.state.lastTime, UTC);
   const stats = createPostStats();
-  const writer = new PostWriter({ journal, visible: tails, media: undefined, clock, stats });
-  journal.changed((posts) => tails.append(posts.map(acceptedOf)));
+  const writer = new PostWriter({ journal, visible: deltas, media: undefined, clock, stats });
+  journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
   const retired = new Retired(journal, logger);
-  const adopter = { journal, writer, tails, retired, logger };
+  const adopter = { journal, writer, deltas, retired, logger };
   let files = 0;
   /** Serves these records, and those of posts; packed with a watermark where there is one. */
   async function serve(records: readonly string[], watermark?: Watermark): Promise<void> {
@@ -66,20 +66,20 @@ async function start(folder: string) {
     return reply;
   }
   const shows = (id: number): boolean => {
-    const { engine, tail } = current.generation;
-    const isInTail = tailRowOf(tail!, id, tailLength(tail!)) >= 0;
-    return isInTail || rankOf(engine.dataset.byId, id) >= 0;
+    const { engine, delta } = current.generation;
+    const isInDelta = deltaRowOf(delta!, id, deltaLength(delta!)) >= 0;
+    return isInDelta || rankOf(engine.dataset.byId, id) >= 0;
   };
   /** Ids of the points beside the snapshot, ascending. */
   const waiting = (): number[] => {
-    const { id, published } = current.generation.tail!;
+    const { id, published } = current.generation.delta!;
     return [...id.subarray(0, published[0])].sort((a, b) => a - b);
   };
   const close = async (): Promise<void> => {
     retired.close();
     await journal.close();
   };
-  const merges = (): number => tails.state.merges;
+  const merges = (): number => deltas.state.merges;
   return { journal, retired, logs, serve, post, shows, waiting, merges, close };
 }
 

@@ -13,8 +13,8 @@ test('numbers posts from 1, keeps them and what follows from them', async () => 
     const first = open();
     assert.equal(first.head.lastSequence, 0);
     assert.match(first.head.name, /^[0-9a-f]{16}$/);
-    assert.equal(first.append([newPost(7), newPost(8)]), [{ sequence: 1 }, { sequence: 2 }]);
-    assert.equal(first.append([newPost(3)]), [{ sequence: 3 }]);
+    assert.equal(first.append([newPost(7), newPost(8)]), [1, 2]);
+    assert.equal(first.append([newPost(3)]), [3]);
     first.close();
     const again = open();
     assert.is(all(again), '1:7 2:8 3:3');
@@ -40,9 +40,9 @@ test('fails the post whose key was used, and no other of its batch', async () =>
       newPost(3, '- a'),
       newPost(4, '- b'),
     ]);
-    assert.equal(one, { sequence: 2 });
-    assert.is((two as { earlier: Post }).earlier.id, 1);
-    assert.is((three as { earlier: Post }).earlier.id, 2);
+    assert.equal(one, 2);
+    assert.is((two as Post).id, 1);
+    assert.is((three as Post).id, 2);
     assert.is(all(store), '1:1 2:2');
     assert.equal(store.find('- b')?.key, keyOf('- b'));
     assert.is(store.find('- c'), undefined);
@@ -72,6 +72,35 @@ test('gives posts other ids under sequences of their own, keys included', async 
   });
 });
 
+test('tells behind which sequence all posts are kept, also after a restart', async () => {
+  await withStore((_path, open) => {
+    let store = open();
+    const after = (sequence: number): void => {
+      assert.is(store.keptAfter, sequence);
+      store.close();
+      store = open();
+      assert.is(store.keptAfter, sequence, 'after a restart');
+    };
+    after(0);
+    store.append(Array.from({ length: 5 }, (_, i) => newPost(i + 1)));
+    after(0);
+    store.prune([2, 99]);
+    after(2);
+    store.move(new Map([[4, 14]]));
+    assert.is(store.keptAfter, 2, 'what has moved is there');
+    store.prune([6]);
+    after(6);
+    store.append([newPost(20)]);
+    after(6);
+    store.prune([1, 3, 5]);
+    after(6);
+    store.prune([7]);
+    after(7);
+    store.append([newPost(21)]);
+    after(7);
+  });
+});
+
 test('forgets posts and their keys, and never gives their sequences again', async () => {
   await withStore((_path, open) => {
     const store = open();
@@ -81,7 +110,7 @@ test('forgets posts and their keys, and never gives their sequences again', asyn
     assert.is(store.find('- a'), undefined);
     store.close();
     const next = open();
-    assert.equal(next.append([newPost(9, '- a')]), [{ sequence: 4 }]);
+    assert.equal(next.append([newPost(9, '- a')]), [4]);
     assert.is(next.head.nextId, 10);
   });
 });

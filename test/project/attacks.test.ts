@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ATTACKS, attackOf } from '../../bench/attacks/kinds.js';
-import { answerReader } from '../../bench/attacks/sockets.js';
+import { answerReader } from '../../bench/generators/answers.js';
 
 const ANSWERS = [
   'HTTP/1.1 200 OK\r\nContent-Length: 7\r\nX: y\r\n\r\n\r\n\r\nabc',
@@ -26,6 +26,18 @@ test('an answer counts once it is whole', () => {
   read(Buffer.from(ANSWERS[0]!.slice(0, -1)));
   assert.equal(found, []);
   read(Buffer.from('c'));
+  assert.equal(found, ['200']);
+});
+
+test('an answer in chunks counts with its last one', () => {
+  const found: string[] = [];
+  const read = answerReader((status) => found.push(status));
+  const bytes = Buffer.from(
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+  );
+  for (const byte of bytes.subarray(0, -1)) read(Buffer.of(byte));
+  assert.equal(found, []);
+  read(bytes.subarray(-1));
   assert.equal(found, ['200']);
 });
 

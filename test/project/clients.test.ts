@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read, section } from '../support/documents.js';
+import { withoutGdal } from '../support/gdal.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
@@ -64,6 +65,12 @@ testUnless(
     }
   },
 );
+
+testUnless(withoutGdal(), 'GDAL takes an export as the page shows', async () => {
+  const [commands] = snippets('Files', 'sh');
+  const { stdout } = await run('sh', ['-ec', commands!], { cwd: home });
+  assert.is(stdout.replaceAll('\n\n', '\n').trim(), printed('Files')[0]!.trim());
+});
 
 test('the code in JavaScript prints what the page shows', async () => {
   const [code] = snippets('JavaScript', 'js');

@@ -68,7 +68,7 @@ test('a folder imports only from earlier rows of the table, so that there is no 
 test('the files and folders that ARCHITECTURE.md names exist', () => {
   const text = read('docs/ARCHITECTURE.md');
   const named = [
-    ...text.matchAll(/`([a-z-]+(?:\/[a-z-]+)+)`|[│▼] ((?:live|http|query|dataset)\/[a-z/-]+)/g),
+    ...text.matchAll(/`([a-z-]+(?:\/[a-z-]+)+)`|[│▼] ((?:reload|http|query|index)\/[a-z/-]+)/g),
   ];
   assert.ok(named.length > 0);
   for (const [, quoted, drawn] of named) {

@@ -2,18 +2,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { createRequestStats } from '../../src/http/answer/request-stats.js';
 import { createBacklog } from '../../src/http/backlog.js';
 import { createCutCounts } from '../../src/http/limits.js';
-import { createServiceMetrics } from '../../src/http/metrics.js';
+import { createServiceMetrics, createThreadMetrics } from '../../src/http/metrics.js';
 import { FILTER_PARAMETERS } from '../../src/http/request/filters.js';
-import { POINTS_PARAMETERS } from '../../src/http/request/params.js';
-import { TILE_PARAMETERS } from '../../src/http/request/tile.js';
-import { createRequestMetrics } from '../../src/http/thread-metrics.js';
-import { Cell } from '../../src/live/current.js';
-import { createReloadStats } from '../../src/live/reload/stats.js';
-import { createPostStats } from '../../src/posts/stats.js';
-import { SERVE_SETTINGS } from '../../src/settings/table.js';
+import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
+import { TILE_PARAMETERS } from '../../src/http/request/tile-parameters.js';
+import { createPostStats } from '../../src/posts/posts.js';
+import { Cell } from '../../src/reload/current.js';
+import { createReloadStats } from '../../src/reload/stats.js';
 import type { Envelope } from '../support/client.js';
 import {
   code,
@@ -28,25 +27,22 @@ import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
 
 const README = read('README.md');
+const PARAMETERS = read('docs/parameters.md');
 const OPERATIONS = read('docs/operations.md');
 const SOURCE = sourceFiles()
   .map(({ text }) => text)
   .join('\n');
 
-test('the README lists every setting of serve as it is, in order', () => {
-  const listed = rows(section(README, 'Settings')).map(([flag, environment, fallback, text]) => [
-    code(flag),
-    code(environment),
-    fallback === 'required' || fallback === 'none' ? fallback : code(fallback),
-    text?.replaceAll('`', ''),
-  ]);
-  const actual = SERVE_SETTINGS.map(({ flag, environment, fallback, required, help }) => [
-    flag,
-    environment,
-    fallback ?? (required === true ? 'required' : 'none'),
-    help,
-  ]);
-  assert.equal(listed, actual);
+test('docs/settings.md has the table of the settings of serve', () => {
+  const rows = SERVE_SETTINGS.map(({ flag, environment, fallback, required, help }) => {
+    const otherwise = fallback === undefined ? (required ? 'required' : 'none') : `\`${fallback}\``;
+    // what Markdown would read as its own, and other flags
+    const text = help.replaceAll(/--[a-z-]+|\S*[*{<][^\s;,]*/g, (word) => `\`${word}\``);
+    return `| \`${flag}\` | \`${environment}\` | ${otherwise} | ${text} |`;
+  });
+  const head = '| flag | environment | default | what it does |\n| --- | --- | --- | --- |';
+  const table = [head, ...rows, ''].join('\n');
+  assert.ok(read('docs/settings.md').endsWith(`\n\n${table}`), `it must end with:\n${table}`);
 });
 
 test('no document names a flag or an environment variable that does not exist', () => {
@@ -80,8 +76,8 @@ const FOREIGN_FLAGS = new Set([
   '--omit',
 ]);
 
-test('the README lists every parameter of the points, in order, with its example', () => {
-  const listed = rows(section(README, 'Parameters')).map(([name, , example]) => [
+test('docs/parameters.md lists every parameter of the points, in order, with its example', () => {
+  const listed = rows(section(PARAMETERS, 'Parameters')).map(([name, , example]) => [
     code(name),
     code(example),
   ]);
@@ -91,11 +87,10 @@ test('the README lists every parameter of the points, in order, with its example
   );
 });
 
-test('the README lists what tiles are asked for by, besides filters', () => {
-  const listed = rows(section(README, 'Map tiles')).map(([name, , example]) => [
-    code(name),
-    code(example),
-  ]);
+test('docs/maps.md lists what tiles are asked for by, besides filters', () => {
+  const listed = rows(section(read('docs/maps.md'), 'Asking for a tile')).map(
+    ([name, , example]) => [code(name), code(example)],
+  );
   const own = TILE_PARAMETERS.filter((one) => !FILTER_PARAMETERS.includes(one));
   assert.equal(
     listed,
@@ -138,9 +133,12 @@ test('no relative link leads nowhere', () => {
 test('the operations page lists every metric with its type and labels', () => {
   // the service is asked only when metrics are collected
   const registries = [
-    createServiceMetrics(new Cell(), createReloadStats(), { behind: 0 }, createPostStats())
-      .registry,
-    createRequestMetrics({
+    createServiceMetrics(new Cell(), createReloadStats(), { behind: 0 }, createPostStats(), {
+      open: 0,
+      oldGenerations: 0,
+      outcomes: {},
+    }).registry,
+    createThreadMetrics({
       thread: 0,
       stats: createRequestStats(),
       connections: { size: 0 },
@@ -168,7 +166,8 @@ test('the operations page lists every metric with its type and labels', () => {
   }
   const names = listed.map(([cell]) => code(cell));
   for (const name of actual.keys()) assert.ok(names.includes(name), `${name} is not listed`);
-  for (const { path, text } of documents()) {
+  const alerts = { path: 'deploy/alerts.yaml', text: read('deploy/alerts.yaml') };
+  for (const { path, text } of [...documents(), alerts]) {
     for (const [name] of text.matchAll(/\bwaypost_[a-z_]+[a-z]\b/g)) {
       const family = name.replace(/_(?:bucket|sum|count)$/, '');
       assert.ok(actual.has(name) || actual.has(family), `${path} names ${name}`);
@@ -230,7 +229,7 @@ test('the questions of the README have the answers that it shows', async () => {
       const first = { ...answer, results: answer.results.slice(0, 1) };
       // compared as values: the README breaks lines
       assert.equal(JSON.parse(shown!.replace(/,…\]\}\s*$/, ']}')), first, target);
-      const names = [...README.matchAll(/"([0-9a-f]{16})[."]/g)].map(([, name]) => name);
+      const names = [...PARAMETERS.matchAll(/"([0-9a-f]{16})[."]/g)].map(([, name]) => name);
       const [snapshot] = /\w+/.exec(reply.headers['waypost-snapshot'] as string)!;
       assert.equal([...new Set(names)], [snapshot]);
     }

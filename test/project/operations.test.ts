@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LATENCY_BOUNDS } from '../../src/http/answer/request-stats.js';
-import { MVT } from '../../src/http/formats/mvt.js';
-import { POINT_FORMATS } from '../../src/http/formats/table.js';
-import { createReloadStats } from '../../src/live/reload/stats.js';
-import { isSnapshotName } from '../../src/live/source/names.js';
+import { POINT_FORMATS } from '../../src/http/routes/subjects.js';
+import { MVT } from '../../src/http/routes/tile-views.js';
+import { isSnapshotName } from '../../src/reload/source/names.js';
+import { createReloadStats } from '../../src/reload/stats.js';
 import { read, rows, section, sourceFiles } from '../support/documents.js';
 
 const PAGE = read('docs/operations.md');
@@ -83,9 +83,7 @@ const AMOUNTS: readonly (readonly [words: string, constant: string])[] = [
   ['closed after half a second', 'NOTICE_MS = 500;'],
   ['has not ended two seconds after', 'GRACE_MS = 2_000;'],
   ['one a core and eight at most', 'MOST_AUTO_WORKERS = 8;'],
-  ['262,142 as JSON', 'MAX_RECORD_BYTES = 262_142;'],
   ['without a word with 141', 'READER_LEFT = 141;'],
-  ['| 2 a thread ', 'MAX_UNDER_WAY = 2;'],
 ];
 
 test('amounts that the page names are those of the source', () => {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SERVE_SETTINGS } from '../../src/settings/table.js';
+import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { read, rows, section } from '../support/documents.js';
 
 const LIMITS = rows(section(read('docs/security.md'), 'Limits'));

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Budget, EXCEEDED, inStretches } from '../../src/budget.js';
+import { Budget, EXCEEDED, inStretches } from '../../src/model/budget.js';
 import type { Query } from '../../src/model/query.js';
 import type { Answer, Engine, Hints } from '../../src/query/engine.js';
 import { everyHint } from '../support/compare.js';
@@ -58,22 +58,22 @@ test('a query that exceeds its budget leaves nothing to the next, wherever it is
   const ways = ['walk', 'mark', 'select'] as const;
   const wanted = run(engine, heavy);
   let givenUp = 0;
-  for (const way of ways) {
+  for (const accessPath of ways) {
     const whole = new Meter(LITTLE);
-    run(engine, heavy, { way }, whole);
+    run(engine, heavy, { accessPath }, whole);
     for (let amount = LITTLE; amount < whole.cost; amount += whole.cost / 40) {
       // what is expected to cost more is begun nevertheless
       const budget = new Budget(amount);
       budget.expect = () => {};
       try {
-        run(engine, heavy, { way }, budget);
+        run(engine, heavy, { accessPath }, budget);
       } catch (error) {
         assert.is(error, EXCEEDED);
         givenUp++;
       }
       for (const other of ways) {
-        const label = `${way}, ${amount} of ${whole.cost}, then ${other}`;
-        assert.equal(run(engine, heavy, { way: other }), wanted, label);
+        const label = `${accessPath}, ${amount} of ${whole.cost}, then ${other}`;
+        assert.equal(run(engine, heavy, { accessPath: other }), wanted, label);
       }
     }
   }

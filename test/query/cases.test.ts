@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FARTHEST, geodesic } from '../../src/model/geo.js';
 import type { Filters, Ordering } from '../../src/model/query.js';
-import { chooseWay } from '../../src/query/common/plan.js';
+import { chooseAccessPath } from '../../src/query/common/plan.js';
 import { engineOf, idsOf } from '../support/engine.js';
 import type { Note } from '../support/notes.js';
 
@@ -124,8 +124,8 @@ test('matches that all lie at the far end of the order are found, where a walk g
     modified: -i * 1e6,
   }));
   const large = await engineOf(all);
-  assert.is(chooseWay(10, share, count, 'windows').way, 'walk');
-  assert.ok(chooseWay(10, share, count, 'windows').most < count - share);
+  assert.is(chooseAccessPath(10, share, count, 'windows').accessPath, 'walk');
+  assert.ok(chooseAccessPath(10, share, count, 'windows').most < count - share);
   const late = { after: (count - share) * 1e6, before: Infinity };
   const early = { after: -Infinity, before: (share - 1) * 1e6 };
   for (const [createdAt, first] of [

@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Budget } from '../../src/budget.js';
+import { Budget } from '../../src/model/budget.js';
 import type { Filters } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
 import { takeKeyset } from '../../src/query/keyset.js';
-import { acceptedMatches, engineOf, idsOf, Meter, tailOf } from '../support/engine.js';
+import { acceptedMatches, deltaOf, engineOf, idsOf, Meter } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -12,9 +12,9 @@ import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 const SEED = 31;
 const notes = scatterNotes(SEED, 9_000);
 const SERVED = 8_700;
-const tail = tailOf(notes.slice(SERVED));
+const delta = deltaOf(notes.slice(SERVED));
 
-/** All pages, one behind the other, each with the first `lengths` rows of the tail. */
+/** All pages, one behind the other, each with the first `lengths` rows of the delta. */
 function pages(
   engine: Engine,
   filters: Filters,
@@ -24,11 +24,11 @@ function pages(
 ): number[] {
   const ids: number[] = [];
   for (let after: number | undefined = 0; after !== undefined; ) {
-    const accepted = acceptedMatches(tail, lengths.shift() ?? notes.length - SERVED, filters);
+    const accepted = acceptedMatches(delta, lengths.shift() ?? notes.length - SERVED, filters);
     const page = takeKeyset(engine, { filters, after, limit }, accepted, budget());
     const { rows, next } = page;
     assert.ok(rows.length === limit || (next === undefined && rows.length < limit));
-    ids.push(...idsOf(engine.dataset, rows, rows.length, page.tail));
+    ids.push(...idsOf(engine.dataset, rows, rows.length, page.delta));
     if (next !== undefined) assert.is(next, ids.at(-1));
     after = next;
   }

@@ -32,8 +32,8 @@ test('rows of a window are told by the marks of a region as by a test of each', 
       const expected = page({ driver: 'createdAt' });
       const label = JSON.stringify({ filters, ordering });
       assert.ok(expected[0] > 100 && expected[0] <= 1_201, `${expected[0]}: ${label}`);
-      for (const way of ['walk', 'mark', 'select'] as const) {
-        assert.equal(page({ way }), expected, label);
+      for (const accessPath of ['walk', 'mark', 'select'] as const) {
+        assert.equal(page({ accessPath }), expected, label);
         assert.equal(page({ driver: 'region' }), expected, `after ${label}`);
       }
     }

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { recordBytes } from '../../src/dataset/records.js';
+import { recordBytes } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
 import { allPages, assertHints, assertNotes, assertPage } from '../support/compare.js';
 import { engineOf, idsOf } from '../support/engine.js';

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parsePolygon } from '../../src/http/request/polygon.js';
+import { parsePolygon } from '../../src/http/request/areas.js';
 import type { Filters, Ordering, Polygon } from '../../src/model/query.js';
-import { acceptedMatches, engineOf, idsOf, tailOf } from '../support/engine.js';
+import { acceptedMatches, deltaOf, engineOf, idsOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { PlainPolygon, textOfRings, type WrittenRing } from '../support/plain-polygon.js';
@@ -13,7 +13,7 @@ const SEED = 21;
 const SERVED = 9_000;
 const notes = scatterNotes(SEED, 9_600);
 const engine = await engineOf(notes.slice(0, SERVED));
-const tail = tailOf(notes.slice(SERVED));
+const delta = deltaOf(notes.slice(SERVED));
 const oracle = new Oracle(notes);
 
 /** A polygon of twelve places around a note, every other one as near as `shape` says. */
@@ -31,11 +31,11 @@ function around({ lon, lat }: Note, size: number, shape: number): WrittenRing[] 
 }
 
 function allIds(filters: Filters, ordering: Ordering): number[] {
-  const accepted = acceptedMatches(tail, notes.length - SERVED, filters);
+  const accepted = acceptedMatches(delta, notes.length - SERVED, filters);
   const ids: number[] = [];
   for (let page = 1, pageCount = 1; page <= pageCount; page++) {
     const answer = engine.run({ filters, ordering, page, pageSize: 1000 }, {}, accepted)!;
-    ids.push(...idsOf(engine.dataset, answer.rows, answer.length, answer.tail));
+    ids.push(...idsOf(engine.dataset, answer.rows, answer.length, answer.delta));
     pageCount = answer.pageCount;
     assert.ok(answer.count <= notes.length && answer.count >= ids.length);
   }

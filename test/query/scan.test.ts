@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Filters } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
 import { everyHint } from '../support/compare.js';
-import { acceptedMatches, engineOf, idsOf, Meter, tailOf } from '../support/engine.js';
+import { acceptedMatches, deltaOf, engineOf, idsOf, Meter } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -38,7 +38,7 @@ test('a scan visits each match once, whatever is gone through, and however short
   for (let index = 0; index < COMBINATIONS; index++) {
     const { filters } = randomQuestion(SEED, index, notes);
     const expected = oracle.find(filters, 'id').notes.map(({ id }) => id);
-    for (const { driver } of everyHint(filters).filter(({ way }) => way === 'walk')) {
+    for (const { driver } of everyHint(filters).filter(({ accessPath }) => accessPath === 'walk')) {
       const label = `seed ${SEED}, question ${index}, ${driver}: ${JSON.stringify(filters)}`;
       const whole = visitor();
       const hints = driver === undefined ? {} : { driver };
@@ -53,12 +53,12 @@ test('a scan visits each match once, whatever is gone through, and however short
 });
 
 test('accepted points come last, each once, neighbours as one run', () => {
-  const tail = tailOf(notes.slice(0, 300));
+  const delta = deltaOf(notes.slice(0, 300));
   const { count } = engine.dataset;
   for (const filters of [{}, { isProcessed: true }, { createdAt: { after: 0, before: 1.6e15 } }]) {
     const own = visitor();
     engine.scan(filters, own.visit);
-    const accepted = acceptedMatches(tail, 300, filters)!;
+    const accepted = acceptedMatches(delta, 300, filters)!;
     const both = visitor();
     const found = engine.scan(filters, both.visit, {}, accepted);
     assert.is(found, own.rows.length + accepted.rows.length);
@@ -112,7 +112,7 @@ test('a visitor that throws ends a scan, which leaves nothing to the next query'
     throw new RangeError('enough');
   };
   assert.throws(() => engine.scan(filters, stop), 'enough');
-  const { count } = engine.run(query, { way: 'mark' })!;
+  const { count } = engine.run(query, { accessPath: 'mark' })!;
   assert.is(count, oracle.find(filters, 'id').notes.length);
 });
 

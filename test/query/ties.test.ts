@@ -1,5 +1,5 @@
 import { test } from 'uvu';
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
 import type { Filters, Ordering } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
 import { allPages, assertHints, assertNotes, assertPage } from '../support/compare.js';
@@ -66,7 +66,12 @@ test('ties go by id through all pages, whichever way they are found', () => {
   for (const [filter, ordering] of filters) {
     const expected = oracle.find(filter, ordering);
     for (const pageSize of [997, 1000]) {
-      for (const hints of [{}, { way: 'walk' }, { way: 'mark' }, { way: 'select' }] as const) {
+      for (const hints of [
+        {},
+        { accessPath: 'walk' },
+        { accessPath: 'mark' },
+        { accessPath: 'select' },
+      ] as const) {
         const label = `${JSON.stringify(filter)} by ${ordering}, ${JSON.stringify(hints)}`;
         const ids = allPages(engine, { filters: filter, ordering, pageSize }, hints);
         assertNotes(ids, expected.notes, expected, label);

@@ -3,8 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sharedArray } from '../../src/common-array.js';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
+import { sharedArray } from '../../src/index/shared-array.js';
 import { holdConnections } from '../../src/serving/connections.js';
 import { until } from '../support/wait.js';
 

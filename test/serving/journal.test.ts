@@ -1,13 +1,17 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isSnapshotName } from '../../src/live/source/names.js';
 import { JournalUnwritable } from '../../src/posts/journal.js';
-import { openConfiguredJournal } from '../../src/serving/journal.js';
+import { isSnapshotName } from '../../src/reload/source/names.js';
+import { openConfiguredJournal } from '../../src/serving/intake.js';
+import { FIRST_NOTE } from '../support/kept-posts.js';
 import { withFolder } from '../support/native.js';
 import { refusal } from '../support/rows.js';
+import { runCommand } from '../support/service.js';
 
 const logs: Record<string, unknown>[] = [];
 const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
@@ -95,6 +99,28 @@ test('a journal that another process owns is waited for, and then refused', asyn
     const second = open(folder, path, 20_000);
     await first!.close();
     await (await second)!.close();
+  });
+});
+
+test('a start that fails ends the process, although it owns a journal by then', async () => {
+  await withFolder(async (folder) => {
+    const [bad, good] = [join(folder, 'bad'), join(folder, 'good')];
+    writeFileSync(bad, 'garbage\n');
+    writeFileSync(good, FIRST_NOTE);
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const at = ['--host', '127.0.0.1', '--listen-timeout', '0', '--port'];
+    for (const [flags, reason] of [
+      [['--snapshot', bad, ...at, '0'], /bad: begins with/],
+      [['--snapshot', good, ...at, `${port}`], /something else listens there/],
+      [['--snapshot', good, ...at, '0', '--operations-port', `${port}`], /something else listens/],
+    ] as const) {
+      const { code, stderr } = await runCommand(['serve', ...flags], { WAYPOST_JOURNAL: '' });
+      assert.is(code, 1);
+      assert.match(stderr, reason);
+    }
+    taken.close();
   });
 });
 

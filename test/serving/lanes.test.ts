@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sharedArray } from '../../src/common-array.js';
-import { buildDataset } from '../../src/dataset/build.js';
+import type { ServeSettings } from '../../src/cli/settings/values.js';
 import type { LaneAnswer, LaneQuestion } from '../../src/http/answer/question.js';
-import { createGeneration, type Generation, identityOf } from '../../src/live/generation.js';
+import { buildDataset } from '../../src/index/build.js';
+import { sharedArray } from '../../src/index/shared-array.js';
 import type { Query } from '../../src/model/query.js';
+import { createGeneration, type Generation, identityOf } from '../../src/reload/generation.js';
 import { createLanes, type Lanes } from '../../src/serving/lanes.js';
-import type { ServeSettings } from '../../src/settings/setting.js';
 import { readerOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 

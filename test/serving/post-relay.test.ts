@@ -6,7 +6,7 @@ import {
   createPostTaker,
   type RelayedPost,
   type RelayedReply,
-} from '../../src/serving/post-relay.js';
+} from '../../src/serving/messages.js';
 
 function request(user: number): PostRequest {
   return { draft: { problems: {} }, user, address: '', key: undefined, upload: undefined };

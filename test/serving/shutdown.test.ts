@@ -4,8 +4,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sharedArray } from '../../src/common-array.js';
-import { drain } from '../../src/serving/shutdown.js';
+import { sharedArray } from '../../src/index/shared-array.js';
+import { drain } from '../../src/serving/connections.js';
 import type { ClientStart } from '../support/starved-client.js';
 
 const NOTICE_MS = 50;

@@ -118,7 +118,7 @@ const memory: Fault = {
     const failed = /^waypost_reloads_total\{outcome="failed"\} (\d+)/m;
     const before = await arena.metric(failed);
     replaceFile(arena.notifications, `${many.join('\n')}\n`);
-    await until('a build fails', async () => (await arena.metric(failed)) > before, 60_000);
+    await until('a build fails', async () => (await arena.metric(failed)) > before, 180_000);
     replaceFile(arena.notifications, `${NOTIFICATION}\n`);
     await arena.putNext();
     await arena.served('after a build ran out of memory');

@@ -7,7 +7,7 @@ import { ATTACKS } from '../../bench/attacks/kinds.js';
 import type { Attack } from '../../bench/attacks/material.js';
 import { type RunningAttack, startAttack } from '../../bench/attacks/start.js';
 import { benchRandom } from '../../bench/places.js';
-import type { Random } from '../../src/generate/random.js';
+import type { Random } from '../../src/cli/generate/random.js';
 import { type Load, startLoad } from '../support/load.js';
 import type { LoadResult } from '../support/load-client.js';
 import { BASE_COUNT, countOf } from '../support/marked.js';
@@ -26,6 +26,8 @@ const PATIENCE_MS = 60_000;
 /** Memory of the end beside that after every attack was there once. */
 const MOST_GROWTH = 1.3;
 const random = benchRandom(SEED, 400);
+/** Posts would change how many points there are: the benches attack with them. */
+const ATTACKING = ATTACKS.filter(({ isPosting }) => isPosting !== true);
 let arena: Arena;
 let loads: Load[] = [];
 let running: RunningAttack[] = [];
@@ -74,7 +76,7 @@ test.before(async () => {
 });
 
 test('ordinary clients notice neither attacks nor faults, and memory stays flat', async () => {
-  for (const attack of shuffled(ATTACKS, random)) {
+  for (const attack of shuffled(ATTACKING, random)) {
     await startClients();
     const one = await begin(attack);
     await delay(WARMUP_MS);
@@ -86,7 +88,7 @@ test('ordinary clients notice neither attacks nor faults, and memory stays flat'
   await arena.served('after every attack');
   const warm = arena.memory();
 
-  const attacks = shuffled(ATTACKS, random);
+  const attacks = shuffled(ATTACKING, random);
   for (const [turn, fault] of shuffled(FAULTS, random).entries()) {
     if (fault.skipped !== undefined) {
       console.log(`skipped: ${fault.name}: ${fault.skipped}`);

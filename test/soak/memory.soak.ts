@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_BLOCK_POINTS } from '../../src/snapshot/block.js';
-import { openSnapshot } from '../../src/snapshot/files/open.js';
+import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
+import { openSnapshot } from '../../src/formats/files/open.js';
 import { withFolder } from '../support/native.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pack } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { InputError } from '../../src/errors.js';
-import { openNative } from '../../src/snapshot/native/read.js';
+import { openNative } from '../../src/formats/native/read.js';
+import { InputError } from '../../src/model/quote.js';
 import { frame, framesOf, uint32 } from '../support/forge.js';
 import { readTwoPass, refused, withFolder, withSample } from '../support/native.js';
 

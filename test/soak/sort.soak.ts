@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/formats/block.js';
+import { type SortOptions, sortBlocks } from '../../src/formats/native/sort.js';
 import { renderPoint } from '../../src/model/point.js';
-import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/snapshot/block.js';
-import { type SortOptions, sortBlocks } from '../../src/snapshot/native/sort.js';
 import { isKdSorted, kdSorted } from '../support/kd-order.js';
 import { blockOf, point } from '../support/native.js';
 import { pointOf, scatterNotes } from '../support/notes.js';

@@ -5,11 +5,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sharedArray } from '../../src/common-array.js';
-import { Cell } from '../../src/live/current.js';
-import { createBuilder } from '../../src/live/reload/build.js';
+import type { ServeSettings } from '../../src/cli/settings/values.js';
+import { sharedArray } from '../../src/index/shared-array.js';
+import { createBuilder } from '../../src/reload/build.js';
+import { Cell } from '../../src/reload/current.js';
 import { startThreads } from '../../src/serving/threads.js';
-import type { ServeSettings } from '../../src/settings/setting.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
 import { putTogether, takeApart } from '../support/forge.js';
 import { startLoad } from '../support/load.js';
@@ -195,6 +195,7 @@ test('a thread that cannot serve is heard of', async () => {
   const shared = {
     settings,
     counts: sharedArray(Int32Array, 2),
+    streams: sharedArray(Int32Array, 1),
     tokens: { table: new Map() },
     logDescriptor: 1,
   };

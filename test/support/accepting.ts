@@ -1,17 +1,17 @@
 import { pino } from 'pino';
 import * as assert from 'uvu/assert';
-import { buildDataset } from '../../src/dataset/build.js';
-import { hashRows } from '../../src/dataset/content-hash.js';
-import { mergeDataset } from '../../src/dataset/merge.js';
-import { tailLength } from '../../src/dataset/tail.js';
-import { Random } from '../../src/generate/random.js';
-import type { Accepted as AcceptedPost } from '../../src/live/accepted.js';
-import { Cell } from '../../src/live/current.js';
-import { createGeneration, type Generation } from '../../src/live/generation.js';
-import { Tails } from '../../src/live/tails.js';
+import { Random } from '../../src/cli/generate/random.js';
+import { buildDataset } from '../../src/index/build.js';
+import { hashRows } from '../../src/index/content-hash.js';
+import { deltaLength } from '../../src/index/delta.js';
+import { mergeDataset } from '../../src/index/merge.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { standingOf } from '../../src/posts/adopt.js';
+import type { Accepted as AcceptedPost } from '../../src/reload/accepted.js';
+import { Cell } from '../../src/reload/current.js';
+import { Deltas } from '../../src/reload/deltas.js';
+import { createGeneration, type Generation } from '../../src/reload/generation.js';
 import { assertPage } from './compare.js';
 import { acceptedMatches, idsOf, readerOf } from './engine.js';
 import { type Note, pointOf, scatterNotes } from './notes.js';
@@ -30,7 +30,7 @@ interface Waiting {
 }
 
 /**
- * Posts notes, folds them and loads snapshots that contain some of them, that know of some by their
+ * Posts notes, merges them and loads snapshots that contain some of them, that know of some by their
  * watermark, or that have other records under their ids. Asserts after each step that `questions`
  * random questions are answered as of a plain list, and that validators are good as long as their
  * answers are the same. Returns how often each thing was done.
@@ -39,7 +39,7 @@ export async function acceptUnderQuestions(
   seed: number,
   steps: number,
   questions: number,
-): Promise<{ folds: number; reloads: number; moved: number; renewed: number }> {
+): Promise<{ merges: number; reloads: number; moved: number; renewed: number }> {
   const random = new Random(seed, 'point');
   const pool = scatterNotes(seed, 400 + 10 * steps);
   let base = pool.splice(0, 400);
@@ -49,11 +49,11 @@ export async function acceptUnderQuestions(
   let fresh = FRESH;
   const done = { reloads: 0, moved: 0 };
   const current = new Cell();
-  const tails = new Tails({
+  const deltas = new Deltas({
     current,
     logger: pino({ level: 'silent' }),
     capacity: { rows: 50, bytes: 1_000_000 },
-    merge: async ({ parts, tail, length }) => mergeDataset(parts, tail, length),
+    merge: async ({ parts, delta, length }) => mergeDataset(parts, delta, length),
   });
   const validators = new Validators(seed, pool);
 
@@ -62,7 +62,7 @@ export async function acceptUnderQuestions(
       .splice(0, 1 + random.int(most))
       .map((note) => ({ sequence: ++sequence, note }));
     waiting.push(...added);
-    await append(tails, added.map(postOf));
+    await append(deltas, added.map(postOf));
   }
 
   async function reload(): Promise<void> {
@@ -95,9 +95,9 @@ export async function acceptUnderQuestions(
         moved.has(one.sequence) ? { ...one, note: { ...one.note, id: ++fresh } } : one,
       );
     const some = random.int(waiting.length + 1);
-    const first = await tails.prepare(generation, waiting.slice(0, some).map(postOf));
+    const first = await deltas.prepare(generation, waiting.slice(0, some).map(postOf));
     const further = waiting.slice(some).map(postOf);
-    const { done: serving } = await tails.serve(first, further, sequence);
+    const { done: serving } = await deltas.serve(first, further, sequence);
     await post(3);
     await serving;
   }
@@ -105,14 +105,14 @@ export async function acceptUnderQuestions(
   function check(step: number): void {
     const all = [...base, ...waiting.map(({ note }) => note)];
     const { generation } = current;
-    const { engine, tail } = generation;
+    const { engine, delta } = generation;
     const oracle = new Oracle(all);
     for (let i = 0; i < questions; i++, asked++) {
       const { filters, ordering, pageOf } = randomQuestion(seed, asked, all);
       const expected = oracle.find(filters, ordering);
       const query = { filters, ordering, ...pageOf(expected.count) };
       const label = `seed ${seed}, step ${step}, question ${asked}: ${JSON.stringify(query)}`;
-      const accepted = acceptedMatches(tail!, tailLength(tail!), filters);
+      const accepted = acceptedMatches(delta!, deltaLength(delta!), filters);
       assertPage(engine, query, expected, label, accepted);
     }
     validators.check(generation, `seed ${seed}, step ${step}`);
@@ -123,11 +123,11 @@ export async function acceptUnderQuestions(
     if (random.chance(0.06)) await reload();
     else await post(5);
     check(step);
-    // a fold that is under way goes on between two steps
+    // a merge that is under way goes on between two steps
     if (random.chance(0.5)) await new Promise(setImmediate);
   }
-  assert.is(tails.state.mergesFailed, 0);
-  return { ...done, folds: tails.state.merges, renewed: validators.renewed };
+  assert.is(deltas.state.mergesFailed, 0);
+  return { ...done, merges: deltas.state.merges, renewed: validators.renewed };
 }
 
 /** Sequences of the posts that a snapshot contains, and of those whose ids it has for others. */
@@ -148,11 +148,11 @@ function compare(
 }
 
 /** Makes points visible beside a generation. */
-export async function append(tails: Tails, posts: readonly AcceptedPost[]): Promise<void> {
+export async function append(deltas: Deltas, posts: readonly AcceptedPost[]): Promise<void> {
   const bytes = posts.reduce((sum, { point }) => sum + Buffer.byteLength(renderPoint(point)), 0);
-  const room = await tails.reserve(posts.length, bytes);
-  if (room === undefined) throw new Error(`Expected room: ${tails.state.problem}.`);
-  tails.append(posts);
+  const room = await deltas.reserve(posts.length, bytes);
+  if (room === undefined) throw new Error(`Expected room: ${deltas.state.problem}.`);
+  deltas.append(posts);
   room.release();
 }
 
@@ -190,18 +190,18 @@ class Validators {
   }
 
   /** Asserts that a name is good exactly as long as the answer is the same, and so is a state's. */
-  check({ engine, tail, tag, state: stateNow }: Generation, label: string): void {
+  check({ engine, delta, tag, state: stateNow }: Generation, label: string): void {
     const { name: state, length } = stateNow();
     for (const { filters, answers } of this.#followed) {
-      const additions = acceptedMatches(tail!, length, filters);
+      const additions = acceptedMatches(delta!, length, filters);
       const ids: number[] = [];
       const hashes: object[] = [];
       for (let page = 1; ; page++) {
         const query = { filters, ordering: 'id', page, pageSize: 1000 } as const;
         const answer = engine.run(query, {}, additions);
         if (answer === undefined) break;
-        ids.push(...idsOf(engine.dataset, answer.rows, answer.length, tail));
-        hashes.push(hashRows(engine.dataset, tail, answer.rows, answer.length));
+        ids.push(...idsOf(engine.dataset, answer.rows, answer.length, delta));
+        hashes.push(hashRows(engine.dataset, delta, answer.rows, answer.length));
       }
       const text = ids.join();
       const name = `${tag} ${JSON.stringify(hashes)}`;

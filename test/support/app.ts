@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Context } from '../../src/http/answer/context.js';
+import { LaneExports } from '../../src/http/answer/export-lane.js';
 import { createWriteHead } from '../../src/http/answer/head-lines.js';
 import { createMake } from '../../src/http/answer/making.js';
 import type { SlowLane } from '../../src/http/answer/question.js';
@@ -12,6 +13,7 @@ import { createCutCounts } from '../../src/http/limits.js';
 import { createOriginOf } from '../../src/http/request/origin.js';
 import { createViews } from '../../src/http/routes/resources.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
+import { SharedRoom } from '../../src/posts/media/shared-room.js';
 import { PLAIN_SITE } from './pages.js';
 
 const ORIGIN = { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] };
@@ -20,6 +22,7 @@ const ORIGIN = { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] };
 export interface OwnApp {
   readonly port: number;
   readonly stats: Context['stats'];
+  readonly bodies: Context['bodies'];
   /** Methods of its routes, by their paths as the router has them. */
   readonly routes: ReadonlyMap<string, ReadonlySet<string>>;
   close(): Promise<void>;
@@ -34,6 +37,7 @@ export async function startApp(
   audience: Audience = 'clients',
 ): Promise<OwnApp> {
   const stats = createRequestStats();
+  const bodies = new SharedRoom(2 ** 26);
   const context: Context = {
     current: current as Context['current'],
     logger: pino({ level: 'silent' }),
@@ -49,6 +53,7 @@ export async function startApp(
     site: PLAIN_SITE,
     mediaFolder: undefined,
     posting: undefined,
+    bodies,
     accessLog: 0,
     writeHead: createWriteHead(),
     slowLane: laneHere(current, () => context),
@@ -73,6 +78,7 @@ export async function startApp(
   return {
     port,
     stats,
+    bodies,
     routes: routesOf(app.printRoutes({ commonPrefix: false })),
     close: () => app.close(),
   };
@@ -84,9 +90,15 @@ function laneHere(
   context: () => Context,
 ): SlowLane {
   let views: ReturnType<typeof createViews> | undefined;
+  const exports = new LaneExports();
+  let last = 0;
   return {
     async ask(question) {
       await turn();
+      if (!('view' in question)) {
+        const number = question.export ?? ++last;
+        return exports.step({ ...question, export: number }, current.generation);
+      }
       views ??= createViews(context());
       const make = createMake(context(), views.get(question.view)!);
       return answerInLane(make, question, current.generation);

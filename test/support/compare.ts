@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
-import type { TailMatches } from '../../src/dataset/tail.js';
+import type { DeltaMatches } from '../../src/index/delta.js';
 import type { Filters, Query } from '../../src/model/query.js';
-import type { Driver, Way } from '../../src/query/common/plan.js';
+import type { AccessPath, Driver } from '../../src/query/common/plan.js';
 import type { Engine, Hints, Page } from '../../src/query/engine.js';
 import { idsOf } from './engine.js';
 import type { Note } from './notes.js';
@@ -16,7 +16,7 @@ export function assertPage(
   query: Query,
   expected: Expected,
   label: string,
-  accepted?: TailMatches,
+  accepted?: DeltaMatches,
   hints: Hints = {},
 ): void {
   const { page: wanted, pageSize } = query;
@@ -32,8 +32,8 @@ export function assertPage(
   const about = [answer.count, answer.page, answer.pageCount];
   assert.equal(about, [count, page, pageCount], `${label}: count, page, pages`);
   const notes = expected.slice((page - 1) * pageSize, page * pageSize);
-  const { rows, length, tail } = answer;
-  assertNotes(idsOf(engine.dataset, rows, length, tail), notes, expected, label);
+  const { rows, length, delta } = answer;
+  assertNotes(idsOf(engine.dataset, rows, length, delta), notes, expected, label);
 }
 
 /**
@@ -102,6 +102,6 @@ export function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hi
   if (createdAt !== undefined) drivers.push('createdAt');
   if (modifiedAt !== undefined) drivers.push('modifiedAt');
   if (createdAt !== undefined && modifiedAt !== undefined) drivers.push('cells');
-  const ways: Way[] = ['walk', 'mark', 'cells', 'select'];
-  return drivers.flatMap((driver) => ways.map((way) => ({ driver, way })));
+  const ways: AccessPath[] = ['walk', 'mark', 'cells', 'select'];
+  return drivers.flatMap((driver) => ways.map((accessPath) => ({ driver, accessPath })));
 }

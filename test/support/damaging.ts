@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import * as assert from 'uvu/assert';
-import { InputError } from '../../src/errors.js';
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
+import { InputError } from '../../src/model/quote.js';
 import { withFolder } from './native.js';
 import { fixtureRecords, readAll, type WRITERS } from './rows.js';
 

@@ -1,19 +1,19 @@
-import { Budget } from '../../src/budget.js';
-import { buildDataset } from '../../src/dataset/build.js';
-import { assembleDataset, type Dataset } from '../../src/dataset/dataset.js';
+import type { PointBlock } from '../../src/formats/block.js';
+import type { LoadReport, SnapshotReader } from '../../src/formats/snapshot.js';
+import { buildDataset } from '../../src/index/build.js';
+import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
 import {
   type AcceptedPoint,
-  appendToTail,
-  createTail,
-  type Tail,
-  type TailMatches,
-} from '../../src/dataset/tail.js';
+  appendToDelta,
+  createDelta,
+  type Delta,
+  type DeltaMatches,
+} from '../../src/index/delta.js';
+import { Budget } from '../../src/model/budget.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
+import { matchDelta } from '../../src/query/delta-match.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
-import { matchTail } from '../../src/query/tail.js';
-import type { PointBlock } from '../../src/snapshot/block.js';
-import type { LoadReport, SnapshotReader } from '../../src/snapshot/snapshot.js';
 import { blockOf } from './native.js';
 import { type Note, pointOf } from './notes.js';
 
@@ -47,15 +47,15 @@ export async function engineOf(notes: readonly Note[]): Promise<Engine> {
   return createEngine(assembleDataset(parts));
 }
 
-/** Ids of the first `length` rows; those from the dataset's count on are rows of the tail. */
+/** Ids of the first `length` rows; those from the dataset's count on are rows of the delta. */
 export function idsOf(
   { byId, count }: Dataset,
   rows: ArrayLike<number>,
   length: number,
-  tail?: Tail,
+  delta?: Delta,
 ): number[] {
   const idOf = (row: number): number =>
-    row < count ? byId.keys[byId.ranks[row]!]! : tail!.id[row - count]!;
+    row < count ? byId.keys[byId.ranks[row]!]! : delta!.id[row - count]!;
   return Array.from({ length }, (_, i) => idOf(rows[i]!));
 }
 
@@ -67,13 +67,13 @@ export function acceptedOf(notes: readonly Note[], first = 1): AcceptedPoint[] {
   });
 }
 
-/** A tail that has these notes, and room for no more. */
-export function tailOf(notes: readonly Note[]): Tail {
+/** A delta that has these notes, and room for no more. */
+export function deltaOf(notes: readonly Note[]): Delta {
   const points = acceptedOf(notes);
   const bytes = points.reduce((sum, { record }) => sum + record.length, 0);
-  const tail = createTail({ rows: points.length, bytes });
-  appendToTail(tail, points);
-  return tail;
+  const delta = createDelta({ rows: points.length, bytes });
+  appendToDelta(delta, points);
+  return delta;
 }
 
 /**
@@ -96,14 +96,14 @@ export class Meter extends Budget {
 }
 
 /**
- * The matches beside the generation among the rows below `length` of a tail; undefined where there
+ * The matches beside the generation among the rows below `length` of a delta; undefined where there
  * are none.
  */
 export function acceptedMatches(
-  tail: Tail,
+  delta: Delta,
   length: number,
   filters: Filters,
-): TailMatches | undefined {
-  const rows = matchTail(tail, filters, 0, length);
-  return rows.length === 0 ? undefined : { tail, rows };
+): DeltaMatches | undefined {
+  const rows = matchDelta(delta, filters, 0, length);
+  return rows.length === 0 ? undefined : { delta, rows };
 }

@@ -11,6 +11,8 @@ export function withoutGdal(): string | undefined {
 
 /** A feature as GDAL writes it. */
 export interface GdalFeature {
+  /** The field `id` of GeoJSON that GDAL read. */
+  readonly id?: number;
   readonly geometry: { readonly coordinates: readonly [number, number] };
   readonly properties: Readonly<Record<string, unknown>>;
 }

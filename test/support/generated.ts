@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateSnapshot } from '../../src/commands/generate.js';
-import type { PointBlock } from '../../src/snapshot/block.js';
+import { generateSnapshot } from '../../src/cli/generate.js';
+import type { PointBlock } from '../../src/formats/block.js';
 
 /** Writes invented points to a file of the folder, in the form of its name; returns its bytes. */
 export async function generate(

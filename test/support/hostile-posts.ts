@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
 import { chunk, claimingPng, JPEG, PNG, phoneJpeg, phonePng } from './images.js';
 
 /** A post to send. */

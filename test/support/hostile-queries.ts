@@ -1,4 +1,4 @@
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
 
 /** A query string to send, and whether an HTTP parser lets it through. */
 export interface HostileQuery {

@@ -2,8 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderPoint } from '../../src/model/point.js';
 import { formatUtc } from '../../src/model/timestamp.js';
-import type { Journal, NewPost, Post, PostKey } from '../../src/posts/journal.js';
-import { readAll } from '../../src/posts/journal.js';
+import {
+  type Journal,
+  type NewPost,
+  type Post,
+  type PostKey,
+  readAll,
+} from '../../src/posts/journal.js';
 import { type JournalOptions, openJournal } from '../../src/posts/sqlite-journal.js';
 import { Store, type StoreOptions } from '../../src/posts/store.js';
 import { point, withFolder } from './native.js';

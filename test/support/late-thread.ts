@@ -1,8 +1,8 @@
-import { sharedArray } from '../../src/common-array.js';
-import { Cell } from '../../src/live/current.js';
-import { createBuilder } from '../../src/live/reload/build.js';
+import type { ServeSettings } from '../../src/cli/settings/values.js';
+import { sharedArray } from '../../src/index/shared-array.js';
+import { createBuilder } from '../../src/reload/build.js';
+import { Cell } from '../../src/reload/current.js';
 import { startThreads } from '../../src/serving/threads.js';
-import type { ServeSettings } from '../../src/settings/setting.js';
 import { FIXTURE_POINTS } from './service.js';
 
 // a process with one thread that serves beside the main one; it tells its parent what becomes of it
@@ -25,7 +25,13 @@ const NO_LANE = { ask: async () => ({ error: new Error('no slow lane') }) };
 const tell = (what: string): void => void process.send!(what);
 const stats = { behind: 0 };
 const threads = startThreads(
-  { settings, counts: sharedArray(Int32Array, 2), tokens: { table: new Map() }, logDescriptor: 1 },
+  {
+    settings,
+    counts: sharedArray(Int32Array, 2),
+    streams: sharedArray(Int32Array, 1),
+    tokens: { table: new Map() },
+    logDescriptor: 1,
+  },
   // it listens nowhere
   [[]],
   { current: new Cell(), reload: async () => {}, metrics: async () => '', slowLane: NO_LANE },

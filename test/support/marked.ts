@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MAX_BLOCK_POINTS } from '../../src/snapshot/block.js';
+import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
 import { blockOf, point, writeNative } from './native.js';
 
 /** Points of snapshot 0; snapshot n has n more, so that each has a count of its own. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Logger, pino } from 'pino';
-import { createDecoder, type Decoder } from '../../src/media/decoder.js';
-import { type CheckedImage, type Media, openMedia } from '../../src/media/media.js';
-import { createUploads, type Upload } from '../../src/media/upload.js';
+import { createDecoder, type Decoder } from '../../src/posts/media/decoder.js';
+import { type CheckedImage, type Media, openMedia } from '../../src/posts/media/media.js';
+import { createUploads, type Upload } from '../../src/posts/media/upload.js';
 
 /** A folder of images of its own, and what one may do with it. */
 export interface MediaFolder {

@@ -2,21 +2,21 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { InputError } from '../../src/errors.js';
+import type { ColumnBlock, PointBlock } from '../../src/formats/block.js';
+import { openNative } from '../../src/formats/native/read.js';
+import { type NativeTotals, NativeWriter } from '../../src/formats/native/write.js';
+import type { LoadReport, Watermark } from '../../src/formats/snapshot.js';
 import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
-import type { ColumnBlock, PointBlock } from '../../src/snapshot/block.js';
-import { openNative } from '../../src/snapshot/native/read.js';
-import { type NativeTotals, NativeWriter } from '../../src/snapshot/native/write.js';
-import type { LoadReport, Watermark } from '../../src/snapshot/snapshot.js';
+import { InputError } from '../../src/model/quote.js';
 
 export const CREATED_AT: number = Date.UTC(2023, 4, 1, 12);
 
 /** Runs with a folder of its own, which is removed afterwards. */
-export async function withFolder(run: (folder: string) => void | Promise<void>): Promise<void> {
+export async function withFolder<T>(run: (folder: string) => T | Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
   try {
-    await run(folder);
+    return await run(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
-import { buildDataset } from '../../src/dataset/build.js';
-import { appendToTail, createTail } from '../../src/dataset/tail.js';
-import { createGeneration, type Generation } from '../../src/live/generation.js';
+import { buildDataset } from '../../src/index/build.js';
+import { appendToDelta, createDelta } from '../../src/index/delta.js';
+import { createGeneration, type Generation } from '../../src/reload/generation.js';
 import { type OwnApp, startApp } from './app.js';
 import { type Asked, ask, type Reply } from './client.js';
 import { acceptedOf, readerOf } from './engine.js';
@@ -20,11 +20,11 @@ export interface NotesApp extends OwnApp {
 
 /** Starts a service of these notes, in any order of ids. */
 export async function startNotes(notes: readonly Note[], answerCacheBytes = 0): Promise<NotesApp> {
-  let tail = createTail(CAPACITY);
+  let delta = createDelta(CAPACITY);
   let accepted = 0;
   const generationOf = async (some: readonly Note[], digest: string): Promise<Generation> => {
     const dataset = await buildDataset(readerOf(some));
-    return createGeneration({ dataset, extra: [], digest, loadedAt: 0, tail });
+    return createGeneration({ dataset, extra: [], digest, loadedAt: 0, delta });
   };
   const current = { generation: await generationOf(notes, 'notes') };
   const app = await startApp(current, answerCacheBytes);
@@ -33,11 +33,11 @@ export async function startNotes(notes: readonly Note[], answerCacheBytes = 0): 
     get: (path, asked) =>
       ask(app.port, path, { ...asked, headers: { Connection: 'close', ...asked?.headers } }),
     accept(more) {
-      appendToTail(tail, acceptedOf(more, accepted + 1));
+      appendToDelta(delta, acceptedOf(more, accepted + 1));
       accepted += more.length;
     },
     async replace(others) {
-      tail = createTail(CAPACITY);
+      delta = createDelta(CAPACITY);
       accepted = 0;
       current.generation = await generationOf(others, 'others');
     },

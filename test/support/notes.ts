@@ -1,4 +1,4 @@
-import { Permutation, Random } from '../../src/generate/random.js';
+import { Permutation, Random } from '../../src/cli/generate/random.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import type { Degrees, Microseconds } from '../../src/model/units.js';
 

@@ -79,7 +79,7 @@ export function createDocumentCheck(document: Piece): DocumentCheck {
       if (method === 'HEAD' || text === '') return found;
       const type = headers['content-type']!.split(';', 1)[0]!;
       if (content[type] === undefined) found.push(`${status} type ${type}`);
-      else if (type.endsWith('json')) {
+      else if (/[/+]json$/.test(type)) {
         found.push(...schemaProblems(content[type]['schema'], JSON.parse(text)));
       }
       return found;

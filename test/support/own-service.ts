@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
+import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { startServer } from '../../src/serving/server.js';
-import type { ServeSettings } from '../../src/settings/setting.js';
-import { SERVE_SETTINGS } from '../../src/settings/table.js';
 import { ask } from './client.js';
 import { makeFolder } from './reloading.js';
 import type { Service } from './service.js';

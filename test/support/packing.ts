@@ -1,7 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type PackOptions, type PackSummary, packSnapshot } from '../../src/commands/pack.js';
+import { type PackOptions, type PackSummary, packSnapshot } from '../../src/cli/pack.js';
 import { type Point, renderPoint } from '../../src/model/point.js';
 import { CREATED_AT, point, withFolder } from './native.js';
 

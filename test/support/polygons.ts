@@ -1,4 +1,4 @@
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
 import type { Place, WrittenRing } from './plain-polygon.js';
 
 /** Most places lie on this grid, in hundredths of a degree, so that many lie on edges of others. */

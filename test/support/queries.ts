@@ -1,4 +1,4 @@
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
 import { geodesic } from '../../src/model/geo.js';
 import type { Box, Circle, Filters, Ordering, TimeWindow } from '../../src/model/query.js';
 import { type Note, pickSkewed, STATUSES, TAGS, USERS } from './notes.js';

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/generate/random.js';
+import type { Random } from '../../src/cli/generate/random.js';
 import type { Degrees } from '../../src/model/units.js';
 
 export type Rectangle = readonly [west: Degrees, south: Degrees, east: Degrees, north: Degrees];

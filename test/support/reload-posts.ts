@@ -3,13 +3,15 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { readPosts } from '../../src/commands/journal.js';
-import { packSnapshot } from '../../src/commands/pack.js';
-import { Random } from '../../src/generate/random.js';
-import type { Watermark } from '../../src/snapshot/snapshot.js';
+import { Random } from '../../src/cli/generate/random.js';
+import { readPosts } from '../../src/cli/journal-posts.js';
+import { packSnapshot } from '../../src/cli/pack.js';
+import type { Watermark } from '../../src/formats/snapshot.js';
 import { withFolder } from './native.js';
 import { type Listed, listAll, postKeyed } from './posted.js';
 import { type Service, startService } from './service.js';
+import { follow, type StreamEvent } from './streams.js';
+import { until } from './wait.js';
 
 const CLIENTS = 4;
 /** Between two posts of a client: every record is read after each reload. */
@@ -54,6 +56,8 @@ export async function reloadWhilePosting(seed: number, reloads: number): Promise
     flags.push('--posts-per-address', '0', '--admin-token', 'secret', '--max-shrink', '100');
     const service = await startService(flags);
     const end = new AbortController();
+    const followed: StreamEvent[] = [];
+    const following = followOn(service, followed, world, end.signal);
     const clients = Array.from({ length: CLIENTS }, (_, i) =>
       postOn(service, `${i}`, world, end.signal),
     );
@@ -70,6 +74,7 @@ export async function reloadWhilePosting(seed: number, reloads: number): Promise
     } finally {
       end.abort();
       await Promise.all(clients);
+      await following;
       await service.stop();
     }
     moved = service.logs.filter(({ msg }) => /^accepted point moved/.test(String(msg))).length;
@@ -82,6 +87,39 @@ export async function reloadWhilePosting(seed: number, reloads: number): Promise
     }
   });
   return moved;
+}
+
+/**
+ * Follows the stream of posts, which it leaves and comes back to, until it has all that are
+ * acknowledged, each of them once.
+ */
+async function followOn(
+  service: Service,
+  events: StreamEvent[],
+  { acknowledged }: World,
+  signal: AbortSignal,
+): Promise<void> {
+  let last = 0;
+  let isWhole = false;
+  while (!isWhole) {
+    const stream = await follow(service.port, '/changes/points', last);
+    assert.is(stream.status, 200);
+    await until('a dozen more, or all', () => {
+      const read = [...events, ...stream.events].map(({ data }) => JSON.parse(data) as Listed);
+      // what has moved before it was read has another id
+      const keys = new Set(read.map(({ comment }) => comment));
+      isWhole = signal.aborted && [...acknowledged.keys()].every((key) => keys.has(key));
+      return isWhole || stream.events.length >= 12;
+    });
+    stream.answer.destroy();
+    events.push(...stream.events);
+    last = stream.last;
+  }
+  const sequences = events.map(({ id }) => id);
+  assert.ok(
+    sequences.every((one, i) => i === 0 || one > sequences[i - 1]!),
+    'each once, in order',
+  );
 }
 
 async function postOn(

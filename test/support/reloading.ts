@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { recordBytes } from '../../src/dataset/records.js';
-import { Cell, type Current } from '../../src/live/current.js';
-import type { Generation } from '../../src/live/generation.js';
-import { type Builder, type BuildResult, createBuilder } from '../../src/live/reload/build.js';
-import type { ReloadOptions } from '../../src/live/reload/reconcile.js';
-import { Reloader } from '../../src/live/reload/reload.js';
-import { openLocalSource } from '../../src/live/source/local.js';
+import { recordBytes } from '../../src/index/records.js';
+import { type Builder, type BuildResult, createBuilder } from '../../src/reload/build.js';
+import { Cell, type Current } from '../../src/reload/current.js';
+import type { Generation } from '../../src/reload/generation.js';
+import type { ReloadOptions } from '../../src/reload/reconcile.js';
+import { Reloader } from '../../src/reload/reload.js';
+import { openLocalSource } from '../../src/reload/source/local.js';
+import type { Source } from '../../src/reload/source/source.js';
 import { markIn } from './marked.js';
 
 /** A reloader over real files and the real build thread, and all that it told. */
@@ -39,6 +40,8 @@ export interface Given
   extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'builder' | 'stats'>> {
   /** A file that is read with every snapshot. */
   readonly companion?: string;
+  /** Where snapshots come from instead of the path. */
+  readonly source?: Source;
   /** Builds by way of the builder that is given, which is the real one. */
   readonly build?: (
     builder: Builder,
@@ -52,7 +55,7 @@ export interface Given
 
 /** Starts a reloader of a path; options that are not given suit a test. */
 export async function startReloading(path: string, given: Given = {}): Promise<Reloading> {
-  const { companion, build, onLoaded = () => {}, events = false, ...others } = given;
+  const { companion, build, onLoaded = () => {}, events = false, source: _, ...others } = given;
   const outcomes: string[] = [];
   const logs: Record<string, unknown>[] = [];
   const builds = { begun: 0, most: 0 };
@@ -62,7 +65,7 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
   const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
   const mode = events ? 'events' : 'off';
   const watching = { mode, pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
-  const source = await openLocalSource({ path, companion, ...watching }, logger);
+  const source = given.source ?? (await openLocalSource({ path, companion, ...watching }, logger));
   const builder = createBuilder({ maxInvalid: 0, notifications: companion });
   const reloader = new Reloader({
     current,

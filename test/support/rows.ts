@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { pack } from 'msgpackr';
 import * as assert from 'uvu/assert';
-import { InputError } from '../../src/errors.js';
-import type { PointBlock } from '../../src/snapshot/block.js';
-import { openSnapshot } from '../../src/snapshot/files/open.js';
-import type { Row, RowParser } from '../../src/snapshot/rows/row.js';
-import type { LoadReport, ReadOptions } from '../../src/snapshot/snapshot.js';
+import type { PointBlock } from '../../src/formats/block.js';
+import { openSnapshot } from '../../src/formats/files/open.js';
+import type { Row, RowParser } from '../../src/formats/rows/row.js';
+import type { LoadReport, ReadOptions } from '../../src/formats/snapshot.js';
+import { InputError } from '../../src/model/quote.js';
 
 export type Fields = Record<string, unknown>;
 

@@ -1,106 +1,129 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { Agent } from 'node:http';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { Random } from '../../src/generate/random.js';
-import type { Reply } from './client.js';
-import { type Aim, compactedIsWhole, untilBegun } from './kill-moments.js';
+import { processTree } from '../../bench/support/proc.js';
+import { Random } from '../../src/cli/generate/random.js';
+import {
+  FIRST_NOTE,
+  keepsPromises,
+  noLitter,
+  postOn,
+  type Told,
+  toldNothing,
+} from './kept-posts.js';
+import { aheadBy } from './later-clock.js';
 import { withFolder } from './native.js';
-import { listAll, postKeyed } from './posted.js';
-import { type Service, startService } from './service.js';
-import { until } from './wait.js';
+import { MAIN, runCommand, type Service, startService } from './service.js';
 
 const CLIENTS = 6;
-const LIMITS = ['--posts-per-address', '0', '--max-shrink', '100', '--settle', '0'];
-const FIRST = '{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00:00+00:00"}\n';
-/** Acknowledged posts that are sent once more after each start. */
-const MOST_REPEATED = 20;
+/** Of a client between two posts, where nothing waits for many of them. */
+const PAUSE_MS = 4;
+const HOUR_MS = 3_600_000;
+/** How far the clock goes on from one service to the next: posts are pruned after a day. */
+const STEP_MS = 3 * HOUR_MS;
+const FLAGS = ['--posts-per-address', '0', '--max-shrink', '100', '--settle', '0'];
+FLAGS.push('--log-level', 'debug', '--admin-token', 'secret');
 
-interface Told {
-  /** The record that a key was answered with. */
-  readonly acknowledged: Map<string, string>;
-  /** Keys whose post was cut off. */
-  readonly open: Set<string>;
-}
+/** Which processes are killed: all of a service, or one of them. */
+const VICTIMS = ['all', 'serving', 'all', 'decoder', 'supervisor'] as const;
+/** When: at any moment, or at the beginning of one of these. */
+const MOMENTS = ['any', 'merge', 'prune', 'reload', 'compact'] as const;
+type Moment = (typeof MOMENTS)[number];
+/** What the log says when it begins, or has just been done. */
+const LOGGED: Readonly<Record<string, RegExp>> = {
+  merge: /^merging accepted points/,
+  prune: /^accepted points pruned/,
+  reload: /^snapshot loaded/,
+};
+/** Any step of it may be the one that does not come back. */
+const MOST_STEPS_MS = 30;
 
-/** How services are killed. */
-export interface Kills {
-  readonly seed: number;
-  readonly times: number;
-  readonly workers: number;
-  /** Milliseconds that a service lives at most after it began to serve. */
-  readonly mostMs: number;
-  /** What it is killed at the beginning of; at a random moment without. */
-  readonly aim?: Aim | undefined;
+/** What came of it. */
+export interface Killed {
+  /** Kills by whom they hit, and by the moment that they met. */
+  readonly kills: Record<string, number>;
+  /** Times that another service had waited for the journal of the killed one. */
+  takenOver: number;
+  pruned: number;
+  acknowledged: number;
 }
 
 /**
- * Has clients post as fast as they can, kills the service with all its processes at a random
- * moment, or where it is aimed at something at the beginning of that, and looks after the next
- * start whether it keeps its promises; snapshots with some of the points come meanwhile. Returns
- * how many kills met what they were aimed at.
+ * Has clients post points and images, kills processes of the service at a moment, and looks
+ * afterwards whether it keeps its promises: every acknowledged point is there, once, with its image,
+ * and keys count. Snapshots with some of the points come meanwhile, posts that they have are pruned
+ * as the clock goes on, and other services wait for the journal.
  */
-export async function killServices({ seed, times, workers, mostMs, aim }: Kills): Promise<number> {
-  let met = 0;
+export async function killServices(seed: number, times: number, mostMs: number): Promise<Killed> {
   const random = new Random(seed, 'point');
+  const killed: Killed = { kills: {}, takenOver: 0, pruned: 0, acknowledged: 0 };
+  const count = (what: string): void => {
+    killed.kills[what] = (killed.kills[what] ?? 0) + 1;
+  };
+  const told = toldNothing(true);
   await withFolder(async (folder) => {
     const snapshot = join(folder, 'notes.ndjson');
-    writeFileSync(snapshot, FIRST);
-    const flags = ['--snapshot', snapshot, '--workers', String(workers), ...LIMITS];
-    if (aim === 'fold') flags.push('--log-level', 'debug');
-    const environment = { WAYPOST_JOURNAL: '' };
-    const told: Told = { acknowledged: new Map(), open: new Set() };
-    for (let kill = 0; kill <= times; kill++) {
-      const service = await startService(flags, environment);
-      const about = `seed ${seed}, kill ${kill}`;
-      try {
-        await keepsPromises(service, told, random, about);
-        if (kill === times) continue;
-        const life =
-          aim === undefined
-            ? delay(random.int(mostMs), false)
-            : untilBegun(aim, service, snapshot, mostMs, random);
-        const clients = Array.from({ length: CLIENTS }, (_, i) =>
-          postOn(service, `${kill}-${i}`, told),
-        );
-        if (aim === 'rewrite') {
-          // there must be something that the snapshot can retire
-          const { size } = told.acknowledged;
-          await until('posts', () => told.acknowledged.size >= size + CLIENTS);
-        }
-        if (aim === 'rewrite' || random.int(2) === 0) replaceSnapshot(snapshot, told, random);
-        if (await life) met++;
-        killAll(service.pid);
-        await Promise.all([service.ended, ...clients]);
-        if (aim === 'compact') await compactedIsWhole(snapshot, about);
-      } finally {
-        killAll(service.pid);
-        await service.ended;
-      }
-    }
-    assert.ok(told.acknowledged.size > times, `${told.acknowledged.size} acknowledged`);
-  });
-  return met;
-}
-
-/** Posts one point after the other until the service is gone. */
-async function postOn(service: Service, name: string, told: Told): Promise<void> {
-  const agent = new Agent({ keepAlive: true });
-  for (let count = 0; ; count++) {
-    const key = `${name}-${count}`;
-    told.open.add(key);
-    let reply: Reply;
+    const media = join(folder, 'media');
+    mkdirSync(media);
+    writeFileSync(snapshot, FIRST_NOTE);
+    let ahead = 0;
+    const start = (): Promise<Service> => {
+      ahead += STEP_MS;
+      const flags = ['--snapshot', snapshot, '--media', media, '--listen-timeout', '10m', ...FLAGS];
+      const workers = String(1 + random.int(2));
+      return startService([...flags, '--workers', workers], {
+        ...aheadBy(ahead),
+        WAYPOST_JOURNAL: join(folder, 'notes.journal'),
+      });
+    };
+    let service = await start();
     try {
-      reply = await postKeyed(service, key, agent);
-    } catch {
-      agent.destroy();
-      return;
+      for (let kill = 0; kill < times; kill++) {
+        await keepsPromises(service, told, random, `seed ${seed}, kill ${kill}`, ahead);
+        const victim = VICTIMS[kill % VICTIMS.length]!;
+        const moment = MOMENTS[random.int(MOMENTS.length)]!;
+        const isWhole = victim === 'all' || victim === 'supervisor';
+        // it must not take the journal from a service that goes on
+        const standby = isWhole && random.chance(0.3) ? start() : undefined;
+        const stop = new AbortController();
+        const pause = moment === 'merge' ? 0 : PAUSE_MS;
+        const clients = Array.from({ length: CLIENTS }, (_, i) =>
+          postOn(service, `${kill}-${i}`, told, pause, stop.signal),
+        );
+        if (moment === 'prune' || moment === 'reload' || random.chance(0.5)) {
+          replaceSnapshot(snapshot, told, random);
+        }
+        if (await untilMoment(moment, service, snapshot, mostMs, random)) count(moment);
+        if (standby !== undefined) await delay(random.int(300));
+        if (killOne(service, victim)) count(victim);
+        stop.abort();
+        await Promise.all(clients);
+        killed.pruned += logged(service, LOGGED['prune']!);
+        if (isWhole) {
+          await service.ended;
+          service = await (standby ?? start());
+          if (standby !== undefined) killed.takenOver++;
+        }
+        if (moment === 'compact') await compactedIsWhole(snapshot, `seed ${seed}, kill ${kill}`);
+      }
+      await keepsPromises(service, told, random, `seed ${seed}, at the end`, ahead);
+      await noLitter(service, folder);
+    } finally {
+      killTree(service.pid);
+      await service.ended;
     }
-    assert.is(reply.status, 201, reply.text);
-    told.open.delete(key);
-    told.acknowledged.set(key, reply.text);
-  }
+  });
+  return { ...killed, acknowledged: told.acknowledged.size };
 }
 
 /** A snapshot as the upstream makes it: the old one and some of the accepted points. */
@@ -115,58 +138,77 @@ function replaceSnapshot(path: string, { acknowledged }: Told, random: Random): 
   renameSync(`${path}.new.tmp`, path);
 }
 
-async function keepsPromises(
+/** Waits for a moment, for `mostMs` at most. Returns whether it came. */
+async function untilMoment(
+  moment: Moment,
   service: Service,
-  { acknowledged, open }: Told,
+  snapshot: string,
+  mostMs: number,
   random: Random,
-  about: string,
-): Promise<void> {
-  const agent = new Agent({ keepAlive: true });
-  const records = await listAll(service, agent);
-  const ids = new Set(records.map(({ id }) => id));
-  assert.is(ids.size, records.length, `${about}: an id twice`);
-  const byKey = new Map(records.map((record) => [record['comment'] as string, record]));
-  // the first point of the snapshot has no comment
-  assert.is(byKey.size, records.length, `${about}: a post twice`);
-  for (const [key, record] of acknowledged) {
-    assert.equal(byKey.get(key), JSON.parse(record), `${about}: ${key}`);
+): Promise<boolean> {
+  if (moment === 'any') {
+    await delay(random.int(700));
+    return true;
   }
-  const known = [...acknowledged];
-  for (let i = 0; i < Math.min(known.length, MOST_REPEATED); i++) {
-    const [key, record] = known[random.int(known.length)]!;
-    const reply = await postKeyed(service, key, agent);
-    assert.equal([reply.status, reply.text], [201, record], `${about}: ${key} again`);
-    assert.is(reply.headers['idempotency-replayed'], 'true', `${about}: ${key} spent twice`);
-  }
-  // whoever had no answer asks again
-  for (const key of open) {
-    const reply = await postKeyed(service, key, agent);
-    assert.is(reply.status, 201, reply.text);
-    const isThere = byKey.has(key);
-    assert.is(
-      reply.headers['idempotency-replayed'],
-      isThere ? 'true' : undefined,
-      `${about}: ${key}`,
-    );
-    acknowledged.set(key, reply.text);
-  }
-  open.clear();
-  agent.destroy();
+  const before = moment === 'compact' ? 0 : logged(service, LOGGED[moment]!);
+  const compacting = moment === 'compact' ? startCompact(snapshot, service) : undefined;
+  const ended = compacting && once(compacting, 'close');
+  const hasBegun = (): boolean =>
+    moment === 'compact'
+      ? readdirSync(join(snapshot, '..')).some((name) => name.startsWith('.waypost-'))
+      : logged(service, LOGGED[moment]!) > before;
+  const end = performance.now() + mostMs;
+  while (!hasBegun() && performance.now() < end) await delay(1);
+  const isMet = performance.now() < end;
+  await delay(random.int(MOST_STEPS_MS));
+  if (random.chance(0.5)) compacting?.kill('SIGKILL');
+  await ended;
+  return isMet;
 }
 
-/** Kills a process and the one that it started, which would end by itself and in good order. */
-function killAll(pid: number): void {
-  let children = '';
+function logged({ logs }: Service, pattern: RegExp): number {
+  return logs.filter(({ msg }) => pattern.test(String(msg))).length;
+}
+
+function startCompact(snapshot: string, { port }: Service) {
+  const args = ['compact', snapshot, `http://127.0.0.1:${port}`, compactedFrom(snapshot)];
+  const env = { ...process.env, WAYPOST_ADMIN_TOKEN: 'secret' };
+  return spawn(process.execPath, [MAIN, ...args], { stdio: 'ignore', env });
+}
+
+function compactedFrom(snapshot: string): string {
+  return `${snapshot}.compacted.waypost`;
+}
+
+/** What `waypost compact` left is a whole snapshot, where there is one. */
+async function compactedIsWhole(snapshot: string, about: string): Promise<void> {
+  const path = compactedFrom(snapshot);
+  if (!existsSync(path)) return;
+  const { code, stdout, stderr } = await runCommand(['verify', path]);
+  assert.is(code, 0, `${about}: ${stdout}${stderr}`);
+}
+
+/** Kills processes of a service. Returns whether there were any of the kind. */
+function killOne({ pid }: Service, victim: (typeof VICTIMS)[number]): boolean {
+  if (victim === 'all') return killTree(pid);
+  if (victim === 'supervisor') return kill(pid);
+  const [first, ...others] = processTree(pid);
+  // one worker has no supervisor above it
+  const commands = others.map((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8'));
+  const wanted = victim === 'decoder' ? /decode-process/ : /main\.js/;
+  const found = others[commands.findIndex((command) => wanted.test(command))];
+  return found === undefined || first === undefined ? false : kill(found);
+}
+
+/** Kills a process and those that it started, which would end by themselves and in good order. */
+function killTree(pid: number): boolean {
+  return processTree(pid).map(kill).includes(true);
+}
+
+function kill(pid: number): boolean {
   try {
-    children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return process.kill(pid, 'SIGKILL');
   } catch {
-    // gone, or a system without this folder: its children notice
-  }
-  for (const one of [pid, ...children.trim().split(' ').filter(Boolean).map(Number)]) {
-    try {
-      process.kill(one, 'SIGKILL');
-    } catch {
-      // gone
-    }
+    return false;
   }
 }

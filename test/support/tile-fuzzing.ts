@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
-import { createHostileTiles } from '../../bench/tiles/hostile.js';
 import { staysSmall } from './growth.js';
+import { createHostileTiles } from './hostile-tiles.js';
 import { openPipeline, type RawAnswer } from './pipeline.js';
 import { FIXTURE_POINTS, startService } from './service.js';
 import { decodeTile } from './tiles.js';

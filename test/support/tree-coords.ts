@@ -1,5 +1,5 @@
 import KDBush from 'kdbush';
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
 
 /**
  * Longitudes and latitudes in the order of their kd-tree: scattered where the seed is even, else on

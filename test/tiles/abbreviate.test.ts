@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { abbreviate } from '../../src/tiles/abbreviate.js';
+import { abbreviate } from '../../src/tiles/clusters.js';
 
 test('counts are written in four characters at most', () => {
   const texts = new Map([

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildDataset } from '../../src/dataset/build.js';
-import { assembleDataset } from '../../src/dataset/dataset.js';
-import { recordBytes } from '../../src/dataset/records.js';
+import { openSnapshot } from '../../src/formats/files/open.js';
+import { buildDataset } from '../../src/index/build.js';
+import { assembleDataset } from '../../src/index/dataset.js';
+import { recordBytes } from '../../src/index/records.js';
 import { RECORD_KEYS } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
-import { openSnapshot } from '../../src/snapshot/files/open.js';
 import { makeTile } from '../../src/tiles/tile.js';
 import { readerOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';

@@ -1,8 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../src/generate/random.js';
-import { boxesWithin, boxOf, Grid, type TileAddress } from '../../src/tiles/grid.js';
-import { latitudeOf, longitudeOf, MAX_ZOOM } from '../../src/tiles/mercator.js';
+import { Random } from '../../src/cli/generate/random.js';
+import {
+  boxesWithin,
+  boxOf,
+  Grid,
+  latitudeOf,
+  longitudeOf,
+  MAX_ZOOM,
+  type TileAddress,
+} from '../../src/tiles/grid.js';
 
 const SEED = 88;
 const SIZES = [4, 8, 16, 32, 64, 128];

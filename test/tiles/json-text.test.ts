@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
 import { copyJsonText, copyPlainWords, WORD } from '../../src/tiles/json-text.js';
 
 /** The text between the quotes of JSON, read by the code under test: by words, then by bytes. */

@@ -1,18 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cutBlocks } from '../../src/dataset/blocks.js';
-import { buildDataset } from '../../src/dataset/build.js';
-import { assembleDataset } from '../../src/dataset/dataset.js';
-import { hashId } from '../../src/dataset/thinning.js';
-import { Random } from '../../src/generate/random.js';
+import { Random } from '../../src/cli/generate/random.js';
+import { KD_NODE_SIZE } from '../../src/formats/kd-order.js';
+import { cutBlocks } from '../../src/index/blocks.js';
+import { buildDataset } from '../../src/index/build.js';
+import { hashId } from '../../src/index/content-hash.js';
+import { assembleDataset } from '../../src/index/dataset.js';
 import type { Filters } from '../../src/model/query.js';
 import { createEngine, type Engine, type Hints } from '../../src/query/engine.js';
-import { KD_NODE_SIZE } from '../../src/snapshot/kd-order.js';
-import type { TileAddress } from '../../src/tiles/grid.js';
-import { filtersWithin, type TileQuery } from '../../src/tiles/query.js';
+import { filtersWithin, type TileAddress, type TileQuery } from '../../src/tiles/grid.js';
 import { makeTile } from '../../src/tiles/tile.js';
 import { everyHint } from '../support/compare.js';
-import { acceptedMatches, engineOf, Meter, readerOf, tailOf } from '../support/engine.js';
+import { acceptedMatches, deltaOf, engineOf, Meter, readerOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { randomQuestion } from '../support/queries.js';
@@ -26,13 +25,13 @@ const EXTENT = 4096;
 /** A budget so small that tiles use up many. */
 const LITTLE = 2_000;
 const ACCEPTED = 40;
-const NO_TAIL = 0;
+const NO_DELTA = 0;
 
 const notes = [...scatterNotes(SEED, 3_000), ...borderNotes(1_000_000)];
 const oracle = new Oracle(notes);
 const frozen = notes.slice(0, -ACCEPTED);
 const engine = await engineOf(frozen);
-const tail = tailOf(notes.slice(-ACCEPTED));
+const delta = deltaOf(notes.slice(-ACCEPTED));
 
 /** Notes on the borders of tiles and cells, a hair beside them, and at the edges of the world. */
 function borderNotes(firstId: number): Note[] {
@@ -119,7 +118,7 @@ function assertTile(layers: Layers, members: Map<number, Note[]>, query: TileQue
 
 function tileOf(asked: Engine, query: TileQuery, hints?: Hints, length = ACCEPTED): Uint8Array {
   const { filters } = query;
-  const accepted = filters && acceptedMatches(tail, length, filters);
+  const accepted = filters && acceptedMatches(delta, length, filters);
   const whole = makeTile(asked, query, accepted, hints);
   const again = makeTile(asked, query, accepted, hints, new Meter(LITTLE));
   assert.equal(Buffer.from(again), Buffer.from(whole));
@@ -151,10 +150,10 @@ test(`${TILES} random tiles are what a look at every note makes of them, whateve
     const members = membersOf(oracle.find(filters, 'id').notes, address, grid);
     assertTile(decodeTile(tileOf(engine, query)), members, query, label);
     if (index % 20 > 0 || query.filters === undefined) continue;
-    for (const { driver, way } of everyHint(query.filters)) {
-      if (way !== 'walk' || driver === undefined) continue;
+    for (const { driver, accessPath } of everyHint(query.filters)) {
+      if (accessPath !== 'walk' || driver === undefined) continue;
       const forced = decodeTile(
-        makeTile(engine, query, acceptedMatches(tail, ACCEPTED, query.filters), { driver }),
+        makeTile(engine, query, acceptedMatches(delta, ACCEPTED, query.filters), { driver }),
       );
       assertTile(forced, members, query, `${label} by ${driver}`);
     }
@@ -173,12 +172,12 @@ test('tiles of many nodes of the index are, too', async () => {
     const query = queryOf(address, filters, random.pick(GRIDS));
     const label = `tile ${index}: ${JSON.stringify({ ...query, filters })}`;
     const matches = every.find(filters, 'id').notes;
-    const clusters = decodeTile(tileOf(asked, query, undefined, NO_TAIL));
+    const clusters = decodeTile(tileOf(asked, query, undefined, NO_DELTA));
     assertTile(clusters, membersOf(matches, address, query.grid), query, label);
 
     const limit = 1 + random.int(500);
     const members = membersOf(matches, address, 1).get(0) ?? [];
-    const { points = [] } = decodeTile(tileOf(asked, { ...query, limit }, undefined, NO_TAIL));
+    const { points = [] } = decodeTile(tileOf(asked, { ...query, limit }, undefined, NO_DELTA));
     const kept = leastHashes(members).slice(0, limit);
     assert.equal(sortedIds(points), sortedIds(kept), `${label}: ${limit}`);
   }
@@ -209,7 +208,7 @@ test('the tiles of a whole zoom add up to the count of the list', () => {
     for (let x = 0; x < 2 ** z; x++) {
       for (let y = 0; y < 2 ** z; y++) {
         const tile = queryOf({ z, x, y }, filters, GRIDS[index % GRIDS.length]!);
-        const accepted = tile.filters && acceptedMatches(tail, ACCEPTED, tile.filters);
+        const accepted = tile.filters && acceptedMatches(delta, ACCEPTED, tile.filters);
         const { clusters = [], points = [] } = decodeTile(makeTile(engine, tile, accepted));
         sum += points.length;
         for (const { properties } of clusters) sum += Number(properties['point_count']);

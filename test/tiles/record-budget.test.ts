@@ -1,14 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildDataset } from '../../src/dataset/build.js';
-import { assembleDataset } from '../../src/dataset/dataset.js';
-import { hashId } from '../../src/dataset/thinning.js';
-import type { RecordKey } from '../../src/model/point.js';
-import { renderPoint } from '../../src/model/point.js';
+import { buildDataset } from '../../src/index/build.js';
+import { hashId } from '../../src/index/content-hash.js';
+import { assembleDataset } from '../../src/index/dataset.js';
+import { type RecordKey, renderPoint } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
 import { MOST_RECORD_BYTES } from '../../src/tiles/record-budget.js';
 import { makeTile } from '../../src/tiles/tile.js';
-import { acceptedMatches, Meter, readerOf, tailOf } from '../support/engine.js';
+import { acceptedMatches, deltaOf, Meter, readerOf } from '../support/engine.js';
 import { type Note, pointOf } from '../support/notes.js';
 import { decodeTile, type Feature, type Layers } from '../support/tiles.js';
 
@@ -24,11 +23,11 @@ const notes: readonly Note[] = Array.from({ length: 300 }, (_, i) => ({
 }));
 const dataset = assembleDataset(await buildDataset(readerOf(notes.slice(0, FROZEN))));
 const engine = createEngine(dataset);
-const tail = tailOf(notes.slice(FROZEN));
+const delta = deltaOf(notes.slice(FROZEN));
 
 function tileOf(z: number, limit: number | undefined, fields?: readonly RecordKey[]): Layers {
   const query = { address: { z, x: 0, y: 0 }, filters: {}, grid: 128, limit, fields };
-  const accepted = acceptedMatches(tail, notes.length - FROZEN, query.filters);
+  const accepted = acceptedMatches(delta, notes.length - FROZEN, query.filters);
   return decodeTile(makeTile(engine, query, accepted));
 }
 

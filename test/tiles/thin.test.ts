@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hashId } from '../../src/dataset/thinning.js';
+import { hashId } from '../../src/index/content-hash.js';
 import { makeTile } from '../../src/tiles/tile.js';
-import { acceptedMatches, engineOf, Meter, tailOf } from '../support/engine.js';
+import { acceptedMatches, deltaOf, engineOf, Meter } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { decodeTile } from '../support/tiles.js';
 
@@ -12,12 +12,12 @@ const LIMIT = 10;
 
 const notes = scatterNotes(77, FROZEN + ACCEPTED);
 const engine = await engineOf(notes.slice(0, FROZEN));
-const tail = tailOf(notes.slice(FROZEN));
+const delta = deltaOf(notes.slice(FROZEN));
 
 test('accepted points are thinned out and charged for, too', () => {
   const query = { address: { z: 0, x: 0, y: 0 }, filters: {}, grid: 16, limit: LIMIT };
   const meter = new Meter(2_000);
-  const accepted = acceptedMatches(tail, ACCEPTED, query.filters);
+  const accepted = acceptedMatches(delta, ACCEPTED, query.filters);
   const tile = makeTile(engine, query, accepted, undefined, meter);
   // 10 ns for each of them
   assert.ok(meter.renewals >= 20, `${meter.renewals} times two microseconds`);

@@ -44,14 +44,17 @@ const GZIP = { chunkSize: CHUNK_BYTES, level: 4 };
 const MAX_KNOWN = 64;
 const MAX_KNOWN_LENGTH = 256;
 
-/** Makes the reader of Accept-Encoding headers. */
-export function createCodingOf(): CodingOf {
+/** In the service's own order of preference, which counts among those of equal weight. */
+const OFFERED = ['br', 'gzip', 'identity'];
+
+/** Makes the reader of Accept-Encoding headers where these are offered, the preferred ones first. */
+export function createCodingOf(offered: readonly string[] = OFFERED): CodingOf {
   const known = new LRUCache<string, Coding | 'identity'>({ max: MAX_KNOWN });
   return (acceptEncoding) => {
     if (!acceptEncoding) return undefined;
     let coding = known.get(acceptEncoding);
     if (coding === undefined) {
-      coding = negotiate(acceptEncoding);
+      coding = negotiate(acceptEncoding, offered);
       if (acceptEncoding.length <= MAX_KNOWN_LENGTH) known.set(acceptEncoding, coding);
     }
     return coding === 'identity' ? undefined : coding;
@@ -76,18 +79,15 @@ export function createCompression(maxUnderWay: number = MAX_UNDER_WAY): Compress
   };
 }
 
-/** In the service's own order of preference, which counts among those of equal weight. */
-const OFFERED = ['br', 'gzip', 'identity'];
-
 /** The package's types do not know the second parameter. */
 interface EncodingNegotiator {
   encodings(available: readonly string[], options: { preferred: readonly string[] }): string[];
 }
 
-function negotiate(header: string): Coding | 'identity' {
+function negotiate(header: string, offered: readonly string[]): Coding | 'identity' {
   const headers = { 'accept-encoding': header };
   const negotiator: EncodingNegotiator = new Negotiator({ headers });
-  const [coding] = negotiator.encodings(OFFERED, { preferred: OFFERED });
+  const [coding] = negotiator.encodings(offered, { preferred: offered });
   // where nothing is accepted, the body as it is serves better than an error
   return coding === 'br' || coding === 'gzip' ? coding : 'identity';
 }

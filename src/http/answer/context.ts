@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import type { Current } from '../../live/current.js';
-import type { Uploads } from '../../media/upload.js';
 import type { TimeZone } from '../../model/time-zone.js';
+import type { JournalReader } from '../../posts/journal.js';
+import type { SharedRoom } from '../../posts/media/shared-room.js';
+import type { Uploads } from '../../posts/media/upload.js';
 import type { Posts } from '../../posts/posts.js';
-import type { SharedRoom } from '../../shared-room.js';
-import type { Tokens } from '../../tokens/table.js';
+import type { Tokens } from '../../posts/tokens/table.js';
+import type { Current } from '../../reload/current.js';
 import type { Site } from '../pages/site.js';
 import type { OriginOf, OriginSettings } from '../request/origin.js';
 import type { Throttle } from '../request/throttle.js';
@@ -16,13 +17,15 @@ import type { RequestStats } from './request-stats.js';
 /** What accepts points, and how many of them. */
 export interface Posting {
   readonly posts: Posts;
+  readonly journal: JournalReader;
+  /** Open streams of accepted points on all threads: one number, which they share. */
+  readonly streams: Int32Array;
+  readonly maxStreams: number;
   /** Whether only holders of a token may post. */
   readonly requireToken: boolean;
   /** By the address of a client without a token, and by the user of a token. */
   readonly addressThrottle: Throttle;
   readonly tokenThrottle: Throttle;
-  /** Bytes of the bodies that are coming in. */
-  readonly bodies: SharedRoom;
   /** Where images come in; undefined where none are taken. */
   readonly uploads: Uploads | undefined;
 }
@@ -77,4 +80,6 @@ export interface ViewContext {
 export interface Context extends Answering, ViewContext {
   readonly tokens: Tokens;
   readonly posting: Posting | undefined;
+  /** Bytes of the bodies that are coming in, and of the batches that are being answered. */
+  readonly bodies: SharedRoom;
 }

@@ -1,5 +1,5 @@
 import { ServerResponse, STATUS_CODES } from 'node:http';
-import { canSetHead, setHead } from '../../node-internals.js';
+import { canSetHead, setHead } from './node-internals.js';
 
 /** How long an idle connection is kept, in milliseconds: longer than proxies do. */
 export const KEEP_ALIVE_MS = 72_000;

@@ -1,12 +1,14 @@
-import type { State } from '../../live/generation.js';
-import type { Format } from '../formats/format.js';
+import type { State } from '../../reload/generation.js';
+import type { Format } from '../formats/representation.js';
 import type { Coding } from './compression.js';
-import { corsHeaders } from './cors.js';
 import { linesOf } from './head-lines.js';
+
+/** What heads say of a format. */
+export type HeadFormat = Pick<Format, 'name' | 'contentType' | 'headers' | 'isWeak' | 'isTimed'>;
 
 /** An answer before its body is made. */
 export interface AnswerHead {
-  readonly format: Format;
+  readonly format: HeadFormat;
   readonly etag: string;
   /** How the body is compressed. */
   readonly coding: Coding | undefined;
@@ -25,6 +27,8 @@ export interface Facts {
   readonly allow: string;
   /** Whether answers depend on the token, so that no shared cache may keep them. */
   readonly isPersonal: boolean;
+  /** Whether answers are the same whatever the client accepts. */
+  readonly isFile?: boolean;
 }
 
 /**
@@ -32,9 +36,9 @@ export interface Facts {
  * format. `lasts` says that the address will never have another answer.
  */
 export interface Heads {
-  of(state: State, format: Format, content: string, lasts: boolean): AnswerHead;
+  of(state: State, format: HeadFormat, content: string, lasts: boolean): AnswerHead;
   /** The headers that all answers of a format have, names and values in turn. */
-  shared(format: Format): string[];
+  shared(format: HeadFormat): string[];
 }
 
 /**
@@ -46,27 +50,28 @@ export const FOR_EVER = 'public, max-age=31536000, immutable';
 /** Makes the {@link Heads} of an address. */
 export function createHeads(
   context: Pick<Dependence, 'compress' | 'corsOrigin'>,
-  { allow, isPersonal }: Facts,
+  { allow, isPersonal, isFile = false }: Facts,
 ): Heads {
   const { compress, corsOrigin } = context;
   const cors = corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : [];
+  const vary = varyOf({ isPersonal, compress, corsOrigin, isFile });
   const fixed = [
-    ...['Allow', allow, 'Vary', varyOf({ isPersonal, compress, corsOrigin })],
+    ...['Allow', allow, ...(vary === '' ? [] : ['Vary', vary])],
     ...['X-Content-Type-Options', 'nosniff', ...cors],
   ];
   const caching = isPersonal ? 'private, no-cache' : 'no-cache';
 
-  function linesFor({ name, lastModified }: State, format: Format, lasts: boolean): string {
+  function linesFor({ name, lastModified }: State, format: HeadFormat, lasts: boolean): string {
     const own = ['Last-Modified', lastModified, 'Waypost-Snapshot', `"${name}"`];
     const cached = ['Cache-Control', lasts ? FOR_EVER : caching];
     return linesOf([...fixed, ...cached, ...own, ...format.headers]);
   }
 
   /** Lines of each format, of answers that do not last, of the state with the name `ofState`. */
-  const stateLines = new Map<Format, string>();
+  const stateLines = new Map<HeadFormat, string>();
   let ofState = '';
 
-  function linesOfState(state: State, format: Format): string {
+  function linesOfState(state: State, format: HeadFormat): string {
     if (state.name !== ofState) {
       stateLines.clear();
       ofState = state.name;
@@ -131,4 +136,37 @@ export function varyOf({ isPersonal, compress, corsOrigin, isFile }: Dependence)
   if (isPersonal) parts.push('Authorization');
   if (corsOrigin.length > 0 && !corsOrigin.includes('*')) parts.push('Origin');
   return parts.join(', ');
+}
+
+/** Headers that scripts may read. */
+export const EXPOSED =
+  'Allow, ETag, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
+const FOR_ANY: readonly string[] = [
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  EXPOSED,
+];
+
+/**
+ * Headers, names and values in turn, by which a browser lets a page of `origin` read the answer:
+ * for any when the list has `*`, else for those on it.
+ */
+export function corsHeaders(
+  origin: string | undefined,
+  allowed: readonly string[],
+): readonly string[] {
+  if (allowed[0] === '*') return FOR_ANY;
+  if (origin === undefined || !allowed.includes(origin)) return [];
+  return ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED];
+}
+
+/** What a browser that asks before a request from another origin is told besides. */
+export function preflightHeaders(allow: string): Readonly<Record<string, string>> {
+  return {
+    'Access-Control-Allow-Methods': allow,
+    'Access-Control-Allow-Headers':
+      'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Range, Waypost-At-Least, Waypost-Timing, X-Request-Id',
+    'Access-Control-Max-Age': '86400',
+  };
 }

@@ -1,11 +1,11 @@
-import type { Budget } from '../../budget.js';
-import { type Hash, hashBytes } from '../../dataset/content-hash.js';
-import type { State } from '../../live/generation.js';
-import type { BodyMemory, Page, QueryWork } from '../formats/format.js';
-import { pageTooLarge } from '../request/errors.js';
-import { hashPage, spellHash } from './etag.js';
+import { type Hash, hashBytes } from '../../index/content-hash.js';
+import type { Budget } from '../../model/budget.js';
+import type { State } from '../../reload/generation.js';
+import type { BodyMemory, Page, QueryWork } from '../formats/representation.js';
+import { pageTooLarge } from '../request/http-error.js';
 import { type AnswerHead, codedHead, createHeads, type Dependence } from './head.js';
 import type { Question } from './question.js';
+import { hashPage, spellHash } from './validators.js';
 import type { Served, View } from './view.js';
 
 /** An answer as it is made, not yet compressed. */
@@ -55,13 +55,20 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     const { asked, target } = question;
     const format = view.formats[question.format]!;
     const { isNamedByBody, maxBytes, sizeParameter } = format;
-    const page = view.find(question.wanted as Wanted, asked, served, budget);
+    const page = view.find(question.wanted as Wanted, asked, served, budget, format);
+    if (page instanceof Uint8Array) {
+      const named = headsOf(question, state, hashBytes([page]));
+      if (isKnown(named)) return undefined;
+      const body = memory.take(page.length);
+      body.set(page);
+      return { heads: named, body, work: undefined, state };
+    }
     checkSize(page, Math.min(settings.maxPageBytes, maxBytes), sizeParameter);
     const early = isNamedByBody ? undefined : headsOf(question, state, hashPage(page));
     if (early !== undefined && isKnown(early)) return undefined;
     const headers = isNamedByBody ? heads.shared(format) : [];
     const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
-    const body = format.encode(page, exchange);
+    const body = format.encode!(page, exchange);
     const named = early ?? headsOf(question, state, hashBytes([body]));
     if (early === undefined && isKnown(named)) {
       memory.give(body);

@@ -1,26 +1,23 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { EXCEEDED } from '../../budget.js';
-import type { Hash } from '../../dataset/content-hash.js';
-import { identityOf } from '../../live/generation.js';
-import { version } from '../../version.js';
-import { FRESH_MEMORY } from '../formats/format.js';
+import type { Hash } from '../../index/content-hash.js';
+import { AT_ONCE, Budget, EXCEEDED } from '../../model/budget.js';
+import { version } from '../../model/quote.js';
+import { identityOf } from '../../reload/generation.js';
+import { FRESH_MEMORY } from '../formats/representation.js';
 import { clientOf } from '../request/client.js';
 import { createNegotiation } from '../request/negotiation.js';
+import { queryOf } from '../request/origin.js';
 import { last, parseQueryString } from '../request/query-string.js';
-import { queryOf } from '../request/target.js';
-import { createAllowance } from './allowance.js';
-import { answerKey, createAnswerCache } from './answer-cache.js';
+import { answerKey, createAnswerCache, createJoins } from './answer-cache.js';
 import { createCodingOf } from './compression.js';
-import { judge } from './conditions.js';
 import type { Answering } from './context.js';
 import { createDelivery, type Job } from './delivery.js';
-import { hashSettings, hashText, spellHash } from './etag.js';
 import type { AnswerHead } from './head.js';
-import { createJoins } from './joins.js';
 import { createMake } from './making.js';
-import type { LaneQuestion } from './question.js';
+import type { PageQuestion } from './question.js';
 import { createSender } from './sender.js';
 import { askSlowLane } from './slow-lane.js';
+import { hashSettings, hashText, judge, spellHash } from './validators.js';
 import type { Asked, View } from './view.js';
 
 /** Part of every entity tag: raised when the same points are rendered into other bytes. */
@@ -113,7 +110,7 @@ export function createPipeline(answering: Answering): Pipeline {
     }
 
     /** Has the slow lane make an answer. */
-    function hand(question: Omit<LaneQuestion, 'ended'>, job: Job): void {
+    function hand(question: Omit<PageQuestion, 'ended'>, job: Job): void {
       const { request, reply } = job;
       askSlowLane(answering.slowLane, question, formats, {
         socket: request.raw.socket,
@@ -142,7 +139,7 @@ function prepared(handle: Handle, prepare: () => Promise<void> | undefined): Han
  * Makes the reader of what the hash of an address begins with: the hash of all that decides about
  * answers besides the target, which is the origin of links and the settings.
  */
-function createSeedOf(answering: Answering): (origin: string) => Hash {
+export function createSeedOf(answering: Answering): (origin: string) => Hash {
   const settings = hashSettings(decidingSettings(answering));
   let lastOrigin = '';
   let seed = settings;
@@ -164,4 +161,31 @@ function decidingSettings({ zone, origin, maxPageBytes }: Answering): object {
   const zoneRules = process.versions['tz'];
   const settings = { publicUrl, trustProxy, maxPageBytes };
   return { ...settings, zone: zone.name, zoneRules, version: version(), RENDERING };
+}
+
+/** What the questions of one turn of the event loop may cost together, in nanoseconds. */
+const TURN = 2 * AT_ONCE;
+/** What each may cost in any case: twice what a small box or the nearest in a city do. */
+const LEAST = AT_ONCE / 4;
+
+/**
+ * Makes what gives each question of a thread its budget. A hundred that arrive in one turn of the
+ * event loop would hold it for a tenth of a second: when the turn's share is used up, those that
+ * are not small go to the slow lane.
+ */
+export function createAllowance(): () => Budget {
+  let left = TURN;
+  let last: Budget | undefined;
+
+  function renew(): void {
+    left = TURN;
+    last = undefined;
+  }
+
+  return () => {
+    if (last === undefined) setImmediate(renew);
+    else left -= last.spent;
+    last = new Budget(Math.max(LEAST, Math.min(left, AT_ONCE)));
+    return last;
+  };
 }

@@ -1,4 +1,4 @@
-import { Durations } from '../../durations.js';
+import { Durations } from '../../reload/stats.js';
 
 /** Requests that ended the same way. */
 export interface RequestCount {
@@ -28,6 +28,11 @@ export interface RequestStats {
   /** Lookups of the answer cache. */
   cacheHits: number;
   cacheMisses: number;
+  /** Questions of batches. */
+  questions: number;
+  /** Open streams of accepted points, and the points that went to any. */
+  streams: number;
+  streamed: number;
   /** The counter of a route; routes and statuses are few, so nothing here grows with the input. */
   route(name: string): Observe;
 }
@@ -36,7 +41,16 @@ export interface RequestStats {
 export function createRequestStats(): RequestStats {
   const counts: RequestCount[] = [];
   const latencies = new Map<string, Durations>();
-  return { counts, latencies, cacheHits: 0, cacheMisses: 0, route };
+  return {
+    counts,
+    latencies,
+    cacheHits: 0,
+    cacheMisses: 0,
+    questions: 0,
+    streams: 0,
+    streamed: 0,
+    route,
+  };
 
   function route(name: string): Observe {
     const durations = latencies.get(name) ?? new Durations(LATENCY_BOUNDS);

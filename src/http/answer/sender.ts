@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { QueryWork } from '../formats/format.js';
-import { judge, type Named } from './conditions.js';
-import type { Answering } from './context.js';
-import { type AnswerHead, bodilessLines, type Facts, linesWithBody } from './head.js';
-import { TIMING_HEADER, timingLine } from './timing.js';
-import { createWrite } from './write.js';
+import type { QueryWork } from '../formats/representation.js';
+import type { Answering, Sending } from './context.js';
+import { type AnswerHead, bodilessLines, corsHeaders, type Facts, linesWithBody } from './head.js';
+import { linesOf, type PlainStatus, parseLines } from './head-lines.js';
+import type { Observe } from './request-stats.js';
+import { judge, type Named } from './validators.js';
 
 /**
  * A whole answer with status 200, or 204 where its body is empty, ready to be sent any number of
@@ -66,4 +66,96 @@ export function createSender(answering: Answering, facts: Facts): Sender {
       write(request, reply, 200, format.name, lines, body, onSent);
     },
   };
+}
+
+/**
+ * Sends an answer with these header lines and counts it. It adds the headers for origins that are
+ * listed by name, and the request's id where the client gave it one. `onSent` is called once Node
+ * reads the body's memory no more; never when the client has gone.
+ */
+export type Write = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: PlainStatus,
+  representation: string,
+  lines: string,
+  body?: Uint8Array | string,
+  onSent?: () => void,
+) => void;
+
+/**
+ * Makes the {@link Write} of an address. It writes straight to Node's response: Fastify's reply
+ * costs more than a query.
+ */
+export function createWrite(sending: Sending, observe: Observe): Write {
+  const { writeHead, note, closing } = sending;
+  return (request, reply, status, representation, lines, body, onSent) => {
+    reply.hijack();
+    const { raw: response } = reply;
+    if (closing()) response.shouldKeepAlive = false;
+    writeHead(response, status, ownLines(sending, request, lines));
+    // Node itself leaves the body out for HEAD
+    response.end(body, onSent);
+    note(response);
+    count(sending, observe, request, status, representation);
+  };
+}
+
+/** Makes what begins a body of unknown length, with status 200; the rest is up to the caller. */
+export function createBegin(
+  sending: Sending,
+  observe: Observe,
+): (request: FastifyRequest, reply: FastifyReply, representation: string, lines: string) => void {
+  return (request, reply, representation, lines) => {
+    reply.hijack();
+    const { raw: response } = reply;
+    if (sending.closing()) response.shouldKeepAlive = false;
+    response.writeHead(200, parseLines(ownLines(sending, request, lines)));
+    count(sending, observe, request, 200, representation);
+  };
+}
+
+/** Header lines with those that depend on who asks. */
+function ownLines({ corsOrigin }: Sending, { raw, id }: FastifyRequest, lines: string): string {
+  let head = lines;
+  if (corsOrigin[0] !== '*') head += linesOf(corsHeaders(raw.headers.origin, corsOrigin));
+  if (raw.headers['x-request-id'] !== undefined) head += `X-Request-Id: ${id}\r\n`;
+  return head;
+}
+
+/** Counts an answer, and logs it by chance. */
+function count(
+  { accessLog, logger }: Sending,
+  observe: Observe,
+  request: FastifyRequest,
+  status: number,
+  representation: string,
+): void {
+  const seconds = (performance.now() - request.startedAt) / 1000;
+  observe(status, representation, seconds);
+  if (accessLog > 0 && Math.random() < accessLog) {
+    const { method, url } = request.raw;
+    const rounded = Number(seconds.toFixed(6));
+    logger.info({ reqId: request.id, method, url, status, seconds: rounded }, 'request');
+  }
+}
+
+/** The request header that asks for `Server-Timing`, whatever its value. */
+export const TIMING_HEADER = 'waypost-timing';
+
+/**
+ * The line of a Server-Timing header: how long the service has had the request, and how the answer
+ * was found, which is not known of an answer that was kept.
+ */
+export function timingLine(
+  { startedAt }: FastifyRequest,
+  isKept: boolean,
+  work: QueryWork | undefined,
+): string {
+  const parts = [`total;dur=${(performance.now() - startedAt).toFixed(3)}`];
+  if (isKept) parts.push('cache;desc="hit"');
+  if (work !== undefined) {
+    parts.push(`query;desc="${work.form}, ${work.accessPath}, ${work.looks} rows"`);
+  }
+  return `Server-Timing: ${parts.join(', ')}\r\n`;
 }

@@ -1,10 +1,10 @@
-import { AT_ONCE, Budget } from '../../budget.js';
-import { sharedArray } from '../../common-array.js';
-import { type Generation, identityOf } from '../../live/generation.js';
-import { type Format, FRESH_MEMORY } from '../formats/format.js';
-import { HttpError, tookTooLong } from '../request/errors.js';
+import { sharedArray } from '../../index/shared-array.js';
+import { AT_ONCE, Budget } from '../../model/budget.js';
+import { createGeneration, type Generation, identityOf } from '../../reload/generation.js';
+import { type Format, FRESH_MEMORY } from '../formats/representation.js';
+import { HttpError, tookTooLong } from '../request/http-error.js';
 import type { Made, Make } from './making.js';
-import type { LaneAnswer, LaneQuestion, SlowLane } from './question.js';
+import type { LaneAnswer, LaneQuestion, PageQuestion, SlowLane } from './question.js';
 
 /** Milliseconds after which a question is given up. */
 const LONGEST_MS = 10_000;
@@ -23,7 +23,7 @@ export interface Waiter {
 /** Asks the slow lane until there is an answer, the client has gone or it takes too long. */
 export function askSlowLane(
   lane: SlowLane,
-  question: Omit<LaneQuestion, 'ended'>,
+  question: Omit<PageQuestion, 'ended'>,
   formats: readonly Format[],
   { socket, done, failed }: Waiter,
 ): void {
@@ -42,13 +42,13 @@ export function askSlowLane(
     clearTimeout(timer);
     socket.off('close', end);
     if (socket.destroyed) return;
-    if ('error' in answer) throw answer.error;
-    if ('status' in answer) throw new HttpError(answer.status, answer.body, answer.headers);
-    const { buffer, byteOffset, byteLength } = answer.body;
+    const made = successOf(answer);
+    if ('export' in made) throw new Error('Expected a page, got an export.');
+    const { buffer, byteOffset, byteLength } = made.body;
     const body = Buffer.from(buffer, byteOffset, byteLength);
     const format = formats[question.format]!;
-    const heads = answer.heads.map((head) => ({ ...head, format }));
-    done({ heads, body, work: answer.work, state: answer.state });
+    const heads = made.heads.map((head) => ({ ...head, format }));
+    done({ heads, body, work: made.work, state: made.state });
   }
 
   Promise.race([lane.ask({ ...question, ended }), late])
@@ -56,24 +56,28 @@ export function askSlowLane(
     .catch(failed);
 }
 
-/** What {@link answerInLane} throws when nobody waits any more: made once, and caught there only. */
+/** An answer that is none of the two kinds of errors, which are thrown. */
+export function successOf(
+  answer: LaneAnswer,
+): Exclude<LaneAnswer, { status: number } | { error: unknown }> {
+  if ('error' in answer) throw answer.error;
+  if ('status' in answer) throw new HttpError(answer.status, answer.body, answer.headers);
+  return answer;
+}
+
+/** What work in a lane throws when nobody waits any more: made once, and caught in a lane only. */
 const ENDED = new Error('Nobody waits for the answer.');
 
 /**
  * Answers a question to its end in a thread of the slow lane. A thread that has not got the
- * generation that is asked for answers from its own.
+ * generation that is asked for answers from its own, unless the question brings that.
  */
-export function answerInLane(
-  make: Make,
-  question: LaneQuestion,
-  generation: Generation,
-): LaneAnswer {
-  const { ended } = question;
+export function answerInLane(make: Make, question: PageQuestion, own: Generation): LaneAnswer {
+  const { parts } = question;
+  const generation = parts === undefined ? own : createGeneration(parts);
   const isSame = question.generation === identityOf(generation);
   const served = { generation, state: isSame ? question.state : generation.state() };
-  const budget = new Budget(AT_ONCE, () => {
-    if (Atomics.load(ended, 0) !== 0) throw ENDED;
-  });
+  const budget = new Budget(AT_ONCE, () => giveUpFor(question));
   try {
     const means = { budget, memory: FRESH_MEMORY, isKnown: () => false };
     const { heads, body, work, state } = make(question, served, means)!;
@@ -84,9 +88,19 @@ export function answerInLane(
       state,
     };
   } catch (error) {
-    if (error === ENDED) return refusalOf(tookTooLong());
-    return error instanceof HttpError ? refusalOf(error) : { error };
+    return failureOf(error);
   }
+}
+
+/** Throws where nobody waits for the answer any more. */
+export function giveUpFor({ ended }: Pick<LaneQuestion, 'ended'>): void {
+  if (Atomics.load(ended, 0) !== 0) throw ENDED;
+}
+
+/** What was thrown in a lane, as an answer. */
+export function failureOf(error: unknown): LaneAnswer {
+  if (error === ENDED) return refusalOf(tookTooLong());
+  return error instanceof HttpError ? refusalOf(error) : { error };
 }
 
 /** An error as it goes to another thread. */
@@ -96,5 +110,5 @@ export function refusalOf({ status, body, headers }: HttpError): LaneAnswer {
 
 /** The memory that goes to another thread with an answer. */
 export function memoryOf(answer: LaneAnswer): ArrayBuffer[] {
-  return 'heads' in answer ? [answer.body.buffer] : [];
+  return 'heads' in answer || 'export' in answer ? [answer.body.buffer] : [];
 }

@@ -1,9 +1,9 @@
-import type { Budget } from '../../budget.js';
-import type { TailMatches } from '../../dataset/tail.js';
-import type { Generation, State } from '../../live/generation.js';
+import type { DeltaMatches } from '../../index/delta.js';
+import type { Budget } from '../../model/budget.js';
 import type { Filters } from '../../model/query.js';
-import { matchTail } from '../../query/tail.js';
-import type { Format, Page } from '../formats/format.js';
+import { matchDelta } from '../../query/delta-match.js';
+import type { Generation, State } from '../../reload/generation.js';
+import type { Format, Page } from '../formats/representation.js';
 import type { Pair } from '../request/query-string.js';
 import type { Facts } from './head.js';
 
@@ -30,8 +30,17 @@ export interface View<Wanted> extends Facts {
   lasts?(wanted: Wanted, name: string): boolean;
   /** Loads what the view needs; undefined once it is there. Absent where nothing is to be loaded. */
   prepare?(): Promise<void> | undefined;
-  /** Looks it up. Throws NotFound where there is nothing, and what the budget throws. */
-  find(wanted: Wanted, asked: Asked, served: Served, budget: Budget): Page;
+  /**
+   * Looks it up: a page, or the bytes of a document, which no format encodes. Throws NotFound where
+   * there is nothing, and what the budget throws.
+   */
+  find(
+    wanted: Wanted,
+    asked: Asked,
+    served: Served,
+    budget: Budget,
+    format: Format,
+  ): Page | Uint8Array;
 }
 
 /** What a request is answered from, to its end. */
@@ -42,11 +51,11 @@ export interface Served {
 
 /** The accepted points beside the generation that satisfy the filters; undefined where none do. */
 export function matchBeside(
-  { generation: { tail }, state: { length } }: Served,
+  { generation: { delta }, state: { length } }: Served,
   filters: Filters,
   budget: Budget,
-): TailMatches | undefined {
+): DeltaMatches | undefined {
   if (length === 0) return undefined;
-  const rows = matchTail(tail!, filters, 0, length, budget);
-  return rows.length === 0 ? undefined : { tail: tail!, rows };
+  const rows = matchDelta(delta!, filters, 0, length, budget);
+  return rows.length === 0 ? undefined : { delta: delta!, rows };
 }

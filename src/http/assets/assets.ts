@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { SOURCES, type Source, TYPES } from './table.js';
 
 /** A static file as it is served. */
 interface Asset {
@@ -99,4 +99,58 @@ function createAsset({ name, extension }: Source, body: Buffer, prefix: string):
       return made[coding];
     },
   };
+}
+
+/** A static file of the pages: where it stands, and what it is. */
+export interface Source {
+  /** Its file is served as `<name>.<hash>.<extension>`. */
+  readonly name: string;
+  readonly extension: keyof typeof TYPES;
+  /** Where it may stand; the first that is there counts. */
+  readonly paths: readonly string[];
+}
+
+/** Content types by the extension of a name. */
+export const TYPES = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  svg: 'image/svg+xml',
+} as const;
+
+/** The folder `assets` at the top of the project, which no build changes. */
+const ASSETS = '../../../../assets';
+/** The scripts of `src/browser`, compiled. */
+const SCRIPTS = '../../browser';
+const MAPLIBRE = '../../../../node_modules/maplibre-gl/dist';
+
+/**
+ * Every static file; nothing else is served under its address. What a script imports from its
+ * neighbours is among them.
+ */
+export const SOURCES: readonly Source[] = [
+  ...['page.css', 'icon.svg', 'map.css', 'viewer.css', 'land.json'].map((one) => from(one, ASSETS)),
+  ...[
+    'page',
+    'map',
+    'map-changes',
+    'map-layers',
+    'map-popups',
+    'map-tools',
+    'shapes',
+    'viewer',
+  ].map((one) => from(`${one}.js`, SCRIPTS)),
+  // the copy beside a build that is installed, else what the package holds
+  ...['maplibre-gl.mjs', 'maplibre-gl-worker.mjs'].map((one) => from(one, SCRIPTS, MAPLIBRE)),
+  ...['swagger-ui.css', 'swagger-ui-bundle.js'].map((one) =>
+    from(one, new URL('static', import.meta.resolve('@fastify/swagger-ui')).href),
+  ),
+];
+
+/** A file that stands in one of these folders. */
+function from(file: string, ...folders: readonly string[]): Source {
+  const [name, extension] = file.split('.') as [string, Source['extension']];
+  const paths = folders.map((one) => fileURLToPath(new URL(`${one}/${file}`, import.meta.url)));
+  return { name, extension, paths };
 }

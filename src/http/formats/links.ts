@@ -61,48 +61,23 @@ function byName(a: Pair, b: Pair): number {
 }
 
 function compareCodePoints(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x !== y) return rank(x) - rank(y);
-  }
-  return a.length - b.length;
+  if (a === b) return 0;
+  // surrogates stand for code points above every other unit, as their bytes do
+  if (ASCII.test(a) && ASCII.test(b)) return a < b ? -1 : 1;
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Surrogates stand for code points above every other unit. */
-function rank(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
-}
-
+const ASCII = /^[\0-\x7f]*$/;
 const UNSAFE = /[^\w.~-]/;
-
-/** What a byte is written as: nothing here means as it is. */
-const ESCAPES: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
-  if (byte === 0x20) return '+';
-  const isSafe = byte < 0x80 && !UNSAFE.test(String.fromCharCode(byte));
-  return isSafe ? '' : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-});
+/** What forms have otherwise than URLs. */
+const OTHERWISE = /%20|[!'()*]/;
 
 /** Form-encodes; only letters, digits and `_ . - ~` stay as they are. */
 function encode(text: string): string {
   if (!UNSAFE.test(text)) return text;
-  let out = '';
-  let from = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code >= 0x80) return encodeBytes(text);
-    const escaped = ESCAPES[code]!;
-    if (escaped !== '') {
-      out += text.slice(from, i) + escaped;
-      from = i + 1;
-    }
-  }
-  return out + text.slice(from);
-}
-
-function encodeBytes(text: string): string {
-  let out = '';
-  for (const byte of Buffer.from(text)) out += ESCAPES[byte]! || String.fromCharCode(byte);
-  return out;
+  const encoded = encodeURIComponent(text);
+  if (!OTHERWISE.test(encoded)) return encoded;
+  return encoded.replaceAll(/%20|[!'()*]/g, (one) =>
+    one === '%20' ? '+' : `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }

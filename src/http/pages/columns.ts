@@ -1,8 +1,6 @@
 import { POINTS_PATH } from '../request/addresses.js';
-import { type Html, html, NOTHING } from './html.js';
-import type { Site } from './site.js';
-import type { Column } from './subject.js';
-import type { KeyLink } from './writer.js';
+import { type Html, html, type KeyLink, NOTHING } from './html.js';
+import type { Column, Site } from './site.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -108,4 +106,49 @@ function time(value: unknown): Html {
   const [, day, minute, offset] = typeof value === 'string' ? (TIME.exec(value) ?? []) : [];
   if (day === undefined) return text(value);
   return html`<time datetime="${String(value)}">${day} ${minute}<br>${offset}</time>`;
+}
+
+/**
+ * The records as a table, with the columns that any of them has something for. Records are
+ * parsed once for their keys and once more for their row: objects that live until the last row
+ * would be moved by several garbage collections. `note` is told of each row that is written.
+ */
+export function recordTable(
+  columns: readonly Column[],
+  records: readonly Uint8Array[],
+  site: Site,
+  note: (record: Uint8Array) => void,
+): Html[] {
+  const keys = new Set<string>();
+  const isShown = (column: Column): boolean => column.keys.some((key) => keys.has(key));
+  for (const record of records) {
+    for (const key in parse(record)) keys.add(key);
+    if (columns.every(isShown)) break;
+  }
+  const shown = columns.filter(isShown);
+  const head = html`<div class="table" tabindex="0" role="region" aria-labelledby="table-label">
+<table><caption id="table-label">Records of this page</caption>
+<thead><tr>${shown.map(({ label }) => html`<th scope="col">${label}</th>`)}</tr></thead>
+<tbody>
+`;
+  const rows = records.map((record) => {
+    note(record);
+    return rowOf(parse(record), shown, site);
+  });
+  return [head, ...rows, html`</tbody></table></div>\n`];
+}
+
+function rowOf(fields: Fields, columns: readonly Column[], site: Site): Html {
+  return html`<tr>${columns.map(({ cell }) => html`<td>${cell(fields, site)}</td>`)}</tr>\n`;
+}
+
+/** A record that is no JSON, which a packed file may have, shows nothing in the table. */
+function parse(record: Uint8Array): Fields {
+  try {
+    const bytes = Buffer.from(record.buffer, record.byteOffset, record.length);
+    const value: unknown = JSON.parse(bytes.toString());
+    return typeof value === 'object' && value !== null ? (value as Fields) : {};
+  } catch {
+    return {};
+  }
 }

@@ -51,3 +51,51 @@ function textOf(value: Value): string {
   if (typeof value === 'number') return String(value);
   return value.map(textOf).join('');
 }
+
+/**
+ * Where the values of a key lead: the address for a value, undefined for one that leads nowhere.
+ */
+export interface KeyLink {
+  readonly key: string;
+  readonly href: (value: string | number) => string | undefined;
+}
+
+/**
+ * JSON for people: as `JSON.stringify` indents it, with a tag for the kind of each part and links
+ * behind the values of some keys. What is no JSON, which a packed file may have, shows as it is.
+ * `indent` is that of the line where it begins.
+ */
+export function readableJson(json: string, links: readonly KeyLink[] = [], indent = ''): Html {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return new Html(escapeText(json));
+  }
+  return new Html(readable(value, links, `\n${indent}`));
+}
+
+// short names, since a page has thousands: <b> a key, <i> a text, <u> a number or a name
+function readable(value: unknown, links: readonly KeyLink[], line: string, key?: string): string {
+  if (typeof value !== 'object' || value === null) return scalar(value, links, key);
+  const isList = Array.isArray(value);
+  const inner = `${line}  `;
+  const members = isList
+    ? value.map((one) => readable(one, links, inner))
+    : Object.entries(value).map(([name, one]) => {
+        const label = escapeText(JSON.stringify(name));
+        return `<b>${label}</b>: ${readable(one, links, inner, name)}`;
+      });
+  const [open, close] = isList ? '[]' : '{}';
+  if (members.length === 0) return `${open}${close}`;
+  return `${open}${inner}${members.join(`,${inner}`)}${line}${close}`;
+}
+
+function scalar(value: unknown, links: readonly KeyLink[], key: string | undefined): string {
+  const text = escapeText(JSON.stringify(value));
+  const isText = typeof value === 'string';
+  const shown = isText ? `<i>${text}</i>` : `<u>${text}</u>`;
+  if (key === undefined || !(isText || typeof value === 'number')) return shown;
+  const href = links.find((link) => link.key === key)?.href(value);
+  return href === undefined ? shown : `<a href="${escapeHtml(href)}">${shown}</a>`;
+}

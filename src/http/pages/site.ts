@@ -1,4 +1,7 @@
-import type { Assets } from '../assets/assets.js';
+import { type Assets, createAssets } from '../assets/assets.js';
+import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
+import type { Parameter } from '../request/parameter.js';
+import { type Html, html, type KeyLink } from './html.js';
 
 /** Who may post by the form of a page. */
 export type PostingBy = 'anybody' | 'holders' | 'nobody';
@@ -17,11 +20,30 @@ export interface Site {
   readonly headers: readonly string[];
 }
 
-/** What a {@link Site} is made of. */
-export type SiteParts = Omit<Site, 'headers'>;
+/** Settings that decide about pages. */
+interface SiteSettings {
+  readonly publicUrl?: string | undefined;
+  readonly tileUrl?: string | undefined;
+  /** Folder of the images of points. */
+  readonly media?: string | undefined;
+  readonly requireToken?: boolean;
+}
 
-export function createSite(parts: SiteParts): Site {
-  return { ...parts, headers: headersOf(parts.tileUrl) };
+/** What the pages of these settings have in common; `posts` says whether points can be posted. */
+export function createSite(
+  { publicUrl, tileUrl, media, requireToken }: SiteSettings,
+  posts: boolean,
+): Site {
+  // addresses without a host stay with the host that the page came from
+  const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+  return {
+    assets: createAssets(prefix),
+    prefix,
+    tileUrl,
+    hasImages: media !== undefined,
+    posting: !posts ? 'nobody' : requireToken ? 'holders' : 'anybody',
+    headers: headersOf(tileUrl),
+  };
 }
 
 /**
@@ -47,4 +69,122 @@ function headersOf(tileUrl: string | undefined): readonly string[] {
 /** Scheme and authority of a template, where `{s}` or the like may stand only behind them. */
 function originOf(tileUrl: string): string {
   return /^https?:\/\/[^/{}]+/.exec(tileUrl)![0];
+}
+
+/** Addresses that every page leads to. */
+const PLACES: readonly Crumb[] = [
+  { label: 'Points', path: POINTS_PATH },
+  { label: 'Notifications', path: NOTIFICATIONS_PATH },
+  { label: 'Interface', path: VIEWER_PATH },
+];
+
+/** A page up to its content. */
+export function pageHead(
+  { assets, prefix }: Site,
+  title: string,
+  crumbs: readonly Crumb[],
+  target: string,
+  styles: readonly string[],
+  scripts: readonly string[],
+): Html {
+  const url = (name: string): string => assets.named(name).url;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} – Waypost</title>
+<link rel="icon" href="${url('icon.svg')}" type="image/svg+xml">
+${styles.map(
+  (name) => html`<link rel="stylesheet" href="${url(name)}">
+`,
+)}${scripts.map((name) => html`<script type="module" src="${url(name)}"></script>\n`)}</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="bar">
+<a class="brand" href="${prefix}${ROOT_PATH}">Waypost</a>
+<nav aria-label="Main"><ul>${PLACES.map(({ label, path }) => {
+    const isHere = target.startsWith(path);
+    return html`<li><a href="${prefix}${path}"${isHere && html` aria-current="true"`}>${label}</a></li>`;
+  })}</ul></nav>
+</header>
+<main id="content" tabindex="-1">
+<nav class="crumbs" aria-label="Breadcrumb"><ol>
+${crumbs.map(({ label, path }) => html`<li><a href="${prefix}${path}">${label}</a></li>\n`)}<li aria-current="page"><bdi>${title}</bdi></li>
+</ol></nav>
+<h1><bdi>${title}</bdi></h1>
+`;
+}
+
+/** What stands below the content of a page. */
+export function pageFoot(smallPrint: Html): Html {
+  return html`</main>
+<footer class="foot">${smallPrint}</footer>
+</body>
+</html>
+`;
+}
+
+/** An address and how it is called. */
+export interface Crumb {
+  readonly label: string;
+  /** Without the prefix of the site. */
+  readonly path: string;
+}
+
+export const HOME: Crumb = { label: 'Waypost', path: ROOT_PATH };
+
+/** A query that shows what an address can do. */
+export interface Example {
+  readonly label: string;
+  readonly query: string;
+}
+
+/** A column of the table of records. */
+export interface Column {
+  readonly label: string;
+  /** Keys of a record of which it shows something. */
+  readonly keys: readonly string[];
+  readonly cell: (record: Readonly<Record<string, unknown>>, site: Site) => Html;
+}
+
+/** What the pages of one address are about. */
+export interface Subject {
+  readonly name: string;
+  readonly description: string;
+  /** The way to the page, without the page itself. */
+  readonly crumbs: readonly Crumb[];
+  /** What may be asked for, a field of the form each; none where there is no form. */
+  readonly parameters: readonly Parameter[];
+  readonly examples: readonly Example[];
+  /** The columns of its records; none where there is no table. */
+  readonly columns: readonly Column[];
+  readonly links: readonly KeyLink[];
+  /**
+   * Path of the tiles of all matches, behind which their filters stand; undefined without a map.
+   */
+  readonly tiles: string | undefined;
+  /** Names of the formats that all matches can be had in as a file. */
+  readonly exports: readonly string[];
+  /** Path that the form for a new record posts to; undefined where there is none. */
+  readonly posts: string | undefined;
+  /** What OPTIONS says. */
+  readonly options: object | undefined;
+}
+
+/** A subject that says the least: no form, no table, no links. */
+export function plainSubject(name: string, description: string): Subject {
+  return {
+    name,
+    description,
+    crumbs: [],
+    parameters: [],
+    examples: [],
+    columns: [],
+    links: [],
+    tiles: undefined,
+    exports: [],
+    posts: undefined,
+    options: undefined,
+  };
 }

@@ -1,6 +1,8 @@
 /** The addresses of the interface, as the router has them: `:name` stands for what is variable. */
 export const ROOT_PATH = '/rest/';
 export const POINTS_PATH = '/rest/map_data_points/';
+/** Many questions to {@link POINTS_PATH} at once. */
+export const BATCH_PATH = '/rest/map_data_points/query/';
 export const POINT_PATH = '/rest/map_data_points/:id/';
 export const NOTIFICATIONS_PATH = '/rest/notifications/';
 export const TILE_PATH = '/tiles/:z/:x/:y.mvt';
@@ -14,6 +16,8 @@ export const ITEMS_PATH = '/ogc/collections/points/items';
 export const ITEM_PATH = '/ogc/collections/points/items/:id';
 /** Where clients of OGC look for {@link OPENAPI_PATH} that know no links. */
 export const OGC_API_PATH = '/ogc/api';
+export const CHANGES_PATH = '/changes/points';
+export const EXPORT_PATH = '/export/points.:format';
 export const OPENAPI_PATH = '/openapi.json';
 export const VIEWER_PATH = '/docs/';
 

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { quote } from '../../model/quote.js';
-import type { SharedRoom } from '../../shared-room.js';
-import { HttpError, RETRY_AFTER } from './errors.js';
+import type { SharedRoom } from '../../posts/media/shared-room.js';
+import { HttpError, RETRY_AFTER } from './http-error.js';
 import { parseQueryString } from './query-string.js';
 
 /** How the body of a post says what it says. */
@@ -12,7 +12,11 @@ export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'form'; readonly fields: ReadonlyMap<string, readonly string[]> };
 
-const KINDS: Readonly<Record<string, BodyKind>> = {
+/** The kinds of bodies that an address reads, by their media types. */
+export type Kinds<Kind extends string> = Readonly<Record<string, Kind>>;
+
+/** Those of posts. */
+export const POST_KINDS: Kinds<BodyKind> = {
   'application/json': 'json',
   'application/x-www-form-urlencoded': 'form',
   'multipart/form-data': 'multipart',
@@ -26,10 +30,12 @@ const CHARSET = /;\s*charset\s*=\s*"?([^;"\s]*)/i;
  * The kind of a body by its Content-Type. Throws a 415 HttpError for a type, a character set or a
  * content coding that is not read.
  */
-export function kindOfBody(contentType: string | undefined, coding: string | undefined): BodyKind {
-  const given = contentType ?? '';
+export function kindOfBody<Kind extends string>(
+  { 'content-type': given = '', 'content-encoding': coding }: IncomingHttpHeaders,
+  kinds: Kinds<Kind>,
+): Kind {
   const mediaType = given.split(';', 1)[0]!.trim().toLowerCase();
-  const kind = Object.hasOwn(KINDS, mediaType) ? KINDS[mediaType] : undefined;
+  const kind = Object.hasOwn(kinds, mediaType) ? kinds[mediaType] : undefined;
   if (kind === undefined) throw unsupported(`media type ${quote(mediaType)}`);
   const charset = CHARSET.exec(given)?.[1] ?? 'utf-8';
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
@@ -45,7 +51,7 @@ export function kindOfBody(contentType: string | undefined, coding: string | und
 export const MAX_BODY_BYTES: number = 256 * 1024;
 /** Fields of a form, repeated ones counted each time. */
 export const MAX_FIELDS = 1_000;
-/** How deep the values of a JSON body may stand in one another, and how many there may be. */
+/** How deep the values of a JSON body may stand in one another, and how many a post may have. */
 const MAX_DEPTH = 32;
 const MAX_VALUES = 10_000;
 /** Of a body that was refused, what its client may go on sending. */
@@ -132,20 +138,25 @@ export function passOver(request: IncomingMessage): void {
   request.resume();
 }
 
-/**
- * Reads a body of JSON; an empty one counts as an object without keys. Throws a 400 HttpError, for
- * one that is too deep or has too much in it before it is parsed.
- */
+/** Reads a body of JSON as {@link parseJson} does; an empty one counts as an object without keys. */
 export function parseJsonBody(bytes: Uint8Array): Body {
-  if (bytes.length === 0) return { kind: 'json', value: {} };
-  checkShape(bytes);
-  let value: unknown;
+  return { kind: 'json', value: bytes.length === 0 ? {} : parseJson(bytes, MAX_VALUES) };
+}
+
+/**
+ * Reads JSON. Throws a 400 HttpError, for what is too deep or has too much in it before it is
+ * parsed.
+ */
+export function parseJson(bytes: Uint8Array, maxValues: number): unknown {
+  checkShape(bytes, maxValues);
   try {
-    value = JSON.parse(UTF_8.decode(bytes));
+    return JSON.parse(UTF_8.decode(bytes));
   } catch (error) {
-    throw noJson(error instanceof SyntaxError ? error.message : 'it is no UTF-8');
+    // newer Nodes add line and column: an answer is the same on all
+    throw noJson(
+      error instanceof SyntaxError ? error.message.replace(/ \(line .*/, '') : 'it is no UTF-8',
+    );
   }
-  return { kind: 'json', value };
 }
 
 /**
@@ -184,7 +195,7 @@ export function noRoomForBody(): HttpError {
 }
 
 /** Looks at the brackets and commas of a JSON text alone, and so at any text. */
-function checkShape(bytes: Uint8Array): void {
+function checkShape(bytes: Uint8Array, maxValues: number): void {
   let depth = 0;
   let values = 0;
   let isText = false;
@@ -204,7 +215,7 @@ function checkShape(bytes: Uint8Array): void {
       depth--;
     }
   }
-  if (values > MAX_VALUES) throw noJson(`expected at most ${MAX_VALUES} values`);
+  if (values > maxValues) throw noJson(`expected at most ${maxValues} values`);
 }
 
 function noJson(reason: string): HttpError {

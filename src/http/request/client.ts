@@ -20,7 +20,8 @@ export function clientOf(request: IncomingMessage, trustProxy: boolean): string 
  * and of an IPv6 address the network of 64 bits.
  */
 export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
+  // most are IPv4: the shape of IPv6 is a long expression
+  if (!address.includes(':') || !isIPv6(address)) return address;
   const [plain = ''] = address.split('%', 1);
   // writes the last 32 bits as hexadecimal digits, too
   const groups = groupsOf(new URL(`http://[${plain}]`).hostname.slice(1, -1));

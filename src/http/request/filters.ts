@@ -2,12 +2,16 @@ import type { Circle, Filters, TimeWindow } from '../../model/query.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
-import { ATTRIBUTE_PARAMETERS, type Mutable, readAttributes } from './attributes.js';
-import { parseBbox } from './bbox.js';
-import type { ParameterProblem } from './errors.js';
-import { DECIMAL_PATTERN, parseDecimals } from './numbers.js';
-import { type Parameter, readParameter, type Schema } from './parameter.js';
-import { MAX_PLACES, parsePolygon } from './polygon.js';
+import { MAX_PLACES, parseBbox, parsePolygon } from './areas.js';
+import { ATTRIBUTE_PARAMETERS, type Mutable, readAttributes } from './attribute-filters.js';
+import type { ParameterProblem } from './http-error.js';
+import {
+  DECIMAL_PATTERN,
+  type Parameter,
+  parseDecimals,
+  readParameter,
+  type Schema,
+} from './parameter.js';
 import type { Pair } from './query-string.js';
 
 const TIME =

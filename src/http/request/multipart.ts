@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
-import { MediaUnavailable } from '../../media/folder.js';
-import type { Upload, Uploads } from '../../media/upload.js';
-import type { SharedRoom } from '../../shared-room.js';
+import { MediaUnavailable } from '../../posts/media/folder.js';
+import type { SharedRoom } from '../../posts/media/shared-room.js';
+import type { Upload, Uploads } from '../../posts/media/upload.js';
 import {
   bodyTooLarge,
   MAX_BODY_BYTES,
@@ -12,7 +12,7 @@ import {
   passOver,
   tooManyFields,
 } from './body.js';
-import { HttpError, RETRY_AFTER } from './errors.js';
+import { HttpError, RETRY_AFTER } from './http-error.js';
 
 /** What a multipart body says. */
 export interface MultipartForm {

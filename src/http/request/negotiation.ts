@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { quote } from '../../model/quote.js';
-import { HttpError, NotFound } from './errors.js';
+import { HttpError, NotFound } from './http-error.js';
 
 /** What can be asked for. */
 export interface Offer {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hostAllowed, isAuthority } from '../../model/authority.js';
 import { quote } from '../../model/quote.js';
-import { HttpError } from './errors.js';
+import { HttpError } from './http-error.js';
 
 /** How the links in answers begin. */
 export interface OriginSettings {
@@ -61,4 +61,58 @@ function localAddress({ socket }: IncomingMessage): string {
 
 function badHost(host: string, rule: string): HttpError {
   return new HttpError(400, { detail: `The host ${quote(host)} ${rule}.` });
+}
+
+const SLASH = 0x2f;
+/** Scheme and authority of a target in absolute form. */
+const ABSOLUTE = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i;
+
+/**
+ * Path and query of a request's target. A target in absolute form names the host, too, which then
+ * counts in place of the Host header (RFC 9112, 3.2.2): the header is overwritten.
+ */
+export function originForm(request: IncomingMessage): string {
+  const target = request.url!;
+  if (target.charCodeAt(0) === SLASH) return target;
+  const [start, authority] = ABSOLUTE.exec(target) ?? [];
+  if (start === undefined) return target;
+  request.headers.host = authority;
+  const rest = target.slice(start.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** What stands after the `?` of a request target. */
+export function queryOf(target: string): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? '' : target.slice(mark + 1);
+}
+
+/** What stands before it. */
+export function pathOf(target: string): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? target : target.slice(0, mark);
+}
+
+/**
+ * Refuses a post that a page of another site makes a browser send. `origin` is what the links of
+ * this service begin with. Browsers say by themselves where a form comes from; other clients say
+ * nothing, and are nobody's tools. Throws a 403 HttpError.
+ */
+export function checkSameSite({ headers }: IncomingMessage, origin: string): void {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) {
+    if (site === 'same-origin' || site === 'none') return;
+    throw fromElsewhere(`Sec-Fetch-Site ${quote(String(site))}`);
+  }
+  const { origin: from, host } = headers;
+  if (from === undefined) return;
+  // the scheme may be the proxy's in front of this service
+  const named = URL.canParse(from) ? new URL(from).host : undefined;
+  if (named !== undefined && (named === host || named === new URL(origin).host)) return;
+  throw fromElsewhere(`Origin ${quote(from)}`);
+}
+
+function fromElsewhere(what: string): HttpError {
+  const detail = `This form was sent from a page of another site: got ${what}. Expected a form of this service's own pages; programs ask for application/json in their Accept header.`;
+  return new HttpError(403, { detail });
 }

@@ -1,6 +1,6 @@
+import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
-import type { ParameterProblem } from './errors.js';
-import { parseWhole } from './numbers.js';
+import type { ParameterProblem } from './http-error.js';
 import { last, type Pair } from './query-string.js';
 
 /** A JSON Schema, as OpenAPI 3.1 has it. */
@@ -55,4 +55,112 @@ export function wholeFrom(least: number): (text: string) => number | string {
     const value = parseWhole(text);
     return value !== undefined && value >= least ? value : `not a whole number from ${least}`;
   };
+}
+
+/** A decimal number with white space around it, as a pattern of JSON Schema. */
+export const DECIMAL_PATTERN: string = String.raw`\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*`;
+
+const DECIMAL = new RegExp(`^${DECIMAL_PATTERN}$`);
+const WHOLE = /^\+?\d+$/;
+
+/**
+ * Reads a finite decimal number, white space around it allowed. Hexadecimal and the names of
+ * infinities, which `Number` would take, are none.
+ */
+function parseDecimal(text: string): number | undefined {
+  if (!DECIMAL.test(text)) return undefined;
+  // adding zero turns -0 into 0
+  const value = Number(text) + 0;
+  return Number.isFinite(value) ? value : undefined;
+}
+
+const COUNTS = ['no', 'one', 'two', 'three', 'four'];
+
+/**
+ * Reads `count` decimal numbers, up to four, with commas between them and white space around them
+ * allowed. Each is undefined where it is no finite decimal number. Returns the reason as text when
+ * there are more or fewer.
+ */
+export function parseDecimals(text: string, count: number): (number | undefined)[] | string {
+  const plain = readPlainDecimals(text, count);
+  if (plain !== undefined) return plain;
+  const parts = text.split(',', count + 1);
+  if (parts.length === count) return parts.map(parseDecimal);
+  return `needs ${COUNTS[count]} numbers, has ${parts.length > count ? 'more' : parts.length}`;
+}
+
+/** Powers of ten that are exact. */
+const POWERS: readonly number[] = Array.from({ length: 16 }, (_, power) => Number(`1e${power}`));
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const COMMA = 0x2c;
+const ZERO = 0x30;
+
+/**
+ * Reads `count` decimal numbers with commas between them, in one pass over their digits, where they
+ * are as plain as in `60.17,-24.94,1000`. Undefined for anything else, such as white space, an
+ * exponent, more than 15 digits or another number of them, which {@link parseDecimal} has to judge.
+ * The quotient of two integers that are exact is the double that is nearest to the decimal.
+ */
+function readPlainDecimals(text: string, count: number): number[] | undefined {
+  const numbers: number[] = [];
+  let at = 0;
+  while (numbers.length < count) {
+    const isNegative = text.charCodeAt(at) === MINUS;
+    if (isNegative) at++;
+    const first = at;
+    let point = -1;
+    let digits = 0;
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code >= ZERO && code <= ZERO + 9) digits = digits * 10 + (code - ZERO);
+      else if (code === POINT && point < 0) point = at;
+      else break;
+    }
+    const length = at - first - (point < 0 ? 0 : 1);
+    if (length < 1 || length > 15) return undefined;
+    const value = point < 0 ? digits : digits / POWERS[at - point - 1]!;
+    // adding zero turns -0 into 0
+    numbers.push((isNegative ? -value : value) + 0);
+    if (at < text.length && text.charCodeAt(at) !== COMMA) return undefined;
+    at++;
+  }
+  return at > text.length ? numbers : undefined;
+}
+
+/**
+ * Reads a whole number, 0 or more, white space around it allowed; infinite where it is too long.
+ */
+export function parseWhole(text: string): number | undefined {
+  const trimmed = text.trim();
+  return WHOLE.test(trimmed) ? Number(trimmed) : undefined;
+}
+
+/** The parameter that says which keys records have, wherever records are asked for. */
+export const FIELDS_PARAMETER: Parameter = {
+  name: 'fields',
+  means: 'Keys that records shall have; all where it is absent.',
+  accepts: `one or several keys of a record with commas between: ${RECORD_KEYS.join(', ')}`,
+  example: 'id,lat,lon',
+  schema: { type: 'array', items: { enum: RECORD_KEYS } },
+};
+
+const OWN: readonly Parameter[] = [FIELDS_PARAMETER];
+
+/**
+ * Reads which keys records shall have, in the order in which records have them; undefined for all.
+ * Adds what is wrong to `problems`.
+ */
+export function parseRecordKeys(
+  pairs: readonly Pair[],
+  problems: ParameterProblem[],
+): readonly RecordKey[] | undefined {
+  return readParameter(pairs, OWN, FIELDS_PARAMETER.name, parseKeys, problems);
+}
+
+function parseKeys(text: string): readonly RecordKey[] | string {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !(RECORD_KEYS as readonly string[]).includes(name));
+  if (unknown === undefined) return RECORD_KEYS.filter((key) => names.includes(key));
+  return unknown === '' ? 'a key is missing' : `records have no ${quote(unknown)}`;
 }

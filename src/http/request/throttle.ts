@@ -1,4 +1,4 @@
-import { HttpError } from './errors.js';
+import { HttpError } from './http-error.js';
 
 /** Numbers in memory that all threads share, where a throttle counts. */
 export type ThrottleMemory = Float64Array;

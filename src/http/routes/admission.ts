@@ -1,28 +1,28 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import type { Upload } from '../../media/upload.js';
+import type { Draft } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
 import type { PostKey } from '../../posts/journal.js';
+import type { SharedRoom } from '../../posts/media/shared-room.js';
+import type { Upload } from '../../posts/media/upload.js';
 import type { PostRequest } from '../../posts/posts.js';
 import type { Posting } from '../answer/context.js';
-import { JSON_FORMAT } from '../formats/json.js';
-import { PAGE_OFFER } from '../pages/format.js';
+import { PAGE_NEGOTIATION, PAGE_OFFER } from '../pages/page-format.js';
 import {
   type Body,
   type BodyKind,
   kindOfBody,
+  POST_KINDS,
   parseFormBody,
   parseJsonBody,
   receiveBody,
 } from '../request/body.js';
 import { clientOf } from '../request/client.js';
-import { credentialsMissing, HttpError } from '../request/errors.js';
-import { readDraft } from '../request/fields.js';
+import { credentialsMissing, HttpError } from '../request/http-error.js';
 import { readMultipart } from '../request/multipart.js';
-import { createNegotiation, type Offer } from '../request/negotiation.js';
-import type { OriginOf } from '../request/origin.js';
-import { checkSameSite } from '../request/same-site.js';
+import { checkSameSite, type OriginOf } from '../request/origin.js';
+import { readDraft } from '../request/post-fields.js';
 
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
@@ -31,6 +31,7 @@ export interface Admitting {
   readonly posting: Posting;
   readonly trustProxy: boolean;
   readonly originOf: OriginOf;
+  readonly bodies: SharedRoom;
 }
 
 /** What was sent. */
@@ -38,8 +39,6 @@ export interface Submission {
   readonly body: Body;
   readonly image: Upload | undefined;
 }
-
-const negotiation = createNegotiation<Offer>([JSON_FORMAT, PAGE_OFFER]);
 
 /**
  * One post from its head to its answer: who sends it, what it is, and what makes it count once. It
@@ -55,25 +54,25 @@ export class Admission {
   /** Whether the answer is a page. */
   readonly isPage: boolean;
   readonly #posting: Posting;
+  readonly #bodies: SharedRoom;
   readonly #keyName: string | undefined;
   readonly #kind: BodyKind | undefined;
 
-  constructor({ raw, user }: FastifyRequest, { posting, trustProxy, originOf }: Admitting) {
+  constructor({ raw, user }: FastifyRequest, { posting, trustProxy, originOf, bodies }: Admitting) {
     const { headers } = raw;
     this.#posting = posting;
+    this.#bodies = bodies;
     this.user = user;
     this.address = clientOf(raw, trustProxy);
     if (user === undefined && posting.requireToken) throw credentialsMissing();
     if (user === undefined) posting.addressThrottle.take(this.address);
     else posting.tokenThrottle.take(String(user));
     this.origin = originOf(raw);
-    this.isPage = negotiation.accepted(headers.accept) === PAGE_OFFER;
+    this.isPage = PAGE_NEGOTIATION.accepted(headers.accept) === PAGE_OFFER;
     // a form of a page, which a page of another site could have sent just as well
     if (this.isPage) checkSameSite(raw, this.origin);
     this.#keyName = keyName(headers['idempotency-key'], user);
-    this.#kind = hasBody(headers)
-      ? kindOfBody(headers['content-type'], headers['content-encoding'])
-      : undefined;
+    this.#kind = hasBody(headers) ? kindOfBody(headers, POST_KINDS) : undefined;
   }
 
   /**
@@ -81,8 +80,9 @@ export class Admission {
    * for what is no body; no image is left then.
    */
   async read(raw: IncomingMessage): Promise<Submission> {
-    const { uploads, bodies: room } = this.#posting;
+    const { uploads } = this.#posting;
     const { address } = this;
+    const room = this.#bodies;
     if (this.#kind === 'multipart') {
       const { fields, image } = await readMultipart(raw, { uploads, room, address });
       return { body: { kind: 'form', fields }, image };
@@ -105,18 +105,21 @@ export class Admission {
       if (image === undefined) throw new HttpError(400, draft.problems);
       return { draft, user, address, key: undefined, upload: image };
     }
-    const { lat, lon, comment, tags } = draft;
-    const said = sha256(JSON.stringify([lat, lon, comment, tags, image?.sha256]));
-    return { draft, user, address, key: this.#keyOf(said, page), upload: image };
+    return { draft, user, address, key: this.#keyOf(draft, image, page), upload: image };
   }
 
   /**
    * What makes a post count once: the key, and what the body says however it is written down. A
    * form has no key, but counts once for what it says and who sent it from which page.
    */
-  #keyOf(body: string, page: string | undefined): PostKey | undefined {
+  #keyOf(
+    { lat, lon, comment, tags }: Draft,
+    image: Upload | undefined,
+    page: string | undefined,
+  ): PostKey | undefined {
+    if (this.#keyName === undefined && !page) return undefined;
+    const body = sha256(JSON.stringify([lat, lon, comment, tags, image?.sha256]));
     if (this.#keyName !== undefined) return { name: this.#keyName, body };
-    if (!page) return undefined;
     const form = JSON.stringify([this.address, this.user, page]);
     // a key of a client's own has one blank, behind the user
     return { name: `- form ${sha256(form + body)}`, body };
@@ -141,5 +144,5 @@ function keyName(header: string | string[] | undefined, user: number | undefined
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }

@@ -1,7 +1,15 @@
+import { EXPORT_FORMATS } from '../../exports/encoder.js';
 import { MAX_TAG_LENGTH } from '../../model/point.js';
+import { CHANGES_PARAMETERS } from '../request/change-parameters.js';
+import {
+  EXPORT_PARAMETERS,
+  FORMAT,
+  PAGE_PARAMETERS,
+  POINT_PARAMETERS,
+  POINTS_PARAMETERS,
+} from '../request/list-parameters.js';
 import type { Parameter } from '../request/parameter.js';
-import { FORMAT, PAGE_PARAMETERS, POINT_PARAMETERS, POINTS_PARAMETERS } from '../request/params.js';
-import { TILE_PARAMETERS, TILE_PATH_PARAMETERS } from '../request/tile.js';
+import { TILE_PARAMETERS, TILE_PATH_PARAMETERS } from '../request/tile-parameters.js';
 
 /** What an address is: OPTIONS, the OpenAPI document and the viewer are made from it. */
 export interface Description {
@@ -44,38 +52,42 @@ export const POINT_ID: Parameter = {
   schema: { type: 'integer', minimum: 1 },
 };
 
-export const ROOT_DESCRIPTION: Description = {
-  name: 'Waypost',
-  description: 'The resources of this service.',
-  parses: PARSES,
-  parameters: [FORMAT],
-  pathParameters: [],
-};
+/** Describes an address; `parses` is what posts to the interface may be written in. */
+export function described(
+  name: string,
+  description: string,
+  parameters: readonly Parameter[],
+  pathParameters: readonly Parameter[] = [],
+  parses: readonly string[] = PARSES,
+): Description {
+  return { name, description, parses, parameters, pathParameters };
+}
 
-export const POINT_DESCRIPTION: Description = {
-  name: 'Map Data Point Instance',
-  description: 'One geolocated note.',
-  parses: PARSES,
-  parameters: POINT_PARAMETERS,
-  pathParameters: [POINT_ID],
-};
+export const ROOT_DESCRIPTION: Description = described(
+  'Waypost',
+  'The resources of this service.',
+  [FORMAT],
+);
 
-export const NOTIFICATIONS_DESCRIPTION: Description = {
-  name: 'Map Data Point Comment Notifications List',
-  description: 'Comments that the user of the token has not seen yet.',
-  parses: PARSES,
-  parameters: PAGE_PARAMETERS,
-  pathParameters: [],
-};
+export const POINT_DESCRIPTION: Description = described(
+  'Map Data Point Instance',
+  'One geolocated note.',
+  POINT_PARAMETERS,
+  [POINT_ID],
+);
+
+export const NOTIFICATIONS_DESCRIPTION: Description = described(
+  'Map Data Point Comment Notifications List',
+  'Comments that the user of the token has not seen yet.',
+  PAGE_PARAMETERS,
+);
 
 /** Of an instance that takes no posts. */
-export const READ_POINTS_DESCRIPTION: Description = {
-  name: 'Map Data Points List',
-  description: 'Geolocated notes, filtered by place, time and what they say.',
-  parses: PARSES,
-  parameters: POINTS_PARAMETERS,
-  pathParameters: [],
-};
+export const READ_POINTS_DESCRIPTION: Description = described(
+  'Map Data Points List',
+  'Geolocated notes, filtered by place, time and what they say.',
+  POINTS_PARAMETERS,
+);
 
 const given = (type: string, label: string, isRequired = false): Field => ({
   type,
@@ -108,33 +120,47 @@ export const POINTS_DESCRIPTION: Description = {
   actions: { POST: FIELDS },
 };
 
-export const TILE_DESCRIPTION: Description = {
-  name: 'Vector Tile',
-  description: 'A Mapbox Vector Tile 2.1: clusters, and the points that are alone in their cell.',
-  parses: PARSES,
-  parameters: TILE_PARAMETERS,
-  pathParameters: TILE_PATH_PARAMETERS,
+export const TILE_DESCRIPTION: Description = described(
+  'Vector Tile',
+  'A Mapbox Vector Tile 2.1: clusters, and the points that are alone in their cell.',
+  TILE_PARAMETERS,
+  TILE_PATH_PARAMETERS,
+);
+
+export const TILES_DESCRIPTION: Description = described(
+  'Tile Set',
+  'TileJSON 3.0.0: where the tiles are, and what is in them.',
+  TILE_PARAMETERS,
+);
+
+const EXPORT_FORMAT: Parameter = {
+  name: 'format',
+  accepts: `one of ${EXPORT_FORMATS.map(({ name }) => name).join(', ')}`,
+  example: 'ndjson',
 };
 
-export const TILES_DESCRIPTION: Description = {
-  name: 'Tile Set',
-  description: 'TileJSON 3.0.0: where the tiles are, and what is in them.',
-  parses: PARSES,
-  parameters: TILE_PARAMETERS,
-  pathParameters: [],
+export const EXPORT_DESCRIPTION: Description = described(
+  'Export',
+  'All matches as one file, of one state from the first record to the last.',
+  EXPORT_PARAMETERS,
+  [EXPORT_FORMAT],
+);
+
+export const CHANGES_DESCRIPTION: Description = described(
+  'Accepted Points',
+  'Points as they are accepted, as a stream of events; or, as NDJSON, those that there are.',
+  CHANGES_PARAMETERS,
+);
+
+const OPENAPI_FORMAT: Parameter = {
+  name: 'format',
+  means: 'The version; else what the Accept header prefers.',
+  accepts: 'json or openapi for OpenAPI 3.1, openapi30 for 3.0',
+  example: 'openapi30',
 };
 
-export const OPENAPI_DESCRIPTION: Description = {
-  name: 'OpenAPI document',
-  description: 'This interface described for programs, as OpenAPI 3.1, or 3.0 for who asks for it.',
-  parses: PARSES,
-  parameters: [
-    {
-      name: 'format',
-      means: 'The version; else what the Accept header prefers.',
-      accepts: 'json or openapi for OpenAPI 3.1, openapi30 for 3.0',
-      example: 'openapi30',
-    },
-  ],
-  pathParameters: [],
-};
+export const OPENAPI_DESCRIPTION: Description = described(
+  'OpenAPI document',
+  'This interface described for programs, as OpenAPI 3.1, or 3.0 for who asks for it.',
+  [OPENAPI_FORMAT],
+);

@@ -1,17 +1,21 @@
-import type { PageCopier } from '../../dataset/record-page.js';
+import type { PageCopier } from '../../index/record-page.js';
 import { takeKeyset } from '../../query/keyset.js';
 import type { ViewContext } from '../answer/context.js';
 import { matchBeside, type View } from '../answer/view.js';
-import type { Link } from '../formats/format.js';
-import { GEOJSON } from '../formats/geojson.js';
-import { ITEMS_FORMATS } from '../formats/items.js';
-import { JSON_FORMAT } from '../formats/json.js';
+import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';
+import { JSON_FORMAT } from '../formats/json-format.js';
 import { selfLink } from '../formats/links.js';
-import { PointRecords } from '../formats/records.js';
+import { PointRecords } from '../formats/page-records.js';
+import type { Link, Page } from '../formats/representation.js';
 import { ALLOW_READ, COLLECTION_PATH, ITEMS_PATH } from '../request/addresses.js';
-import { AFTER, type ItemsQuery, parseItemQuery, parseItemsQuery } from '../request/items.js';
+import {
+  AFTER,
+  type ItemsQuery,
+  parseItemQuery,
+  parseItemsQuery,
+} from '../request/item-parameters.js';
 import type { Pair } from '../request/query-string.js';
-import { pointView, type WantedPoint } from './point.js';
+import { pointView, type WantedPoint } from './rest-views.js';
 
 const point: View<WantedPoint> = pointView(ITEMS_FORMATS);
 
@@ -27,7 +31,7 @@ export function itemsView({ zone }: ViewContext, copier: PageCopier): View<Items
       const { engine } = served.generation;
       const base = origin + ITEMS_PATH;
       const accepted = matchBeside(served, query.filters, budget);
-      const { count, rows, tail, next } = takeKeyset(engine, query, accepted, budget);
+      const { count, rows, delta, next } = takeKeyset(engine, query, accepted, budget);
       const links = {
         next: next === undefined ? null : selfLink(base, behind(pairs, next)),
         previous: null,
@@ -36,7 +40,7 @@ export function itemsView({ zone }: ViewContext, copier: PageCopier): View<Items
         title: 'Items',
         // pages have no numbers here
         list: { count, links, base, pairs, page: 1, pageCount: 1 },
-        records: new PointRecords(engine.dataset, { rows, length: rows.length, tail }, copier),
+        records: new PointRecords(engine.dataset, { rows, length: rows.length, delta }, copier),
         keys: query.keys,
         related: [collectionLink(origin)],
       };
@@ -67,9 +71,9 @@ export function itemView(): View<WantedPoint> {
     read(asked) {
       return { ...point.read({ ...asked, pairs: [] }), keys: parseItemQuery(asked.pairs) };
     },
-    find(wanted, asked, served, budget) {
+    find(wanted, asked, ...means) {
       const { origin, path } = asked;
-      const page = point.find(wanted, asked, served, budget);
+      const page = point.find(wanted, asked, ...means) as Page;
       const type = GEOJSON.mediaType;
       const self = { rel: 'self', type, href: `${origin}${ITEMS_PATH}/${path['id']}` };
       return { ...page, related: [self, collectionLink(origin)] };

@@ -1,4 +1,4 @@
-import { createPageCopier } from '../../dataset/record-page.js';
+import { createPageCopier } from '../../index/record-page.js';
 import type { ViewContext } from '../answer/context.js';
 import type { View } from '../answer/view.js';
 import {
@@ -14,9 +14,9 @@ import {
   ITEMS_PARAMETERS,
   LEADING_PARAMETERS,
   OGC_PARAMETERS,
-} from '../request/items.js';
+} from '../request/item-parameters.js';
 import type { Parameter } from '../request/parameter.js';
-import { type Description, POINT_ID } from './describe.js';
+import { type Description, described, POINT_ID } from './describe.js';
 import { collectionsView, collectionView, conformanceView, landingView } from './ogc.js';
 import { itemsView, itemView } from './ogc-items.js';
 
@@ -34,7 +34,7 @@ export function ogcResources<Resource>(context: ViewContext, make: Make<Resource
     make(
       CONFORMANCE_PATH,
       conformanceView(),
-      described('Conformance', 'The parts of the standard kept to.'),
+      ogcDocument('Conformance', 'The parts of the standard kept to.'),
     ),
     make(
       COLLECTIONS_PATH,
@@ -49,28 +49,27 @@ export function ogcResources<Resource>(context: ViewContext, make: Make<Resource
     make(
       ITEMS_PATH,
       itemsView(context, createPageCopier()),
-      described(
+      ogcDocument(
         'Items',
         'Points by ascending ids; the link to the next page begins behind the last one.',
         ITEMS_PARAMETERS,
       ),
     ),
-    make(ITEM_PATH, itemView(), {
-      ...described('Item', 'One point.', ITEM_PARAMETERS),
-      pathParameters: [POINT_ID],
-    }),
+    make(ITEM_PATH, itemView(), ogcDocument('Item', 'One point.', ITEM_PARAMETERS, [POINT_ID])),
   ];
 }
 
-function described(
+function ogcDocument(
   name: string,
   description: string,
   parameters: readonly Parameter[] = OGC_PARAMETERS,
+  pathParameters: readonly Parameter[] = [],
 ): Description {
-  return { name, description, parses: [], parameters, pathParameters: [] };
+  return described(name, description, parameters, pathParameters, []);
 }
 
 /** A document whose links keep the filters that it is asked with. */
 function leading(name: string, description: string): Description {
-  return described(name, `${description} Links to the items keep the filters.`, LEADING_PARAMETERS);
+  const text = `${description} Links to the items keep the filters.`;
+  return ogcDocument(name, text, LEADING_PARAMETERS);
 }

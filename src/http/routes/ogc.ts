@@ -2,11 +2,9 @@ import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
 import type { ViewContext } from '../answer/context.js';
 import type { Served, View } from '../answer/view.js';
-import { GEOJSON } from '../formats/geojson.js';
-import { JSON_FORMAT } from '../formats/json.js';
+import { GEOJSON } from '../formats/features.js';
+import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import { selfLink } from '../formats/links.js';
-import { OPENAPI, OPENAPI_30 } from '../formats/openapi.js';
-import { SingleRecords } from '../formats/records.js';
 import {
   ALLOW_READ,
   COLLECTION_PATH,
@@ -17,7 +15,7 @@ import {
   OGC_PATH,
   VIEWER_PATH,
 } from '../request/addresses.js';
-import { OGC_PARAMETERS, parseKept, refuseOthers } from '../request/items.js';
+import { OGC_PARAMETERS, parseKept, refuseOthers } from '../request/item-parameters.js';
 import type { Pair } from '../request/query-string.js';
 
 const JSON_TYPE = JSON_FORMAT.mediaType;
@@ -120,8 +118,7 @@ function viewOf(
     formats: [JSON_FORMAT],
     read,
     find(kept, { origin }, served) {
-      const text = JSON.stringify(make({ origin, served, kept }));
-      return { title: name, list: undefined, records: new SingleRecords([Buffer.from(text)]) };
+      return Buffer.from(JSON.stringify(make({ origin, served, kept })));
     },
   };
 }
@@ -152,13 +149,13 @@ interface Extent {
 }
 
 /** Where all points lie, and when they were created; the whole world and any time where none is. */
-function extentOf({ generation: { engine, tail }, state: { length } }: Served): Extent {
+function extentOf({ generation: { engine, delta }, state: { length } }: Served): Extent {
   const { boxIndex, byCreatedAt, count } = engine.dataset;
   const { minX, minY, maxX, maxY } = boxIndex.root;
   let [west, south, east, north] = [minX, minY, maxX, maxY];
   let [first, last] = [byCreatedAt.keys[0] ?? Infinity, byCreatedAt.keys.at(-1) ?? -Infinity];
   for (let row = 0; row < length; row++) {
-    const { coords, createdAt } = tail!;
+    const { coords, createdAt } = delta!;
     west = Math.min(west, coords[2 * row]!);
     south = Math.min(south, coords[2 * row + 1]!);
     east = Math.max(east, coords[2 * row]!);

@@ -1,9 +1,9 @@
-import { isObject } from '../../model/object.js';
-import { version } from '../../version.js';
+import { version } from '../../model/quote.js';
+import { isObject } from '../../model/units.js';
 import type { Asked } from '../answer/view.js';
 import source from '../openapi.json' with { type: 'json' };
-import { templateOf } from '../request/addresses.js';
-import { type ErrorBody, HttpError } from '../request/errors.js';
+import { BATCH_PATH, templateOf } from '../request/addresses.js';
+import { type ErrorBody, HttpError } from '../request/http-error.js';
 import type { Offer } from '../request/negotiation.js';
 import type { Parameter, Schema } from '../request/parameter.js';
 import { type Description, optionsOf } from './describe.js';
@@ -85,8 +85,7 @@ function documentOf(addresses: readonly Readable[], others: Others): Piece {
   const items = Object.entries(paths).flatMap(([path, item]): [string, Piece][] => {
     const address = byPath.get(path);
     if (address !== undefined) return [[path, spliced(item, address, parameters)]];
-    const isThere = path.startsWith('/media/') ? others.hasImages : others.hasOperations;
-    return isThere ? [[path, withHead(item)]] : [];
+    return isThere(path, others) ? [[path, withHead(item)]] : [];
   });
   return {
     ...more,
@@ -94,6 +93,12 @@ function documentOf(addresses: readonly Readable[], others: Others): Piece {
     paths: Object.fromEntries(items),
     components: { ...components, parameters: parameters.all },
   };
+}
+
+/** Whether an address is there that does not describe itself. */
+function isThere(path: string, { hasImages, hasOperations }: Others): boolean {
+  if (path.startsWith('/media/')) return hasImages;
+  return path === BATCH_PATH || (hasOperations && !path.startsWith('/changes/'));
 }
 
 /** A path with what its address says: parameters, what they are refused with, OPTIONS. */

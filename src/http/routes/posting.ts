@@ -1,20 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PostRequest } from '../../posts/posts.js';
 import type { Context, Posting } from '../answer/context.js';
-import { corsHeaders } from '../answer/cors.js';
-import { varyOf } from '../answer/head.js';
+import { corsHeaders, varyOf } from '../answer/head.js';
 import { linesOf } from '../answer/head-lines.js';
 import type { Observe } from '../answer/request-stats.js';
-import { createWrite } from '../answer/write.js';
-import { createdPage } from '../pages/answer.js';
-import { headerList, setPageHeaders } from '../pages/headers.js';
-import { PAGE_FIELD } from '../pages/post-form.js';
-import { bodyOfForm, postedOf } from '../pages/posted.js';
-import type { Site } from '../pages/site.js';
-import type { Subject } from '../pages/subject.js';
+import { createWrite } from '../answer/sender.js';
+import { createdPage, headerList, setPageHeaders } from '../pages/page-format.js';
+import { bodyOfForm, PAGE_FIELD, postedOf } from '../pages/post-form.js';
+import type { Site, Subject } from '../pages/site.js';
 import { ALLOW_POINTS, POINTS_PATH } from '../request/addresses.js';
-import { HttpError, keyReused, RefusedForm, unavailable } from '../request/errors.js';
-import { createOriginOf } from '../request/origin.js';
+import { HttpError, keyReused, RefusedForm, unavailable } from '../request/http-error.js';
 import { Admission } from './admission.js';
 
 /** Header of the answer to a post that was accepted before. */
@@ -44,9 +39,9 @@ export function addPosting(
   observe: Observe,
 ): void {
   const { posts, uploads } = posting;
-  const { corsOrigin, compress, site } = context;
+  const { corsOrigin, compress, site, bodies, originOf } = context;
   const { trustProxy } = context.origin;
-  const admitting = { posting, trustProxy, originOf: createOriginOf(context.origin) };
+  const admitting = { posting, trustProxy, originOf, bodies };
   const vary = varyOf({ isPersonal: false, compress, corsOrigin });
   const fixed = linesOf([
     ...['Allow', ALLOW_POINTS, 'Vary', vary, 'X-Content-Type-Options', 'nosniff'],
@@ -110,7 +105,7 @@ export function addPosting(
     scope.route({
       method: 'POST',
       url: POINTS_PATH,
-      config: { isPosting: true },
+      config: { observe },
       onRequest(request, _reply, done) {
         request.admission = new Admission(request, admitting);
         done();

@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { Answering, Context, ViewContext } from '../answer/context.js';
-import { preflightHeaders } from '../answer/cors.js';
+import { preflightHeaders } from '../answer/head.js';
 import { createPipeline, type Pipeline } from '../answer/pipeline.js';
+import type { Observe } from '../answer/request-stats.js';
 import type { Asked, View } from '../answer/view.js';
-import type { Format } from '../formats/format.js';
-import { FORMATS, POINT_FORMATS } from '../formats/table.js';
-import type { Subject } from '../pages/subject.js';
+import type { Subject } from '../pages/site.js';
 import {
   NOTIFICATIONS_PATH,
   OGC_API_PATH,
@@ -17,8 +16,11 @@ import {
   TILE_PATH,
   TILE_SET_PATH,
 } from '../request/addresses.js';
-import { NotFound } from '../request/errors.js';
-import { pathOf, queryOf } from '../request/target.js';
+import { NotFound } from '../request/http-error.js';
+import type { Offer } from '../request/negotiation.js';
+import { pathOf, queryOf } from '../request/origin.js';
+import { batchView } from './batch.js';
+import { changesAddress, createChangesHandler } from './changes.js';
 import {
   type Description,
   NOTIFICATIONS_DESCRIPTION,
@@ -31,15 +33,13 @@ import {
   TILE_DESCRIPTION,
   TILES_DESCRIPTION,
 } from './describe.js';
-import { notificationsView } from './notifications.js';
+import { createExportHandler, exportAddress } from './exports.js';
 import { ogcResources } from './ogc-resources.js';
-import { openapiView } from './openapi.js';
-import { pointView } from './point.js';
-import { pointsView } from './points.js';
-import { refuseOtherMethods } from './refusal.js';
-import { rootView } from './root.js';
-import { createSubjects, withPage } from './subjects.js';
-import { tileSetView, tileView } from './tiles.js';
+import { openapiView } from './openapi-view.js';
+import { refuseOtherMethods } from './other-address.js';
+import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
+import { createSubjects, FORMATS, POINT_FORMATS, withPage } from './subjects.js';
+import { tileSetView, tileView } from './tile-views.js';
 
 /** An address of the REST interface and all it does. */
 export interface Resource {
@@ -47,31 +47,47 @@ export interface Resource {
   readonly name: string;
   readonly path: string;
   readonly allow: string;
-  readonly formats: readonly Format[];
+  readonly formats: readonly Offer[];
   readonly description: Description;
   /** Reads what is wanted of a GET. Throws an HttpError for what cannot be used. */
   read(asked: Asked): unknown;
   /** What its pages are about; undefined where it has none. */
   readonly subject?: Subject | undefined;
   readonly get: RouteHandlerMethod;
+  /** Counts its answers, where the handler does not. */
+  readonly observe?: Observe;
 }
 
 /** The REST interface, address by address; its description says what operators are answered. */
 export function createResources(context: Context, hasOperations: boolean): Resource[] {
-  return resourcesOf(context, hasOperations, createPipeline(context));
+  const { posting, stats } = context;
+  const others: Resource[] = [{ ...exportAddress(context), get: createExportHandler(context) }];
+  if (posting !== undefined) {
+    const address = changesAddress(context);
+    const observe = stats.route(address.name);
+    others.push({ ...address, get: createChangesHandler(context, posting), observe });
+  }
+  return resourcesOf(context, hasOperations, createPipeline(context), others);
 }
 
 /** The views of all addresses, by their names. */
 export function createViews(context: ViewContext): ReadonlyMap<string, View<unknown>> {
   const views = new Map<string, View<unknown>>();
-  resourcesOf(context, false, (view) => {
+  const keep = <Wanted>(view: View<Wanted>) => {
     views.set(view.name, view as View<unknown>);
     return () => {};
-  });
+  };
+  resourcesOf(context, false, keep, []);
+  views.set('batch', batchView(context) as View<unknown>);
   return views;
 }
 
-function resourcesOf(context: ViewContext, hasOperations: boolean, serve: Pipeline): Resource[] {
+function resourcesOf(
+  context: ViewContext,
+  hasOperations: boolean,
+  serve: Pipeline,
+  others: readonly Resource[],
+): Resource[] {
   const { site } = context;
   const subjects = createSubjects(context);
   const make = <Wanted>(
@@ -80,7 +96,7 @@ function resourcesOf(context: ViewContext, hasOperations: boolean, serve: Pipeli
     description: Description,
     subject?: Subject,
   ): Resource => ({ path, ...view, description, subject, get: serve(view) });
-  const resources = [
+  const resources: Resource[] = [
     make(
       POINTS_PATH,
       pointsView(context, withPage(site, subjects.points, POINT_FORMATS)),
@@ -108,6 +124,7 @@ function resourcesOf(context: ViewContext, hasOperations: boolean, serve: Pipeli
     make(TILE_PATH, tileView(context), TILE_DESCRIPTION),
     make(TILE_SET_PATH, tileSetView(context), TILES_DESCRIPTION),
     ...ogcResources(context, make),
+    ...others,
   ];
   const hasImages = context.mediaFolder !== undefined;
   const openapi = openapiView(resources, { hasImages, hasOperations });
@@ -136,13 +153,18 @@ export function createFinder(
  * with a slash.
  */
 export function addResource(app: FastifyInstance, resource: Resource, answering: Answering): void {
-  const { path, allow, get } = resource;
-  app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
+  const { path, allow, get, observe } = resource;
+  const config = observe === undefined ? {} : { observe };
+  app.route({ method: ['GET', 'HEAD'], url: path, config, handler: get });
   app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
   refuseOtherMethods(app, path, allow);
 
   if (!path.endsWith('/')) return;
-  // the address without its slash leads there; 308 keeps a body and its method
+  addSlash(app, path, answering);
+}
+
+/** Lets an address without the slash at its end lead to the one with it. */
+export function addSlash(app: FastifyInstance, path: string, answering: Answering): void {
   const leadTo = createRedirect(answering);
   app.route({
     method: app.supportedMethods,
@@ -152,6 +174,7 @@ export function addResource(app: FastifyInstance, resource: Resource, answering:
       const query = queryOf(target);
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const address = `${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
+      // 308 keeps a body and its method
       leadTo(address, isRead ? 301 : 308, request, reply);
     },
   });

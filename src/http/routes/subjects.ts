@@ -1,15 +1,23 @@
+import { EXPORT_FORMATS } from '../../exports/encoder.js';
 import type { ViewContext } from '../answer/context.js';
-import type { Format } from '../formats/format.js';
-import { FORMATS, POINT_FORMATS } from '../formats/table.js';
+import { GEOJSON } from '../formats/features.js';
+import { JSON_FORMAT } from '../formats/json-format.js';
+import type { Format } from '../formats/representation.js';
 import {
   NOTIFICATION_COLUMNS,
   notificationLinks,
   POINT_COLUMNS,
   pointLinks,
 } from '../pages/columns.js';
-import { PAGE_OFFER, pageFormat } from '../pages/format.js';
-import type { Site } from '../pages/site.js';
-import { type Crumb, type Example, HOME, plainSubject, type Subject } from '../pages/subject.js';
+import { PAGE_OFFER, pageFormat } from '../pages/page-format.js';
+import {
+  type Crumb,
+  type Example,
+  HOME,
+  plainSubject,
+  type Site,
+  type Subject,
+} from '../pages/site.js';
 import { POINTS_PATH, TILE_PATH, templateOf } from '../request/addresses.js';
 import {
   type Description,
@@ -66,6 +74,7 @@ export function createSubjects({ site, posting }: Pick<ViewContext, 'site' | 'po
       columns,
       links: pointLinks(site),
       tiles: templateOf(TILE_PATH),
+      exports: EXPORT_FORMATS.map(({ name }) => name),
       posts: POINTS_PATH,
     },
     point: {
@@ -98,3 +107,12 @@ function described(
   const options = optionsOf(description, [first, PAGE_OFFER, ...others]);
   return { ...plainSubject(name, description.description), options };
 }
+
+/**
+ * The representations of every address for programs, in the service's own order of preference.
+ * Behind the first stands the page for people, which each address has its own of.
+ */
+export const FORMATS: readonly [Format, ...Format[]] = [JSON_FORMAT];
+
+/** Those of points. */
+export const POINT_FORMATS: readonly [Format, ...Format[]] = [...FORMATS, GEOJSON];

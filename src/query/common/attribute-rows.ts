@@ -1,10 +1,17 @@
-import { type Budget, inStretches } from '../../budget.js';
-import { type Attributes, NOBODY, type TextAttribute } from '../../dataset/attributes.js';
-import type { Dataset } from '../../dataset/dataset.js';
-import { lowerBound } from '../../dataset/order.js';
-import { bitCount, type Postings, type RowSet, rowsWith, wordsOf } from '../../dataset/postings.js';
-import type { Row } from '../../dataset/row.js';
-import { bytesOf, numberOf } from '../../dataset/texts.js';
+import type { Dataset } from '../../index/dataset.js';
+import { lowerBound, type Row } from '../../index/order.js';
+import {
+  type Attributes,
+  bitCount,
+  NOBODY,
+  type Postings,
+  type RowSet,
+  rowsWith,
+  type TextAttribute,
+  wordsOf,
+} from '../../index/postings.js';
+import { bytesOf, numberOf } from '../../index/texts.js';
+import { type Budget, inStretches } from '../../model/budget.js';
 import type { Filters } from '../../model/query.js';
 import { bitOf, listMarked, markRows } from './marks.js';
 import { MARKED, RUN_TEST } from './plan.js';

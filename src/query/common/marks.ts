@@ -1,6 +1,5 @@
-import { bitCount } from '../../dataset/postings.js';
-import type { Rank, Row } from '../../dataset/row.js';
-import type { Window } from './windows.js';
+import type { Row } from '../../index/order.js';
+import { bitCount } from '../../index/postings.js';
 
 /** Whether the bit of a row is set: 1 or 0. */
 export function bitOf(bits: Int32Array, row: Row): number {
@@ -20,54 +19,14 @@ export function markRun(bits: Int32Array, from: Row, to: Row): void {
   const first = from >>> 5;
   const last = (to - 1) >>> 5;
   const head = -1 << (from & 31);
-  const tail = -1 >>> (31 - ((to - 1) & 31));
+  const delta = -1 >>> (31 - ((to - 1) & 31));
   if (first === last) {
-    bits[first]! |= head & tail;
+    bits[first]! |= head & delta;
     return;
   }
   bits[first]! |= head;
   bits.fill(-1, first + 1, last);
-  bits[last]! |= tail;
-}
-
-/** A window of time: the rank of each row, and the first and the last rank that lie inside. */
-export interface Bounds {
-  readonly ranks: Int32Array;
-  readonly from: Rank;
-  readonly last: Rank;
-}
-
-export function boundsOf({ order, range }: Window): Bounds {
-  return { ranks: order.ranks, from: range.from, last: range.to - 1 };
-}
-
-/**
- * Sets the bits of those rows from `from` to `to - 1` that lie in both windows; returns their
- * number. The sign bit of `(rank - from) | (last - rank)` says "outside": there is no branch to
- * mispredict.
- */
-export function markWithin(
-  bits: Int32Array,
-  { ranks: ones, from: oneFrom, last: oneLast }: Bounds,
-  { ranks: others, from: otherFrom, last: otherLast }: Bounds,
-  from: Row,
-  to: Row,
-): number {
-  let count = 0;
-  for (let row = from; row < to; ) {
-    const word = row >>> 5;
-    const end = Math.min(to, (word + 1) << 5);
-    let set = 0;
-    for (; row < end; row++) {
-      const a = ones[row]!;
-      const b = others[row]!;
-      const outside = (a - oneFrom) | (oneLast - a) | (b - otherFrom) | (otherLast - b);
-      set |= (~outside >>> 31) << (row & 31);
-    }
-    bits[word]! |= set;
-    count += bitCount(set);
-  }
-  return count;
+  bits[last]! |= delta;
 }
 
 /**
@@ -120,17 +79,6 @@ export function markCommonRows(marked: Int32Array, bits: Int32Array, from: Row, 
     const common = wordWithin(bits, word, from, to);
     marked[word]! |= common;
     count += bitCount(common);
-    row = (word + 1) << 5;
-  }
-  return count;
-}
-
-/** How many of rows `from` to `to - 1` are marked. */
-export function countMarked(bits: Int32Array, from: Row, to: Row): number {
-  let count = 0;
-  for (let row = from; row < to; ) {
-    const word = row >>> 5;
-    count += bitCount(wordWithin(bits, word, from, to));
     row = (word + 1) << 5;
   }
   return count;

@@ -1,11 +1,11 @@
-import { inStretches } from '../../budget.js';
-import type { Dataset } from '../../dataset/dataset.js';
+import type { Dataset } from '../../index/dataset.js';
+import { inStretches } from '../../model/budget.js';
 import type { Region } from '../region/overlap.js';
-import { boundsOf, listMarked, markRows, markRun, markWithin } from './marks.js';
+import { listMarked, markRows, markRun } from './marks.js';
 import { MARKED, NEIGHBOUR, SCATTERED } from './plan.js';
 import { costInRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
-import { narrowest, type Window } from './windows.js';
+import { boundsOf, listWithin, markWithin, narrowest, type Window } from './windows.js';
 
 /** The rows that satisfy all filters and their number, in the form that was cheapest to find. */
 export type Matches = { readonly count: number } & (
@@ -85,29 +85,6 @@ function listSomeRuns(
   }
   state.run = run;
   state.count = count;
-}
-
-/**
- * Lists the rows at ranks `from` to `to - 1` of a window that lie in the other; returns where they
- * end.
- */
-function listWithin(
-  { order: { rows } }: Window,
-  other: Window,
-  list: Int32Array,
-  at: number,
-  from: number,
-  to: number,
-): number {
-  const { ranks, from: least, last } = boundsOf(other);
-  let end = at;
-  for (let rank = from; rank < to; rank++) {
-    const row = rows[rank]!;
-    const place = ranks[row]!;
-    list[end] = row;
-    end += ~((place - least) | (last - place)) >>> 31;
-  }
-  return end;
 }
 
 /** Nanoseconds that {@link listRows} takes, without the use of the rows afterwards. */

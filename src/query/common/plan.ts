@@ -1,4 +1,4 @@
-import { AT_ONCE } from '../../budget.js';
+import { AT_ONCE } from '../../model/budget.js';
 import { FEW } from './scratch.js';
 
 /** The facts about a query with several filters before any row is tested. */
@@ -32,7 +32,7 @@ export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt' | 'cells';
  * tests; `cells` walks past whole cells of the cross table; `select` goes through all matches and
  * picks the page's share.
  */
-export type Way = 'walk' | 'mark' | 'cells' | 'select';
+export type AccessPath = 'walk' | 'mark' | 'cells' | 'select';
 
 /** The form of the matches, as `Matches` has it. */
 export type Form = 'all' | 'windows' | 'runs' | 'rows' | 'bits';
@@ -50,9 +50,7 @@ export const NEAREST = 300; // each result of that search
 const MOST_OUTWARDS = AT_ONCE; // such a search
 const MEASURED = 20; // a distance sorted into its bucket, where there are at most FEW
 const COMPARING = 80_000; // above FEW: finding out which distances matter, fixed cost
-const COMPARED = 5; // and for each match
-const COUNTED = 600_000; // the same where most matches are counted by block, fixed cost
-const COUNTED_EACH = 0.4; // and for each match
+const COMPARED = 30; // and for each match
 
 /**
  * Up to `MOST_LISTED` rows in a region the matches are listed, above they are marked in a bitmap:
@@ -92,8 +90,8 @@ function cheapest<T>(costs: readonly (readonly [T, number])[]): readonly [T, cos
   return costs.reduce((best, next) => (next[1] < best[1] ? next : best));
 }
 
-/** What else the way to a page depends on. */
-export interface WayFacts {
+/** What else the access path to a page depends on. */
+export interface PathFacts {
   /** Rows of the page. */
   readonly length: number;
   /** Windows by which a row is tested. */
@@ -107,17 +105,17 @@ export interface WayFacts {
   readonly hasWalked: boolean;
 }
 
-/** A way, and the rows that a walk by tests may pass at most before it is given up. */
+/** An access path, and the rows that a walk by tests may pass at most before it is given up. */
 export interface Choice {
-  readonly way: Way;
+  readonly accessPath: AccessPath;
   readonly most: number;
 }
 
 /**
- * Chooses the way to a page that ends at place `end` of `count` matches, counted from the nearer
+ * Chooses the access path to a page that ends at place `end` of `count` matches, counted from the nearer
  * end of the order, when a walk along the order passes `span` rows to meet them all.
  */
-export function chooseWay(
+export function chooseAccessPath(
   end: number,
   count: number,
   span: number,
@@ -129,14 +127,14 @@ export function chooseWay(
     marking = count * MARKED,
     cellRows = Infinity,
     hasWalked = false,
-  }: Partial<WayFacts> = {},
+  }: Partial<PathFacts> = {},
 ): Choice {
   const passed = hasWalked ? span : (end * span) / count;
   const test = form === 'runs' ? RUN_TEST : form === 'bits' ? BIT_TEST : SCATTERED * tests;
   const lookup = form === 'windows' ? SCATTERED : NEIGHBOUR;
   const select = listing + count * lookup + Math.min(count * SORTED, count * MARKED + span / 32);
   const isRisky = marking + span * MARKED > select * MOST_RISKED;
-  const [way, cost] = cheapest<Way>([
+  const [accessPath, cost] = cheapest<AccessPath>([
     ['mark', isRisky ? Infinity : marking + passed * MARKED],
     // rows that are read: at most a cell for each row of the page, the cell that the page begins
     // in, and as many as a cell has between the window's edges and the lines next to them
@@ -145,8 +143,8 @@ export function chooseWay(
   ]);
   // a list of rows can be tested by bits only, which have to be set first
   const canWalk = form === 'runs' || form === 'windows' || form === 'bits';
-  if (!canWalk || hasWalked || passed * test >= cost) return { way, most: 0 };
-  return { way: 'walk', most: Math.min(mostPassed(passed), Math.ceil(cost / test)) };
+  if (!canWalk || hasWalked || passed * test >= cost) return { accessPath, most: 0 };
+  return { accessPath: 'walk', most: Math.min(mostPassed(passed), Math.ceil(cost / test)) };
 }
 
 /**
@@ -157,9 +155,8 @@ function mostPassed(passed: number): number {
   return 1_000 + 8 * Math.ceil(passed);
 }
 
-/** Chooses the way to a page nearest first, where a walk is a search outwards from the centre. */
-export function chooseNearestWay(end: number, count: number): Way {
-  const measure = count <= FEW ? count * MEASURED : COMPARING + count * COMPARED;
-  const select = Math.min(measure, COUNTED + count * COUNTED_EACH);
+/** Chooses the access path to a page nearest first, where a walk is a search outwards from the centre. */
+export function chooseNearestPath(end: number, count: number): AccessPath {
+  const select = count <= FEW ? count * MEASURED : COMPARING + count * COMPARED;
   return OUTWARDS + end * NEAREST < Math.min(select, MOST_OUTWARDS) ? 'walk' : 'select';
 }

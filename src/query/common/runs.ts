@@ -1,4 +1,4 @@
-import type { Row } from '../../dataset/row.js';
+import type { Row } from '../../index/order.js';
 import type { Region } from '../region/overlap.js';
 
 /** A place in runs: the run, and the next of its rows. */

@@ -1,5 +1,5 @@
-import { Budget } from '../../budget.js';
-import type { RowSet } from '../../dataset/postings.js';
+import type { RowSet } from '../../index/postings.js';
+import { Budget } from '../../model/budget.js';
 import { Runs } from './runs.js';
 
 /**

@@ -1,29 +1,21 @@
 import { around } from 'geokdbush';
-import { inStretches } from '../../budget.js';
-import type { Dataset } from '../../dataset/dataset.js';
-import { firstAbove } from '../../dataset/order.js';
-import type { Row } from '../../dataset/row.js';
+import type KDBush from 'kdbush';
+import type { Dataset } from '../../index/dataset.js';
+import type { Row } from '../../index/order.js';
+import { type Budget, inStretches, sortNumbers } from '../../model/budget.js';
 import type { Filters } from '../../model/query.js';
+import { bitOf } from '../common/marks.js';
 import { listRows, type Matches, markMatches } from '../common/matches.js';
-import { chooseNearestWay, NEAREST, OUTWARDS, type Way } from '../common/plan.js';
-import type { Runs } from '../common/runs.js';
+import { type AccessPath, chooseNearestPath, NEAREST, OUTWARDS } from '../common/plan.js';
+import { Runs } from '../common/runs.js';
 import { FEW, type Scratch } from '../common/scratch.js';
-import { sortNumbers } from '../common/sort.js';
-import { Centre } from '../region/centre.js';
-import type { Region } from '../region/overlap.js';
-import { distancesAt, leaveOutDistances, type Measured, measureMany } from './distances.js';
-import { leaveOutGroups } from './groups.js';
-import { type Places, takeOrdered } from './ordered.js';
+import { findRuns } from '../common/search.js';
+import { Centre, discRegion } from '../region/centre.js';
+import type { Places } from './ordered.js';
 import { selectFew, selectRanked } from './select.js';
 
-/** Up to here measuring every match is cheaper than finding out which need not be. */
-const NOT_MANY = 2_048;
-
-/**
- * How many more than the page needs are asked for, to see whether the last distance is shared; when
- * even these all share it, the search outwards is given up.
- */
-const SPARES = [8, 256];
+/** How many more than the page needs are asked for, to see whether the last distance is shared. */
+const SPARE = 8;
 
 /**
  * Rows that a search outwards may look at, besides these for each one wanted. Where neighbours on
@@ -37,12 +29,22 @@ const LOOKS_PER_ROW = 2;
  * search outwards computes its own.
  */
 const AGREEMENT = 1e-6;
+/** Of the sphere of that search, in kilometres. */
+const EARTH_RADIUS = 6371;
 /** And by less than this, where both are as good as nought. */
 const LEAST_GAP = 1e-30;
 
-/** Nanoseconds of a look at a distance, and of one of the ranks of those that tie. */
-const COMPARE = 2;
-const LOOK_UP = 4;
+/** Stretches of equal length that distances are counted in. */
+const STRETCHES = 8_192;
+/** Smaller spans would make the scale infinite. */
+const LEAST_SPAN = 1e-300;
+
+// nanoseconds a row
+const MEASURE = 25;
+const COMPARE = 2; // a look at a distance
+const COUNT = 3;
+const SORT = 60; // a distance into its place among all
+const LOOK_UP = 4; // the rank of one that ties
 
 /**
  * Writes the rows of a page to the front of `scratch.page`: the matches at the given places when
@@ -55,128 +57,167 @@ export function takeNearest(
   matches: Matches,
   filters: Filters,
   places: Places,
-  forced?: Way,
+  forced?: AccessPath,
 ): void {
   const { lon, lat } = filters.circle!;
   const centre = new Centre(lon, lat);
   const { budget } = scratch;
-  budget.way = 'distances';
-  if (matches.form === 'runs') {
-    // with a box as well, all that is near may lie outside it: no telling how far a search would go
-    const choice =
-      filters.boxes === undefined ? chooseNearestWay(places.to, matches.count) : 'select';
-    if ((forced ?? choice) === 'walk') {
-      const found = searchOutwards(dataset, scratch, centre, matches.region, places, matches.count);
-      if (found !== undefined) {
-        budget.way = 'outwards';
-        pick(dataset, scratch, found, places);
-        return;
-      }
-    }
-    if (areInOnePlace(dataset, matches.runs)) {
-      takeOrdered(dataset, scratch, matches, dataset.byId, false, places);
+  budget.accessPath = 'distances';
+  // with a box as well, all that is near may lie outside it: no telling how far a search would go
+  const choice =
+    filters.boxes === undefined ? chooseNearestPath(places.to, matches.count) : 'select';
+  if ((forced ?? choice) === 'walk') {
+    const found = searchOutwards(dataset, scratch, centre, matches, places);
+    if (found !== undefined) {
+      budget.accessPath = 'outwards';
+      pick(dataset, scratch, found, places);
       return;
     }
   }
-  if (matches.count > NOT_MANY) {
-    select(dataset, scratch, centre, matches, places);
-    return;
+  const all = measure(dataset, scratch, centre, listRows(scratch, matches));
+  if (matches.count <= FEW) pick(dataset, scratch, all, places);
+  else {
+    const nearer = leaveOutDistances(budget, all, places);
+    pick(dataset, scratch, nearer.measured, nearer.places);
   }
-  const rows = listRows(scratch, matches);
-  pick(dataset, scratch, measureFew(dataset, scratch, centre, rows), places);
 }
 
-/** Whether all rows of the runs share their coordinates: then ids alone put them in order. */
-function areInOnePlace({ blocks, coords }: Dataset, { bounds, length }: Runs): boolean {
-  const { starts, boxes } = blocks;
-  const [lon, lat] = [coords[2 * bounds[0]!]!, coords[2 * bounds[0]! + 1]!];
-  for (let run = 0; run < length; run++) {
-    const from = bounds[2 * run]!;
-    const to = bounds[2 * run + 1]!;
-    // a row is looked at first: mostly it settles the matter
-    if (coords[2 * to - 2] !== lon || coords[2 * to - 1] !== lat) return false;
-    for (let block = firstAbove(starts, from) - 1; starts[block]! < to; block++) {
-      const at = 4 * block;
-      if (boxes[at] !== lon || boxes[at + 1] !== lat) return false;
-      if (boxes[at + 2] !== lon || boxes[at + 3] !== lat) return false;
-    }
-  }
-  return true;
-}
-
-/**
- * Picks the page out of many matches. As bits they ascend: whole blocks of neighbours are counted
- * unseen.
- */
-function select(
-  dataset: Dataset,
-  scratch: Scratch,
-  centre: Centre,
-  matches: Matches,
-  places: Places,
-): void {
-  const { coords, blocks } = dataset;
-  const { budget, rows } = scratch;
-  const bits = markMatches(dataset, scratch, matches);
-  const near = leaveOutGroups(budget, blocks, centre, bits, rows, places);
-  const all = measureMany(budget, coords, centre, near.rows);
-  const nearer = leaveOutDistances(budget, all, near.places);
-  pick(dataset, scratch, nearer.measured, nearer.places);
+/** Rows with their haversines from the centre, index by index. */
+interface Measured {
+  readonly rows: Int32Array;
+  readonly distances: Float64Array;
 }
 
 /** Tells that a search outwards has looked at more rows than it may. */
 class GivenUp extends Error {}
 
 /**
- * The nearest matches, a few more than the page needs, so that none at the page's last distance is
- * missing; undefined when too many share it, or are nearly as far away.
+ * The nearest matches: those of the page, and all that are as far away as the last of them;
+ * undefined when too many others are nearly as far away.
  */
 function searchOutwards(
   dataset: Dataset,
   scratch: Scratch,
   centre: Centre,
-  region: Region,
+  matches: Matches,
   { to }: Places,
-  count: number,
 ): Measured | undefined {
-  const { radiusIndex, coords } = dataset;
-  scratch.budget.charge(OUTWARDS + to * NEAREST);
+  const { trees, coords } = dataset;
+  const { budget } = scratch;
+  budget.charge(OUTWARDS + to * NEAREST);
+  const isMatch = testOf(dataset, scratch, matches);
   let looks = FEWEST_LOOKS + LOOKS_PER_ROW * to;
   const test = (row: Row): boolean => {
     if (looks-- === 0) throw new GivenUp();
-    return region.contains(coords, row);
+    return isMatch(row);
   };
+  const wanted = Math.min(to + SPARE, matches.count);
+  const rows: Row[] = [];
+  // haversine of the last one wanted, among those that are found so far
+  let last = 1;
   try {
-    for (const spare of SPARES) {
-      const wanted = Math.min(to + spare, count);
-      // no maximum distance: beyond half the circumference it would wrap round
-      const rows = around(radiusIndex, centre.lon, centre.lat, wanted, Infinity, test);
-      const found = measureFew(dataset, scratch, centre, Int32Array.from(rows));
-      const last = found.distances[wanted - 1]!;
-      if (wanted === count || last > found.distances[to - 1]! * (1 + AGREEMENT) + LEAST_GAP)
-        return found;
+    for (const tree of trees) {
+      const sine = Math.sqrt(Math.min(1, last * (1 + AGREEMENT) + LEAST_GAP));
+      const most = 2 * EARTH_RADIUS * Math.asin(sine);
+      rows.push(...around(tree as unknown as KDBush, centre.lon, centre.lat, wanted, most, test));
+      if (rows.length < wanted || tree === trees.at(-1)) continue;
+      last = Float64Array.from(rows, (row) => centre.to(coords, row)).sort()[wanted - 1]!;
     }
   } catch (error) {
-    if (!(error instanceof GivenUp)) throw error;
+    if (error instanceof GivenUp) return undefined;
+    throw error;
   }
-  return undefined;
+  const found = measure(dataset, scratch, centre, Int32Array.from(rows));
+  const sorted = found.distances.toSorted();
+  const most = sorted[to - 1]! * (1 + AGREEMENT) + LEAST_GAP;
+  if (wanted === matches.count || sorted[wanted - 1]! > most) return found;
+  const { bounds, length } = findRuns(dataset, discRegion(centre, most), new Runs(), budget);
+  const near: Row[] = [];
+  for (let run = 0; run < length; run++) {
+    for (let row = bounds[2 * run]!; row < bounds[2 * run + 1]!; row++) {
+      if (isMatch(row)) near.push(row);
+    }
+  }
+  return measure(dataset, scratch, centre, Int32Array.from(near));
 }
 
-/**
- * Distances of few rows are written to the scratch memory, from which {@link pick} sorts them: they
- * are its own then.
- */
-function measureFew(
+/** Whether a row is a match: inside the region, where that is all they have in common. */
+function testOf(dataset: Dataset, scratch: Scratch, matches: Matches): (row: Row) => boolean {
+  if (matches.form === 'runs') {
+    const { region } = matches;
+    return (row) => region.contains(dataset.coords, row);
+  }
+  const bits = markMatches(dataset, scratch, matches);
+  return (row) => bitOf(bits, row) === 1;
+}
+
+/** Measures rows. Neighbours that share a place, as those of a pile do, are measured once. */
+function measure(
   { coords }: Dataset,
-  { selection, budget }: Scratch,
+  { budget }: Scratch,
   centre: Centre,
   rows: Int32Array,
 ): Measured {
-  const { length } = rows;
-  budget.looks += length;
-  const distances = length <= FEW ? selection.keys.subarray(0, length) : new Float64Array(length);
-  for (let i = 0; i < length; i++) distances[i] = centre.to(coords, rows[i]!);
+  const distances = new Float64Array(rows.length);
+  inStretches(budget, 0, rows.length, MEASURE, (from, to) => {
+    let lon = Number.NaN;
+    let lat = Number.NaN;
+    let distance = 0;
+    for (let i = from; i < to; i++) {
+      const row = rows[i]!;
+      if (coords[2 * row] !== lon || coords[2 * row + 1] !== lat) {
+        lon = coords[2 * row]!;
+        lat = coords[2 * row + 1]!;
+        distance = centre.to(coords, row);
+      }
+      distances[i] = distance;
+    }
+  });
   return { rows, distances };
+}
+
+/**
+ * Leaves out the rows whose distances lie before or behind the places asked for, by counting how
+ * many there are in stretches of equal length: two passes where sorting them all would take twenty.
+ * Returns the others, and the places among them.
+ */
+function leaveOutDistances(
+  budget: Budget,
+  { rows, distances }: Measured,
+  { from, to }: Places,
+): { readonly measured: Measured; readonly places: Places } {
+  const { length } = rows;
+  let [least, most] = [Infinity, 0];
+  inStretches(budget, 0, length, COMPARE, (start, end) => {
+    for (let i = start; i < end; i++) {
+      const distance = distances[i]!;
+      if (distance < least) least = distance;
+      if (distance > most) most = distance;
+    }
+  });
+  const scale = most - least > LEAST_SPAN ? (STRETCHES - 1) / (most - least) : 0;
+  const sizes = new Uint32Array(STRETCHES);
+  inStretches(budget, 0, length, COUNT, (start, end) => {
+    for (let i = start; i < end; i++) sizes[Math.trunc((distances[i]! - least) * scale)]!++;
+  });
+  let first = 0;
+  let skipped = 0;
+  while (skipped + sizes[first]! <= from) skipped += sizes[first++]!;
+  let last = first;
+  let end = skipped + sizes[last]!;
+  while (end < to) end += sizes[++last]!;
+
+  const kept = { rows: new Int32Array(end - skipped), distances: new Float64Array(end - skipped) };
+  let at = 0;
+  inStretches(budget, 0, length, COUNT, (start, stop) => {
+    for (let i = start; i < stop; i++) {
+      const stretch = Math.trunc((distances[i]! - least) * scale);
+      if (stretch < first || stretch > last) continue;
+      kept.rows[at] = rows[i]!;
+      kept.distances[at++] = distances[i]!;
+    }
+  });
+  return { measured: kept, places: { from: from - skipped, to: to - skipped } };
 }
 
 /** Writes the rows at the places to the page, by distance, then id. */
@@ -185,8 +226,7 @@ function pick(dataset: Dataset, scratch: Scratch, measured: Measured, { from, to
   const { ranks } = dataset.byId;
   if (rows.length <= FEW) {
     const { selection } = scratch;
-    // what `measureFew` measured is there already
-    if (distances.buffer !== selection.keys.buffer) selection.keys.set(distances);
+    selection.keys.set(distances);
     let most = 0;
     for (let i = 0; i < distances.length; i++) most = Math.max(most, distances[i]!);
     if (selectFew(selection, rows, most, ranks, from, to, scratch.page)) return;
@@ -205,7 +245,9 @@ function pickTied(
   { from, to }: Places,
 ): void {
   const { budget, page } = scratch;
-  const [least, most] = distancesAt(budget, distances, from, to - 1);
+  budget.charge(distances.length * SORT);
+  const sorted = distances.toSorted();
+  const [least, most] = [sorted[from]!, sorted[to - 1]!];
   let before = 0;
   const list = new Int32Array(to - from);
   let listed = 0;

@@ -1,6 +1,7 @@
-import type { Dataset } from '../../dataset/dataset.js';
-import type { Order, RankRange } from '../../dataset/order.js';
-import { CellWalk, cellRows, narrowRange } from '../common/cells.js';
+import type { Dataset } from '../../index/dataset.js';
+import type { Order, Rank, RankRange, Row } from '../../index/order.js';
+import type { Budget } from '../../model/budget.js';
+import { CellWalk, cellRows } from '../common/cell-walk.js';
 import { bitOf } from '../common/marks.js';
 import {
   costOfListing,
@@ -10,21 +11,17 @@ import {
   markMatches,
 } from '../common/matches.js';
 import {
+  type AccessPath,
   BIT_TEST,
   type Choice,
-  chooseWay,
+  chooseAccessPath,
   MARKED,
   RUN_TEST,
   SCATTERED,
-  type Way,
 } from '../common/plan.js';
 import { FEW, type Scratch } from '../common/scratch.js';
 import type { Window } from '../common/windows.js';
 import { selectFew, selectRanked } from './select.js';
-import { type RowTest, Walk } from './walk.js';
-
-/** Of more matches it is told where in the order they begin and end, which takes some 20 µs. */
-const MANY = 16_384;
 
 /** Which matches make the page: places `from` to `to - 1` of the order, at least one. */
 export interface Places {
@@ -43,7 +40,7 @@ export function takeOrdered(
   order: Order,
   descending: boolean,
   places: Places,
-  forced?: Way,
+  forced?: AccessPath,
 ): void {
   const length = places.to - places.from;
   // descending pages are ascending ones counted from the end, turned round
@@ -61,26 +58,23 @@ function takeAscending(
   order: Order,
   from: number,
   page: Uint32Array,
-  forced?: Way,
+  forced?: AccessPath,
 ): void {
   const windows = windowsOf(matches);
   const others = windows.filter((window) => window.order !== order);
-  let range = windows.find((window) => window.order === order)?.range ?? wholeOf(order);
+  const range = windows.find((window) => window.order === order)?.range ?? wholeOf(order);
   if (others.length === 0 && (matches.form === 'windows' || matches.form === 'all')) {
     page.set(order.rows.subarray(range.from + from, range.from + from + page.length));
-    scratch.budget.way = 'slice';
+    scratch.budget.accessPath = 'slice';
     return;
   }
   const { count, form } = matches;
   const { length } = page;
-  if (form !== 'windows' && count > MANY) {
-    for (const window of others) range = narrowRange(dataset, order, range, window, scratch.budget);
-  }
   const span = range.to - range.from;
   const end = Math.min(from + length, count - from);
   const hasCells = form === 'windows' && others.length === 1;
   const choose = (hasWalked: boolean): Choice =>
-    chooseWay(end, count, span, form, {
+    chooseAccessPath(end, count, span, form, {
       length,
       tests: others.length,
       listing: costOfListing(dataset, matches),
@@ -88,16 +82,16 @@ function takeAscending(
       cellRows: hasCells ? cellRows(dataset) : undefined,
       hasWalked,
     });
-  take(forced === undefined ? choose(false) : { way: forced, most: Infinity });
+  take(forced === undefined ? choose(false) : { accessPath: forced, most: Infinity });
 
-  function take({ way, most }: Choice): void {
-    scratch.budget.way = way;
-    if (way === 'select') select(scratch, matches, order, from, page);
-    else if (way === 'cells' && hasCells) {
+  function take({ accessPath, most }: Choice): void {
+    scratch.budget.accessPath = accessPath;
+    if (accessPath === 'select') select(scratch, matches, order, from, page);
+    else if (accessPath === 'cells' && hasCells) {
       new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.budget);
     } else {
       const walk = new Walk(count, from, range, order, page);
-      if (way === 'mark' || form === 'rows') takeMarked(dataset, scratch, matches, walk);
+      if (accessPath === 'mark' || form === 'rows') takeMarked(dataset, scratch, matches, walk);
       else {
         const [test, cost] = rowTest(matches, others);
         if (!walk.run(test, cost, scratch.budget, most)) take(choose(true));
@@ -160,4 +154,91 @@ function select(
     if (selectFew(selection, rows, ranks.length, ranks, from, to, page)) return;
   }
   selectRanked(scratch, rows, order, from, to, page);
+}
+
+/** Whether a row is a match. */
+type RowTest = (row: Row) => boolean;
+
+/** Rows between two looks at whether the page has begun. */
+const STRIDE = 64;
+
+/** A walk along an order, from its nearer end, to a page of the matches. */
+class Walk {
+  readonly #rows: Uint32Array;
+  readonly #page: Uint32Array;
+  /** 1, or -1 towards the front. */
+  readonly #step: number;
+  #rank: Rank;
+  /** Matches before the page. */
+  #toPass: number;
+  #taken = 0;
+
+  constructor(count: number, from: number, range: RankRange, order: Order, page: Uint32Array) {
+    const behind = count - from - page.length;
+    this.#rows = order.rows;
+    this.#page = page;
+    this.#step = from <= behind ? 1 : -1;
+    this.#rank = from <= behind ? range.from : range.to - 1;
+    this.#toPass = Math.min(from, behind);
+  }
+
+  /**
+   * Tests rows, each at a cost, until the page is full. Returns false when that takes more than
+   * `most` rows.
+   */
+  run(test: RowTest, cost: number, budget: Budget, most: number): boolean {
+    const stretch = Math.ceil(budget.stretch / cost);
+    for (let left = most; left > 0; left -= stretch) {
+      if (this.#test(test, Math.min(stretch, left), budget)) return true;
+      budget.charge(stretch * cost);
+    }
+    return false;
+  }
+
+  /** Tests `most` rows at most; returns whether the page is full. */
+  #test(test: RowTest, most: number, budget: Budget): boolean {
+    const rows = this.#rows;
+    const page = this.#page;
+    const step = this.#step;
+    let rank = this.#rank;
+    let toPass = this.#toPass;
+    let taken = this.#taken;
+    for (let left = most; left > 0 && taken < page.length; left--, rank += step) {
+      const row = rows[rank]!;
+      if (!test(row)) continue;
+      if (toPass > 0) toPass--;
+      else page[step > 0 ? taken++ : page.length - ++taken] = row;
+    }
+    budget.looks += Math.abs(rank - this.#rank);
+    this.#rank = rank;
+    this.#toPass = toPass;
+    this.#taken = taken;
+    return taken === page.length;
+  }
+
+  /**
+   * Goes on by bits to a stride before the page at most: matches are counted, every other branch
+   * would be mispredicted.
+   */
+  pass(bits: Int32Array, budget: Budget): void {
+    const stretch = Math.ceil(budget.stretch / MARKED);
+    while (!this.#pass(bits, stretch, budget)) budget.charge(stretch * MARKED);
+  }
+
+  /** Passes some `most` rows at most; returns whether the page is near. */
+  #pass(bits: Int32Array, most: number, budget: Budget): boolean {
+    const rows = this.#rows;
+    const step = this.#step;
+    let rank = this.#rank;
+    let toPass = this.#toPass;
+    for (let left = most; left > 0 && toPass >= STRIDE; left -= STRIDE) {
+      for (const end = rank + step * STRIDE; rank !== end; rank += step) {
+        toPass -= bitOf(bits, rows[rank]!);
+      }
+    }
+    budget.looks += Math.abs(rank - this.#rank);
+    this.#rank = rank;
+    this.#toPass = toPass;
+    return toPass < STRIDE;
+  }
 }

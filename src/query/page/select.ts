@@ -1,5 +1,5 @@
-import { inStretches } from '../../budget.js';
-import type { Order } from '../../dataset/order.js';
+import type { Order } from '../../index/order.js';
+import { inStretches } from '../../model/budget.js';
 import { NEIGHBOUR, SCATTERED } from '../common/plan.js';
 import {
   BITS_PER_SPAN,

@@ -1,5 +1,6 @@
-import type { Row } from '../../dataset/row.js';
+import type { Row } from '../../index/order.js';
 import type { Degrees } from '../../model/units.js';
+import { ACROSS, collectEach, INSIDE, OUTSIDE, type Region } from './overlap.js';
 
 const RADIANS = Math.PI / 180;
 
@@ -101,6 +102,22 @@ export class Centre {
     const adjacent = k * this.#cosLat;
     return 0.5 * Math.sqrt(this.#sinLat * this.#sinLat + adjacent * adjacent);
   }
+}
+
+/** All whose haversine from a centre is at most `most`. */
+export function discRegion(centre: Centre, most: number): Region {
+  const contains: Region['contains'] = (coords, row) => centre.to(coords, row) <= most;
+  return {
+    frame: { west: -180, south: -90, east: 180, north: 90 },
+    overlap(boxes, at) {
+      centre.bound(boxes, at);
+      if (centre.least > most) return OUTSIDE;
+      return centre.most <= most ? INSIDE : ACROSS;
+    },
+    contains,
+    collect: (...range) => collectEach(contains, ...range),
+    work: () => 0,
+  };
 }
 
 /**

@@ -1,32 +1,35 @@
-import type { Row } from '../../dataset/row.js';
+import type { Row } from '../../index/order.js';
 import { UNITS_PER_DEGREE } from '../../model/units.js';
-import { type Edges, exactDifference, ROUNDING } from './edges.js';
 import { ACROSS, INSIDE, OUTSIDE, type Overlap } from './overlap.js';
 
 /** West, south, east and north, whole numbers of {@link UNITS_PER_DEGREE}. */
 export type Corners = [west: number, south: number, east: number, north: number];
 
-/** Looks that one takes as long as where edges are chosen for a smaller box. */
+/** Choosing an edge for a smaller box takes as long as this many tests of a point against it. */
 const NARROWING = 2;
 
 /**
- * The edges of a polygon that touch a box, and all that the others mean for the points of the box.
+ * The edges of a polygon that touch a box, called near, and the parity of all its other edges: with
+ * these, a point of the box is tested without a look at the whole polygon.
  *
- * A place lies in a ring when an odd number of the ring's edges are met on the way from it to the
- * west. Those edges that don't touch the box are passed on its left side or not at all. Which of
- * them are passed changes with the latitude only at a vertex that such an edge shares with one that
- * touches the box: the two edges of any other vertex both begin or both end there. So one bit for
- * each ring, and at most one latitude for each near edge at which that bit changes, stand for all
- * the others.
+ * The test is the even-odd rule: a ray from the point to the west crosses an odd number of a ring's
+ * edges when the point lies in the ring. The ray crosses edges that are not near only outside of
+ * the box, to its west. How many it crosses there depends on the point's latitude alone, and only
+ * its parity matters: one bit for each ring, for a ray along the southern edge of the box.
+ *
+ * The bit can change on the way north only at a vertex to the west of the box. If both edges of the
+ * vertex are not near, the ray crosses one before and one behind it, or both or none: the parity
+ * stays. If one of the edges is near, the parity changes. So each near edge has at most one latitude
+ * at which the bit of its ring turns.
  */
 export class NearEdges {
   /** The box; without bounds at first. */
   readonly corners: Corners = [-Infinity, -Infinity, Infinity, Infinity];
   readonly #ends: Float64Array;
-  // where `#ends` has each near edge, and the latitude from which on its bit is changed
+  // by near edge: its place in `#ends`, and the latitude from which on the bit of its ring is turned
   #places: Int32Array;
   #turns: Float64Array;
-  // rings that have near edges: their numbers, the ends of their edges, and their bits
+  // by ring with near edges: its number, the end of its edges in `#places`, and its bit
   readonly #rings: number[] = [];
   readonly #ringEnds: number[] = [];
   readonly #odd: number[] = [];
@@ -217,4 +220,70 @@ export class NearEdges {
 /** Whether a place is not in the polygon for one ring: not in the first, or in a hole. */
 function isOutside(ring: number, odd: number): boolean {
   return ring === 0 ? odd === 0 : odd === 1;
+}
+
+/**
+ * The edges of a polygon's rings, ring by ring. Each leads upwards, from south to north, and a
+ * horizontal one from west to east: which way the ring was drawn makes no difference.
+ */
+interface Edges {
+  /** Longitude and latitude where an edge begins, then where it ends; whole numbers. */
+  readonly ends: Float64Array;
+  /** Behind the last edge of each ring. */
+  readonly ringEnds: readonly number[];
+}
+
+/** Makes the edges of rings, moved east by `shift`. */
+export function edgesOf(rings: readonly Float64Array[], shift: number): Edges {
+  const places = rings.reduce((sum, ring) => sum + ring.length / 2, 0);
+  const ends = new Float64Array(4 * places);
+  const ringEnds: number[] = [];
+  let at = 0;
+  for (const ring of rings) {
+    let lastX = ring.at(-2)! + shift;
+    let lastY = ring.at(-1)!;
+    for (let i = 0; i < ring.length; i += 2) {
+      const x = ring[i]! + shift;
+      const y = ring[i + 1]!;
+      const isUpwards = lastY < y || (lastY === y && lastX <= x);
+      ends[at] = isUpwards ? lastX : x;
+      ends[at + 1] = isUpwards ? lastY : y;
+      ends[at + 2] = isUpwards ? x : lastX;
+      ends[at + 3] = isUpwards ? y : lastY;
+      at += 4;
+      lastX = x;
+      lastY = y;
+    }
+    ringEnds.push(at / 4);
+  }
+  return { ends, ringEnds };
+}
+
+/**
+ * A difference of two products is surely not 0, and its sign is right, where it is larger than this
+ * share of their sum.
+ */
+export const ROUNDING = 4e-16;
+
+/**
+ * `a * b - c * d` to the last bit, where rounding could decide about its sign. The factors are
+ * whole numbers below 2^38. The two products are nearly equal then, so that their difference is
+ * exact, and what rounding took from each of them is a double, too.
+ */
+export function exactDifference(a: number, b: number, c: number, d: number): number {
+  const left = a * b;
+  const right = c * d;
+  return left - right + (roundedOff(a, b, left) - roundedOff(c, d, right));
+}
+
+/** Splits a double into halves of 26 bits. */
+const SPLITTER = 2 ** 27 + 1;
+
+/** What the product of two factors is larger than `product`, which was rounded. */
+function roundedOff(a: number, b: number, product: number): number {
+  const largeA = SPLITTER * a - (SPLITTER * a - a);
+  const largeB = SPLITTER * b - (SPLITTER * b - b);
+  const smallA = a - largeA;
+  const smallB = b - largeB;
+  return largeA * largeB - product + largeA * smallB + smallA * largeB + smallA * smallB;
 }

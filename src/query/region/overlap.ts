@@ -1,4 +1,4 @@
-import type { Row } from '../../dataset/row.js';
+import type { Row } from '../../index/order.js';
 import type { Box } from '../../model/query.js';
 
 /** How a rectangle of the map lies to a region. */
@@ -9,9 +9,9 @@ export const INSIDE = 1;
 export const ACROSS = 2;
 
 /**
- * A part of the map that boxes and points can be tested against. Its functions take the place of a
- * box or a point in an array: a fraction that is passed to a function which is not inlined costs an
- * allocation.
+ * A part of the map that boxes and points can be tested against. Its functions take an array and the
+ * place of a box or a point in it, not coordinates: a double that is passed to a function which is
+ * not inlined is put on the heap.
  */
 export interface Region {
   /**
@@ -19,7 +19,7 @@ export interface Region {
    * antimeridian.
    */
   readonly frame: Box;
-  /** So many rows are tested one by one in less time than a search in the region takes. */
+  /** Up to `fewRows` rows are tested one by one in less time than a search in the region takes. */
   readonly fewRows?: number;
   /**
    * How a box lies to the region; its west, south, east and north are at `at` and the places after.

@@ -1,8 +1,7 @@
-import type { Row } from '../../dataset/row.js';
+import type { Row } from '../../index/order.js';
 import type { Box } from '../../model/query.js';
 import { UNITS_PER_DEGREE } from '../../model/units.js';
-import { edgesOf } from './edges.js';
-import { type Corners, NearEdges } from './near-edges.js';
+import { type Corners, edgesOf, NearEdges } from './near-edges.js';
 import { ACROSS, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js';
 
 /** Nanoseconds that a look at an edge takes, most of them for branches that are mispredicted. */

@@ -1,4 +1,4 @@
-import type { Row } from '../../dataset/row.js';
+import type { Row } from '../../index/order.js';
 import { geodesic, LARGEST_RADIUS } from '../../model/geo.js';
 import { GeodesicFrom } from '../../model/geodesic-from.js';
 import type { Circle } from '../../model/query.js';
@@ -20,38 +20,14 @@ const RADIANS = Math.PI / 180;
 const MEASURING = 500;
 const SOLVING = 2_000;
 
-/** Places that are remembered, a power of two. */
-const PLACES = 1_024;
-/** Odd numbers whose multiples look random. */
-const SPREAD = 0x9e3779b1;
-const OTHER_SPREAD = 0xc2b2ae35;
-/** Which 32-bit half of a double has its sign. */
-const SIGN = new Uint8Array(Uint16Array.of(1).buffer)[0]!;
-const UNKNOWN = 0;
-const WITHIN = 1;
-const BEYOND = 2;
-
-/** Memory of a rim, made when the first point is in doubt: small circles hardly ever need it. */
-class Memory {
-  /**
-   * Longitude and latitude of each place that is remembered, at its hash, and the verdict on it.
-   */
-  readonly places: Float64Array = new Float64Array(2 * PLACES);
-  readonly verdicts: Uint8Array = new Uint8Array(PLACES);
-  /** Two numbers, to be read as bits. */
-  readonly numbers: Float64Array = new Float64Array(2);
-  readonly bits: Int32Array = new Int32Array(this.numbers.buffer);
-}
-
 /**
  * Tells for points near the rim of a circle which side they are on: by a geodesic for each place,
- * and by the general solution where rounding could decide. A place that many points share is
- * measured once.
+ * and by the general solution where rounding could decide. The place that was measured
+ * last is remembered: points that share one are neighbours in memory.
  */
 export class Rim {
   readonly #circle: Circle;
   #from: GeodesicFrom | undefined;
-  #memory: Memory | undefined;
   readonly #isPolar: boolean;
   /**
    * Places that were measured, and how many of these took the general solution: what a search has
@@ -59,6 +35,10 @@ export class Rim {
    */
   measured = 0;
   solved = 0;
+  // the place that was measured last
+  #lon: Degrees = Number.NaN;
+  #lat: Degrees = Number.NaN;
+  #isWithin = false;
   // no point nearer than this to the one measured last is on the other side of the rim
   #margin: Metres = 0;
 
@@ -95,18 +75,12 @@ export class Rim {
     // a pole is one place, and so is a parallel when seen from a pole
     const isRound = lat === 90 || lat === -90 || this.#isPolar;
     const lon = isRound ? 0 : coords[2 * row]!;
-    this.#memory ??= new Memory();
-    const { places, verdicts } = this.#memory;
-    const slot = slotOf(this.#memory, lon, lat);
-    if (places[2 * slot] === lon && places[2 * slot + 1] === lat) {
-      const verdict = verdicts[slot]!;
-      if (verdict !== UNKNOWN) return verdict === WITHIN;
+    if (lon !== this.#lon || lat !== this.#lat) {
+      this.#isWithin = this.#measure(coords, row);
+      this.#lon = lon;
+      this.#lat = lat;
     }
-    const within = this.#measure(coords, row);
-    places[2 * slot] = lon;
-    places[2 * slot + 1] = lat;
-    verdicts[slot] = within ? WITHIN : BEYOND;
-    return within;
+    return this.#isWithin;
   }
 
   #measure(coords: Float64Array, row: Row): boolean {
@@ -164,8 +138,6 @@ export class Rim {
     at: number,
   ): number {
     const { lon, lat, error, c00, c10, c01, c20, c11, c02, c30, c21, c12, c03 } = patch;
-    this.#memory ??= new Memory();
-    const { numbers, bits } = this.#memory;
     let end = at;
     for (let row = from; row < to; row++) {
       const x = coords[2 * row]! - lon;
@@ -174,27 +146,14 @@ export class Rim {
         c00 +
         x * (c10 + x * (c20 + x * c30 + y * c21)) +
         y * (c01 + y * (c02 + y * c03 + x * c12) + x * c11);
-      // written always and counted by the sign bit: half of all branches would be mispredicted
+      // written always and counted by a comparison's bit: half of all branches would be mispredicted
       bounds[end] = row;
       bounds[end + 1] = row + 1;
-      if (Math.abs(beyond) <= error) {
-        end += this.holds(coords, row) ? 2 : 0;
-      } else {
-        numbers[0] = beyond;
-        end += (bits[SIGN]! >>> 30) & 2;
-      }
+      if (Math.abs(beyond) <= error) end += this.holds(coords, row) ? 2 : 0;
+      else end += +(beyond < 0) << 1;
     }
     return end;
   }
-}
-
-function slotOf({ numbers, bits }: Memory, lon: Degrees, lat: Degrees): number {
-  numbers[0] = lon;
-  numbers[1] = lat;
-  const first = Math.imul(bits[0]! ^ Math.imul(bits[1]!, SPREAD), SPREAD);
-  const second = Math.imul(bits[2]! ^ Math.imul(bits[3]!, SPREAD), OTHER_SPREAD);
-  const mixed = first ^ second;
-  return (mixed ^ (mixed >>> 15)) & (PLACES - 1);
 }
 
 /** An upper bound of the metres between two points. */

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AT_ONCE, EXCEEDED } from '../../../src/budget.js';
-import { createAllowance } from '../../../src/http/answer/allowance.js';
+import { createAllowance } from '../../../src/http/answer/pipeline.js';
+import { AT_ONCE, EXCEEDED } from '../../../src/model/budget.js';
 
 /** What the next question may cost at once; it costs that. */
 function spend(allow: ReturnType<typeof createAllowance>): number {

@@ -6,7 +6,7 @@ import {
   createAnswerCache,
 } from '../../../src/http/answer/answer-cache.js';
 import type { Answer } from '../../../src/http/answer/sender.js';
-import { JSON_FORMAT } from '../../../src/http/formats/json.js';
+import { JSON_FORMAT } from '../../../src/http/formats/json-format.js';
 
 function answer(bytes: number): Answer {
   const body = Buffer.alloc(bytes);

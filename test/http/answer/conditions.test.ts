@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { matchesEtag } from '../../../src/http/answer/conditions.js';
+import { matchesEtag } from '../../../src/http/answer/validators.js';
 
 test('the same tag, weak or strong on either side', () => {
   assert.ok(matchesEtag('"a1"', '"a1"'));

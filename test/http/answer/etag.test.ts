@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hashText, spellHash } from '../../../src/http/answer/etag.js';
+import { hashText, spellHash } from '../../../src/http/answer/validators.js';
 
 test('texts that differ in one character have tags that differ', () => {
   const seed = { low: -5, high: 2 ** 31 - 1 };

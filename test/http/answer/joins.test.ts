@@ -2,8 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { answerKey } from '../../../src/http/answer/answer-cache.js';
-import { createJoins } from '../../../src/http/answer/joins.js';
+import { answerKey, createJoins } from '../../../src/http/answer/answer-cache.js';
 
 const [one, other] = [1, 2].map((low) => {
   return answerKey({ low, high: 0 }, 'a', '/', undefined, undefined);

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createOutbox, type Outbox } from '../../../src/http/answer/outbox.js';
+import { createOutbox, type Outbox } from '../../../src/http/answer/delivery.js';
 
 /**
  * An outbox that notes the numbers it sends, fails to send negative ones, and notes these apart.

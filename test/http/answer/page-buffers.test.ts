@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createPageBuffers } from '../../../src/http/answer/page-buffers.js';
+import { createPageBuffers } from '../../../src/http/answer/delivery.js';
 import { FIXTURE_POINTS, startService } from '../../support/service.js';
 
 const KIB = 1024;

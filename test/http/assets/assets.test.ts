@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createAssets } from '../../../src/http/assets/assets.js';
-import { SOURCES } from '../../../src/http/assets/table.js';
+import { createAssets, SOURCES } from '../../../src/http/assets/assets.js';
 import { startApp } from '../../support/app.js';
 import { ask } from '../../support/client.js';
 

@@ -1,12 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../../src/generate/random.js';
-import { createFeatureWriter, FEATURE_ROOM } from '../../../src/http/formats/feature.js';
-import { FRESH_MEMORY, type Page } from '../../../src/http/formats/format.js';
-import { GEOJSON } from '../../../src/http/formats/geojson.js';
-import { JSON_FORMAT } from '../../../src/http/formats/json.js';
-import { createProjection, shownRecords } from '../../../src/http/formats/projection.js';
-import { SingleRecords } from '../../../src/http/formats/records.js';
+import { Random } from '../../../src/cli/generate/random.js';
+import { createFeatureWriter, FEATURE_ROOM, GEOJSON } from '../../../src/http/formats/features.js';
+import {
+  createProjection,
+  JSON_FORMAT,
+  shownRecords,
+} from '../../../src/http/formats/json-format.js';
+import { SingleRecords } from '../../../src/http/formats/page-records.js';
+import { FRESH_MEMORY, type Page } from '../../../src/http/formats/representation.js';
 import { RECORD_KEYS, type RecordKey, readPoint, renderPoint } from '../../../src/model/point.js';
 import { Meter } from '../../support/engine.js';
 import { checkCollection, checkFeature } from '../../support/geojson.js';
@@ -142,7 +144,7 @@ function pageOf(count: number, keys?: readonly RecordKey[]): Page {
 function encode(format: typeof GEOJSON, page: Page): [cost: number, body: string] {
   const budget = new Meter(1e6);
   const exchange = { target: '', snapshot: '', headers: [], memory: FRESH_MEMORY, budget };
-  const body = format.encode(page, exchange).toString();
+  const body = format.encode!(page, exchange).toString();
   return [budget.cost, body];
 }
 

@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Budget, EXCEEDED } from '../../../src/budget.js';
-import { type Format, FRESH_MEMORY, type Page } from '../../../src/http/formats/format.js';
-import { SingleRecords } from '../../../src/http/formats/records.js';
-import { pageFormat } from '../../../src/http/pages/format.js';
+import { SingleRecords } from '../../../src/http/formats/page-records.js';
+import { type Format, FRESH_MEMORY, type Page } from '../../../src/http/formats/representation.js';
+import { pageFormat } from '../../../src/http/pages/page-format.js';
 import type { PostingBy } from '../../../src/http/pages/site.js';
+import { Budget, EXCEEDED } from '../../../src/model/budget.js';
 import { Meter } from '../../support/engine.js';
 import { PLAIN_SITE, PLAIN_SUBJECT } from '../../support/pages.js';
 
@@ -25,7 +25,7 @@ const list = {
 const HTML = pageFormat(PLAIN_SITE, PLAIN_SUBJECT, []);
 
 function render(page: Page, format: Format = HTML, budget: Budget = new Budget()): string {
-  return format.encode(page, { ...exchange, budget }).toString();
+  return format.encode!(page, { ...exchange, budget }).toString();
 }
 
 function page(records: readonly string[]): Page {

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { escapeHtml, html } from '../../../src/http/pages/html.js';
-import { readableJson } from '../../../src/http/pages/writer.js';
+import { escapeHtml, html, readableJson } from '../../../src/http/pages/html.js';
 import { shownText } from '../../support/html.js';
 
 test('any text shows as itself, in an element and in an attribute', () => {
@@ -64,6 +63,50 @@ test('keys, texts and literals are told apart, and values of some keys are linke
   ]) {
     assert.not.match(linked(json), '<a');
   }
+});
+
+/** What a browser shows of HTML without tags. */
+function shown(html: string): string {
+  const text = html.replaceAll(/<\/?[biu]>/g, '');
+  assert.not.match(text, /[<>]/);
+  return shownText(text);
+}
+
+function readable(json: string): string {
+  return shown(readableJson(json).text);
+}
+
+test('JSON is indented as JSON.stringify does', () => {
+  for (const json of [
+    '{}',
+    '[]',
+    '[{},[]]',
+    '{"a":[1,true,null],"b":{"c":"x,y: {[\\"\\\\"}}',
+    '7',
+  ]) {
+    assert.is(readable(json), JSON.stringify(JSON.parse(json), null, 2));
+  }
+  fc.assert(
+    fc.property(fc.json({ stringUnit: 'binary', maxDepth: 6 }), (json) => {
+      assert.is(readable(json), JSON.stringify(JSON.parse(json), null, 2));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('white space between values makes no difference', () => {
+  assert.is(readable(' {\n"a b" :\t[ 1 , 2 ]\r\n} '), '{\n  "a b": [\n    1,\n    2\n  ]\n}');
+});
+
+test('what is no JSON shows as it is', () => {
+  for (const text of ['{broken', '</pre><b>', '', '{"a":1}}']) assert.is(readable(text), text);
+});
+
+test('a long text and a deep list are readable', () => {
+  const text = JSON.stringify('<&"\'>'.repeat(50_000));
+  assert.is(readable(text), text);
+  const deep = '['.repeat(1000) + ']'.repeat(1000);
+  assert.is(readable(deep).replaceAll(/\s/g, ''), deep);
 });
 
 test.run();

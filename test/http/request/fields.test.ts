@@ -1,8 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { kindOfBody, parseFormBody, parseJsonBody } from '../../../src/http/request/body.js';
-import { HttpError } from '../../../src/http/request/errors.js';
-import { readDraft } from '../../../src/http/request/fields.js';
+import {
+  kindOfBody,
+  POST_KINDS,
+  parseFormBody,
+  parseJsonBody,
+} from '../../../src/http/request/body.js';
+import { HttpError } from '../../../src/http/request/http-error.js';
+import { readDraft } from '../../../src/http/request/post-fields.js';
 
 const PLACE = { lat: '60.1', lon: 24.9 };
 
@@ -154,9 +159,12 @@ test('JSON may be empty or begin with a byte order mark; else it must be JSON in
   }
 });
 
+const kindOf = (type: string | undefined, coding: string | undefined): string =>
+  kindOfBody({ 'content-type': type, 'content-encoding': coding }, POST_KINDS);
+
 test('a type, a character set or a coding that is not read is refused by its name', () => {
-  assert.is(kindOfBody('Application/JSON ; charset="UTF-8"', 'identity'), 'json');
-  assert.is(kindOfBody('multipart/form-data; boundary=x', undefined), 'multipart');
+  assert.is(kindOf('Application/JSON ; charset="UTF-8"', 'identity'), 'json');
+  assert.is(kindOf('multipart/form-data; boundary=x', undefined), 'multipart');
   const cases: [type: string | undefined, coding: string | undefined, detail: string][] = [
     ['text/plain', undefined, 'Unsupported media type "text/plain" in request.'],
     ['constructor', undefined, 'Unsupported media type "constructor" in request.'],
@@ -169,7 +177,7 @@ test('a type, a character set or a coding that is not read is refused by its nam
     ['application/json', 'gzip', 'Unsupported content coding "gzip" in request.'],
   ];
   for (const [type, coding, detail] of cases) {
-    const { status, body } = errorOf(() => kindOfBody(type, coding));
+    const { status, body } = errorOf(() => kindOf(type, coding));
     assert.equal([status, body], [415, { detail }]);
   }
 });

@@ -1,10 +1,9 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { JSON_FORMAT } from '../../../src/http/formats/json.js';
-import { OPENAPI, OPENAPI_30 } from '../../../src/http/formats/openapi.js';
-import { PAGE_OFFER } from '../../../src/http/pages/format.js';
-import { HttpError } from '../../../src/http/request/errors.js';
+import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../../../src/http/formats/json-format.js';
+import { PAGE_OFFER } from '../../../src/http/pages/page-format.js';
+import { HttpError } from '../../../src/http/request/http-error.js';
 import { createNegotiation } from '../../../src/http/request/negotiation.js';
 
 const { accepted, named } = createNegotiation([JSON_FORMAT, { ...PAGE_OFFER, name: 'html' }]);

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../../src/generate/random.js';
-import { parseDecimals } from '../../../src/http/request/numbers.js';
+import { Random } from '../../../src/cli/generate/random.js';
+import { parseDecimals } from '../../../src/http/request/parameter.js';
 
 const SEED = 5;
 

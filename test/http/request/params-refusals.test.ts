@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HttpError, NotFound, ParameterErrors } from '../../../src/http/request/errors.js';
+import { HttpError, NotFound, ParameterErrors } from '../../../src/http/request/http-error.js';
 import {
   POINTS_PARAMETERS,
   parsePageQuery,
   parsePointsQuery,
-} from '../../../src/http/request/params.js';
+} from '../../../src/http/request/list-parameters.js';
 import { parseQueryString } from '../../../src/http/request/query-string.js';
 import type { Query } from '../../../src/model/query.js';
 import { UTC } from '../../../src/model/time-zone.js';

@@ -5,7 +5,7 @@ import {
   POINTS_PARAMETERS,
   parsePageQuery,
   parsePointsQuery,
-} from '../../../src/http/request/params.js';
+} from '../../../src/http/request/list-parameters.js';
 import { parseQueryString } from '../../../src/http/request/query-string.js';
 import type { Filters, Query } from '../../../src/model/query.js';
 import { openTimeZone, UTC } from '../../../src/model/time-zone.js';

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../../src/generate/random.js';
+import { Random } from '../../../src/cli/generate/random.js';
+import { parsePolygon } from '../../../src/http/request/areas.js';
 import { parseFilters } from '../../../src/http/request/filters.js';
-import { parsePolygon } from '../../../src/http/request/polygon.js';
 import { UTC } from '../../../src/model/time-zone.js';
 
 /** The rings in degrees. */

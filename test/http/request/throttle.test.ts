@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sharedArray } from '../../../src/common-array.js';
 import { clientOf, networkOf } from '../../../src/http/request/client.js';
-import type { HttpError } from '../../../src/http/request/errors.js';
+import type { HttpError } from '../../../src/http/request/http-error.js';
 import {
   createThrottle,
   seedThrottle,
   THROTTLE_NUMBERS,
 } from '../../../src/http/request/throttle.js';
+import { sharedArray } from '../../../src/index/shared-array.js';
 
 /** A throttle, and its clock. */
 function start(perMinute: number, time = 0) {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HttpError } from '../../../src/http/request/errors.js';
-import { userOf } from '../../../src/http/request/token.js';
-import { readTokenFile, tableOf } from '../../../src/tokens/file.js';
-import type { Tokens } from '../../../src/tokens/table.js';
+import { userOf } from '../../../src/http/request/authorization.js';
+import { HttpError } from '../../../src/http/request/http-error.js';
+import { readTokenFile, tableOf } from '../../../src/posts/tokens/file.js';
+import type { Tokens } from '../../../src/posts/tokens/table.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-tokens-'));
 const path = join(folder, 'tokens.json');

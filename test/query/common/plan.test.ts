@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  chooseAccessPath,
   chooseDriver,
-  chooseNearestWay,
-  chooseWay,
+  chooseNearestPath,
   type Facts,
 } from '../../../src/query/common/plan.js';
 
@@ -71,65 +71,74 @@ test('first pages of many matches are walked to, pages of few matches are select
   for (const form of ['runs', 'windows', 'rows'] as const) {
     // rows in a list are told by bits alone
     const walk = form === 'rows' ? 'mark' : 'walk';
-    assert.is(chooseWay(100, MILLION, MILLION, form).way, walk);
-    assert.is(chooseWay(100, 500_000, MILLION, form).way, walk);
-    assert.is(chooseWay(100, 100, MILLION, form).way, 'select');
-    assert.is(chooseWay(1, 1, MILLION, form).way, 'select');
+    assert.is(chooseAccessPath(100, MILLION, MILLION, form).accessPath, walk);
+    assert.is(chooseAccessPath(100, 500_000, MILLION, form).accessPath, walk);
+    assert.is(chooseAccessPath(100, 100, MILLION, form).accessPath, 'select');
+    assert.is(chooseAccessPath(1, 1, MILLION, form).accessPath, 'select');
   }
 });
 
 test('deep pages are walked to by bits, and selected once that passes most of the order', () => {
   for (const form of ['runs', 'windows'] as const) {
-    assert.is(chooseWay(100, 50_000, MILLION, form).way, 'walk');
-    assert.is(chooseWay(450_000, 900_000, MILLION, form).way, 'mark');
-    assert.is(chooseWay(25_000, 50_000, MILLION, form).way, 'select');
+    assert.is(chooseAccessPath(100, 50_000, MILLION, form).accessPath, 'walk');
+    assert.is(chooseAccessPath(450_000, 900_000, MILLION, form).accessPath, 'mark');
+    assert.is(chooseAccessPath(25_000, 50_000, MILLION, form).accessPath, 'select');
   }
   // all of these could lie at the order's far end
-  assert.is(chooseWay(100, 10_000, MILLION, 'rows').way, 'select');
-  assert.is(chooseWay(100, 300_000, MILLION, 'rows').way, 'mark');
+  assert.is(chooseAccessPath(100, 10_000, MILLION, 'rows').accessPath, 'select');
+  assert.is(chooseAccessPath(100, 300_000, MILLION, 'rows').accessPath, 'mark');
 });
 
 test('a walk may pass some times the rows that are expected, but none that cost more than another way', () => {
-  assert.is(chooseWay(1, MILLION, MILLION, 'windows').most, 1_008);
-  const { way, most } = chooseWay(100, 10_000, MILLION, 'windows');
-  assert.is(way, 'walk');
+  assert.is(chooseAccessPath(1, MILLION, MILLION, 'windows').most, 1_008);
+  const { accessPath, most } = chooseAccessPath(100, 10_000, MILLION, 'windows');
+  assert.is(accessPath, 'walk');
   assert.ok(most > 10_000 && most < 20_000, String(most));
 });
 
 test('after a walk that was given up, the way is chosen as if all matches were at the far end', () => {
   for (const form of ['runs', 'windows'] as const) {
     const walked = { hasWalked: true, marking: 30_000 };
-    assert.equal(chooseWay(100, 500_000, MILLION, form), { way: 'walk', most: 2_600 });
-    assert.equal(chooseWay(100, 500_000, MILLION, form, walked), { way: 'mark', most: 0 });
-    assert.is(chooseWay(100, 10_000, MILLION, form, { hasWalked: true }).way, 'select');
+    assert.equal(chooseAccessPath(100, 500_000, MILLION, form), {
+      accessPath: 'walk',
+      most: 2_600,
+    });
+    assert.equal(chooseAccessPath(100, 500_000, MILLION, form, walked), {
+      accessPath: 'mark',
+      most: 0,
+    });
+    assert.is(
+      chooseAccessPath(100, 10_000, MILLION, form, { hasWalked: true }).accessPath,
+      'select',
+    );
   }
   const cells = { cellRows: 2_048, hasWalked: true };
-  assert.is(chooseWay(100, 500_000, MILLION, 'windows', cells).way, 'cells');
+  assert.is(chooseAccessPath(100, 500_000, MILLION, 'windows', cells).accessPath, 'cells');
 });
 
 test('the first page of many bits is walked to, on trial where they may lie at the far end', () => {
-  assert.equal(chooseWay(100, 90_000, MILLION, 'bits', { marking: 0, listing: 200_000 }), {
-    way: 'walk',
+  assert.equal(chooseAccessPath(100, 90_000, MILLION, 'bits', { marking: 0, listing: 200_000 }), {
+    accessPath: 'walk',
     most: 9_896,
   });
   const walked = { marking: 0, listing: 200_000, hasWalked: true };
-  assert.is(chooseWay(100, 90_000, MILLION, 'bits', walked).way, 'select');
-  assert.is(chooseWay(100, 800_000, MILLION, 'bits', { marking: 0 }).way, 'mark');
+  assert.is(chooseAccessPath(100, 90_000, MILLION, 'bits', walked).accessPath, 'select');
+  assert.is(chooseAccessPath(100, 800_000, MILLION, 'bits', { marking: 0 }).accessPath, 'mark');
 });
 
 test('deep pages of a window are found by cells', () => {
   const cells = { cellRows: 2_048, length: 100 };
-  assert.is(chooseWay(250_000, 500_000, MILLION, 'windows', cells).way, 'cells');
-  assert.is(chooseWay(100, 500_000, MILLION, 'windows', cells).way, 'walk');
+  assert.is(chooseAccessPath(250_000, 500_000, MILLION, 'windows', cells).accessPath, 'cells');
+  assert.is(chooseAccessPath(100, 500_000, MILLION, 'windows', cells).accessPath, 'walk');
 });
 
 test('the further the page, the less a walk is worth: the choice goes one way only', () => {
   for (const count of [10, 1_000, 30_000, 400_000]) {
     for (const choose of [
-      (end: number) => chooseWay(end, count, MILLION, 'runs').way,
-      (end: number) => chooseWay(end, count, MILLION, 'windows').way,
-      (end: number) => chooseWay(end, count, MILLION, 'rows').way,
-      (end: number) => chooseNearestWay(end, count),
+      (end: number) => chooseAccessPath(end, count, MILLION, 'runs').accessPath,
+      (end: number) => chooseAccessPath(end, count, MILLION, 'windows').accessPath,
+      (end: number) => chooseAccessPath(end, count, MILLION, 'rows').accessPath,
+      (end: number) => chooseNearestPath(end, count),
     ]) {
       const ends = Array.from({ length: 20 }, (_, i) => Math.ceil(((i + 1) * count) / 20));
       const steps = ends.map((end) => ['walk', 'mark', 'select'].indexOf(choose(end)));
@@ -139,18 +148,18 @@ test('the further the page, the less a walk is worth: the choice goes one way on
 });
 
 test('the nearest few of many are searched outwards, the rest measured', () => {
-  assert.is(chooseNearestWay(100, 100_000), 'walk');
-  assert.is(chooseNearestWay(100, 100), 'select');
-  assert.is(chooseNearestWay(100, 1_000), 'select');
-  assert.is(chooseNearestWay(100, 2_000), 'walk');
-  assert.is(chooseNearestWay(90_000, 100_000), 'select');
-  assert.is(chooseNearestWay(20_000, 100_000), 'select');
-  assert.is(chooseNearestWay(240_000, MILLION), 'select');
-  assert.is(chooseNearestWay(2_000, MILLION), 'walk');
-  assert.is(chooseNearestWay(5_000, MILLION), 'select');
+  assert.is(chooseNearestPath(100, 100_000), 'walk');
+  assert.is(chooseNearestPath(100, 100), 'select');
+  assert.is(chooseNearestPath(100, 1_000), 'select');
+  assert.is(chooseNearestPath(100, 2_000), 'walk');
+  assert.is(chooseNearestPath(90_000, 100_000), 'select');
+  assert.is(chooseNearestPath(20_000, 100_000), 'select');
+  assert.is(chooseNearestPath(240_000, MILLION), 'select');
+  assert.is(chooseNearestPath(2_000, MILLION), 'walk');
+  assert.is(chooseNearestPath(5_000, MILLION), 'select');
   // a search outwards cannot pause, however many there are
-  assert.is(chooseNearestWay(2_000, 10 * MILLION), 'walk');
-  assert.is(chooseNearestWay(5_000, 10 * MILLION), 'select');
+  assert.is(chooseNearestPath(2_000, 10 * MILLION), 'walk');
+  assert.is(chooseNearestPath(5_000, 10 * MILLION), 'select');
 });
 
 test.run();

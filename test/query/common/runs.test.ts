@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../../src/generate/random.js';
+import { Random } from '../../../src/cli/generate/random.js';
 import { costInRuns, Runs } from '../../../src/query/common/runs.js';
 
 test('a row lies in the runs that were added, and in no other', () => {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Permutation, Random } from '../../../src/generate/random.js';
+import { Permutation, Random } from '../../../src/cli/generate/random.js';
 import {
   BITS_PER_SPAN,
   createScratch,

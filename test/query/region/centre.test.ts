@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { greatCircle } from '../../../bench/support/great-circle.js';
-import { Random } from '../../../src/generate/random.js';
+import { Random } from '../../../src/cli/generate/random.js';
 import { haversineOf } from '../../../src/model/geo.js';
 import type { Degrees } from '../../../src/model/units.js';
 import { Centre } from '../../../src/query/region/centre.js';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../../src/generate/random.js';
+import { Random } from '../../../src/cli/generate/random.js';
 import { FARTHEST, geodesic } from '../../../src/model/geo.js';
 import type { Box, Circle } from '../../../src/model/query.js';
 import { circleRegion } from '../../../src/query/region/circle.js';

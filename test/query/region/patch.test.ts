@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Random } from '../../../src/generate/random.js';
+import { Random } from '../../../src/cli/generate/random.js';
 import { EARTH_RADIUS, geodesic } from '../../../src/model/geo.js';
 import { GeodesicFrom } from '../../../src/model/geodesic-from.js';
 import { Patch } from '../../../src/query/region/patch.js';

@@ -1,13 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hostileDataset } from '../../../bench/query/hostile-data.js';
-import { Random } from '../../../src/generate/random.js';
-import { parsePolygon } from '../../../src/http/request/polygon.js';
+import { Random } from '../../../src/cli/generate/random.js';
+import { parsePolygon } from '../../../src/http/request/areas.js';
 import type { Filters, Polygon } from '../../../src/model/query.js';
 import { createEngine, type Engine } from '../../../src/query/engine.js';
-import { exactDifference, ROUNDING } from '../../../src/query/region/edges.js';
+import { exactDifference, ROUNDING } from '../../../src/query/region/near-edges.js';
 import { ACROSS } from '../../../src/query/region/overlap.js';
 import { regionOf } from '../../../src/query/region/region.js';
+import { hostileDataset } from '../../support/hostile-data.js';
 import { PlainPolygon, textOfRings, type WrittenRing } from '../../support/plain-polygon.js';
 import { randomRings } from '../../support/polygons.js';
 

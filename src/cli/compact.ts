@@ -1,0 +1,126 @@
+import { type ColumnBlock, MAX_RECORD_BYTES, type PointBlock } from '../formats/block.js';
+import { openSnapshot } from '../formats/files/open.js';
+import { BlockBuilder } from '../formats/rows/block-builder.js';
+import { renderPoint } from '../model/point.js';
+import { InputError } from '../model/quote.js';
+import type { Microseconds } from '../model/units.js';
+import { acceptedOf, standingOf } from '../posts/adopt.js';
+import type { Post } from '../posts/journal.js';
+import { counted } from '../serving/progress.js';
+import { type Posted, readPosts } from './journal-posts.js';
+import { type FurtherPoints, type PackOptions, packSnapshot } from './pack.js';
+import { STANDARD } from './standard-streams.js';
+
+/**
+ * Writes a native snapshot of what a snapshot has and what waits in a journal, as `packSnapshot`
+ * writes it; its watermark names these posts. The journal is a file or the address of a service, and
+ * stays as it is. Posts that the snapshot has are taken from the snapshot; one whose id it uses for another record gets a
+ * new id. Throws an InputError when one of the files is broken or the output cannot be written.
+ */
+export async function compactSnapshot(
+  snapshot: string,
+  journal: string,
+  output: string,
+  options: PackOptions = {},
+): Promise<void> {
+  const further = await journaledPoints(snapshot, journal);
+  const { posted } = further;
+  const channel = output === STANDARD ? process.stderr : process.stdout;
+  const print = options.print ?? ((line: string) => channel.write(`${line}\n`));
+  await packSnapshot(snapshot, output, {
+    ...options,
+    print,
+    watermark: { journal: posted.name, sequence: posted.through },
+    further,
+    // posts alone make a good snapshot, too
+    allowEmpty: options.allowEmpty === true || posted.posts.length > 0,
+  });
+  for (const line of further.summary) print(line);
+}
+
+/** Reads the posts of a journal that belong to a snapshot. Throws as `readPosts` does. */
+export async function journaledPoints(snapshot: string, journal: string): Promise<JournaledPoints> {
+  const posted = await readPosts(journal);
+  return new JournaledPoints(journal, posted, await watermarkOf(snapshot, posted));
+}
+
+/** Up to which sequence the snapshot has posts of this journal. */
+async function watermarkOf(path: string, { name, through }: Posted): Promise<number> {
+  const reader = await openSnapshot(path, {});
+  reader.close();
+  const { journal, sequence = 0 } = reader.watermark ?? {};
+  return journal === name && sequence <= through ? sequence : 0;
+}
+
+/** The posts of a journal beside the points of a snapshot. */
+export class JournaledPoints implements FurtherPoints {
+  readonly origin: string;
+  readonly latest: number;
+  readonly summary: string[] = [];
+  readonly #journal: string;
+  readonly posted: Posted;
+  readonly #watermark: number;
+  readonly #postedIds: ReadonlySet<number>;
+  /** When the snapshot's records with these ids were created. */
+  readonly #created = new Map<number, Microseconds>();
+  #nextId: number;
+
+  constructor(journal: string, posted: Posted, watermark: number) {
+    this.origin = `compact, with ${counted(posted.posts.length, 'post')} of ${journal}`;
+    this.latest = posted.posts.reduce(
+      (latest, { createdAt }) => Math.max(latest, Math.floor(createdAt / 1000)),
+      0,
+    );
+    this.#journal = journal;
+    this.posted = posted;
+    this.#watermark = watermark;
+    this.#postedIds = new Set(posted.posts.flatMap(({ id, movedFrom = id }) => [id, movedFrom]));
+    this.#nextId = posted.nextId;
+  }
+
+  see({ count, id, createdAt }: ColumnBlock): void {
+    for (let i = 0; i < count; i++) {
+      const each = id[i]!;
+      if (each >= this.#nextId) this.#nextId = each + 1;
+      if (this.#postedIds.has(each)) this.#created.set(each, createdAt[i]!);
+    }
+  }
+
+  *blocks(): Generator<PointBlock, void, undefined> {
+    const builder = new BlockBuilder();
+    let added = 0;
+    for (const post of this.posted.posts) {
+      const standing = standingOf(post, (id) => this.#created.get(id), this.#watermark);
+      if (standing === 'retired') continue;
+      const { point: posted } = acceptedOf(post);
+      const point = standing === 'moved' ? { ...posted, id: this.#freshId(post) } : posted;
+      const json = renderPoint(point);
+      const bytes = Buffer.byteLength(json);
+      if (bytes > MAX_RECORD_BYTES) {
+        throw new InputError(
+          `${this.#journal}: post ${post.sequence} has ${bytes} bytes as JSON, at most ${MAX_RECORD_BYTES} fit into a snapshot`,
+        );
+      }
+      const block = builder.add(point, json, bytes);
+      if (block !== undefined) yield block;
+      added++;
+    }
+    const last = builder.take();
+    if (last !== undefined) yield last;
+    const { posts, through } = this.posted;
+    this.summary.push(
+      `${counted(added, 'post')} of ${this.#journal} added, ${counted(posts.length - added, 'post')} already there; sequences up to ${through}`,
+    );
+  }
+
+  #freshId({ sequence, id: taken }: Post): number {
+    if (!Number.isSafeInteger(this.#nextId)) {
+      throw new InputError(`${this.#journal}: there is no id left for post ${sequence}`);
+    }
+    const id = this.#nextId++;
+    this.summary.push(
+      `post ${sequence} has id ${id}: the snapshot uses ${taken} for another record`,
+    );
+    return id;
+  }
+}

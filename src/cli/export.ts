@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import { basename, extname } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { EXPORT_FORMATS } from '../exports/encoder.js';
+import { exportEncoder } from '../exports/encoders.js';
+import { Export, type Piece } from '../exports/export.js';
+import { writeAtomically } from '../formats/atomic-file.js';
+import { openSnapshot } from '../formats/files/open.js';
+import type { LoadReport, SnapshotReader } from '../formats/snapshot.js';
+import { writeAll } from '../formats/system-files.js';
+import { HttpError } from '../http/request/http-error.js';
+import {
+  EXPORT_PARAMETERS,
+  type ExportQuery,
+  parseExportQuery,
+} from '../http/request/list-parameters.js';
+import { parseQueryString } from '../http/request/query-string.js';
+import { buildDataset } from '../index/build.js';
+import { assembleDataset } from '../index/dataset.js';
+import { forTerminal, InputError, quote } from '../model/quote.js';
+import { openTimeZone, type TimeZone } from '../model/time-zone.js';
+import { createEngine } from '../query/engine.js';
+import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
+import { type JournaledPoints, journaledPoints } from './compact.js';
+import { allBlocks, refuseSameFile, reportLines } from './pack.js';
+import { STANDARD, withInput } from './standard-streams.js';
+
+/** Bytes of records that are written at a time. */
+const PIECE_BYTES = 1024 * 1024;
+
+export interface ExportOptions {
+  /** Which points, in which order and what of them, as in the address of an export; all where absent. */
+  readonly filter?: string;
+  /** Name of a format; where absent, what the output's name ends with, and NDJSON for `-`. */
+  readonly format?: string;
+  /** Journal whose posts belong to the snapshot: a file, or the address of a service. */
+  readonly journal?: string;
+  /** As for `packSnapshot`. */
+  readonly maxInvalid?: number;
+  readonly timeZone?: string;
+  readonly stdin?: Readable;
+  readonly stdout?: Writable;
+  readonly print?: (line: string) => void;
+  readonly progressTo?: NodeJS.WriteStream;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Writes the points of any snapshot that satisfy filters as a file of an export format. A file
+ * appears whole or not at all. All points are held in memory. Throws an InputError where the filters
+ * or the input cannot be used, or the output cannot be written.
+ */
+export async function exportSnapshot(
+  input: string,
+  output: string,
+  options: ExportOptions = {},
+): Promise<void> {
+  const format = formatOf(output, options.format);
+  const query = queryOf(options.filter ?? '', await openTimeZone(options.timeZone ?? 'UTC'));
+  for (const path of [input, options.journal]) {
+    if (path !== undefined) refuseSameFile(path, output);
+  }
+  const write = (path: string, name: string): Promise<void> =>
+    exportFile({ path, name, output, format, query }, options);
+  if (input !== STANDARD) return write(input, input);
+  const { stdin = process.stdin, signal } = options;
+  return withInput(stdin, output, signal, (path) => write(path, 'standard input'));
+}
+
+function formatOf(output: string, named: string | undefined): string {
+  const ending = output === STANDARD ? 'ndjson' : extname(output).slice(1);
+  const wanted = named ?? ending;
+  if (EXPORT_FORMATS.some(({ name }) => name === wanted)) return wanted;
+  const names = EXPORT_FORMATS.map(({ name }) => name).join(', ');
+  const got = named === undefined ? `${output} ends with ${quote(ending)}` : quote(named);
+  throw new InputError(`--format: expected one of ${names}; ${got}`);
+}
+
+/** Reads filters as the service does, but takes no parameter that an export does not have. */
+function queryOf(filter: string, zone: TimeZone): ExportQuery {
+  const pairs = parseQueryString(Buffer.from(filter).toString('latin1'));
+  const unknown = pairs.find(({ name }) => EXPORT_PARAMETERS.every((one) => one.name !== name));
+  if (unknown !== undefined) {
+    const names = EXPORT_PARAMETERS.map(({ name }) => name).join(', ');
+    throw new InputError(`--filter: there is no ${quote(unknown.name)}; expected ${names}`);
+  }
+  try {
+    return parseExportQuery(pairs, zone);
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    const problems = Object.entries(error.body).map(([name, texts]) => `${name}: ${texts}`);
+    throw new InputError(`--filter: ${problems.join('; ')}`);
+  }
+}
+
+interface Task {
+  readonly path: string;
+  /** What the input is called to people. */
+  readonly name: string;
+  readonly output: string;
+  readonly format: string;
+  readonly query: ExportQuery;
+}
+
+async function exportFile(task: Task, options: ExportOptions): Promise<void> {
+  const { path, name, output, format, query } = task;
+  const { journal, signal, stdout = process.stdout } = options;
+  const started = performance.now();
+  const further = journal === undefined ? undefined : await journaledPoints(path, journal);
+  const [file, report] = await load(path, query, format, further, options);
+  let bytes = 0;
+  const bar = startProgress('Exporting', options.progressTo, countPoints);
+  const each = async (put: (piece: Piece) => unknown): Promise<void> => {
+    for (let isLast = false; !isLast; ) {
+      const piece = file.next(PIECE_BYTES);
+      await put(piece);
+      bytes += piece.bytes.length;
+      bar.update(file.count - file.left, file.count);
+      // signals and the bar have their turn
+      await setImmediate();
+      signal?.throwIfAborted();
+      isLast = piece.isLast;
+    }
+  };
+  try {
+    if (output !== STANDARD) {
+      await writeAtomically(output, (fd) => each((piece) => writeAll(fd, piece.bytes)), signal);
+    } else {
+      await each((piece) => stdout.write(piece.bytes) || once(stdout, 'drain'));
+    }
+  } finally {
+    bar.stop();
+  }
+  const channel = output === STANDARD ? process.stderr : process.stdout;
+  const print = options.print ?? ((line: string) => channel.write(`${line}\n`));
+  const to = output === STANDARD ? 'standard output' : output;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const lines = [
+    `exported ${basename(name)} (${report.format}) as ${format} to ${to}`,
+    `${counted(file.count, 'point')}, ${megabytes(bytes)} in ${seconds} s`,
+    ...reportLines(report),
+    ...(further?.summary ?? []),
+  ];
+  for (const line of lines) print(forTerminal(line));
+}
+
+/** Reads a snapshot, and the posts behind it; finds what is to be exported. */
+async function load(
+  path: string,
+  query: ExportQuery,
+  format: string,
+  further: JournaledPoints | undefined,
+  { maxInvalid = 0, timeZone, progressTo, signal }: ExportOptions,
+): Promise<[Export, LoadReport]> {
+  const bar = startProgress('Loading', progressTo);
+  const onProgress = (read: number, total: number): void => {
+    signal?.throwIfAborted();
+    bar.update(read, total);
+  };
+  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress });
+  try {
+    // a native file is read straight to its place, but has no posts
+    const source: SnapshotReader =
+      further === undefined
+        ? reader
+        : {
+            format: 'ndjson',
+            blocks: () => allBlocks(reader, further),
+            report: () => reader.report(),
+            close: () => {},
+          };
+    const parts = await buildDataset(source, { inParallel: true });
+    const engine = createEngine(assembleDataset(parts));
+    const file = new Export({ engine, delta: undefined, length: 0 }, query, exportEncoder(format));
+    return [file, parts.report];
+  } finally {
+    bar.stop();
+    reader.close();
+  }
+}

@@ -1,0 +1,203 @@
+import type { Notification } from '../../model/notification.js';
+import type { Point } from '../../model/point.js';
+import {
+  createdAt,
+  helsinkiTime,
+  isIn2023,
+  later,
+  modifiedAt,
+  place,
+  readAsset,
+} from './places.js';
+import { cumulative, Permutation, Random } from './random.js';
+
+/** With three tenths of the points created in 2023, about 9 % of all are open. */
+const OPEN_IN_2023 = 0.29;
+const USERS = 4000;
+const MAX_NOTIFICATIONS = 1000;
+const POINTS_PER_NOTIFICATION = 500;
+
+/**
+ * The points of one seed. Each is made from the seed and its place in the line alone, so that they
+ * take no memory, however many there are, and can be asked for in any order.
+ */
+export class PointSource {
+  readonly count: number;
+  readonly #ids: Permutation;
+  readonly #random: Random;
+  readonly #notificationRandom: Random;
+
+  /** `count` is 1 to MAX_POINTS; ids run from 1 to it, in no order of time or place. */
+  constructor(seed: number, count: number) {
+    this.count = count;
+    this.#ids = new Permutation(seed, count);
+    this.#random = new Random(seed, 'point');
+    this.#notificationRandom = new Random(seed, 'notification');
+  }
+
+  /** The point at `index`, from 0. */
+  point(index: number): Point {
+    this.#random.restart(index);
+    return generatePoint(this.#random, this.#ids.at(index) + 1);
+  }
+
+  /** What other users said of some points of known users: one for 500 points, at most 1,000. */
+  notifications(): Notification[] {
+    const wanted = Math.min(MAX_NOTIFICATIONS, Math.round(this.count / POINTS_PER_NOTIFICATION));
+    const stretch = Math.floor(this.count / wanted);
+    const notifications: Notification[] = [];
+    for (let start = 0; notifications.length < wanted; start += stretch) {
+      const point = this.#firstOfKnownUser(start, start + stretch);
+      if (point === undefined) break;
+      this.#notificationRandom.restart(notifications.length);
+      const id = notifications.length + 1;
+      notifications.push(generateNotification(this.#notificationRandom, id, point));
+    }
+    return notifications;
+  }
+
+  #firstOfKnownUser(from: number, to: number): Point | undefined {
+    for (let index = from; index < to; index++) {
+      const point = this.point(index);
+      if (point.createdBy !== undefined) return point;
+    }
+    return undefined;
+  }
+}
+
+/** A point as people leave them, valid in every field. */
+export function generatePoint(random: Random, id: number): Point {
+  const { lat, lon, country } = place(random);
+  const created = createdAt(random);
+  const modified = modifiedAt(random, created);
+  const createdText = helsinkiTime(created);
+  return {
+    id,
+    status: isIn2023(created) && random.chance(OPEN_IN_2023) ? 'OPEN' : 'NEW',
+    comment: comment(random, country),
+    image: random.chance(0.17) ? image(random, id) : undefined,
+    lat: degrees(lat),
+    lon: degrees(lon),
+    isProcessed: random.chance(0.35),
+    createdBy: random.chance(0.3) ? user(random) : undefined,
+    tags: random.chance(0.66) ? tags(random) : undefined,
+    createdAt: createdText,
+    modifiedAt: modified === created ? createdText : helsinkiTime(modified),
+  };
+}
+
+function generateNotification(random: Random, id: number, point: Point): Notification {
+  return {
+    id,
+    user: point.createdBy!,
+    seen: random.chance(0.4),
+    comment: {
+      id: 3 * id + random.int(3),
+      user: user(random),
+      created_at: helsinkiTime(later(random, point.createdAt.micros, 30)).text,
+      comment: reply(random),
+      map_data_point: point.id,
+    },
+  };
+}
+
+/** A whole number of 10^-8 degrees, with eight digits after the point. */
+function degrees(units: number): string {
+  const size = Math.abs(units);
+  const whole = Math.floor(size / 1e8);
+  const fraction = String(size - whole * 1e8).padStart(8, '0');
+  return `${units < 0 ? '-' : ''}${whole}.${fraction}`;
+}
+
+/** A few users write most. */
+function user(random: Random): number {
+  const share = random.next();
+  return 1 + Math.floor(share * share * USERS);
+}
+
+function image(random: Random, id: number): string {
+  const name = `${random.pick(WORDS.images)}_${1000 + random.int(9000)}`;
+  return `/media/map_data_points/${id}/${name}.jpg`;
+}
+
+/** One to three different tags; a quarter carry a number. */
+function tags(random: Random): string[] {
+  const first = random.int(WORDS.tags.length);
+  const share = random.next();
+  const count = share < 0.6 ? 1 : share < 0.9 ? 2 : 3;
+  const chosen: string[] = [];
+  for (let i = 0; i < count; i++) {
+    // 7 shares no factor with the length of the list, so that no tag comes twice
+    const tag = WORDS.tags[(first + 7 * i) % WORDS.tags.length]!;
+    chosen.push(random.chance(0.25) ? `${tag} ${1 + random.int(10)}` : tag);
+  }
+  return chosen;
+}
+
+/** Weights of the languages by country; elsewhere people write English. */
+const FINLAND = cumulative([74, 14, 11, 1]);
+const LANGUAGES = new Map([
+  ['FI', FINLAND],
+  ['SE', cumulative([3, 80, 17, 0])],
+  ['JP', cumulative([0, 0, 15, 85])],
+]);
+const ELSEWHERE = cumulative([2, 1, 95, 2]);
+
+/** A comment as someone in the country might leave it; the empty string for about a quarter. */
+export function comment(random: Random, country: string): string {
+  if (random.chance(0.24)) return '';
+  const voice = WORDS.voices[random.weighted(LANGUAGES.get(country) ?? ELSEWHERE)]!;
+  const kind = random.next();
+  // a few people write pages
+  const sentences = kind < 0.004 ? 8 + random.int(24) : 1;
+  let text = sentence(random, voice);
+  for (let more = 1; more < sentences; more++) text += voice.space + sentence(random, voice);
+  if (random.chance(0.45)) text += voice.space + random.pick(voice.close);
+  if (kind > 0.94) text += ` ${random.pick(WORDS.emoji)}`;
+  else if (kind > 0.9) return filled(random.pick(WORDS.odd), { text });
+  return text;
+}
+
+/** A short answer to somebody's comment. */
+export function reply(random: Random): string {
+  return random.pick(WORDS.voices[random.weighted(FINLAND)]!.reply);
+}
+
+function sentence(random: Random, { sentence, what, where }: Voice): string {
+  return filled(sentence, { what: random.pick(what), where: random.pick(where) });
+}
+
+/** The template with these texts in place of their names in braces. */
+function filled(template: string, texts: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => texts[name]!);
+}
+
+/** What people write in one language: any `what` goes with any `where`, `close` and `reply`. */
+export interface Voice {
+  /** Has `{what}` and `{where}` in it. */
+  readonly sentence: string;
+  /** Between two sentences. */
+  readonly space: string;
+  readonly what: readonly string[];
+  readonly where: readonly string[];
+  readonly close: readonly string[];
+  /** What comes back from others. */
+  readonly reply: readonly string[];
+}
+
+/** What notes are made of. */
+interface Words {
+  readonly tags: readonly string[];
+  /** How names of images begin. */
+  readonly images: readonly string[];
+  readonly emoji: readonly string[];
+  /**
+   * Text that breaks careless escaping, quoting, splitting or counting of characters, around
+   * `{text}`.
+   */
+  readonly odd: readonly string[];
+  /** Finnish, Swedish, English and Japanese. */
+  readonly voices: readonly Voice[];
+}
+
+export const WORDS: Words = readAsset('words') as Words;

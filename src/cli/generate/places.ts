@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import type { Timestamp } from '../../model/timestamp.js';
+import type { Microseconds } from '../../model/units.js';
+import { cumulative, type Random } from './random.js';
+
+/** A city: latitude and longitude in degrees, country as ISO 3166-1 alpha-2. */
+type City = readonly [name: string, country: string, lat: number, lon: number, population: number];
+
+/** The largest of the world and of Finland, largest first. */
+export const CITIES: readonly City[] = (readAsset('cities') as { cities: readonly City[] }).cities;
+
+/** Reads one of the files of material. */
+export function readAsset(name: string): unknown {
+  return JSON.parse(
+    readFileSync(new URL(`../../../../assets/${name}.json`, import.meta.url), 'utf8'),
+  );
+}
+
+/** Where a point lies, in whole units of 10^-8 degrees, which is as fine as a record says it. */
+interface Place {
+  readonly lat: number;
+  readonly lon: number;
+  /** ISO 3166-1 alpha-2; empty outside the clusters. */
+  readonly country: string;
+}
+
+const UNIT = 1e8;
+const HALF_TURN = 180 * UNIT;
+const UNITS_PER_KM = UNIT / 111.2;
+
+/** Points around a place: rings of a bell shape, their spread in kilometres, their weights. */
+interface Cluster {
+  readonly lat: number;
+  readonly lon: number;
+  readonly country: string;
+  /** Units of longitude for one of latitude. */
+  readonly stretch: number;
+  readonly spreads: readonly number[];
+  readonly weights: Float64Array;
+}
+
+const HELSINKI = cluster('FI', 60.166, 24.951, [0.85, 4.5, 16], [75, 20, 5]);
+const OTHER_CITIES = CITIES.filter(([name]) => name !== 'Helsinki');
+const CLUSTERS = OTHER_CITIES.map(([, country, lat, lon, population]) => {
+  // 2 km for a small town, 20 for the largest cities
+  const wide = 1.5 + Math.sqrt(population) / 250;
+  return cluster(country, lat, lon, [wide / 6, wide, wide * 4], [45, 47, 8]);
+});
+const BY_POPULATION = cumulative(weights(OTHER_CITIES));
+
+const SHARE_OF_EDGES = 0.025;
+const SHARE_OF_HELSINKI = 0.155;
+/** Notes without a position of their own sit on the middle of their city, one upon the other. */
+const SHARE_OF_CENTRES = 0.012;
+
+/** Ordinary coordinates that careless code trips over. */
+const EDGES: readonly ((random: Random) => Place)[] = [
+  (random) => exact(random.between(-60, 75), 180),
+  (random) => exact(random.between(-60, 75), -180),
+  (random) => exact(90, random.between(-180, 180)),
+  (random) => exact(-90, random.between(-180, 180)),
+  (random) => exact(random.between(-70, 80), 0),
+  (random) => exact(0, random.between(-180, 180)),
+  () => exact(0, 0),
+  // Fiji's islands lie on both sides of the antimeridian
+  (random) => exact(random.between(-17.1, -16.4), 180 + random.between(-0.4, 0.4)),
+  (random) => exact(random.between(-16.9, -16.7), 180 + random.between(-0.0005, 0.0005)),
+  (random) => exact(random.between(89.99, 90), random.between(-180, 180)),
+  (random) => exact(random.between(-90, -89.99), random.between(-180, 180)),
+  (random) => random.pick(CROWDED),
+];
+
+/** A handful of places that take many notes each. */
+const CROWDED: readonly Place[] = [
+  exact(60.16985, 24.93838, 'FI'),
+  exact(60.16985001, 24.93838, 'FI'),
+  exact(60.20989, 25.14195, 'FI'),
+  exact(51.4779, -0.0015, 'GB'),
+  exact(-16.8, 180),
+];
+
+/**
+ * A place as the points of a real city's map lie: dense in the middle, thinner with the distance.
+ */
+export function place(random: Random): Place {
+  const share = random.next();
+  if (share < SHARE_OF_EDGES) return random.pick(EDGES)(random);
+  if (share < SHARE_OF_EDGES + SHARE_OF_HELSINKI) return around(random, HELSINKI);
+  return around(random, CLUSTERS[random.weighted(BY_POPULATION)]!);
+}
+
+function around(random: Random, cluster: Cluster): Place {
+  if (random.chance(SHARE_OF_CENTRES)) return cluster;
+  const spread = cluster.spreads[random.weighted(cluster.weights)]! * UNITS_PER_KM;
+  return {
+    lat: Math.round(cluster.lat + random.gaussian() * spread),
+    lon: wrap(Math.round(cluster.lon + random.gaussian() * spread * cluster.stretch)),
+    country: cluster.country,
+  };
+}
+
+function cluster(
+  country: string,
+  lat: number,
+  lon: number,
+  spreads: readonly number[],
+  weights: readonly number[],
+): Cluster {
+  // rounded, because `Math.cos` may differ by a bit between platforms
+  const stretch = 1 / (Math.round(Math.cos((lat * Math.PI) / 180) * 1e6) / 1e6);
+  return { ...exact(lat, lon, country), stretch, spreads, weights: cumulative(weights) };
+}
+
+function exact(lat: number, lon: number, country = ''): Place {
+  return { lat: Math.round(lat * UNIT), lon: wrap(Math.round(lon * UNIT)), country };
+}
+
+/** Both 180 and -180 stay as they are. */
+function wrap(lon: number): number {
+  if (lon > HALF_TURN) return lon - 2 * HALF_TURN;
+  return lon < -HALF_TURN ? lon + 2 * HALF_TURN : lon;
+}
+
+/** The people; of Finland's towns, which would vanish, as if they were an eighth of all. */
+function weights(cities: readonly City[]): number[] {
+  const people = (finnish: boolean): number =>
+    cities.reduce((sum, city) => sum + ((city[1] === 'FI') === finnish ? city[4] : 0), 0);
+  const boost = people(false) / 7 / people(true);
+  return cities.map(([, country, , , people]) => people * (country === 'FI' ? boost : 1));
+}
+
+const DAY = 86_400;
+const FIRST_DAY = Date.UTC(2020, 0, 1) / 1000 / DAY;
+const DAYS = Date.UTC(2024, 0, 1) / 1000 / DAY - FIRST_DAY;
+const START_OF_2023 = Date.UTC(2023, 0, 1) * 1000;
+
+/** When the generated export claims to have been made: later than anything in it. */
+export const EXPORTED_AT: number = Date.UTC(2024, 3, 1);
+
+const MONTHS = [7, 8, 10, 11, 13, 10, 6, 9, 11, 10, 9, 6];
+const HOURS = [2, 1, 1, 1, 1, 2, 4, 8, 11, 12, 12, 12, 13, 12, 12, 13, 14, 13, 12, 11, 9, 7, 5, 3];
+const BY_DAY = cumulative(Array.from({ length: DAYS }, (_, day) => dayWeight(FIRST_DAY + day)));
+const BY_HOUR = cumulative(HOURS);
+
+const SUMMERS = [2020, 2021, 2022, 2023, 2024].map(
+  (year) => [lastSunday(year, 2), lastSunday(year, 9)] as const,
+);
+
+/**
+ * Most by day, in spring and autumn, and more every year, from 2020 to 2023 by Helsinki's clocks.
+ */
+export function createdAt(random: Random): Microseconds {
+  const day = FIRST_DAY + random.weighted(BY_DAY);
+  const local = day * DAY + random.weighted(BY_HOUR) * 3600 + random.int(3600);
+  // read as winter time first, to see whether it is summer; a skipped hour lands beside the gap
+  const seconds = local - helsinkiOffset(local - 7200);
+  return seconds * 1e6 + fraction(random);
+}
+
+/** The same time for half of the points, else up to 90 days later, sooner more often. */
+export function modifiedAt(random: Random, created: Microseconds): Microseconds {
+  if (random.chance(0.5)) return created;
+  return later(random, created, 90);
+}
+
+/** Less than `days` days after `time`, sooner more often than later. */
+export function later(random: Random, time: Microseconds, days: number): Microseconds {
+  const share = random.next();
+  const seconds = 1 + Math.floor(share * share * share * (days * DAY - 2));
+  return (Math.floor(time / 1e6) + seconds) * 1e6 + fraction(random);
+}
+
+/** True in UTC's 2023 and so in Helsinki's too, whose clocks are ahead. */
+export function isIn2023(created: Microseconds): boolean {
+  return created >= START_OF_2023;
+}
+
+/** The instant as Helsinki's clocks show it. */
+export function helsinkiTime(micros: Microseconds): Timestamp {
+  const seconds = Math.floor(micros / 1e6);
+  const offset = helsinkiOffset(seconds);
+  const local = new Date((seconds + offset) * 1000).toISOString().slice(0, 19);
+  const fraction = String(micros - seconds * 1e6).padStart(6, '0');
+  return { micros, text: `${local}.${fraction}+0${offset / 3600}:00` };
+}
+
+/**
+ * Seconds that Helsinki's clocks are ahead of UTC, for 2020 to 2024: by the rule of the EU, summer
+ * time runs from 01:00 UTC on the last Sunday of March to 01:00 UTC on the last Sunday of October.
+ */
+export function helsinkiOffset(seconds: number): number {
+  return SUMMERS.some(([from, to]) => from <= seconds && seconds < to) ? 10_800 : 7200;
+}
+
+/** 01:00 UTC on the last Sunday of a month of 31 days, in seconds; January is 0. */
+function lastSunday(year: number, month: number): number {
+  const end = new Date(Date.UTC(year, month, 31, 1));
+  return end.getTime() / 1000 - end.getUTCDay() * DAY;
+}
+
+/** Some clients never had finer clocks than seconds. */
+function fraction(random: Random): number {
+  return random.chance(0.06) ? 0 : random.int(1_000_000);
+}
+
+function dayWeight(day: number): number {
+  const date = new Date(day * DAY * 1000);
+  const growth = 16 + 3 * (date.getUTCFullYear() - 2020);
+  const weekend = date.getUTCDay() % 6 === 0 ? 3 : 4;
+  return growth * weekend * MONTHS[date.getUTCMonth()]!;
+}

@@ -1,0 +1,139 @@
+import { createInterface } from 'node:readline';
+import { Readable, type Writable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { writeAtomically } from '../formats/atomic-file.js';
+import { writeAll } from '../formats/system-files.js';
+import { InputError, quote } from '../model/quote.js';
+import { formatUtc } from '../model/timestamp.js';
+import { readJournal } from '../posts/database.js';
+import type { Post } from '../posts/journal.js';
+import { postLine, readPostLine } from '../posts/post-line.js';
+import { StoreError } from '../posts/store-error.js';
+import { counted } from '../serving/progress.js';
+import { STANDARD } from './standard-streams.js';
+
+const PIECE = 1 << 20;
+/** Has the token that opens the posts of a service. */
+const TOKEN_VARIABLE = 'WAYPOST_ADMIN_TOKEN';
+
+/** The posts of a journal. */
+export interface Posted {
+  /** The name of the journal. */
+  readonly name: string;
+  readonly posts: readonly Post[];
+  /** Every post up to this sequence is among them, or was pruned; 0 where there was none yet. */
+  readonly through: number;
+  readonly nextId: number;
+}
+
+/**
+ * Reads the posts behind a sequence of a journal's file, which no process may have open, or of a
+ * service, `http://…` or `https://…`. Throws an InputError that says what to do.
+ */
+export async function readPosts(
+  source: string,
+  after = 0,
+  token: string | undefined = process.env[TOKEN_VARIABLE],
+): Promise<Posted> {
+  if (/^https?:\/\//i.test(source)) return readService(source, after, token);
+  try {
+    const { head, posts } = readJournal(source, after);
+    return { name: head.name, posts, through: head.lastSequence, nextId: head.nextId };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const cure =
+      error.fault === 'locked'
+        ? ': copy the file and name the copy, or name the address of the service'
+        : '';
+    throw new InputError(`${source}: ${error.message}${cure}`, { cause: error });
+  }
+}
+
+async function readService(
+  base: string,
+  after: number,
+  token: string | undefined,
+): Promise<Posted> {
+  const url = new URL(
+    after > 0 ? `admin/posts?after=${after}` : 'admin/posts',
+    base.endsWith('/') ? base : `${base}/`,
+  );
+  const posts: Post[] = [];
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+    });
+    if (response.ok) {
+      const input = Readable.fromWeb(response.body as ReadableStream);
+      for await (const line of createInterface({ input })) posts.push(readPostLine(line));
+    }
+  } catch (error) {
+    const { cause, message } = error as Error;
+    throw new InputError(`${url}: ${cause instanceof Error ? cause.message : message}`);
+  }
+  if (!response.ok) {
+    const cure = response.status === 401 ? `: put an admin's token into ${TOKEN_VARIABLE}` : '';
+    throw new InputError(`${url}: the service answers ${response.status}${cure}`);
+  }
+  const name = response.headers.get('Waypost-Journal') ?? '';
+  const through = Number(response.headers.get('Waypost-Sequence'));
+  const nextId = posts.reduce((next, { id }) => Math.max(next, id + 1), 1);
+  return { name, posts, through, nextId };
+}
+
+/** A line for each post, and one for all of them. Throws as {@link readPosts}. */
+export async function* listJournal(source: string): AsyncGenerator<string, void, undefined> {
+  const { name, posts, through } = await readPosts(source);
+  for (const { sequence, id, createdAt, record, movedFrom } of posts) {
+    const { lat, lon, comment } = JSON.parse(record);
+    const moved = movedFrom === undefined ? '' : `, posted as ${movedFrom}`;
+    const time = formatUtc(createdAt);
+    yield `${sequence}  id ${id}${moved}  ${time}  ${lat},${lon}  ${quote(comment)}`;
+  }
+  yield `${source}: ${counted(posts.length, 'post')} of sequences up to ${through}, of the journal ${name}`;
+}
+
+interface ExportOptions {
+  /** Posts up to this sequence are left out. */
+  readonly after: number;
+  readonly stdout: Writable;
+  /** Takes the line that says what was written. */
+  readonly print: (line: string) => void;
+}
+
+/**
+ * Writes the posts of a journal as NDJSON: see {@link postLine}. A file appears whole or not at
+ * all. Throws an InputError where the journal cannot be read or the file not be written.
+ */
+export async function exportJournal(
+  source: string,
+  output: string,
+  { after, stdout, print }: ExportOptions,
+): Promise<void> {
+  const { name, posts, through } = await readPosts(source, after);
+  if (output === STANDARD) {
+    for (const text of pieces(posts)) {
+      if (!stdout.write(text)) await new Promise((resolve) => stdout.once('drain', resolve));
+    }
+  } else {
+    await writeAtomically(output, (fd) => {
+      for (const text of pieces(posts)) writeAll(fd, Buffer.from(text));
+    });
+  }
+  const to = output === STANDARD ? 'standard output' : output;
+  const given = `pack --journal-through ${name}:${through}`;
+  print(`${to}: ${counted(posts.length, 'post')}; a snapshot that has them: ${given}`);
+}
+
+/** The lines of an export, some at a time. */
+function* pieces(posts: readonly Post[]): Generator<string, void, undefined> {
+  let text = '';
+  for (const post of posts) {
+    text += postLine(post);
+    if (text.length < PIECE) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
+}

@@ -1,0 +1,261 @@
+import { type BigIntStats, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { writeAtomically } from '../formats/atomic-file.js';
+import type { ColumnBlock, PointBlock } from '../formats/block.js';
+import { readNotifications } from '../formats/files/notifications.js';
+import { openSnapshot } from '../formats/files/open.js';
+import { NativeAudit } from '../formats/native/audit.js';
+import { sortBlocks } from '../formats/native/sort.js';
+import { type NativeTotals, NativeWriter } from '../formats/native/write.js';
+import type { LoadReport, SnapshotReader, Watermark } from '../formats/snapshot.js';
+import { type Leniency, problemTexts, requireWhole } from '../formats/whole.js';
+import { forTerminal, InputError } from '../model/quote.js';
+import { openTimeZone } from '../model/time-zone.js';
+import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';
+import { STANDARD, withInput, withOutput } from './standard-streams.js';
+
+/** Points that are packed beside those of the input. */
+export interface FurtherPoints {
+  /** What is said of them to people. */
+  readonly origin: string;
+  /** When the latest of them was made, in milliseconds since the epoch. */
+  readonly latest: number;
+  /** Told of each block of the input, before the points are asked for. */
+  see(block: ColumnBlock): void;
+  blocks(): Iterable<PointBlock>;
+}
+
+export interface PackOptions extends Leniency {
+  /** How many invalid records are left out before the input is refused; 0 where absent. */
+  readonly maxInvalid?: number;
+  /** As the writer takes it; where absent, what a native input says. */
+  readonly watermark?: Watermark;
+  /** Where times without an offset stand; UTC where absent. */
+  readonly timeZone?: string | undefined;
+  readonly further?: FurtherPoints;
+  /** A file of notifications to take instead of those that the input has. */
+  readonly notificationsPath?: string;
+  /** What `-` stands for as input and as output; standard input and output where absent. */
+  readonly stdin?: Readable;
+  readonly stdout?: Writable;
+  /**
+   * Takes each line of the summary; where absent, standard output or, if the snapshot goes there,
+   * error.
+   */
+  readonly print?: (line: string) => void;
+  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
+  readonly progressTo?: NodeJS.WriteStream;
+  /** Aborted, it stops the work and leaves nothing behind. */
+  readonly signal?: AbortSignal;
+}
+
+export interface PackSummary extends NativeTotals {
+  readonly bytesRead: number;
+  readonly seconds: number;
+  /** What was found in the input. */
+  readonly input: LoadReport;
+}
+
+/**
+ * Writes the points of any supported file as a native snapshot, sorted for loading, all of them
+ * held in memory, and prints a summary. A file appears whole or not at all. Its time is that of the input,
+ * so that the same input makes the same bytes; of standard input it is the moment when it was read.
+ * Throws an InputError when the input is broken or the output cannot be written.
+ */
+export async function packSnapshot(
+  input: string,
+  output: string,
+  options: PackOptions = {},
+): Promise<PackSummary> {
+  await openTimeZone(options.timeZone ?? 'UTC');
+  for (const path of [input, options.notificationsPath]) {
+    if (path !== undefined) refuseSameFile(path, output);
+  }
+  if (input !== STANDARD) return packFile(input, basename(input), output, options);
+  const stdin = options.stdin ?? process.stdin;
+  return withInput(stdin, output, options.signal, (path) =>
+    packFile(path, 'standard input', output, options),
+  );
+}
+
+/** `name` tells people where the points come from. */
+async function packFile(
+  input: string,
+  name: string,
+  output: string,
+  options: PackOptions,
+): Promise<PackSummary> {
+  const { notificationsPath, timeZone, signal, stdout = process.stdout, further } = options;
+  const started = performance.now();
+  const bar = startProgress('Packing', options.progressTo);
+  let reader: SnapshotReader | undefined;
+  let bytesRead = 0;
+  try {
+    const notifications =
+      notificationsPath === undefined
+        ? undefined
+        : await readNotifications(notificationsPath, { timeZone });
+    reader = await openSnapshot(input, {
+      maxInvalid: options.maxInvalid ?? 0,
+      timeZone,
+      onProgress(read, total) {
+        bytesRead = read;
+        bar.update(read, total);
+      },
+    });
+    const source = reader;
+    const watermark = options.watermark ?? source.watermark;
+    const write = async (fd: number): Promise<[LoadReport, NativeTotals]> => {
+      const origin = further === undefined ? `pack, from ${name}` : further.origin;
+      const writer = new NativeWriter(fd, `waypost ${origin}`, watermark);
+      const blocks = await read(input, source, options);
+      bar.stop();
+      const report = source.report();
+      requireWhole(input, report, options);
+      await writeSorted(writer, blocks, options);
+      writer.writeNotifications(notifications ?? report.notifications);
+      const createdAt = Math.max(report.createdAt, further?.latest ?? report.createdAt);
+      return [report, writer.finish(createdAt)];
+    };
+    const [report, totals] =
+      output === STANDARD
+        ? await withOutput(stdout, write, signal)
+        : await writeAtomically(output, write, signal);
+    bar.stop();
+    const seconds = (performance.now() - started) / 1000;
+    const summary = { ...totals, bytesRead, seconds, input: report };
+    const channel = output === STANDARD ? process.stderr : process.stdout;
+    const print = options.print ?? ((line) => channel.write(`${line}\n`));
+    const from = name === basename(input) ? input : name;
+    const to = output === STANDARD ? 'standard output' : output;
+    for (const line of summaryLines(from, to, summary)) print(forTerminal(line));
+    return summary;
+  } finally {
+    bar.stop();
+    reader?.close();
+  }
+}
+
+/** Reads all blocks. */
+async function read(
+  input: string,
+  reader: SnapshotReader,
+  { signal, further, notificationsPath }: PackOptions,
+): Promise<readonly PointBlock[]> {
+  // what was packed must pass verification: rows were checked one by one, native records were not
+  const audit =
+    reader.format === 'native'
+      ? new NativeAudit((reason) => {
+          throw new InputError(`${input}: ${reason}`);
+        })
+      : undefined;
+  const blocks: PointBlock[] = [];
+  for await (const block of allBlocks(reader, further)) {
+    // some readers never wait: let signals and the bar have their turn
+    await setImmediate();
+    signal?.throwIfAborted();
+    audit?.check(block);
+    blocks.push(block);
+  }
+  if (notificationsPath === undefined) audit?.checkNotifications(reader.report().notifications);
+  return blocks;
+}
+
+/** The points of a snapshot, then the further ones. */
+export async function* allBlocks(
+  reader: SnapshotReader,
+  further: FurtherPoints | undefined,
+): AsyncGenerator<PointBlock, void, undefined> {
+  for await (const block of reader.blocks()) {
+    further?.see(block);
+    yield block;
+  }
+  if (further !== undefined) yield* further.blocks();
+}
+
+/** By device and inode: two names, a symbolic link or a hard link can be one file. */
+export function refuseSameFile(input: string, output: string): void {
+  if (input === STANDARD || output === STANDARD) return;
+  const [from, to] = [identity(input), identity(output)];
+  if (from !== undefined && to !== undefined && from.dev === to.dev && from.ino === to.ino) {
+    throw new InputError(`${output}: cannot be written: it is the input itself (${input})`);
+  }
+}
+
+function identity(path: string): BigIntStats | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+function summaryLines(input: string, output: string, summary: PackSummary): string[] {
+  const { points, blocks, notifications, bytes, bytesRead, seconds, input: report } = summary;
+  const rate = `${megabytes(bytesRead / seconds)}/s`;
+  const lines = [
+    `packed ${input} (${report.format}) into ${output}`,
+    `${counted(points, 'point')}, ${counted(notifications, 'notification')}, ${counted(blocks, 'block')}`,
+    `${megabytes(bytesRead)} read, ${megabytes(bytes)} written in ${seconds.toFixed(1)} s: ${rate}, ${whole(Math.round(points / seconds))} points/s`,
+  ];
+  return [...lines, ...reportLines(report)];
+}
+
+/** What is to be told of an input: what was left out, dropped or assumed. */
+export function reportLines(report: LoadReport): string[] {
+  return [
+    ...leftOutLines(report),
+    ...unknownKeyLines(report),
+    ...localTimeLines(report),
+    ...pageLines(report),
+  ];
+}
+
+interface Surroundings {
+  readonly progressTo?: NodeJS.WriteStream | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Writes blocks sorted for loading, under a progress bar of its own. */
+export async function writeSorted(
+  writer: NativeWriter,
+  blocks: readonly PointBlock[],
+  { progressTo, signal }: Surroundings,
+): Promise<void> {
+  const bar = startProgress('Sorting', progressTo, countPoints);
+  try {
+    const sorted = sortBlocks(blocks, { onProgress: bar.update, signal });
+    for await (const block of sorted) writer.write(block);
+  } finally {
+    bar.stop();
+  }
+}
+
+/** The invalid records that were left out: the first ones with what is wrong with them. */
+export function leftOutLines({ invalid, problems }: LoadReport): string[] {
+  if (invalid === 0) return [];
+  const texts = problemTexts(problems);
+  const lines = texts.map((text) => `  ${text}`);
+  const more = invalid - texts.length;
+  if (more > 0) lines.push(`  and ${whole(more)} more`);
+  return [`${counted(invalid, 'invalid record')} left out:`, ...lines];
+}
+
+/** What was dropped of records that are valid otherwise. */
+export function unknownKeyLines({ unknownKeys }: LoadReport): string[] {
+  const keys = Object.entries(unknownKeys);
+  if (keys.length === 0) return [];
+  return [
+    `unknown keys dropped: ${keys.map(([key, times]) => `${key} (${whole(times)})`).join(', ')}`,
+  ];
+}
+
+/** The times that named no offset, which may have been meant for another time zone. */
+export function localTimeLines({ localTimes }: LoadReport): string[] {
+  if (localTimes === undefined) return [];
+  const { count, zone } = localTimes;
+  return [`${counted(count, 'time')} without an offset, read as ${zone} (--time-zone)`];
+}
+
+/** What a page that was accepted lacks of its list. */
+export function pageLines({ page }: LoadReport): string[] {
+  return page === undefined ? [] : [`accepted as it is, a page of a longer list: ${page}`];
+}

@@ -1,0 +1,79 @@
+import type { Logger } from 'pino';
+import { version } from '../model/quote.js';
+import { connectionLimit } from '../serving/connections.js';
+import { createLog } from '../serving/log.js';
+import type { RunningServer } from '../serving/server.js';
+import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
+import type { StrangeVariable } from './settings/settings.js';
+import type { ServeSettings } from './settings/values.js';
+
+/**
+ * Loads the snapshot and listens, until a SIGTERM or SIGINT; a SIGHUP looks for a new snapshot.
+ * With several workers it has a process do that, and resolves when that has ended; otherwise once
+ * it serves. Warns of variables that set nothing. Throws an InputError when the snapshot or a
+ * setting cannot be used.
+ */
+export async function serve(
+  settings: ServeSettings,
+  strange: readonly StrangeVariable[],
+): Promise<void> {
+  const log = createLog(settings);
+  const { logger } = log;
+  const sockets = givenSockets();
+  const isSupervised = sockets.length > 0;
+  for (const { variable, nearest } of isSupervised ? [] : strange) {
+    if (nearest !== undefined) logger.warn({ variable, nearest }, 'no such setting');
+    else logger.warn({ variable }, 'variable of a Kubernetes Service passed over');
+  }
+  if (settings.workers > 1 && !isSupervised) {
+    process.exitCode = await supervise(settings, logger);
+    return;
+  }
+  const { obey, close } = takeSignals(logger);
+  if (isSupervised) whenOrphaned(() => void close('none: its supervisor ended'));
+  // as many as there were cores when the supervisor counted them
+  const workers = isSupervised ? sockets.length : 1;
+  const connections = connectionLimit({ ...settings, workers });
+  // a supervisor gets by without all this
+  const { startServer } = await import('../serving/server.js');
+  const limited = { ...settings, workers, maxConnections: connections };
+  const server = await startServer(limited, log, sockets);
+  if (isSupervised) reportServing();
+  logger.info({ version: version(), ...server.begun, workers, connections }, 'serving');
+  const wanted = settings.maxConnections;
+  // with the usual limits of files some are always missing
+  if (connections < wanted / 2) logger.warn({ wanted, connections }, 'few files may be open');
+  obey(server);
+}
+
+type Running = Pick<RunningServer, 'look' | 'close'>;
+
+/**
+ * Takes signals from the start: while it loads, a SIGHUP must not end the process, and a SIGTERM
+ * must, also as the first process of a container. `obey` is told what runs once it does; `close`
+ * ends it as a signal does.
+ */
+function takeSignals(logger: Logger): {
+  obey(running: Running): void;
+  close(signal: string): Promise<void>;
+} {
+  let running: Running | undefined;
+  let isClosing = false;
+  const close = async (signal: string): Promise<void> => {
+    if (isClosing) return;
+    isClosing = true;
+    logger.info({ signal }, 'closing');
+    await running?.close();
+    logger.info('closed');
+    process.exit(0);
+  };
+  process.on('SIGTERM', (signal) => void close(signal));
+  process.on('SIGINT', (signal) => void close(signal));
+  process.on('SIGHUP', () => void running?.look(false));
+  return {
+    close,
+    obey(begun) {
+      running = begun;
+    },
+  };
+}

@@ -1,0 +1,204 @@
+import { availableParallelism } from 'node:os';
+import type { Watermark } from '../../formats/snapshot.js';
+import { isHostPattern } from '../../model/authority.js';
+import { InputError } from '../../model/quote.js';
+import { isWhole } from '../../model/units.js';
+
+/** A setting of `waypost serve`: one row makes the flag, the environment variable and the help. */
+export interface SettingRow {
+  /** As commander writes it: `--port <number>`. */
+  readonly flag: string;
+  readonly help: string;
+  readonly required?: boolean;
+  readonly fallback?: string;
+  /**
+   * Turns the text into the value; throws an Error that names the rule. Texts stay as they are
+   * without.
+   */
+  readonly parse?: (text: string) => unknown;
+}
+
+/** A row with its environment variable, which is called like the flag. */
+export interface Setting extends SettingRow {
+  readonly environment: string;
+}
+
+/** The settings, read. */
+export interface ServeSettings {
+  readonly snapshot: string;
+  /** Folder. */
+  readonly downloads?: string;
+  readonly notifications?: string;
+  readonly tokens?: string;
+  /** Path, or `none`; beside the snapshot where absent. */
+  readonly journal?: string;
+  readonly journalAnyFs?: boolean;
+  readonly requireToken?: boolean;
+  /** Posts a minute; 0 for any number. */
+  readonly postsPerAddress: number;
+  readonly postsPerToken: number;
+  readonly media?: string;
+  readonly maxImageBytes: number;
+  readonly maxImagePixels: number;
+  readonly imageTimeout: number;
+  readonly host: string;
+  readonly port: number;
+  readonly listenTimeout: number;
+  readonly publicUrl?: string;
+  readonly timeZone: string;
+  readonly maxInvalid: number;
+  /** Share of the points: 0.5 for half of them. */
+  readonly maxShrink: number;
+  readonly acceptPage?: boolean;
+  readonly allowEmpty?: boolean;
+  readonly watch: 'events' | 'poll' | 'off';
+  /** Times are in milliseconds. */
+  readonly pollInterval: number;
+  readonly settle: number;
+  readonly workers: number;
+  readonly adminToken?: string;
+  readonly operationsHost: string;
+  readonly operationsPort?: number;
+  readonly trustProxy: boolean;
+  readonly allowedHosts: readonly string[];
+  readonly corsOrigin: readonly string[];
+  /** Sizes are in bytes. */
+  readonly answerCache: number;
+  readonly maxPageBytes: number;
+  readonly compress: boolean;
+  readonly tileUrl?: string;
+  readonly maxHeaderSize: number;
+  readonly maxConnections: number;
+  readonly requestTimeout: number;
+  readonly uploadTimeout: number;
+  readonly answerTimeout: number;
+  readonly maxUnsent: number;
+  readonly maxLoopDelay: number;
+  readonly maxExports: number;
+  readonly maxStreams: number;
+  readonly shutdownTimeout: number;
+  /** Share of the requests that are logged. */
+  readonly accessLog: number;
+  readonly logFormat: string;
+  readonly logLevel: string;
+}
+
+/** A container may see many more cores than it may use. */
+export const MOST_AUTO_WORKERS = 8;
+
+/** A whole number between two bounds, both included. Throws an InputError that names the rule. */
+export function wholeNumber(text: string, least: number, most: number): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
+  if (isWhole(value, least, most)) return value;
+  const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`;
+  throw new InputError(`expected a whole number, ${least} ${upTo}`);
+}
+
+/** Bytes of a size such as `512KiB`, `64MiB`, `2GiB`, or plain bytes. Throws an InputError. */
+export function byteSize(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,12})(KiB|MiB|GiB)?$/.exec(text) ?? [];
+  if (digits === undefined) throw new InputError('expected a size such as 64MiB, or 0');
+  return Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit);
+}
+
+/** A page of a single record must fit, and a record may have nearly 256 KiB. */
+const LEAST_PAGE_BYTES = 256 * 1024;
+
+/** Bytes of a size that a page of one record fits. */
+export function pageBytes(text: string): number {
+  const bytes = byteSize(text);
+  if (bytes >= LEAST_PAGE_BYTES) return bytes;
+  throw new InputError('expected 256KiB or more, since a single record may have that');
+}
+
+/** A timer of Node's that is set to 25 days and more fires at once. */
+const LONGEST_MS = 7 * 24 * 3_600_000;
+
+/** Milliseconds of a time such as `500ms`, `10s`, `2m`, or 0. Throws an InputError. */
+export function duration(text: string): number {
+  const [, digits, unit] = /^(\d{1,9})(ms|s|m)$/.exec(text) ?? [];
+  if (text === '0') return 0;
+  const time = Number(digits) * (unit === 'm' ? 60_000 : unit === 's' ? 1000 : 1);
+  if (time <= LONGEST_MS) return time;
+  throw new InputError('expected a time such as 500ms, 10s or 2m, of 10080m at most');
+}
+
+/** The value, unless it is less than the least: then an InputError says the rule. */
+export function atLeast(value: number, least: number, rule: string): number {
+  if (value >= least) return value;
+  throw new InputError(rule);
+}
+
+/**
+ * Threads that answer where nobody says how many: one a core, {@link MOST_AUTO_WORKERS} at most.
+ */
+export function autoWorkers(): number {
+  // a socket cannot be given to a process several times there
+  if (process.platform === 'win32') return 1;
+  return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
+}
+
+/** The entries of a list with commas between, spaces around them allowed. */
+export function list(text: string): string[] {
+  return text.split(',').map((entry) => entry.trim());
+}
+
+/** Names of hosts, with commas between. Throws an InputError for one that names a port. */
+export function hostList(text: string): string[] {
+  const entries = list(text);
+  const wrong = entries.find((entry) => !isHostPattern(entry));
+  if (wrong === undefined) return entries;
+  throw new InputError(`expected host names without a port, got ${JSON.stringify(wrong)}`);
+}
+
+/** Origins as browsers name them, with commas between; `*` for any. Throws an InputError. */
+export function originList(text: string): string[] {
+  const entries = list(text);
+  const wrong = entries.find((entry) => !isOrigin(entry));
+  if (wrong === undefined) return entries.includes('*') ? ['*'] : entries;
+  throw new InputError(
+    `expected origins such as https://map.example or http://localhost:3000, without a path, got ${JSON.stringify(wrong)}`,
+  );
+}
+
+/** Whether a browser may call a page's origin so; any other text would match nothing. */
+function isOrigin(text: string): boolean {
+  if (text === '*' || text === 'null') return true;
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^\s/?#*]+$/.test(text)) return false;
+  // those of applications, such as capacitor://localhost, are as they are
+  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
+}
+
+/** The text, where it is one of the choices. Throws an InputError that lists them. */
+export function oneOf(text: string, choices: readonly string[]): string {
+  if (choices.includes(text)) return text;
+  throw new InputError(`expected one of ${choices.join(', ')}`);
+}
+
+/** A template of the addresses of map tiles. Throws an InputError. */
+export function tileUrl(text: string): string {
+  const isWeb = /^https?:\/\/[\w.:[\]-]+\/[\w./~%?&=@{}-]*$/.test(text);
+  if (isWeb && ['{z}', '{x}', '{y}'].every((part) => text.includes(part))) return text;
+  throw new InputError(
+    'expected a URL with {z}, {x} and {y} in its path, such as https://tiles.example.org/{z}/{x}/{y}.png',
+  );
+}
+
+/** A URL of the web without a query, its last slashes removed. Throws an InputError. */
+export function publicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  // what is kept goes into JSON and headers as it is
+  const isPlain = /^[\w:/.~%[\]-]+$/.test(text) && url?.username === '';
+  if (isWeb && isPlain) return text.replace(/\/+$/, '');
+  throw new InputError('expected a URL such as https://example.org or https://example.org/notes');
+}
+
+/** The posts that `waypost journal export` names. Throws an InputError. */
+export function watermark(text: string): Watermark {
+  const [, journal, sequence] = /^([0-9a-f]{16}):(\d{1,15})$/.exec(text) ?? [];
+  if (journal !== undefined) return { journal, sequence: Number(sequence) };
+  throw new InputError(
+    "expected a journal's name and a sequence, as waypost journal export prints them, such as 9f8c2b7e01d4a653:1234",
+  );
+}

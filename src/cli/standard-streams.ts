@@ -1,0 +1,102 @@
+import { closeSync, createReadStream, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { unwritable, writeAll } from '../formats/system-files.js';
+import { removeLeftovers, temporaryIn } from '../formats/temporary.js';
+import { InputError } from '../model/quote.js';
+
+/** Stands for standard input or standard output where a file is named. */
+export const STANDARD = '-';
+
+/** Permissions of temporary files. */
+const OWNER_ONLY = 0o600;
+
+/** What a shell says of a program whose reader has left: 128 and the number of SIGPIPE. */
+const READER_LEFT = 141;
+
+/**
+ * Ends the process without a word when nobody reads what it says any more, as other programs end.
+ */
+export function endWithReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(READER_LEFT);
+      throw error;
+    });
+  }
+}
+
+/**
+ * Copies a stream to a temporary file, so that it can be read as any other, and gives `run` its
+ * path; the file is gone afterwards. It lies beside `output`, or where temporary files do.
+ */
+export async function withInput<T>(
+  input: Readable,
+  output: string,
+  signal: AbortSignal | undefined,
+  run: (path: string) => Promise<T>,
+): Promise<T> {
+  const folder = output === STANDARD ? tmpdir() : dirname(output);
+  removeLeftovers(folder);
+  const path = temporaryIn(folder);
+  const remove = (): void => rmSync(path, { force: true });
+  process.once('exit', remove);
+  try {
+    const fd = open(path);
+    try {
+      await pipeline(
+        input,
+        async (chunks: AsyncIterable<Uint8Array>) => {
+          for await (const chunk of chunks) writeAll(fd, chunk);
+        },
+        signal === undefined ? {} : { signal },
+      );
+    } finally {
+      closeSync(fd);
+    }
+    return await run(path);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!(error instanceof InputError)) throw unwritable('standard input', folder, error);
+    throw new InputError(error.message.replaceAll(path, 'standard input'), { cause: error });
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+}
+
+/** Lets `write` fill a file without a name, and sends its bytes to a stream. */
+export async function withOutput<T>(
+  output: Writable & { readonly isTTY?: boolean },
+  write: (fd: number) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (output.isTTY === true) {
+    throw new InputError(
+      'A native snapshot is nothing for a terminal: send it to a file or a pipe.',
+    );
+  }
+  removeLeftovers(tmpdir());
+  const path = temporaryIn(tmpdir());
+  const fd = open(path);
+  try {
+    rmSync(path);
+    const result = await write(fd);
+    const bytes = createReadStream('', { fd, start: 0, autoClose: false, highWaterMark: 1 << 20 });
+    await pipeline(bytes, output, { end: false, ...(signal === undefined ? {} : { signal }) });
+    return result;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function open(path: string): number {
+  try {
+    // snapshots may hold what is not for every user of the machine
+    return openSync(path, 'wx+', OWNER_ONLY);
+  } catch (error) {
+    throw unwritable('a temporary file', dirname(path), error);
+  }
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { InputError } from '../model/quote.js';
+import { changeTokenFile, type Entry, readTokenFile } from '../posts/tokens/file.js';
+import { tokenKey } from '../posts/tokens/table.js';
+
+/** What a new token is for. */
+interface NewToken {
+  readonly user: number;
+  readonly name: string;
+  readonly isAdmin: boolean;
+}
+
+/** As many as cannot be guessed. */
+const RANDOM_BYTES = 32;
+/** Hexadecimal digits of a hash by which people name a token. */
+const SHOWN_DIGITS = 12;
+
+/**
+ * Adds a token to a file, which is made where there is none, and returns the token: it is shown
+ * this once and kept nowhere. Tokens that stood in the file as they are become hashes, and stay
+ * valid.
+ */
+export async function addToken(path: string, { user, name, isAdmin }: NewToken): Promise<string> {
+  const token = randomBytes(RANDOM_BYTES).toString('base64url');
+  const created = new Date().toISOString();
+  const entry = { key: tokenKey(token), user, name, isAdmin, created };
+  await changeTokenFile(path, (entries) => [...entries, entry]);
+  return token;
+}
+
+/** The tokens of a file, a line each, under a heading. */
+export function listTokens(path: string): string[] {
+  const { entries } = readTokenFile(path);
+  const rows = entries.map(({ key, user, isAdmin, created, name }) => {
+    return [idOf(key), String(user), isAdmin ? 'yes' : 'no', created || 'unknown', name];
+  });
+  const table = [['id', 'user', 'admin', 'created', 'name'], ...rows];
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  return table.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i]!))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/**
+ * Takes the tokens out of a file that an id of the list names, or all that have a name, and returns
+ * their ids. Throws an InputError where there is none.
+ */
+export async function revokeToken(path: string, idOrName: string): Promise<string[]> {
+  const revoked: string[] = [];
+  const isMeant = ({ key, name }: Entry): boolean => idOf(key) === idOrName || name === idOrName;
+  await changeTokenFile(path, (entries) => {
+    if (idOrName !== '') revoked.push(...entries.filter(isMeant).map(({ key }) => idOf(key)));
+    if (revoked.length > 0) return entries.filter((one) => !isMeant(one));
+    throw new InputError(
+      `${path}: no token has the id or the name ${JSON.stringify(idOrName)}; see waypost token list`,
+    );
+  });
+  return revoked;
+}
+
+/** Says whose token it is; undefined where the file does not know it. */
+export function checkToken(path: string, token: string): string | undefined {
+  const key = tokenKey(token);
+  const found = readTokenFile(path).entries.find((one) => one.key === key);
+  if (found === undefined) return undefined;
+  const { user, name, isAdmin } = found;
+  const called = name === '' ? '' : `, ${name}`;
+  return `${idOf(key)}: user ${user}${called}${isAdmin ? ', admin' : ''}`;
+}
+
+function idOf(key: string): string {
+  return key.slice(0, SHOWN_DIGITS);
+}

@@ -1,0 +1,98 @@
+import type { Readable } from 'node:stream';
+import { type Span, type VerifyReport, verifySnapshot } from '../formats/files/verify.js';
+import type { Leniency } from '../formats/whole.js';
+import { forTerminal } from '../model/quote.js';
+import { openTimeZone } from '../model/time-zone.js';
+import { formatUtc } from '../model/timestamp.js';
+import { counted, startProgress, whole } from '../serving/progress.js';
+import { leftOutLines, localTimeLines, pageLines, unknownKeyLines } from './pack.js';
+import { STANDARD, withInput } from './standard-streams.js';
+
+export interface VerifyOptions extends Leniency {
+  /** How many invalid records a good file may have; 0 where absent. */
+  readonly maxInvalid?: number;
+  /** Where times without an offset stand; UTC where absent. */
+  readonly timeZone?: string;
+  /** Takes each line of what was found; standard output where absent. */
+  readonly print?: (line: string) => void;
+  /** What `-` stands for; standard input where absent. */
+  readonly stdin?: Readable;
+  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
+  readonly progressTo?: NodeJS.WriteStream;
+}
+
+/**
+ * Verifies a snapshot file, or `-` for standard input, and prints what was found. Returns the exit
+ * code: 0, or 1 for a bad file.
+ */
+export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
+  await openTimeZone(options.timeZone ?? 'UTC');
+  if (path === STANDARD) {
+    return withInput(options.stdin ?? process.stdin, STANDARD, undefined, (copy) => {
+      return verifyFile(copy, 'standard input', options);
+    });
+  }
+  return verifyFile(path, path, options);
+}
+
+/** Verifies a file that people know by another name. */
+async function verifyFile(path: string, name: string, options: VerifyOptions): Promise<0 | 1> {
+  const print = options.print ?? ((line) => process.stdout.write(`${line}\n`));
+  const bar = startProgress('Verifying', options.progressTo);
+  let report: VerifyReport;
+  try {
+    report = await verifySnapshot(path, {
+      ...options,
+      onProgress: bar.update,
+    });
+  } finally {
+    bar.stop();
+  }
+  for (const line of reportLines(name, report)) print(forTerminal(line));
+  return report.reasonCount === 0 ? 0 : 1;
+}
+
+function reportLines(path: string, report: VerifyReport): string[] {
+  const { format, origin, points, blocks, extent, load } = report;
+  const lines: string[] = [];
+  if (format !== undefined) {
+    const inBlocks = format === 'native' ? `, ${counted(blocks, 'block')}` : '';
+    lines.push(`${path}: ${format}, ${counted(points, 'point')}${inBlocks}`);
+  }
+  if (origin !== undefined) lines.push(`  origin         ${origin.replaceAll('\n', ' ')}`);
+  if (load !== undefined) {
+    lines.push(`  exported       ${formatUtc(Math.round(load.createdAt * 1000))}`);
+    lines.push(`  notifications  ${whole(load.notifications.length)}`);
+    const { watermark } = load;
+    if (watermark !== undefined) {
+      lines.push(`  journal        ${watermark.journal} up to ${whole(watermark.sequence)}`);
+    }
+  }
+  if (extent !== undefined) {
+    const { west, south, east, north } = extent;
+    lines.push(`  extent         lon ${west} to ${east}, lat ${south} to ${north}`);
+    lines.push(`  created        ${spanText(report.createdAt)}`);
+    lines.push(`  modified       ${spanText(report.modifiedAt)}`);
+    lines.push(`  with tags      ${whole(report.withTags)}`);
+    lines.push(`  with an image  ${whole(report.withImage)}`);
+  }
+  if (load !== undefined) {
+    lines.push(`  digest         ${load.digest}`);
+    // where they are why the file is not good, they are named below
+    const named = report.reasonCount === 0 ? leftOutLines(load) : [];
+    if (named.length > 0) lines.push(...named.map((line) => `  ${line}`));
+    else if (load.invalid > 0) lines.push(`  ${counted(load.invalid, 'invalid record')}`);
+    for (const line of [...unknownKeyLines(load), ...localTimeLines(load)]) lines.push(`  ${line}`);
+    if (report.reasonCount === 0) lines.push(...pageLines(load).map((line) => `  ${line}`));
+  }
+  if (report.reasonCount === 0) return [...lines, 'good'];
+  lines.push(`not good, for ${counted(report.reasonCount, 'reason')}:`);
+  for (const reason of report.reasons) lines.push(`  ${reason}`);
+  const more = report.reasonCount - report.reasons.length;
+  if (more > 0) lines.push(`  and ${whole(more)} more`);
+  return lines;
+}
+
+function spanText(span: Span | undefined): string {
+  return span === undefined ? '' : `${formatUtc(span.first)} to ${formatUtc(span.last)}`;
+}

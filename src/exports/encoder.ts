@@ -1,0 +1,89 @@
+import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
+import type { RecordKey } from '../model/point.js';
+
+/** A kind of file that points are exported to. */
+export interface ExportFormat {
+  /** Ends the names of such files, and tells the format from others. */
+  readonly name: string;
+  readonly contentType: string;
+  /** Whether such a file is compressed already. */
+  readonly isCompressed?: boolean;
+}
+
+/** All that points are exported to. What makes the files, `encoders`, stands apart: few threads need it. */
+export const EXPORT_FORMATS: readonly ExportFormat[] = [
+  { name: 'ndjson', contentType: 'application/x-ndjson' },
+  { name: 'geojson', contentType: 'application/geo+json' },
+  { name: 'geojsonl', contentType: 'application/geo+json-seq' },
+  { name: 'csv', contentType: 'text/csv; charset=utf-8' },
+  { name: 'msgpack', contentType: 'application/vnd.msgpack' },
+  { name: 'parquet', contentType: 'application/vnd.apache.parquet', isCompressed: true },
+];
+
+/** Begins a file whose records have these keys, all where undefined. */
+export type BeginFile = (keys: readonly RecordKey[] | undefined) => FileEncoder;
+
+/** Makes a file, piece by piece: each follows the one before. */
+export interface FileEncoder {
+  /** Records that a piece must have at most, and their bytes, whatever is asked for. */
+  readonly piece?: { readonly rows: number; readonly bytes: number };
+  /** The bytes of some records. */
+  add(page: FetchedPage): Uint8Array<ArrayBuffer>;
+  /** What stands behind the last record. */
+  end(): Uint8Array<ArrayBuffer>;
+}
+
+/** How a file of text says its records. */
+export interface TextLayout {
+  /** What stands before the first record, between two, and behind the last one, in ASCII. */
+  readonly before: string;
+  readonly between: string;
+  readonly after: string;
+  /** The most that a record of so many bytes becomes. */
+  room(bytes: number): number;
+  /** Writes a record to `target` from `at` on; returns where it ends. */
+  readonly write: (record: Uint8Array, target: Buffer, at: number) => number;
+}
+
+/** Encodes records one by one. */
+export class TextFileEncoder implements FileEncoder {
+  readonly #layout: TextLayout;
+  /** What stands before the next record. */
+  #lead: string;
+
+  constructor(layout: TextLayout) {
+    this.#layout = layout;
+    this.#lead = layout.before;
+  }
+
+  add(page: FetchedPage): Uint8Array<ArrayBuffer> {
+    const { before, between, room, write } = this.#layout;
+    const records = Array.from({ length: page.count }, (_, i) => fetchedRecord(page, i));
+    const most = records.reduce((sum, { length }) => sum + between.length + room(length), 0);
+    const target = Buffer.allocUnsafeSlow(before.length + most);
+    let end = 0;
+    for (const record of records) {
+      if (this.#lead !== '') end += target.write(this.#lead, end, 'latin1');
+      end = write(record, target, end);
+      this.#lead = between;
+    }
+    return target.subarray(0, end);
+  }
+
+  end(): Uint8Array<ArrayBuffer> {
+    const { before, after } = this.#layout;
+    const isEmpty = this.#lead === before && before !== '';
+    return Buffer.from(isEmpty ? before + after : after);
+  }
+}
+
+/** One part behind the other, in memory of its own, which can go to another thread. */
+export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const part of parts) {
+    whole.set(part, end);
+    end += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import { InputError } from '../../model/quote.js';
+import { openTimeZone } from '../../model/time-zone.js';
+import { isNative } from '../native/ends.js';
+import { openNative } from '../native/read.js';
+import type { ReadOptions, SnapshotFormat, SnapshotReader, TwoPassReader } from '../snapshot.js';
+
+/**
+ * Opens a snapshot file of any format, found by its content. A native one can also be read in two
+ * passes. Throws an InputError when there is no such file, or it is no snapshot.
+ */
+export async function openSnapshot(
+  path: string,
+  options: ReadOptions,
+): Promise<SnapshotReader | TwoPassReader> {
+  const format = await formatOf(path);
+  if (format === 'native') return openNative(path, options);
+  const { openRows } = await import('../rows/reader.js');
+  return openRows(path, format, options, await openTimeZone(options.timeZone ?? 'UTC'));
+}
+
+/**
+ * The format of a snapshot file, by its content; a native one does not wait for the parsers of the
+ * others. Throws an InputError when there is no such file, or it is no snapshot.
+ */
+export async function formatOf(path: string): Promise<SnapshotFormat> {
+  if (isNative(path)) return 'native';
+  const { detectFormat } = await import('../rows/detect.js');
+  return detectFormat(path);
+}
+
+/** A checksum file has a line a file; one that is longer is something else. */
+const LONGEST = 64 * 1024;
+/** What `sha256sum` writes: the digest, a space, a space or an asterisk, and the name. */
+const LINE = /^\\?([0-9a-f]{64})(?:[ \t]+\*?(.+))?$/i;
+
+/**
+ * The digest that a load of the file would report, without building anything. A native file says it
+ * at its two ends: all of it is read and every CRC checked only where `isWanted` says that this
+ * digest is of use. Throws an InputError when there is no such file or it is broken.
+ */
+export async function contentDigest(
+  path: string,
+  isWanted: (digest: string) => boolean = () => true,
+): Promise<string> {
+  if ((await formatOf(path)) !== 'native') return fileDigest(path);
+  const reader = openNative(path, {});
+  try {
+    if (!isWanted(reader.digest)) return reader.digest;
+    for (const _ of reader.columns());
+    for (const _ of reader.records());
+    return reader.digest;
+  } finally {
+    reader.close();
+  }
+}
+
+/** SHA-256 of a file's bytes, hexadecimal. */
+export async function fileDigest(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/**
+ * Compares a snapshot with the SHA-256 that its checksum file gives. Throws an InputError when the
+ * file is another, and when the checksum file cannot be understood; and what the system throws.
+ */
+export async function checkChecksum(
+  path: string,
+  checksumPath: string,
+  name: string = basename(path),
+): Promise<void> {
+  const expected = await readChecksum(checksumPath, name);
+  const actual = await fileDigest(path);
+  if (actual === expected) return;
+  throw new InputError(
+    `${path}: not whole: its SHA-256 is ${actual}, and ${checksumPath} says ${expected}; it is looked at again when either changes`,
+  );
+}
+
+/**
+ * The digest for the file, in small letters: of its own line, or of a lone digest without a name.
+ */
+async function readChecksum(checksumPath: string, name: string): Promise<string> {
+  const lines = (await readStart(checksumPath))
+    .split(/\r?\n/)
+    .map((line) => LINE.exec(line.trim()));
+  const own = lines.find(
+    (line) => line !== null && (line[2] === undefined || basename(line[2]) === name),
+  );
+  if (own !== undefined && own !== null) return own[1]!.toLowerCase();
+  throw new InputError(
+    `${checksumPath}: has no SHA-256 of ${name}; expected a line such as sha256sum writes: 64 hexadecimal digits, two spaces, ${name}`,
+  );
+}
+
+async function readStart(path: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of createReadStream(path, { end: LONGEST })) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

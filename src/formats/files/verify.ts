@@ -1,0 +1,159 @@
+import { setImmediate } from 'node:timers/promises';
+import { InputError } from '../../model/quote.js';
+import type { Degrees, Microseconds } from '../../model/units.js';
+import type { PointBlock } from '../block.js';
+import { NativeAudit } from '../native/audit.js';
+import type { NativeReader } from '../native/read.js';
+import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
+import { doubtOf, type Leniency, problemTexts } from '../whole.js';
+import { openSnapshot } from './open.js';
+
+const MAX_REASONS = 10;
+
+/** The first and the last of some instants. */
+export interface Span {
+  readonly first: Microseconds;
+  readonly last: Microseconds;
+}
+
+/**
+ * What a snapshot file holds, and what is wrong with it; what a broken file counts is what was
+ * read.
+ */
+export interface VerifyReport {
+  /** Undefined when the file could not be opened as any. */
+  readonly format: SnapshotFormat | undefined;
+  /** What a native file says of where its points come from. */
+  readonly origin: string | undefined;
+  readonly points: number;
+  readonly blocks: number;
+  readonly withTags: number;
+  readonly withImage: number;
+  /** The smallest box around the points; undefined when there are none. */
+  readonly extent:
+    | {
+        readonly west: Degrees;
+        readonly south: Degrees;
+        readonly east: Degrees;
+        readonly north: Degrees;
+      }
+    | undefined;
+  readonly createdAt: Span | undefined;
+  readonly modifiedAt: Span | undefined;
+  /** What the reader found; undefined when the file is broken. */
+  readonly load: LoadReport | undefined;
+  /** Why the file is not good: the first few reasons, and how many there are. */
+  readonly reasons: readonly string[];
+  readonly reasonCount: number;
+}
+
+/**
+ * Reads all of a snapshot file and checks every rule there is. Of a native file that is also what
+ * serving takes on trust: each record's own JSON, its columns, and that ids are unique. A bad file
+ * is no error but a report with reasons; more invalid records than `maxInvalid` are one, and so are
+ * a page of a longer list and a file without points.
+ */
+export async function verifySnapshot(
+  path: string,
+  options: ReadOptions & Leniency,
+): Promise<VerifyReport> {
+  const reasons: string[] = [];
+  let reasonCount = 0;
+  const fail = (reason: string): void => {
+    reasonCount += 1;
+    if (reasons.length < MAX_REASONS) reasons.push(reason);
+  };
+  const survey = new Survey();
+  let reader: SnapshotReader | undefined;
+  let load: LoadReport | undefined;
+  try {
+    // every invalid record is to be found, not just the first
+    reader = await openSnapshot(path, { ...options, maxInvalid: Number.MAX_SAFE_INTEGER });
+    const audit = reader.format === 'native' ? new NativeAudit(fail) : undefined;
+    for await (const block of reader.blocks()) {
+      survey.add(block);
+      audit?.check(block);
+      await setImmediate();
+    }
+    load = reader.report();
+    audit?.checkNotifications(load.notifications);
+    if (load.invalid > (options.maxInvalid ?? 0)) {
+      for (const text of problemTexts(load.problems)) fail(text);
+      reasonCount = load.invalid;
+    } else {
+      const doubt = doubtOf(load, options);
+      if (doubt !== undefined) fail(`${path}: ${doubt}`);
+    }
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    fail(error.message);
+  } finally {
+    reader?.close();
+  }
+  const origin = reader?.format === 'native' ? (reader as NativeReader).origin : undefined;
+  return { format: reader?.format, origin, ...survey.result(), load, reasons, reasonCount };
+}
+
+type Found = Omit<VerifyReport, 'format' | 'origin' | 'load' | 'reasons' | 'reasonCount'>;
+
+class Survey {
+  #points = 0;
+  #blocks = 0;
+  #withTags = 0;
+  #withImage = 0;
+  readonly #lat = new Range();
+  readonly #lon = new Range();
+  readonly #created = new Range();
+  readonly #modified = new Range();
+
+  add(block: PointBlock): void {
+    this.#points += block.count;
+    this.#blocks += 1;
+    // inside a text every quote has a backslash before it, so these can only be keys
+    this.#withTags += occurrences(block.records, ',"tags":[');
+    this.#withImage += occurrences(block.records, ',"image":"');
+    this.#lat.add(block.lat);
+    this.#lon.add(block.lon);
+    this.#created.add(block.createdAt);
+    this.#modified.add(block.modifiedAt);
+  }
+
+  result(): Found {
+    const [lat, lon] = [this.#lat.span(), this.#lon.span()];
+    return {
+      points: this.#points,
+      blocks: this.#blocks,
+      withTags: this.#withTags,
+      withImage: this.#withImage,
+      extent:
+        lat === undefined || lon === undefined
+          ? undefined
+          : { west: lon.first, south: lat.first, east: lon.last, north: lat.last },
+      createdAt: this.#created.span(),
+      modifiedAt: this.#modified.span(),
+    };
+  }
+}
+
+class Range {
+  #least = Number.POSITIVE_INFINITY;
+  #most = Number.NEGATIVE_INFINITY;
+
+  add(column: Float64Array): void {
+    for (const value of column) {
+      if (value < this.#least) this.#least = value;
+      if (value > this.#most) this.#most = value;
+    }
+  }
+
+  span(): Span | undefined {
+    return this.#least <= this.#most ? { first: this.#least, last: this.#most } : undefined;
+  }
+}
+
+function occurrences(bytes: Uint8Array, text: string): number {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let found = 0;
+  for (let at = buffer.indexOf(text); at >= 0; at = buffer.indexOf(text, at + text.length)) found++;
+  return found;
+}

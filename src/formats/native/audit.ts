@@ -1,0 +1,125 @@
+import { isUtf8 } from 'node:buffer';
+import type { Notification } from '../../model/notification.js';
+import { type Point, readPoint, renderPoint } from '../../model/point.js';
+import { IMAGE, PROCESSED } from '../../model/units.js';
+import type { AttributeColumns, PointBlock } from '../block.js';
+import { IdSet } from '../id-set.js';
+
+/**
+ * Checks what reading a native file takes on trust: that every record is valid, is written exactly
+ * as the API renders it, and says the same as its columns, and that no id occurs twice.
+ */
+export class NativeAudit {
+  readonly #ids = new IdSet();
+  readonly #onReason: (reason: string) => void;
+  #points = 0;
+
+  /** `onReason` hears what is wrong with each record or notification that breaks a rule. */
+  constructor(onReason: (reason: string) => void) {
+    this.#onReason = onReason;
+  }
+
+  /** Checks the next block of the file. */
+  check(block: PointBlock): void {
+    const records = Buffer.from(
+      block.records.buffer,
+      block.records.byteOffset,
+      block.records.byteLength,
+    );
+    // decoding replaces what is no UTF-8, so the text alone would not show it
+    const readable = isUtf8(records);
+    const said = block.attributes && textsOf(block.attributes);
+    let start = 0;
+    for (let i = 0; i < block.count; i++) {
+      const bytes = records.subarray(start, start + block.length[i]!);
+      start += bytes.length;
+      this.#points += 1;
+      const reason =
+        !readable && !isUtf8(bytes)
+          ? 'is no UTF-8'
+          : auditRecord(bytes.toString(), block, i, said?.[i]);
+      if (reason !== undefined) this.#fail(block.id[i]!, reason);
+      else if (!this.#ids.add(block.id[i]!)) this.#fail(block.id[i]!, 'the id occurs twice');
+    }
+  }
+
+  /** Checks the notifications of the file, all of them. */
+  checkNotifications(notifications: readonly Notification[]): void {
+    const ids = new IdSet();
+    for (const { id } of notifications) {
+      if (!ids.add(id)) this.#onReason(`notification ${id}: the id occurs twice`);
+    }
+  }
+
+  #fail(id: number, reason: string): void {
+    this.#onReason(`record ${this.#points} (id ${id}): ${reason}`);
+  }
+}
+
+/** What the columns of attributes say of each point, as JSON. */
+function textsOf(columns: AttributeColumns): string[] {
+  const { statusTexts, status, flags, createdBy, tagTexts, tagCounts, tags } = columns;
+  let tag = 0;
+  return Array.from(flags, (flag, i) => {
+    const own = tags.subarray(tag, tag + tagCounts[i]!);
+    tag += own.length;
+    return JSON.stringify({
+      status: statusTexts[status[i]!],
+      is_processed: (flag & PROCESSED) !== 0,
+      image: (flag & IMAGE) !== 0,
+      created_by: createdBy[i],
+      tags: Array.from(own, (number) => tagTexts[number]),
+    });
+  });
+}
+
+/** What they should say of a point. */
+function attributesOf({ status, isProcessed, image, createdBy = -1, tags = [] }: Point): string {
+  const inQuotes = (text: string): string => JSON.stringify(text).slice(1, -1);
+  return JSON.stringify({
+    status: inQuotes(status),
+    is_processed: isProcessed,
+    image: image !== undefined,
+    created_by: createdBy,
+    tags: tags.map(inQuotes),
+  });
+}
+
+/** `said` is what the columns of attributes say, where the file has these. */
+function auditRecord(
+  text: string,
+  block: PointBlock,
+  i: number,
+  said: string | undefined,
+): string | undefined {
+  let unknownKey: string | undefined;
+  let point: Point;
+  try {
+    const result = readPoint(JSON.parse(text), (key) => {
+      unknownKey ??= key;
+    });
+    if (!('id' in result)) {
+      return result.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
+    }
+    point = result;
+  } catch (error) {
+    return `is no JSON: ${(error as Error).message}`;
+  }
+  if (unknownKey !== undefined) return `has a key that records may not have: ${unknownKey}`;
+  if (renderPoint(point) !== text) return 'is not written the way the API renders it';
+  const pairs: readonly (readonly [string, number, number])[] = [
+    ['id', point.id, block.id[i]!],
+    ['lat', Number(point.lat), block.lat[i]!],
+    ['lon', Number(point.lon), block.lon[i]!],
+    ['created_at', point.createdAt.micros, block.createdAt[i]!],
+    ['modified_at', point.modifiedAt.micros, block.modifiedAt[i]!],
+  ];
+  for (const [name, record, column] of pairs) {
+    if (record !== column) return `says ${name} ${record}, its column ${column}`;
+  }
+  const attributes = attributesOf(point);
+  if (said !== undefined && said !== attributes) {
+    return `says ${attributes}, its columns ${said}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,209 @@
+// without the streams of the whole package, which take longer to load than a small file
+import { Unpackr } from 'msgpackr/unpack';
+import { type Notification, readNotification } from '../../model/notification.js';
+import type { Problem } from '../../model/point.js';
+import { type InputError, show } from '../../model/quote.js';
+import { parseTimestamp } from '../../model/timestamp.js';
+import { isObject, isWhole } from '../../model/units.js';
+import { type ColumnBlock, MAX_BLOCK_POINTS, MAX_RECORD_BYTES } from '../block.js';
+import type { Watermark } from '../snapshot.js';
+import {
+  type FooterObject,
+  MAX_FRAME_NOTIFICATIONS,
+  MAX_RECORDS_SIZE,
+  READ_VERSIONS,
+} from './format.js';
+
+/** Makes the error for a reason; knows the file and the frame's place in it. */
+export type Fail = (reason: string) => InputError;
+
+/** A header of a version that is read. */
+export interface Header {
+  readonly version: number;
+  readonly count: number;
+  readonly origin: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly watermark: Watermark | undefined;
+}
+
+/** The columns of a block, and what they say about its records. */
+interface Columns {
+  readonly block: ColumnBlock;
+  readonly recordsSize: number;
+  readonly recordsCrc: number;
+  /** Where the column `length` begins in the object. */
+  readonly lengthOffset: number;
+}
+
+/** The values of a map, of which nothing is known. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+// a 64-bit integer that is not exact as a number is out of every field's range
+const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
+
+/** Decodes an object that must be a map. Byte fields are views of `object`. */
+export function decodeMap(object: Buffer, fail: Fail): Fields {
+  let value: unknown;
+  try {
+    value = unpackr.unpack(object);
+  } catch (error) {
+    throw fail(`no MessagePack object: ${(error as Error).message}`);
+  }
+  if (!isObject(value)) throw fail('expected a MessagePack map');
+  return value;
+}
+
+/** Checks a header, its version first: everything else may differ in another one. */
+export function readHeader(fields: Fields, fail: Fail): Header {
+  if (fields['type'] !== 'header') throw fail('expected the header');
+  const version = wholeNumber(fields, 'version', fail);
+  if (!READ_VERSIONS.includes(version)) {
+    throw fail(
+      `format version ${version}, but this program reads versions ${READ_VERSIONS.join(' and ')}; pack the points again with this program's own pack command`,
+    );
+  }
+  const origin = fields['origin'];
+  if (typeof origin !== 'string') throw fail('origin must be text');
+  const time = fields['created_at'];
+  const createdAt = typeof time === 'string' ? parseTimestamp(time) : 'must be text';
+  if (typeof createdAt === 'string') throw fail(`created_at ${createdAt}`);
+  return {
+    version,
+    count: wholeNumber(fields, 'count', fail),
+    origin,
+    createdAt: createdAt.micros / 1000,
+    watermark: readWatermark(fields, fail),
+  };
+}
+
+function readWatermark(fields: Fields, fail: Fail): Watermark | undefined {
+  if (!('journal_through' in fields)) return undefined;
+  const { journal = '' } = fields;
+  if (typeof journal !== 'string') throw fail('journal must be text');
+  return { journal, sequence: wholeNumber(fields, 'journal_through', fail) };
+}
+
+/** Checks a footer. */
+export function readFooter(fields: Fields, fail: Fail): FooterObject {
+  if (fields['type'] !== 'footer') throw fail('expected the footer');
+  return {
+    type: 'footer',
+    blocks: wholeNumber(fields, 'blocks', fail),
+    points: wholeNumber(fields, 'points', fail),
+    notifications: wholeNumber(fields, 'notifications', fail),
+    crc: wholeNumber(fields, 'crc', fail),
+  };
+}
+
+/**
+ * Checks the columns of block `index` and copies them to where they are aligned, which `take`
+ * gives.
+ */
+export function readColumns(
+  fields: Fields,
+  object: Buffer,
+  index: number,
+  fail: Fail,
+  take: (count: number) => ColumnBlock,
+): Columns {
+  if (fields['index'] !== index) {
+    throw fail(`expected block ${index}, got block ${show(fields['index'])}`);
+  }
+  const count = wholeNumber(fields, 'count', fail);
+  if (count < 1 || count > MAX_BLOCK_POINTS) {
+    throw fail(`a block has 1 to ${MAX_BLOCK_POINTS} points, got ${count}`);
+  }
+  const recordsSize = wholeNumber(fields, 'records_size', fail);
+  if (recordsSize > MAX_RECORDS_SIZE) {
+    throw fail(`records_size must be at most ${MAX_RECORDS_SIZE}, got ${recordsSize}`);
+  }
+  const block = take(count);
+  copyColumn(fields, 'id', block.id, fail);
+  copyColumn(fields, 'lat', block.lat, fail);
+  copyColumn(fields, 'lon', block.lon, fail);
+  copyColumn(fields, 'created_at', block.createdAt, fail);
+  copyColumn(fields, 'modified_at', block.modifiedAt, fail);
+  const lengthOffset = copyColumn(fields, 'length', block.length, fail) - object.byteOffset;
+  checkColumns(block, recordsSize, fail);
+  return { block, recordsSize, recordsCrc: wholeNumber(fields, 'records_crc', fail), lengthOffset };
+}
+
+/** Checks the items of a notifications frame. */
+export function readNotifications(fields: Fields, fail: Fail): readonly Notification[] {
+  const items: unknown = fields['items'];
+  if (!Array.isArray(items) || items.length > MAX_FRAME_NOTIFICATIONS) {
+    throw fail(`items must be a list of at most ${MAX_FRAME_NOTIFICATIONS} notifications`);
+  }
+  return items.map((item: unknown, index) =>
+    checkNotification(item, (reason) => fail(`notification ${index} of the frame: ${reason}`)),
+  );
+}
+
+function checkNotification(item: unknown, fail: Fail): Notification {
+  asFields(asFields(item, 'it', fail)['comment'], 'comment', fail);
+  const result = readNotification(item, { complete: true });
+  if ('id' in result) return result;
+  const [{ field, reason }] = result as readonly [Problem];
+  throw fail(`${field} ${reason}`);
+}
+
+/**
+ * The bytes of a `bin`, a view of the object that was decoded. What the decoder makes of msgpackr's
+ * own type for arrays is none: its bytes are a copy.
+ */
+export function binOf(fields: Fields, key: string): Buffer | undefined {
+  const value = fields[key];
+  return value instanceof Buffer ? value : undefined;
+}
+
+/** Copies the bytes of a column; returns where they begin in the memory they are a view of. */
+function copyColumn(
+  fields: Fields,
+  key: string,
+  column: Float64Array | Uint32Array,
+  fail: Fail,
+): number {
+  const bytes = binOf(fields, key);
+  if (bytes?.length !== column.byteLength) {
+    throw fail(`${key} must be a bin of ${column.byteLength} bytes`);
+  }
+  new Uint8Array(column.buffer, 0, column.byteLength).set(bytes);
+  return bytes.byteOffset;
+}
+
+function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void {
+  const { id, lat, lon, createdAt, modifiedAt, length } = block;
+  const wrong = (i: number, what: string): InputError => fail(`point ${i} of the block: ${what}`);
+  let total = 0;
+  for (let i = 0; i < block.count; i++) {
+    if (!isWhole(id[i], 1)) {
+      throw wrong(i, `id must be a whole number from 1 to 2^53 - 1, got ${id[i]}`);
+    }
+    // written so that NaN fails, too
+    if (!(Math.abs(lat[i]!) <= 90)) throw wrong(i, `lat must lie within ±90, got ${lat[i]}`);
+    if (!(Math.abs(lon[i]!) <= 180)) throw wrong(i, `lon must lie within ±180, got ${lon[i]}`);
+    if (!Number.isSafeInteger(createdAt[i]) || !Number.isSafeInteger(modifiedAt[i])) {
+      throw wrong(i, 'created_at and modified_at must be whole microseconds below 2^53');
+    }
+    const bytes = length[i]!;
+    if (bytes < 2 || bytes > MAX_RECORD_BYTES) {
+      throw wrong(i, `length must be 2 to ${MAX_RECORD_BYTES} bytes, got ${bytes}`);
+    }
+    total += bytes;
+  }
+  if (total !== recordsSize) {
+    throw fail(`the column length adds up to ${total}, records_size is ${recordsSize}`);
+  }
+}
+
+function asFields(value: unknown, name: string, fail: Fail): Fields {
+  if (!isObject(value)) throw fail(`${name} must be a map`);
+  return value;
+}
+
+function wholeNumber(fields: Fields, key: string, fail: Fail): number {
+  const value = fields[key];
+  if (isWhole(value, 0)) return value;
+  throw fail(`${key} must be a whole number from 0 to 2^53 - 1, got ${show(value)}`);
+}

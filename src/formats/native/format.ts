@@ -1,0 +1,87 @@
+import { endianness } from 'node:os';
+import { InputError } from '../../model/quote.js';
+import { MAX_BLOCK_POINTS } from '../block.js';
+
+/** What docs/snapshot-format.md specifies, as names that the writer and the reader share. */
+export const FORMAT_VERSION = 2;
+
+/** Versions that are read; in the first, columns have no attributes. */
+export const READ_VERSIONS: readonly number[] = [1, FORMAT_VERSION];
+
+/** The first byte of a uint32 in MessagePack; its four bytes follow, big-endian. */
+export const UINT32_MARK = 0xce;
+export const UINT32_BYTES = 5;
+
+/** The first byte of the shortest to the longest form of MessagePack's `bin`. */
+export const BIN8_MARK = 0xc4;
+export const BIN16_MARK = 0xc5;
+export const BIN32_MARK = 0xc6;
+
+/** The first byte of the longest form of an array. */
+export const ARRAY32_MARK = 0xdd;
+
+/** A frame is the length of its object, the object, and the object's CRC-32. */
+export const FRAME_OVERHEAD: number = UINT32_BYTES * 2;
+
+/** Every number of the footer is a uint32, so that the frame can be found from the file's end. */
+const FOOTER_BYTES = 65;
+export const FOOTER_FRAME_BYTES: number = FOOTER_BYTES + FRAME_OVERHEAD;
+
+/** A point's place in every column, and the shortest record. */
+export const LEAST_POINT_BYTES: number = 5 * 8 + 4 + 2;
+
+// limits on one frame's object: what a reader must be ready to hold, whatever a file claims
+export const MAX_HEADER_BYTES = 4096;
+export const MAX_RECORDS_SIZE: number = 32 * 1024 * 1024;
+export const MAX_RECORDS_BYTES: number = MAX_RECORDS_SIZE + 5;
+/** A tag has 4 bytes of a record at least, and its number 4 bytes; a text has 5 bytes before it. */
+export const MAX_COLUMNS_BYTES: number = MAX_BLOCK_POINTS * 61 + 3 * MAX_RECORDS_SIZE + 2048;
+export const MAX_NOTIFICATIONS_BYTES: number = 16 * 1024 * 1024;
+export const MAX_FRAME_NOTIFICATIONS = 65_536;
+
+/** Each column is the memory of a little-endian typed array of `count` numbers. */
+export interface ColumnsObject {
+  readonly type: 'columns';
+  /** From 0, one more each block. */
+  readonly index: number;
+  readonly count: number;
+  readonly id: Uint8Array;
+  readonly lat: Uint8Array;
+  readonly lon: Uint8Array;
+  readonly created_at: Uint8Array;
+  readonly modified_at: Uint8Array;
+  readonly length: Uint8Array;
+  /** Distinct texts of the block, as JSON has them between its quotes. */
+  readonly statuses: readonly string[];
+  readonly status: Uint8Array;
+  readonly flags: Uint8Array;
+  readonly created_by: Uint8Array;
+  readonly tag_texts: readonly string[];
+  readonly tag_counts: Uint8Array;
+  readonly tags: Uint8Array;
+  /** Bytes of all records of the block. */
+  readonly records_size: number;
+  /** The CRC-32 that closes the block's records frame: the records that belong to these columns. */
+  readonly records_crc: number;
+}
+
+export interface FooterObject {
+  readonly type: 'footer';
+  readonly blocks: number;
+  readonly points: number;
+  readonly notifications: number;
+  /** CRC-32 over the CRC-32s (four bytes each, little-endian) of all frames before, in order. */
+  readonly crc: number;
+}
+
+/**
+ * Columns are copied between file and memory as they are.
+ * Throws an InputError on a host whose numbers have the other byte order.
+ */
+export function requireLittleEndian(): void {
+  if (endianness() !== 'LE') {
+    throw new InputError(
+      'native snapshots need a little-endian processor (x86-64, ARM64), and this one is big-endian; serve a row format such as NDJSON here instead',
+    );
+  }
+}

@@ -1,0 +1,261 @@
+import { crc32 } from 'node:zlib';
+import type { Notification } from '../../model/notification.js';
+import { cut, show } from '../../model/quote.js';
+import {
+  allocateColumns,
+  blockOf,
+  type ColumnBlock,
+  MAX_BLOCK_POINTS,
+  type PointBlock,
+} from '../block.js';
+import {
+  type LoadReport,
+  MAGIC,
+  type Progress,
+  type ReadOptions,
+  type TwoPassReader,
+  type Watermark,
+} from '../snapshot.js';
+import { readAttributes } from './attributes.js';
+import { decodeMap, readColumns, readNotifications } from './decode.js';
+import { checkBinHead, checkBinSize, recordSteps } from './decode-records.js';
+import { type Ends, readEnds } from './ends.js';
+import {
+  MAX_COLUMNS_BYTES,
+  MAX_NOTIFICATIONS_BYTES,
+  MAX_RECORDS_BYTES,
+  requireLittleEndian,
+  UINT32_BYTES,
+} from './format.js';
+import { FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
+
+const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
+
+/** A native file; also says where its points come from, and the digest of its report. */
+export interface NativeReader extends TwoPassReader {
+  readonly origin: string;
+  readonly digest: string;
+}
+
+/**
+ * Opens a native snapshot: checks its magic, its header and, found from the file's end, its footer,
+ * so that a file cut short is refused before it is read. All reading is synchronous. A broken file
+ * is refused whole, so `maxInvalid` means nothing here; whatever is wrong throws an InputError.
+ */
+export function openNative(path: string, options: ReadOptions): NativeReader {
+  requireLittleEndian();
+  const file = FrameFile.open(path);
+  try {
+    return new Reader(file, readEnds(file), options.onProgress);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/** What the first pass learns about a block's records. */
+interface RecordsPlace extends FramePlace {
+  readonly count: number;
+  readonly size: number;
+  /** Where the file has the column `length`. */
+  readonly lengthAt: number;
+}
+
+class Reader implements NativeReader {
+  readonly format = 'native';
+  readonly count: number;
+  readonly origin: string;
+  readonly digest: string;
+  readonly watermark: Watermark | undefined;
+  readonly #file: FrameFile;
+  readonly #ends: Ends;
+  readonly #onProgress: Progress | undefined;
+  #bytesRead = 0;
+  #records: RecordsPlace[] = [];
+  #notifications: Notification[] = [];
+  #columnsDone = false;
+  #recordsDone = false;
+
+  constructor(file: FrameFile, ends: Ends, onProgress: Progress | undefined) {
+    this.#file = file;
+    this.#ends = ends;
+    this.#onProgress = onProgress;
+    this.count = ends.header.count;
+    this.origin = ends.header.origin;
+    this.digest = ends.digest;
+    this.watermark = ends.header.watermark;
+  }
+
+  async *blocks(): AsyncIterable<PointBlock> {
+    for (const [block, place] of this.#walk(allocateColumns)) {
+      const records = Buffer.allocUnsafeSlow(place.size);
+      this.#fill([records], place, block.length);
+      yield { ...block, records };
+    }
+    this.#recordsDone = true;
+  }
+
+  *columns(): Iterable<ColumnBlock> {
+    // the same for all: fresh memory takes the system longer to hand out than the rest together
+    const memory = allocateColumns(MAX_BLOCK_POINTS);
+    const firstOf = (count: number): ColumnBlock =>
+      blockOf(count, (name) => memory[name].subarray(0, count));
+    for (const [block] of this.#walk(firstOf)) yield block;
+  }
+
+  *records(): Iterable<Uint8Array> {
+    let memory = Buffer.alloc(0);
+    for (const place of this.#recordPlaces()) {
+      if (memory.length < place.size) memory = Buffer.allocUnsafeSlow(place.size);
+      const records = memory.subarray(0, place.size);
+      this.#fill([records], place);
+      yield records;
+    }
+    this.#recordsDone = true;
+  }
+
+  recordsInto(memoryOf: (from: number, to: number) => readonly Uint8Array[]): void {
+    let from = 0;
+    for (const place of this.#recordPlaces()) {
+      const to = from + place.count;
+      this.#fill(memoryOf(from, to), place);
+      from = to;
+    }
+    this.#recordsDone = true;
+  }
+
+  report(): LoadReport {
+    if (!this.#columnsDone || !this.#recordsDone) {
+      throw new Error('the snapshot has not been read to its end');
+    }
+    return {
+      format: 'native',
+      points: this.count,
+      invalid: 0,
+      problems: [],
+      unknownKeys: {},
+      notifications: this.#notifications,
+      page: undefined,
+      digest: this.digest,
+      createdAt: this.#ends.header.createdAt,
+      ...(this.watermark && { watermark: this.watermark }),
+    };
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #recordPlaces(): readonly RecordsPlace[] {
+    if (!this.#columnsDone) throw new Error('the columns must be read to the end first');
+    return this.#records;
+  }
+
+  /** Reads the records of a block; their lengths, where they are not known, too. */
+  #fill(pieces: readonly Uint8Array[], place: RecordsPlace, known?: Uint32Array): void {
+    const fail = failAt(this.#file, place);
+    let wrong: number | undefined;
+    const steps = recordSteps(pieces, known ?? this.#lengths(place), (record) => {
+      wrong ??= record;
+    });
+    // a broken checksum says more than a record that is broken by it
+    const head = this.#file.frameInto(place, place.length - place.size, steps);
+    checkBinHead(head, place.size, fail);
+    if (wrong !== undefined) {
+      throw fail(`record ${wrong} of the block is no JSON object where the columns say it is`);
+    }
+    this.#advance(frameBytes(place));
+  }
+
+  #lengths(place: RecordsPlace): Uint32Array {
+    const lengths = new Uint32Array(place.count);
+    this.#file.readInto(place.lengthAt, new Uint8Array(lengths.buffer));
+    return lengths;
+  }
+
+  /**
+   * Reads all frames but those of records, whose places it yields beside each block; `take` gives
+   * memory.
+   */
+  *#walk(take: (count: number) => ColumnBlock): Generator<[ColumnBlock, RecordsPlace]> {
+    const { header, headerPlace, footerPlace } = this.#ends;
+    const hasAttributes = header.version > 1;
+    this.#columnsDone = this.#recordsDone = false;
+    this.#records = [];
+    this.#notifications = [];
+    this.#bytesRead = 0;
+    this.#advance(MAGIC.length + frameBytes(headerPlace));
+    let crcs = addCrc(0, headerPlace.crc);
+    let points = 0;
+    let blocksEnded = false;
+    let position = MAGIC.length + frameBytes(headerPlace);
+    while (position < footerPlace.position) {
+      const frame = this.#file.frame(
+        this.#file.place(position, footerPlace.position, MAX_MAP_BYTES),
+      );
+      const fail = failAt(this.#file, frame);
+      const fields = decodeMap(frame.object, fail);
+      if (fields['type'] === 'notifications') {
+        blocksEnded = true;
+        for (const item of readNotifications(fields, fail)) this.#notifications.push(item);
+      } else if (fields['type'] !== 'columns' || blocksEnded) {
+        const { type } = fields;
+        const shown = typeof type === 'string' ? cut(type) : show(type);
+        throw fail(`a frame of type ${shown} has no place here`);
+      }
+      position += frameBytes(frame);
+      crcs = addCrc(crcs, frame.crc);
+      this.#advance(frameBytes(frame));
+      if (blocksEnded) continue;
+
+      const columns = readColumns(fields, frame.object, this.#records.length, fail, take);
+      const { count } = columns.block;
+      const attributes = hasAttributes ? readAttributes(fields, count, fail) : undefined;
+      // from here on other bytes are read to where those of the fields are
+      const place = this.#file.place(position, footerPlace.position, MAX_RECORDS_BYTES);
+      if (place.crc !== columns.recordsCrc) {
+        throw failAt(this.#file, place)('these records do not belong to the columns before them');
+      }
+      const lengthAt = frame.position + UINT32_BYTES + columns.lengthOffset;
+      const size = columns.recordsSize;
+      checkBinSize(place.length, size, failAt(this.#file, place));
+      const records = { ...place, count, size, lengthAt };
+      this.#records.push(records);
+      position += frameBytes(place);
+      crcs = addCrc(crcs, place.crc);
+      points += count;
+      yield [attributes ? { ...columns.block, attributes } : columns.block, records];
+    }
+    this.#checkTotals(points, crcs);
+    this.#advance(frameBytes(footerPlace));
+    this.#columnsDone = true;
+  }
+
+  #checkTotals(points: number, crc: number): void {
+    const { footer, footerPlace } = this.#ends;
+    const found = {
+      blocks: this.#records.length,
+      points,
+      notifications: this.#notifications.length,
+      crc,
+    };
+    for (const key of ['blocks', 'points', 'notifications', 'crc'] as const) {
+      if (found[key] !== footer[key]) {
+        throw this.#file.broken(
+          footerPlace.position,
+          `the footer says ${key} ${footer[key]}, the frames before it have ${found[key]}`,
+        );
+      }
+    }
+  }
+
+  #advance(bytes: number): void {
+    this.#bytesRead += bytes;
+    this.#onProgress?.(this.#bytesRead, this.#file.size);
+  }
+}
+
+/** The footer's CRC-32, one frame further. */
+function addCrc(crcs: number, crc: number): number {
+  return crc32(Uint32Array.of(crc), crcs);
+}

@@ -1,0 +1,198 @@
+import { InputError, quote } from '../../model/quote.js';
+import { MAGIC, type SnapshotFormat } from '../snapshot.js';
+import { foreignSeparator, REQUIRED, readHeader } from './csv-header.js';
+import { JsonDocument } from './json-document.js';
+import { RECORD_SEPARATOR } from './lines.js';
+import { BrokenRows, isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
+import { Source } from './source.js';
+
+/** Enough to see where a JSON document has its records, and the first line of most files. */
+const HEAD_BYTES = 64 * 1024;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+const ACCEPTED =
+  'accepted are native snapshots, NDJSON, JSON (an array, or an object with a list "results"), a GeoJSON FeatureCollection, CSV with a header that names id, lat, lon and created_at, MessagePack maps, and Parquet; all but the first and the last may be gzipped';
+
+/** What such a document says of itself, before its list. */
+const FEATURE_COLLECTION = /"type"\s*:\s*"FeatureCollection"/;
+
+/** Tells Excel the separator, which is seen without it. */
+const EXCEL_SEPARATOR = /^"?sep=.?"?$/i;
+
+/** What others begin with, to say what came instead. */
+const OTHERS: readonly (readonly [start: string, name: string])[] = [
+  ['\x1f\x8b', 'gzip data inside gzip data'],
+  ['\xff\xfe', 'UTF-16 text; save it as UTF-8'],
+  ['\xfe\xff', 'UTF-16 text; save it as UTF-8'],
+  ['PK\x03\x04', 'a ZIP archive or a spreadsheet; unpack it or export CSV'],
+  ['\x28\xb5\x2f\xfd', 'Zstandard data; decompress it'],
+  ['BZh', 'bzip2 data; decompress it'],
+  ['\xfd7zXZ', 'xz data; decompress it'],
+  ['PARE', 'an encrypted Parquet file; decrypt it'],
+  ['SQLite format 3', 'an SQLite database'],
+  ['<', 'XML or HTML'],
+];
+
+/**
+ * Finds the format of a snapshot file by its content; its name means nothing.
+ * Throws an InputError that says what was found when it is none, or the file cannot be read.
+ */
+export async function detectFormat(path: string): Promise<SnapshotFormat> {
+  const source = new Source(path);
+  try {
+    const head = await readHead(source);
+    if (head.length === 0) {
+      throw new InputError(`${path}: the file is empty, or has only white space`);
+    }
+    const format = sniff(head);
+    if (format === undefined) {
+      const text = trimStart(withoutBom(head));
+      const hint = headerHint(headerLine(text));
+      throw new InputError(`${path}: begins with ${describe(text)}; ${ACCEPTED}${hint}`);
+    }
+    if (source.gzipped && (format === 'native' || format === 'parquet')) {
+      const name = format === 'native' ? 'native snapshot' : 'Parquet file';
+      throw new InputError(
+        `${path}: a ${name} cannot be read while it is gzipped; gunzip it first`,
+      );
+    }
+    return format;
+  } finally {
+    source.close();
+  }
+}
+
+/** The format of a file that begins with these bytes, no white space before them. */
+export function sniff(head: Uint8Array): SnapshotFormat | undefined {
+  const [first = 0, second] = head;
+  if (MAGIC.every((byte, index) => head[index] === byte)) return 'native';
+  if (Buffer.from(head.subarray(0, 4)).toString('latin1') === 'PAR1') return 'parquet';
+  const isMap = first >> 4 === 0x8 || first === 0xde || first === 0xdf;
+  const isArray = first >> 4 === 0x9 || first === 0xdc || first === 0xdd;
+  // the last is how msgpackr's extension for records begins
+  if (isMap || isArray || (first === 0xd4 && second === 0x72)) return 'msgpack';
+  if (first === 0 || second === 0) return undefined;
+
+  const text = trimStart(withoutBom(head));
+  if (text[0] === 0x5b) return 'json';
+  if (text[0] === 0x7b) return sniffObject(text);
+  if (text[0] === RECORD_SEPARATOR)
+    return trimStart(text.subarray(1))[0] === 0x7b ? 'ndjson' : undefined;
+  return readHeader(headerLine(text))?.missing.length === 0 ? 'csv' : undefined;
+}
+
+/**
+ * Whether an object is all of a file, and has no key that a record must have: an error message,
+ * most likely.
+ */
+function isNoRecord(text: Uint8Array, keys: readonly string[]): boolean {
+  if (keys.length === 0 || [...REQUIRED, 'geometry'].some((key) => keys.includes(key)))
+    return false;
+  return isBlank(text.subarray(firstLine(text).length));
+}
+
+/** The first line without its line end. */
+function headerLine(text: Uint8Array): Uint8Array {
+  const line = firstLine(text);
+  const end = line.findLastIndex((byte) => byte !== LINE_FEED && byte !== CARRIAGE_RETURN) + 1;
+  return line.subarray(0, end);
+}
+
+/** What makes a header of a first line that looks like one. */
+function headerHint(line: Uint8Array): string {
+  if (EXCEL_SEPARATOR.test(textOf(line) ?? '')) {
+    return '; the first line is for Excel only: remove it';
+  }
+  const foreign = foreignSeparator(line);
+  if (foreign !== undefined) {
+    return `; the columns are separated by ${quote(foreign)}: take commas, semicolons or tabs`;
+  }
+  const { names = [], missing = [] } = readHeader(line) ?? {};
+  return names.length < 2 ? '' : `; as a header this one lacks ${missing.join(', ')}`;
+}
+
+/**
+ * Lines of objects or one document? A first line that is a whole object, and no envelope, is
+ * NDJSON. So is one that is broken: a document would be broken too, lines can be reported one by
+ * one.
+ */
+function sniffObject(text: Uint8Array): SnapshotFormat {
+  // with its line end, which nothing inside a text may be
+  const line = readStart(firstLine(text));
+  const { list, members } = line.state === 'open' ? readStart(text).document : line.document;
+  const isOpen = line.state === 'open' && list === undefined;
+  const isCollection = isOpen
+    ? FEATURE_COLLECTION.test(Buffer.from(text).toString('latin1'))
+    : list === 'features' || members['type'] === 'FeatureCollection';
+  if (isCollection) return 'geojson';
+  if (line.state === 'open' || list === 'results') return 'json';
+  return line.state === 'complete' && isNoRecord(text, Object.keys(members)) ? 'json' : 'ndjson';
+}
+
+/** Reads the beginning of a document. */
+function readStart(start: Uint8Array): {
+  readonly document: JsonDocument;
+  readonly state: 'complete' | 'open' | 'broken';
+} {
+  const document = new JsonDocument(() => {});
+  try {
+    document.write(start);
+  } catch (error) {
+    if (error instanceof BrokenRows) return { document, state: 'broken' };
+    throw error;
+  }
+  return { document, state: document.isComplete ? 'complete' : 'open' };
+}
+
+/** The first line and more, up to the longest that a line may be. */
+async function readHead(source: Source): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  let hasLine = false;
+  for await (const chunk of source.chunks()) {
+    const part = size === 0 ? trimStart(chunk) : chunk;
+    if (part.length === 0) continue;
+    parts.push(part);
+    size += part.length;
+    hasLine ||= part.includes(LINE_FEED);
+    if (size >= (hasLine ? HEAD_BYTES : MAX_RAW_BYTES)) break;
+  }
+  return Buffer.concat(parts);
+}
+
+function firstLine(text: Uint8Array): Uint8Array {
+  const end = text.indexOf(LINE_FEED);
+  return end === -1 ? text : text.subarray(0, end + 1);
+}
+
+function trimStart(bytes: Uint8Array): Uint8Array {
+  let start = 0;
+  while (start < bytes.length && isSpace(bytes[start]!)) start++;
+  return bytes.subarray(start);
+}
+
+function describe(head: Uint8Array): string {
+  const start = head.subarray(0, 40);
+  const latin = Buffer.from(start).toString('latin1');
+  const known = OTHERS.find(([text]) => latin.startsWith(text));
+  if (known !== undefined) return known[1];
+  if (start[0] === 0 || start[1] === 0) return 'zero bytes, which may be UTF-16: save it as UTF-8';
+  const line = headerLine(head);
+  const text = textOf(line) === undefined ? undefined : textOf(start);
+  if (text !== undefined) return `the text ${quote(text)}`;
+  // no control characters: text of an older encoding
+  if (line.every((byte) => byte >= 0x20 || isSpace(byte))) {
+    return 'text that is not UTF-8, most likely Latin-1; save it as UTF-8';
+  }
+  return `the bytes ${Buffer.from(start.subarray(0, 8)).toString('hex')}`;
+}
+
+/** UTF-8 as text, without a character that is cut off at the end; undefined for what is none. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
+}

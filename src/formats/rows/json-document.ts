@@ -1,0 +1,239 @@
+import { isUtf8 } from 'node:buffer';
+import { inert } from '../../model/quote.js';
+import { isObject } from '../../model/units.js';
+import { readRendered } from './canonical.js';
+import { BrokenRows, MAX_RAW_BYTES, NOT_UTF8, TOO_LONG } from './row.js';
+
+const BOM = [0xef, 0xbb, 0xbf] as const;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const BRACKET_OPEN = 0x5b;
+const BRACKET_CLOSE = 0x5d;
+const BRACE_CLOSE = 0x7d;
+
+// what a byte is outside of texts; JSON has no others there
+const WRONG = 0;
+const SPACE = 1;
+const PLAIN = 2;
+const OPENING = 3;
+const CLOSING = 4;
+const KINDS = new Uint8Array(256);
+for (const [kind, bytes] of ['', ' \t\r\n', '0123456789+-.eEtrufalsn,:"', '{[', '}]'].entries()) {
+  for (const byte of Buffer.from(bytes)) KINDS[byte] = kind;
+}
+
+/** The list of a JSON document that holds its records. */
+export type ListName = 'array' | 'results' | 'features';
+
+/** The end of what stands before a list of records, with white space of at most some 200 bytes. */
+const LIST_KEY = /[{,]\s*"(results|features)"\s*:\s*$/;
+const LONGEST_LIST_KEY = 256;
+
+/**
+ * Cuts a JSON document into the records of its list: an array, or the member `results` or
+ * `features` of an object. A look at each byte tells texts from brackets and finds where a record
+ * ends; all else `JSON.parse` checks, of each record and of the outline, which is the document
+ * without its records. A record that is too long is passed over without being kept.
+ */
+export class JsonDocument {
+  /** Undefined until the list begins. */
+  list: ListName | undefined;
+  /**
+   * The members of the outermost object, with an empty list of records: those before the list once
+   * it begins, all at the end.
+   */
+  members: Readonly<Record<string, unknown>> = {};
+  /** Records so far, those that are too long among them. */
+  records = 0;
+  /** Bytes of the chunks so far. */
+  bytes = 0;
+  isComplete = false;
+  readonly #onRecord: (value: unknown, isTooLong: boolean) => void;
+  /** Brackets that are open, and how many are where the list's records stand; 0 outside of it. */
+  #depth = 0;
+  #listDepth = 0;
+  #inText = false;
+  #isEscaped = false;
+  /** The record that is open: where it begins, its bytes of the chunks before, and whether it ended. */
+  #start = -1;
+  #parts: Uint8Array[] = [];
+  #size = 0;
+  #hasEnded = false;
+  /** Whether a comma wants a record behind it. */
+  #wantsRecord = false;
+  #outline = Buffer.alloc(LONGEST_LIST_KEY);
+  #outlineSize = 0;
+
+  /**
+   * `onRecord` hears each record of the list, parsed or a `RenderedPoint`, or that it is too long.
+   */
+  constructor(onRecord: (value: unknown, isTooLong: boolean) => void) {
+    this.#onRecord = onRecord;
+  }
+
+  /** Reads the next bytes of the document. Throws {@link BrokenRows} where they are no JSON. */
+  write(chunk: Uint8Array): void {
+    // where the record or the outline goes on
+    let from = 0;
+    for (let i = 0; i < chunk.length; i++) {
+      if (this.#inText) {
+        i = this.#endOfText(chunk, i);
+        if (!this.#inText) this.#hasEnded = this.#depth === this.#listDepth;
+        continue;
+      }
+      const byte = chunk[i]!;
+      const kind = KINDS[byte];
+      if (kind === SPACE) continue;
+      if (kind === PLAIN && byte !== QUOTE && this.#depth > this.#listDepth) continue;
+      if (this.#depth === 0 && !this.isComplete && byte === BOM[this.bytes + i]) {
+        from = i + 1;
+        continue;
+      }
+      const isStray = this.#depth === 0 && (this.isComplete || kind !== OPENING);
+      if (kind === WRONG || isStray) this.#refuse(byte, this.bytes + i);
+      if (this.#depth === this.#listDepth && this.#depth > 0) {
+        if (byte === COMMA || byte === BRACKET_CLOSE) {
+          this.#endRecord(byte, chunk.subarray(from, i), this.bytes + i);
+          from = i;
+          if (byte === COMMA) continue;
+          this.#listDepth = 0;
+        } else if (this.#start >= 0 && this.#hasEnded) this.#refuse(byte, this.bytes + i);
+        else if (byte === BRACE_CLOSE) this.#refuse(byte, this.bytes + i);
+        else if (this.#start < 0) {
+          this.#start = this.bytes + i;
+          this.#hasEnded = false;
+          from = i;
+        }
+      }
+      if (byte === QUOTE) this.#inText = true;
+      else if (kind === OPENING) {
+        this.#depth++;
+        if (byte === BRACKET_OPEN && this.#depth <= 2 && this.#listDepth === 0) {
+          this.#addOutline(chunk.subarray(from, i));
+          from = i;
+          if (this.#startsList(this.bytes + i)) {
+            this.#addOutline(chunk.subarray(i, i + 1));
+            this.#listDepth = this.#depth;
+            this.#readOutline(']}'.slice(0, this.#depth), this.bytes + i + 1);
+          }
+        }
+      } else if (kind === CLOSING) {
+        this.#depth--;
+        this.#hasEnded = this.#depth === this.#listDepth;
+        if (this.#depth === 0) {
+          this.#addOutline(chunk.subarray(from, i + 1));
+          this.isComplete = true;
+          this.#readOutline('', this.bytes + i + 1);
+        }
+      }
+    }
+    if (this.#listDepth === 0 && !this.isComplete) this.#addOutline(chunk.subarray(from));
+    else if (this.#start >= 0) this.#addPart(chunk.subarray(from));
+    this.bytes += chunk.length;
+  }
+
+  /** Reads the outline, which was read to byte `position` of the document; `closing` ends it. */
+  #readOutline(closing: string, position: number): void {
+    const outline = Buffer.concat([
+      this.#outline.subarray(0, this.#outlineSize),
+      Buffer.from(closing),
+    ]);
+    // what stands before the list was read when the list began: a fault stands behind it
+    const value = this.#parse(outline, this.isComplete ? position - this.#outlineSize : 0);
+    if (isObject(value)) this.members = value;
+  }
+
+  /** The place behind the closing quote less one, or the end of the chunk. */
+  #endOfText(chunk: Uint8Array, from: number): number {
+    let i = this.#isEscaped ? from + 1 : from;
+    this.#isEscaped = false;
+    for (; i < chunk.length; i++) {
+      const byte = chunk[i]!;
+      if (byte === QUOTE) {
+        this.#inText = false;
+        return i;
+      }
+      if (byte < 0x20) this.#refuse(byte, this.bytes + i);
+      if (byte === BACKSLASH) i++;
+    }
+    this.#isEscaped = i > chunk.length;
+    return chunk.length;
+  }
+
+  /** Whether the bracket behind the outline so far opens the list of records. */
+  #startsList(position: number): boolean {
+    const size = this.#outlineSize;
+    const before = this.#outline.toString('latin1', Math.max(0, size - LONGEST_LIST_KEY), size);
+    const name = this.#depth === 1 ? 'array' : LIST_KEY.exec(before)?.[1];
+    if (name === undefined) return false;
+    if (this.list !== undefined) {
+      throw this.#broken(position, `it has a second list of records, "${name}"`);
+    }
+    this.list = name as ListName;
+    return true;
+  }
+
+  #addOutline(bytes: Uint8Array): void {
+    const size = this.#outlineSize + bytes.length;
+    if (size > MAX_RAW_BYTES) {
+      throw new BrokenRows(`what it has beside its records ${TOO_LONG.reason}`);
+    }
+    if (size > this.#outline.length) {
+      this.#outline = Buffer.concat([this.#outline], 2 * size);
+    }
+    this.#outline.set(bytes, this.#outlineSize);
+    this.#outlineSize = size;
+  }
+
+  #addPart(part: Uint8Array): void {
+    this.#size += part.length;
+    if (this.#size <= MAX_RAW_BYTES) this.#parts.push(part);
+    else this.#parts = [];
+  }
+
+  /** Ends the record before a comma or the bracket that ends the list, which is at `position`. */
+  #endRecord(separator: number, part: Uint8Array, position: number): void {
+    const start = this.#start;
+    if (start < 0) {
+      if (separator === COMMA || this.#wantsRecord) this.#refuse(separator, position);
+      return;
+    }
+    this.#addPart(part);
+    const isTooLong = this.#size > MAX_RAW_BYTES;
+    const bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#size = 0;
+    const value = isTooLong ? undefined : (readRendered(bytes) ?? this.#parse(bytes, start));
+    this.#start = -1;
+    this.#wantsRecord = separator === COMMA;
+    this.records += 1;
+    this.#onRecord(value, isTooLong);
+  }
+
+  #parse(bytes: Uint8Array, start: number): unknown {
+    if (!isUtf8(bytes)) throw this.#broken(start, `it ${NOT_UTF8}`);
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+    try {
+      return JSON.parse(text);
+    } catch (error) {
+      const { message } = error as Error;
+      // said of most faults, counted in characters
+      const [, place = 0] = /at position (\d+)/.exec(message) ?? [];
+      const at = start + Buffer.byteLength(text.slice(0, Number(place)));
+      throw this.#broken(at, inert(message.replace(/ in JSON at position.*/s, '')));
+    }
+  }
+
+  #refuse(byte: number, position: number): never {
+    const shown =
+      byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : `byte 0x${byte.toString(16)}`;
+    throw this.#broken(position, `Unexpected ${shown}`);
+  }
+
+  #broken(position: number, reason: string): BrokenRows {
+    return new BrokenRows(
+      `broken at byte ${position}, in or behind record ${this.records + 1}: ${reason}`,
+    );
+  }
+}

@@ -1,0 +1,74 @@
+import { show } from '../../model/quote.js';
+import { featureRow, foreignCrs } from './geojson.js';
+import { JsonDocument } from './json-document.js';
+import { BrokenRows, type OnPage, type Row, TOO_LONG } from './row.js';
+
+/** Of a document that holds no records, shown in the error. */
+const SHOWN_BYTES = 200;
+
+/**
+ * The records of one JSON document: an array of them, an object with a list `results` (a page of
+ * the API), or a GeoJSON FeatureCollection. A syntax error breaks the file, as nothing tells where
+ * the next record would begin.
+ */
+export async function* readJson(
+  chunks: AsyncIterable<Uint8Array>,
+  onPage: OnPage = () => {},
+): AsyncGenerator<Row[]> {
+  let rows: Row[] = [];
+  const document = new JsonDocument((value, isTooLong) => {
+    const place = document.records;
+    if (isTooLong) rows.push({ place, problem: TOO_LONG });
+    else rows.push(document.list === 'features' ? featureRow(place, value) : { place, value });
+  });
+  let start = '';
+  for await (const chunk of chunks) {
+    document.write(chunk);
+    const crs = document.list === 'features' ? foreignCrs(document.members['crs']) : undefined;
+    if (crs !== undefined) throw new BrokenRows(`its "crs" ${crs}`);
+    if (document.list === undefined && start.length < SHOWN_BYTES) {
+      start += Buffer.from(chunk.subarray(0, SHOWN_BYTES)).toString();
+    }
+    yield rows;
+    rows = [];
+  }
+  requireRecords(document, start);
+  const page = pageOf(document);
+  if (page !== undefined) onPage(page);
+}
+
+/** Throws unless the document is complete, and one that holds records. */
+function requireRecords(
+  { list, members, records, bytes, isComplete }: JsonDocument,
+  start: string,
+): void {
+  if (!isComplete) {
+    throw new BrokenRows(
+      `the JSON document is cut short: it ends at byte ${bytes}, inside or behind record ${records + 1}`,
+    );
+  }
+  if (list === undefined) {
+    const shown = start.trim().slice(0, SHOWN_BYTES);
+    throw new BrokenRows(
+      `a JSON document must be an array of records, an object with a list "results", or a GeoJSON FeatureCollection with a list "features"; this one is ${shown}`,
+    );
+  }
+  if (list === 'features' && members['type'] !== 'FeatureCollection') {
+    throw new BrokenRows('a list "features" needs a "type" of "FeatureCollection" beside it');
+  }
+}
+
+/** Why the document is a page of a longer list; undefined where it may be all of it. */
+function pageOf({ members, records }: JsonDocument): string | undefined {
+  const next = members['next'] ?? nextLink(members['links']);
+  if (next !== undefined && next !== null) return `it has a next page, ${show(next)}`;
+  const count = members['count'] ?? members['numberMatched'];
+  if (typeof count !== 'number' || count === records) return undefined;
+  return `it says that there are ${count} records, and has ${records}`;
+}
+
+/** The address of the next page as OGC API writes it. */
+function nextLink(links: unknown): unknown {
+  if (!Array.isArray(links)) return undefined;
+  return links.find((link) => link?.rel === 'next')?.href;
+}

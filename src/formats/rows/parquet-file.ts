@@ -1,0 +1,202 @@
+import {
+  type ColumnMetaData,
+  type FileMetaData,
+  parquetMetadata,
+  type SchemaElement,
+} from 'hyparquet';
+import { isRecordKey } from '../../model/point.js';
+import { isObject } from '../../model/units.js';
+import { assignFields, MAX_COLUMNS } from './csv-header.js';
+import { foreignCrs } from './geojson.js';
+import { endOfThrift, type Levels } from './parquet-guard.js';
+import { BrokenRows } from './row.js';
+import type { Source } from './source.js';
+
+/** What stands behind the metadata: their length and the mark. */
+const TAIL_BYTES = 8;
+const MARK = 'PAR1';
+/** Row groups of a file of notes have some 2,000 bytes of metadata each. */
+const MAX_METADATA_BYTES = 16 * 1024 * 1024;
+const MAX_METADATA_VALUES = 2_000_000;
+/** Groups inside of each other; a list in a column takes two. */
+const MAX_DEPTH = 32;
+
+/** A column that is read, and what it becomes. */
+export interface Column {
+  /** The field of a record, or `geometry` where both coordinates come from there. */
+  readonly field: string;
+  /** What the file calls it. */
+  readonly name: string;
+  /** Its place among the columns of each row group. */
+  readonly index: number;
+  /** The root, the groups around the values, and the values. */
+  readonly path: readonly SchemaElement[];
+  readonly levels: Levels;
+}
+
+/** Rows that stand together, each column of them in one piece. */
+export interface RowGroup {
+  readonly rows: number;
+  /** Of all columns, also those that are not read. */
+  readonly chunks: readonly (Chunk | undefined)[];
+}
+
+export interface Chunk {
+  readonly meta: ColumnMetaData;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface ParquetFile {
+  readonly columns: readonly Column[];
+  /** Names of columns that records do not have. */
+  readonly unknown: readonly string[];
+  readonly groups: readonly RowGroup[];
+}
+
+/**
+ * Reads what a Parquet file says of itself. Throws {@link BrokenRows} where it is damaged, or no
+ * list of notes.
+ */
+export async function readParquetFile(source: Source): Promise<ParquetFile> {
+  const end = await readEnd(source);
+  try {
+    const metadata = parquetMetadata(end, { geoparquet: false });
+    const leaves = leavesOf(metadata.schema);
+    const groups = metadata.row_groups.map(({ num_rows, columns: chunks }, index) => {
+      if (chunks.length !== leaves.length) {
+        throw new BrokenRows(`row group ${index + 1} has ${chunks.length} columns`);
+      }
+      return { rows: Number(num_rows), chunks: chunks.map((one) => chunkOf(one, source.size)) };
+    });
+    return { ...chooseColumns(leaves, metadata), groups };
+  } catch (error) {
+    if (error instanceof BrokenRows) throw error;
+    throw new BrokenRows(`its metadata are damaged: ${(error as Error).message}`);
+  }
+}
+
+/** The metadata, which stand at the end of the file, with what stands behind them. */
+async function readEnd(source: Source): Promise<Uint8Array> {
+  const { size } = source;
+  const tail =
+    size < TAIL_BYTES + MARK.length
+      ? undefined
+      : await source.readAt(size - TAIL_BYTES, TAIL_BYTES);
+  if (tail?.subarray(4).toString('latin1') !== MARK) {
+    throw new BrokenRows(`does not end with ${MARK}: the Parquet file is cut short`);
+  }
+  const bytes = tail.readUInt32LE(0);
+  if (bytes > Math.min(size - TAIL_BYTES - MARK.length, MAX_METADATA_BYTES)) {
+    throw new BrokenRows(
+      `announces ${bytes} bytes of metadata, in a file of ${size}; at most ${MAX_METADATA_BYTES} are read`,
+    );
+  }
+  const end = await source.readAt(size - TAIL_BYTES - bytes, bytes + TAIL_BYTES);
+  endOfThrift(end.subarray(0, bytes), 0, MAX_METADATA_VALUES);
+  return new Uint8Array(end);
+}
+
+/** The columns that have values, each with the groups that it is in. */
+function leavesOf(schema: readonly SchemaElement[]): SchemaElement[][] {
+  const leaves: SchemaElement[][] = [];
+  const open: { readonly element: SchemaElement; left: number }[] = [];
+  for (const element of schema) {
+    const parent = open.at(-1);
+    if (parent !== undefined) parent.left--;
+    else if (element !== schema[0]) throw new BrokenRows('its schema has more than one root');
+    const children = element.num_children ?? 0;
+    if (children > 0) open.push({ element, left: children });
+    else leaves.push([...open.map((group) => group.element), element]);
+    if (open.length > MAX_DEPTH) throw new BrokenRows(`its columns are nested ${open.length} deep`);
+    if (leaves.length > MAX_COLUMNS) {
+      throw new BrokenRows(`it has more than ${MAX_COLUMNS} columns, which are not read`);
+    }
+    while (open.at(-1)?.left === 0) open.pop();
+  }
+  if (open.length > 0 || leaves[0]?.length === 1) throw new BrokenRows('its schema is cut short');
+  return leaves;
+}
+
+function chooseColumns(
+  leaves: readonly SchemaElement[][],
+  metadata: FileMetaData,
+): Pick<ParquetFile, 'columns' | 'unknown'> {
+  const names = leaves.map((path) => path[1]!.name);
+  const { names: fields, missing, twice } = assignFields(names);
+  const geometry = geometryOf(leaves, names, metadata);
+  const hasPlace = !missing.includes('lat') && !missing.includes('lon');
+  const lacking = missing.filter((one) => geometry === undefined || !/^l(?:at|on)$/.test(one));
+  if (lacking.length > 0) {
+    throw new BrokenRows(
+      `must have columns id, lat, lon (or a GeoParquet geometry), created_at; it lacks ${lacking.join(', ')}`,
+    );
+  }
+  if (twice !== undefined && isRecordKey(twice)) throw new BrokenRows(`has two columns "${twice}"`);
+  const columns: Column[] = [];
+  const unknown = new Set<string>();
+  for (const [index, path] of leaves.entries()) {
+    const name = names[index]!;
+    const repeated = path.filter((one) => one.repetition_type === 'REPEATED').length;
+    const given = path.slice(1).filter((one) => one.repetition_type !== 'REQUIRED').length;
+    const levels = { repetition: repeated, definition: given };
+    if (index === geometry?.index) {
+      if (hasPlace) continue;
+      if (geometry.crs !== undefined) throw new BrokenRows(`its column "${name}" ${geometry.crs}`);
+      const element = { ...path.at(-1)!, logical_type: { type: 'GEOMETRY' as const } };
+      columns.push({ field: 'geometry', name, index, path: [path[0]!, element], levels });
+    } else if (!isRecordKey(fields[index]!)) {
+      // the box of each geometry, by which others find rows
+      if (name !== 'bbox') unknown.add(name);
+    } else if (repeated > 1 || (repeated === 0 && path.length > 2)) {
+      throw new BrokenRows(`its column "${name}" is nested: neither a value nor a list of values`);
+    } else {
+      columns.push({ field: fields[index]!, name, index, path, levels });
+    }
+  }
+  return { columns, unknown: [...unknown] };
+}
+
+/**
+ * The column that GeoParquet names for points, or that says itself that it has such; with what is
+ * wrong with its coordinates, if so.
+ */
+function geometryOf(
+  leaves: readonly SchemaElement[][],
+  names: readonly string[],
+  { key_value_metadata }: FileMetaData,
+): { readonly index: number; readonly crs: string | undefined } | undefined {
+  const geo = parsed(key_value_metadata?.find(({ key }) => key === 'geo')?.value);
+  const primary = isObject(geo) ? geo['primary_column'] : undefined;
+  const index = leaves.findIndex((path, at) => {
+    const { type, logical_type: logical } = path.at(-1)!;
+    const isGeometry = logical?.type === 'GEOMETRY' || logical?.type === 'GEOGRAPHY';
+    return path.length === 2 && type === 'BYTE_ARRAY' && (isGeometry || names[at] === primary);
+  });
+  if (index === -1) return undefined;
+  const described = isObject(geo) && isObject(geo['columns']) ? geo['columns'][names[index]!] : {};
+  const { encoding = 'WKB', crs } = isObject(described) ? described : {};
+  if (encoding !== 'WKB') return undefined;
+  const id = isObject(crs) && isObject(crs['id']) ? crs['id'] : undefined;
+  const name = id === undefined ? crs : `${id['authority']}:${id['code']}`;
+  return { index, crs: foreignCrs(name && { properties: { name } }) };
+}
+
+function parsed(json: string | undefined): unknown {
+  try {
+    return json === undefined ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the pages of a column stand; undefined for one that cannot be read, as of another file. */
+function chunkOf(
+  { file_path, meta_data: meta }: FileMetaData['row_groups'][number]['columns'][number],
+  size: number,
+): Chunk | undefined {
+  if (meta === undefined || file_path) return undefined;
+  const from = Number(meta.dictionary_page_offset || meta.data_page_offset);
+  const to = from + Number(meta.total_compressed_size);
+  return from >= MARK.length && from <= to && to <= size ? { meta, from, to } : undefined;
+}

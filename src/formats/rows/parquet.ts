@@ -1,0 +1,178 @@
+import type { DecodedArray } from 'hyparquet';
+import { InputError } from '../../model/quote.js';
+import type { Progress } from '../snapshot.js';
+import { type Column, type ParquetFile, type RowGroup, readParquetFile } from './parquet-file.js';
+import { readPages } from './parquet-pages.js';
+import { cellValue, Place, Unreadable } from './parquet-values.js';
+import { BrokenRows, type Row } from './row.js';
+import type { Source } from './source.js';
+
+/** Rows that are handed on at once. */
+const BATCH = 1_024;
+/** What a row counts for at least, in bytes. */
+const ROW_BYTES = 64;
+/** How much longer what a file holds may be than the file. */
+const MAX_EXPANSION = 1_024;
+const FREE_EXPANSION = 64 * 1024 * 1024;
+
+/**
+ * The records of a Parquet or GeoParquet file, some pages of a row group at a time. Columns are
+ * told by their names, as those of CSV are; without latitude and longitude the place is that of
+ * the geometry. A value that cannot be read is a problem of its record, a damaged page breaks the
+ * file. `place` is the number of the record.
+ */
+export async function* readParquet(source: Source, onProgress?: Progress): AsyncGenerator<Row[]> {
+  await source.hash();
+  const file = await readParquetFile(source);
+  const rows = file.groups.reduce((sum, group) => sum + group.rows, 0);
+  const budget = new Budget(source.size);
+  if (rows * ROW_BYTES > budget.left) {
+    throw new BrokenRows(`announces ${rows} rows in ${source.size} bytes`);
+  }
+  let place = 0;
+  for (const [index, group] of file.groups.entries()) {
+    const begun = place;
+    for await (const values of readGroup(source, file, group, budget, index + 1, place)) {
+      place += values.length;
+      yield values;
+    }
+    if (place - begun !== group.rows) {
+      throw new BrokenRows(
+        `row group ${index + 1} has ${place - begun} rows, and announces ${group.rows}`,
+      );
+    }
+    const read = file.columns.map(({ index: at }) => group.chunks[at]?.to ?? 0);
+    onProgress?.(Math.min(Math.max(...read), source.size - 1), source.size);
+  }
+  onProgress?.(source.size, source.size);
+}
+
+/** What may still be uncompressed and repeated, in bytes: a small file may announce terabytes. */
+class Budget {
+  left: number;
+
+  constructor(size: number) {
+    this.left = MAX_EXPANSION * size + FREE_EXPANSION;
+  }
+
+  spend(bytes: number): void {
+    this.left -= bytes;
+    if (this.left < 0) {
+      throw new BrokenRows(`holds more than ${MAX_EXPANSION} times its bytes: damaged, or a trap`);
+    }
+  }
+}
+
+/** The values of a column that were read and not taken yet. */
+class Values {
+  readonly column: Column;
+  readonly #pages: AsyncGenerator<DecodedArray>;
+  /** Groups around a list that may be absent: each has its list in a list. */
+  readonly #wrappers: number;
+  #page: DecodedArray = [];
+  #at = 0;
+
+  constructor(column: Column, pages: AsyncGenerator<DecodedArray>) {
+    this.column = column;
+    this.#pages = pages;
+    const list = column.path.findIndex((one) => one.repetition_type === 'REPEATED');
+    const around = column.path.slice(1, Math.max(list, 1));
+    this.#wrappers = around.filter((one) => one.repetition_type === 'OPTIONAL').length;
+  }
+
+  /** How many there are; none at the end of the group. */
+  async fill(): Promise<number> {
+    while (this.#at === this.#page.length) {
+      const { value, done } = await this.#pages.next();
+      if (done) return 0;
+      this.#page = value;
+      this.#at = 0;
+    }
+    return this.#page.length - this.#at;
+  }
+
+  next(): unknown {
+    let value: unknown = this.#page[this.#at++];
+    if (value === undefined) throw new BrokenRows('refers to a value that its dictionary lacks');
+    for (let i = 0; i < this.#wrappers; i++) value = (value as unknown[])[0] ?? null;
+    return value;
+  }
+}
+
+/** The records of a row group, numbered behind `place`. */
+async function* readGroup(
+  source: Source,
+  { columns, unknown }: ParquetFile,
+  group: RowGroup,
+  budget: Budget,
+  number: number,
+  place: number,
+): AsyncGenerator<Row[]> {
+  let row = place;
+  let now: Column | undefined;
+  const spend = (bytes: number): void => budget.spend(bytes);
+  try {
+    const all = columns.map((column) => {
+      now = column;
+      const chunk = group.chunks[column.index];
+      if (chunk === undefined) throw new BrokenRows('its pages are not in this file');
+      return new Values(column, readPages(source, column, chunk, spend));
+    });
+    for (;;) {
+      let count = BATCH;
+      for (const values of all) {
+        now = values.column;
+        count = Math.min(count, await values.fill());
+      }
+      if (count === 0) break;
+      const rows: Row[] = [];
+      for (let i = 0; i < count; i++) rows.push(readRow(++row, all, unknown, budget));
+      yield rows;
+    }
+    for (const values of all) {
+      now = values.column;
+      if ((await values.fill()) > 0) throw new BrokenRows('has more values than others have');
+    }
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    const column = now === undefined ? '' : `, column "${now.name}"`;
+    throw new BrokenRows(
+      `row group ${number}${column}, at record ${row + 1}: ${(error as Error).message}`,
+    );
+  }
+}
+
+function readRow(
+  place: number,
+  columns: readonly Values[],
+  unknown: readonly string[],
+  budget: Budget,
+): Row {
+  const value: Record<string, unknown> = {};
+  let problem: Row['problem'];
+  let bytes = ROW_BYTES;
+  for (const values of columns) {
+    const { field, levels } = values.column;
+    const one = values.next();
+    if (typeof one === 'string') bytes += one.length;
+    if (one instanceof Unreadable) {
+      problem ??= { field: values.column.name, reason: one.reason };
+    } else if (one instanceof Place) {
+      value['lat'] = one.lat;
+      value['lon'] = one.lon;
+    } else if (levels.repetition > 0 && Array.isArray(one)) {
+      value[field] = one.map((item) => {
+        if (item === undefined) throw new BrokenRows('refers to a value that its dictionary lacks');
+        if (typeof item === 'string') bytes += item.length;
+        if (item instanceof Unreadable) problem ??= { field, reason: item.reason };
+        return item;
+      });
+    } else {
+      value[field] = cellValue(field, one);
+    }
+  }
+  budget.spend(bytes);
+  if (problem !== undefined) return { place, problem };
+  for (const name of unknown) value[name] = undefined;
+  return { place, value };
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Hash } from '../../index/content-hash.js';
+import type { State } from '../../reload/generation.js';
+import type { Page } from '../formats/representation.js';
+import { otherState } from '../request/http-error.js';
+import type { AnswerHead } from './head.js';
+
+/** What conditions are judged by: a state, by its name and by its snapshot alone. */
+export type Named = Pick<State, 'name' | 'snapshot'>;
+
+/** One member of a list of entity tags, with the commas and blanks before it. */
+const MEMBER = /[\t ,]*(W\/)?("[^"]*")[\t ]*(?=,|$)/y;
+/** What a state is named by; entity tags have a hyphen. */
+const NAMES_STATE = /^"[\w.]+"$/;
+
+/**
+ * The answer among `heads` that the client has already, which gets 304; undefined where it needs
+ * one. Throws a 412 HttpError where If-Match asks for another state, and says the state served.
+ * Without heads, as before the answer is made, only what names states is judged.
+ */
+export function judge(
+  { 'if-match': match, 'if-none-match': noneMatch }: IncomingHttpHeaders,
+  state: Named,
+  heads?: readonly AnswerHead[],
+): AnswerHead | undefined {
+  const etags = heads?.map(({ etag }) => etag);
+  if (match !== undefined && !allowsState(match, state, etags)) {
+    throw otherState(match, `"${state.name}"`);
+  }
+  if (noneMatch === undefined) return undefined;
+  return heads?.find(({ etag }) => matchesEtag(noneMatch, etag));
+}
+
+/**
+ * Whether an If-None-Match header names `etag`, a quoted tag, weak or strong. Compares weakly, as
+ * RFC 9110 asks for it here. What follows a malformed member does not count.
+ */
+export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === etag || isAny(ifNoneMatch)) return true;
+  const opaque = etag.startsWith('W/') ? etag.slice(2) : etag;
+  return members(ifNoneMatch).some((member) => member.opaque === opaque);
+}
+
+/**
+ * Whether an If-Match header asks for an answer of this state: it names the state or its snapshot,
+ * with or without quotes, or one of `etags`, or is `*`. Where these are not known any entity tag may
+ * be one. Compares strongly, as RFC 9110 asks for it here.
+ */
+export function allowsState(
+  ifMatch: string,
+  { name, snapshot }: Named,
+  etags?: readonly string[],
+): boolean {
+  const bare = ifMatch.trim();
+  if (bare === '*' || bare === name || bare === snapshot) return true;
+  return members(ifMatch).some(({ isWeak, opaque }) => {
+    if (isWeak) return false;
+    if (opaque === `"${name}"` || opaque === `"${snapshot}"`) return true;
+    return etags === undefined ? !NAMES_STATE.test(opaque) : etags.includes(opaque);
+  });
+}
+
+/** The entity tags of a list, up to one that is malformed. */
+function members(list: string): { readonly isWeak: boolean; readonly opaque: string }[] {
+  const found = [];
+  MEMBER.lastIndex = 0;
+  for (let member = MEMBER.exec(list); member; member = MEMBER.exec(list)) {
+    found.push({ isWeak: member[1] !== undefined, opaque: member[2]! });
+  }
+  return found;
+}
+
+/** Whether the header stands for any answer there is. */
+function isAny(ifNoneMatch: string): boolean {
+  return ifNoneMatch.trim() === '*';
+}
+
+/** The hash of whatever decides about all answers alike, such as settings. */
+export function hashSettings(settings: unknown): Hash {
+  const digest = createHash('sha256').update(JSON.stringify(settings)).digest();
+  return { low: digest.readInt32LE(0), high: digest.readInt32LE(4) };
+}
+
+/**
+ * Hashes text into two integers of 32 bits without a sign, beginning with `seed`. Two texts with
+ * the same hash are as good as impossible by chance. Whoever makes them on purpose deceives only
+ * himself, since a client compares the tags of one address.
+ */
+export function hashText(text: string, seed: Hash): Hash {
+  let { low, high } = seed;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    low = Math.imul(low ^ unit, 0x9e3779b1);
+    high = Math.imul(high ^ unit, 0x5f356495);
+  }
+  return finish(low, high);
+}
+
+/** The hash of what a page holds, besides what its snapshot and its address decide. */
+export function hashPage({ records, list }: Page): Hash {
+  const { low, high } = records.hash();
+  if (list === undefined) return { low, high };
+  const { count, page } = list;
+  return finish(Math.imul(low, 0x9e3779b1) ^ count, Math.imul(high, 0x5f356495) ^ page);
+}
+
+/** Mixes the last that came into all bits. */
+function finish(first: number, second: number): Hash {
+  let [low, high] = [first, second];
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  return { low: low >>> 0, high: high >>> 0 };
+}
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** Two digits for each value of twelve bits: decimal digits would take three times as long. */
+const DIGIT_PAIRS: readonly string[] = [...DIGITS].flatMap((first) =>
+  [...DIGITS].map((second) => first + second),
+);
+
+/** Spells a hash in twelve characters that may stand in an entity tag. */
+export function spellHash({ low, high }: Hash): string {
+  return spell(low) + spell(high);
+}
+
+function spell(bits: number): string {
+  const [first, second] = [DIGIT_PAIRS[bits & 0xfff]!, DIGIT_PAIRS[(bits >>> 12) & 0xfff]!];
+  return first + second + DIGIT_PAIRS[bits >>> 24]!;
+}

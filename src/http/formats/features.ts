@@ -1,0 +1,162 @@
+import {
+  copyBytes,
+  copyMembers,
+  createMemberPlaces,
+  findMembers,
+  type MemberPlaces,
+  memberOf,
+  valueStart,
+} from '../../formats/record-layout.js';
+import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
+import { type WriteRecord, writeBody } from './json-format.js';
+import { selfLink } from './links.js';
+import type { Format, Link, ListFacts } from './representation.js';
+
+/** The media type of GeoJSON. */
+const GEOJSON_TYPE = 'application/geo+json';
+
+/** GeoJSON, as RFC 7946 has it: a list is a FeatureCollection, a point alone a Feature. */
+export const GEOJSON: Format = {
+  name: 'geojson',
+  parameter: 'geojson',
+  mediaType: GEOJSON_TYPE,
+  contentType: GEOJSON_TYPE,
+  headers: [],
+  maxBytes: Number.POSITIVE_INFINITY,
+  encode({ list, records, keys }, exchange) {
+    const before =
+      list === undefined ? '' : beforeFeatures(list, records.count, linksMember(listLinks(list)));
+    const after = list === undefined ? '' : AFTER_FEATURES;
+    const write = createFeatureWriter(keys);
+    return writeBody({ before, after, records, room: FEATURE_ROOM, write }, exchange);
+  },
+};
+
+/** What stands behind the last Feature of a collection. */
+export const AFTER_FEATURES = ']}';
+
+/**
+ * A FeatureCollection of GeoJSON up to its first Feature. `links` are those of {@link linksMember};
+ * `own` are members that only some collections have, with a comma in front.
+ */
+export function beforeFeatures(
+  { count }: ListFacts,
+  returned: number,
+  links: string,
+  own = '',
+): string {
+  const numbers = `"numberMatched":${count},"numberReturned":${returned}`;
+  return `{"type":"FeatureCollection"${own},${numbers},${links},"features":[`;
+}
+
+/** The links of a list to itself and to its neighbours. */
+export function listLinks({ links, base, pairs }: ListFacts): Link[] {
+  const all = [linkTo('self', selfLink(base, pairs))];
+  if (links.next !== null) all.push(linkTo('next', links.next));
+  if (links.previous !== null) all.push(linkTo('prev', links.previous));
+  return all;
+}
+
+/** A member with links, whose addresses are ASCII without quotes or backslashes. */
+export function linksMember(links: readonly Link[]): string {
+  const texts = links.map(
+    ({ rel, type, href }) => `{"rel":"${rel}","type":"${type}","href":"${href}"}`,
+  );
+  return `"links":[${texts.join(',')}]`;
+}
+
+function linkTo(rel: string, href: string): Link {
+  return { rel, type: GEOJSON_TYPE, href };
+}
+
+const ID = memberOf('id');
+const LAT = memberOf('lat');
+const LON = memberOf('lon');
+
+const BEFORE_ID = Buffer.from('{"type":"Feature","id":');
+const BEFORE_PLACE = Buffer.from(',"geometry":{"type":"Point","coordinates":[');
+const BEFORE_PROPERTIES = Buffer.from(']},"properties":{');
+const COMMA = 0x2c;
+const BRACE_CLOSE = 0x7d;
+
+/** Digits of the largest id. */
+const MOST_ID = 16;
+/** Bytes that a Feature may have more than the record that it is made of. */
+export const FEATURE_ROOM: number =
+  BEFORE_ID.length + MOST_ID + BEFORE_PLACE.length + BEFORE_PROPERTIES.length + 8;
+
+/**
+ * Makes what writes records as Features of GeoJSON: the point's id is the Feature's, its place the
+ * geometry, and what it has besides its place, or those of `keys`, the properties. The id is one
+ * of them, since many a program drops that of the Feature. `after` is JSON that stands
+ * behind the properties, with a comma in front; it needs room beside {@link FEATURE_ROOM}. Numbers
+ * and texts are copied as they are written.
+ */
+export function createFeatureWriter(
+  keys: readonly RecordKey[] = RECORD_KEYS,
+  after = '',
+): WriteRecord {
+  const places = createMemberPlaces();
+  const properties = keys.map(memberOf).filter((member) => ![LAT, LON].includes(member));
+  const ending = Buffer.from(`}${after}`);
+  return (record, target, at) => {
+    findMembers(record, places);
+    let end = put(BEFORE_ID, target, at);
+    end = copyBytes(record, valueStart(places, ID), places[2 * ID + 1]!, target, end);
+    end = put(BEFORE_PLACE, target, end);
+    end = copyDegrees(record, places, LON, target, end);
+    target[end++] = COMMA;
+    end = copyDegrees(record, places, LAT, target, end);
+    end = put(BEFORE_PROPERTIES, target, end);
+    end = copyMembers(record, places, properties, target, end);
+    end = put(ending, target, end);
+    target[end] = BRACE_CLOSE;
+    return end + 1;
+  };
+}
+
+/** Copies a coordinate without its quotes: its text is a number of JSON. */
+function copyDegrees(
+  record: Uint8Array,
+  places: MemberPlaces,
+  member: number,
+  target: Uint8Array,
+  at: number,
+): number {
+  const end = places[2 * member + 1]! - 1;
+  return copyBytes(record, valueStart(places, member) + 1, end, target, at);
+}
+
+function put(bytes: Uint8Array, target: Uint8Array, at: number): number {
+  target.set(bytes, at);
+  return at + bytes.length;
+}
+
+/** GeoJSON with the links that OGC API - Features wants. */
+const ITEMS: Format = {
+  ...GEOJSON,
+  sizeParameter: 'limit',
+  // the time when an answer was made is in it
+  isWeak: true,
+  encode({ list, records, keys, related = [] }, exchange) {
+    const own = list === undefined ? [] : listLinks(list);
+    const links = linksMember([...own, ...related]);
+    const inFeature = list === undefined ? `,${links}` : '';
+    const before =
+      list === undefined ? '' : beforeFeatures(list, records.count, links, timeStamp());
+    const after = list === undefined ? '' : AFTER_FEATURES;
+    const room = FEATURE_ROOM + inFeature.length;
+    const write = createFeatureWriter(keys, inFeature);
+    return writeBody({ before, after, records, room, write }, exchange);
+  },
+};
+
+/** The formats of items: clients that ask for JSON get GeoJSON, too. */
+export const ITEMS_FORMATS: readonly Format[] = [
+  ITEMS,
+  { ...ITEMS, parameter: 'json', mediaType: 'application/json' },
+];
+
+function timeStamp(): string {
+  return `,"timeStamp":"${new Date().toISOString()}"`;
+}

@@ -1,0 +1,150 @@
+import {
+  copyMembers,
+  createMemberPlaces,
+  findMembers,
+  memberOf,
+} from '../../formats/record-layout.js';
+import type { RecordKey } from '../../model/point.js';
+import type { Exchange, Format, ListFacts, Page, PageRecords } from './representation.js';
+
+/** Nanoseconds for a byte of a record that is copied and sent. */
+const COPIED = 0.5;
+
+/**
+ * JSON: the records are copied as the bytes they are kept as, and only the words around them
+ * written.
+ */
+export const JSON_FORMAT: Format = {
+  name: 'json',
+  parameter: 'json',
+  mediaType: 'application/json',
+  contentType: 'application/json',
+  headers: [],
+  maxBytes: Number.POSITIVE_INFINITY,
+  encode(page, exchange) {
+    return encodeJson(beforeRecords(page.list), page, afterRecords(page.list), exchange);
+  },
+};
+
+/** A list on one line: without links, which lead to pages that nobody asks for by address. */
+export const LINE_FORMAT: Format = {
+  ...JSON_FORMAT,
+  name: 'line',
+  mediaType: 'application/x-ndjson',
+  contentType: 'application/x-ndjson',
+  encode(page, exchange) {
+    return encodeJson(`{"count":${page.list!.count},"results":[`, page, ']}\n', exchange);
+  },
+};
+
+/** The records of a page with the words around them, which are ASCII. */
+function encodeJson(
+  before: string,
+  { records, keys }: Page,
+  after: string,
+  exchange: Exchange,
+): Buffer<ArrayBuffer> {
+  if (keys !== undefined) {
+    return writeBody({ before, after, records, room: 0, write: createProjection(keys) }, exchange);
+  }
+  exchange.budget.charge(records.size * COPIED);
+  const buffer = exchange.memory.take(before.length + records.size + after.length);
+  buffer.write(before, 0, 'latin1');
+  const end = records.copy(buffer, before.length);
+  buffer.write(after, end, 'latin1');
+  return buffer;
+}
+
+/**
+ * The JSON of a page up to its first record. Links must be ASCII without quotes or backslashes, as
+ * `pageLinks` makes them.
+ */
+export function beforeRecords(list: ListFacts | undefined): string {
+  if (list === undefined) return '';
+  const { next, previous } = list.links;
+  const nextJson = next === null ? 'null' : `"${next}"`;
+  const previousJson = previous === null ? 'null' : `"${previous}"`;
+  return `{"count":${list.count},"next":${nextJson},"previous":${previousJson},"results":[`;
+}
+
+/** The JSON of a page from behind its last record. */
+export function afterRecords(list: ListFacts | undefined): string {
+  return list === undefined ? '' : ']}';
+}
+
+const MEDIA_TYPE = 'application/vnd.oai.openapi+json';
+
+/** The OpenAPI document by the type that links of OGC API - Features give it. */
+export const OPENAPI: Format = ofVersion('3.1', 'openapi');
+/** The same for who reads version 3.0 alone, such as GDAL and OWSLib. */
+export const OPENAPI_30: Format = ofVersion('3.0', 'openapi30');
+
+function ofVersion(version: string, name: string): Format {
+  const mediaType = `${MEDIA_TYPE};version=${version}`;
+  return { ...JSON_FORMAT, name, parameter: name, mediaType, contentType: mediaType };
+}
+
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+
+/** Writes a record with some of its keys to `target` from `at` on; returns where it ends. */
+export type WriteRecord = (record: Uint8Array, target: Uint8Array, at: number) => number;
+
+/** Makes what writes records with these keys and no others; none is longer than it was. */
+export function createProjection(keys: readonly RecordKey[]): WriteRecord {
+  const places = createMemberPlaces();
+  const members = keys.map(memberOf);
+  return (record, target, at) => {
+    findMembers(record, places);
+    target[at] = BRACE_OPEN;
+    const end = copyMembers(record, places, members, target, at + 1);
+    target[end] = BRACE_CLOSE;
+    return end + 1;
+  };
+}
+
+/** The records of a page with the keys that were asked for; they stay valid. */
+export function shownRecords({ records, keys }: Page): readonly Uint8Array[] {
+  const all = Array.from({ length: records.count }, (_, index) => records.at(index));
+  if (keys === undefined) return all;
+  const project = createProjection(keys);
+  return all.map((record) => {
+    const projected = Buffer.allocUnsafe(record.length);
+    return projected.subarray(0, project(record, projected, 0));
+  });
+}
+
+const COMMA = 0x2c;
+/** Nanoseconds for a byte of a record that is written. */
+const BYTE = 4;
+
+/** A body whose records are not copied as they are kept. */
+export interface RewrittenBody {
+  /** What stands around the records, in ASCII. */
+  readonly before: string;
+  readonly after: string;
+  readonly records: PageRecords;
+  /** Bytes that a record may need more than it has. */
+  readonly room: number;
+  /** Writes a record to `target` from `at` on; returns where it ends. */
+  readonly write: (record: Uint8Array, target: Uint8Array, at: number) => number;
+}
+
+/** Writes a body. */
+export function writeBody(
+  { before, after, records, room, write }: RewrittenBody,
+  { memory, budget }: Pick<Exchange, 'memory' | 'budget'>,
+): Buffer<ArrayBuffer> {
+  budget.expect(records.size * BYTE);
+  const size = before.length + records.size + records.count * room + after.length;
+  const buffer = memory.take(size);
+  let end = buffer.write(before, 'latin1');
+  for (let i = 0; i < records.count; i++) {
+    if (i > 0) buffer[end++] = COMMA;
+    const record = records.at(i);
+    budget.charge(record.length * BYTE);
+    end = write(record, buffer, end);
+  }
+  end += buffer.write(after, end, 'latin1');
+  return buffer.subarray(0, end);
+}

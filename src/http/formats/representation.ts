@@ -1,0 +1,127 @@
+import type { Hash } from '../../index/content-hash.js';
+import type { Budget } from '../../model/budget.js';
+import type { RecordKey } from '../../model/point.js';
+import type { Pair } from '../request/query-string.js';
+import type { PageLinks } from './links.js';
+
+/** What an address answers with, before it has a form. */
+export interface Page {
+  /** Names the page to people. */
+  readonly title: string;
+  /** What a list says around its records; undefined where one record stands alone. */
+  readonly list: ListFacts | undefined;
+  readonly records: PageRecords;
+  /** The keys that records shall have, where not all; `records` have all of them. */
+  readonly keys?: readonly RecordKey[] | undefined;
+  /** Links to other addresses, for formats that name such; in ASCII. */
+  readonly related?: readonly Link[];
+  /** Values that records have, for people to choose from; absent where nothing is filtered by them. */
+  readonly offered?: () => Offered;
+  /** Whether the page would have more for whoever sends a token. */
+  readonly needsToken?: boolean;
+  /** What finding the records took; undefined where nothing was searched. */
+  readonly work?: QueryWork | undefined;
+}
+
+/** Frequent values of records, by the parameter that asks for them. */
+export type Offered = Readonly<Record<string, readonly string[]>>;
+
+/** What a query took. */
+export interface QueryWork {
+  /** Rows that were looked at one by one. */
+  readonly looks: number;
+  /** The form that the matches had, and the way in which the page was taken from them. */
+  readonly form: string;
+  readonly accessPath: string;
+}
+
+/** A link as GeoJSON and OGC API have it. */
+export interface Link {
+  readonly rel: string;
+  /** The media type of what it leads to. */
+  readonly type: string;
+  readonly href: string;
+}
+
+/** What a list says around the records of a page. */
+export interface ListFacts {
+  /** Matches on all pages. */
+  readonly count: number;
+  readonly links: PageLinks;
+  /** The address that was asked: scheme, authority and path, and the parameters. */
+  readonly base: string;
+  readonly pairs: readonly Pair[];
+  /** The number of this page, from 1, and of the last one. */
+  readonly page: number;
+  readonly pageCount: number;
+}
+
+/** The records of a page, each as JSON in UTF-8. */
+export interface PageRecords {
+  readonly count: number;
+  /** Bytes of all records with a comma between each two. */
+  readonly size: number;
+  /** Bytes of the longest record. */
+  longest(): number;
+  /** Tells these records from all others of the same snapshot; only before another page is made. */
+  hash(): Hash;
+  /** The bytes of record `index`; stays valid, and must not be written to. */
+  at(index: number): Uint8Array;
+  /** Copies all records to `target` from `at` on, with the commas; returns where they end. */
+  copy(target: Uint8Array, at: number): number;
+}
+
+/** Memory for bodies, which is used again where that is possible. */
+export interface BodyMemory {
+  /** Memory of so many bytes, whatever is in it. */
+  take(bytes: number): Buffer<ArrayBuffer>;
+  /** Gives back what {@link take} returned, when nothing will read it any more. */
+  give(buffer: Buffer<ArrayBuffer>): void;
+}
+
+/** Memory that is not used again. */
+export const FRESH_MEMORY: BodyMemory = { take: Buffer.allocUnsafeSlow, give: () => {} };
+
+/** What a format may need to know of the request and its answer. */
+export interface Exchange {
+  /** The request's path and query. */
+  readonly target: string;
+  /** Names the snapshot that the page is of. */
+  readonly snapshot: string;
+  /** Headers that all answers of this address and format have, names and values in turn. */
+  readonly headers: readonly string[];
+  readonly memory: BodyMemory;
+  /** What the body may cost. */
+  readonly budget: Budget;
+}
+
+/** A representation of pages. A new one is a file in this folder and a row of {@link FORMATS}. */
+export interface Format {
+  /** In entity tags and metrics: letters and digits. */
+  readonly name: string;
+  /** Value of the `format` parameter that asks for it. */
+  readonly parameter: string;
+  /** What an Accept header asks for it by. */
+  readonly mediaType: string;
+  readonly contentType: string;
+  /** Headers of its own, names and values in turn. */
+  readonly headers: readonly string[];
+  /**
+   * The most that the records of a page may have as JSON, in bytes; what the service allows may be
+   * less.
+   */
+  readonly maxBytes: number;
+  /** Whether an answer is named by its body, not by what it was made from. */
+  readonly isNamedByBody?: boolean;
+  /** Whether answers say how long they took, in a header, even where nobody asks. */
+  readonly isTimed?: boolean;
+  /** Whether two answers with the same meaning may differ in their bytes, such as in a time. */
+  readonly isWeak?: boolean;
+  /** The parameter that says how many records a page has; `page_size` where absent. */
+  readonly sizeParameter?: string;
+  /**
+   * The body, in memory that is taken from that of the exchange and given back by the caller.
+   * Charges the budget of the exchange. Absent where there are no pages, such as of tiles.
+   */
+  encode?(page: Page, exchange: Exchange): Buffer<ArrayBuffer>;
+}

@@ -1,0 +1,300 @@
+import { STATUS_CODES } from 'node:http';
+import { Budget } from '../../model/budget.js';
+import { pageLinker, queryString } from '../formats/links.js';
+import {
+  type BodyMemory,
+  FRESH_MEMORY,
+  type ListFacts,
+  type Offered,
+} from '../formats/representation.js';
+import { CHANGES_PATH, EXPORT_PATH } from '../request/addresses.js';
+import { FILTER_PARAMETERS } from '../request/filters.js';
+import { EXPORT_PARAMETERS } from '../request/list-parameters.js';
+import type { Offer } from '../request/negotiation.js';
+import { pathOf, queryOf } from '../request/origin.js';
+import type { Parameter } from '../request/parameter.js';
+import { type Pair, parseQueryString } from '../request/query-string.js';
+import { recordTable } from './columns.js';
+import { filters, labelOf, type Problems } from './filter-form.js';
+import { Html, html, type KeyLink, NOTHING, readableJson } from './html.js';
+import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
+import { pageFoot, pageHead, type Site, type Subject } from './site.js';
+
+/** What a page shows: an answer and the request for it. */
+export interface Shown {
+  readonly title: string;
+  readonly method: string;
+  /** The request's path and query. */
+  readonly target: string;
+  readonly status: number;
+  /** Headers of the answer, names and values in turn; an empty value is not known yet. */
+  readonly headers: readonly string[];
+  readonly list: ListFacts | undefined;
+  /** The JSON of each record, or of what else the answer says. */
+  readonly records: readonly Uint8Array[];
+  /** Other representations of the same. */
+  readonly alternatives: readonly Offer[];
+  /** What was wrong with the request, by parameter or field; of the whole by `detail`. */
+  readonly problems?: Problems;
+  /** Address of the record that a form has made. */
+  readonly made?: string;
+  /** What a form posted. */
+  readonly posted?: Posted;
+  /** Values that records have, by the parameter that they can be asked for with. */
+  readonly offered?: (() => Offered) | undefined;
+  /** Whether there would be more for whoever sends a token. */
+  readonly needsToken?: boolean;
+  /** Names the snapshot that an answer is made from; undefined of errors and of what was posted. */
+  readonly snapshot?: string;
+}
+
+/** Place for how the answer was found, which its headers say. */
+const TIMING = html`<p id="timing"></p>`;
+/** Nanoseconds for a byte of a record that is written, and for one that is in the table, too. */
+const BYTE = 15;
+const BYTE_IN_TABLE = 10;
+const EXPORTED: ReadonlySet<string> = new Set(EXPORT_PARAMETERS.map(({ name }) => name));
+const FILTERS: ReadonlySet<string> = new Set(FILTER_PARAMETERS.map(({ name }) => name));
+
+/** Makes a page within a budget. */
+export function renderPage(
+  site: Site,
+  subject: Subject,
+  shown: Shown,
+  memory: BodyMemory = FRESH_MEMORY,
+  budget: Budget = new Budget(),
+): Buffer<ArrayBuffer> {
+  const { target, title, list, records, problems = {}, posted } = shown;
+  const path = ownPath(site, target);
+  const pairs = parseQueryString(queryOf(target));
+  const hasTable = subject.columns.length > 0 && records.length > 0 && shown.status < 300;
+  const cost = hasTable ? BYTE + BYTE_IN_TABLE : BYTE;
+  budget.expect(records.reduce((sum, { length }) => sum + length, 0) * cost);
+  const parts: Html[] = [];
+  const isPost = shown.method === 'POST';
+  const hasMap = subject.tiles !== undefined && list !== undefined;
+  const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
+  const styles = hasMap ? ['page.css', 'map.css'] : ['page.css'];
+  parts.push(pageHead(site, title, subject.crumbs, target, styles, scripts));
+  parts.push(introduction(subject, shown));
+  if (!isPost && subject.parameters.length > 0) {
+    parts.push(filters(path, subject, pairs, problems, shown.offered?.() ?? {}));
+  }
+  if (list !== undefined) parts.push(listHead(path, pairs, list));
+  parts.push(html`<div class="${hasMap && hasTable ? 'split' : 'whole'}">\n`);
+  if (hasMap) parts.push(mapPlace(site, subject.tiles!, path, pairs));
+  if (hasTable) {
+    const note = ({ length }: Uint8Array): void => budget.charge(length * BYTE_IN_TABLE);
+    parts.push(...recordTable(subject.columns, records, site, note));
+  }
+  parts.push(html`</div>\n`);
+  if (list !== undefined) {
+    parts.push(paging(path, pairs, list, 'Pages, again'));
+    if (list.count > 0) parts.push(exportLinks(site, subject, pairs));
+  }
+  if (subject.posts !== undefined && (isPost || shown.status < 300)) {
+    parts.push(
+      postForm(site.prefix + subject.posts, site, nameOf(shown), posted, isPost ? problems : {}),
+    );
+  }
+  parts.push(exchangeHead(path, pairs, shown, subject, !hasTable && !hasMap));
+  parts.push(...jsonParts(list, records, subject.links, budget));
+  parts.push(html`</pre></details>\n`);
+  parts.push(pageFoot(shown.snapshot === undefined ? NOTHING : TIMING));
+  const body = memory.take(parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0));
+  let end = 0;
+  for (const { text } of parts) end += body.write(text, end);
+  return body;
+}
+
+/**
+ * What forms say of the page that they stand on, so that a form which is sent twice can be told from
+ * two: how many points of which snapshot the page is of, the point that was made, or what the
+ * refused form said.
+ */
+function nameOf({ posted, made, snapshot, list }: Shown): string | undefined {
+  return posted?.[PAGE_FIELD] ?? made ?? (snapshot && `${snapshot} ${list?.count ?? ''}`);
+}
+
+/** The path of the page itself; behind two slashes or the like browsers would see another host. */
+function ownPath({ prefix }: Site, target: string): string {
+  const path = prefix + pathOf(target);
+  return /^\/[/\\]/.test(path) ? `/.${path}` : path;
+}
+
+function introduction(subject: Subject, shown: Shown): Html {
+  const { status, problems } = shown;
+  if (status >= 400)
+    return problem(problems ?? {}, shown.method === 'POST' ? [] : subject.parameters);
+  if (shown.made !== undefined) {
+    return html`<p role="status">The point is stored. <a href="${shown.made}">Open it</a>, or add another.</p>`;
+  }
+  return html`<p>${subject.description}</p>\n${shown.needsToken && tokenHelp(shown.list)}`;
+}
+
+/** How to ask for what belongs to a user: a browser sends no token by itself. */
+function tokenHelp(list: ListFacts | undefined): Html {
+  return html`<p>No token came with this request: there is nothing to show but to the user of one. Send it as a header:</p>
+<pre tabindex="0">curl -H 'Authorization: Token …' '${list?.base}'</pre>
+`;
+}
+
+/** What is wrong; of a field that has its own place in a form only where that is. */
+function problem(problems: Problems, parameters: readonly Parameter[]): Html {
+  const texts = Object.entries(problems).flatMap(([name, all]) => {
+    if (name === 'detail') return all.map((text) => html`<li><bdi>${text}</bdi></li>`);
+    if (parameters.some((one) => one.name === name)) {
+      return [html`<li>See what is wrong with <a href="#f-${name}">${labelOf(name)}</a>.</li>`];
+    }
+    return all.map((text) => html`<li><code>${name}</code>: <bdi>${text}</bdi></li>`);
+  });
+  return html`<div role="alert"><ul class="error">${texts}</ul></div>\n`;
+}
+
+/** The place that the map's script fills. */
+function mapPlace(site: Site, tiles: string, path: string, pairs: readonly Pair[]): Html {
+  const { assets, prefix, tileUrl, hasImages, posting } = site;
+  const filtering = queryString(pairs.filter(({ name }) => FILTERS.has(name)));
+  const others = pairs.filter(({ name }) => name !== 'format');
+  const points = `${path}?${queryString([...others, { name: 'format', value: 'json' }])}`;
+  const changes = queryString([
+    ...pairs.filter(({ name }) => FILTERS.has(name)),
+    { name: 'fields', value: 'id' },
+  ]);
+  const file = (name: string): string => assets.named(name).url;
+  return html`<div id="map" data-tiles="${prefix}${tiles}${filtering !== '' && `?${filtering}`}" data-points="${points}"${posting !== 'nobody' && html` data-changes="${prefix}${CHANGES_PATH}?${changes}"`} data-prefix="${prefix}" data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${hasImages && html` data-images`}${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}><noscript><p>The map needs JavaScript.</p></noscript></div>
+`;
+}
+
+function listHead(path: string, pairs: readonly Pair[], list: ListFacts): Html {
+  const { count, page, pageCount } = list;
+  const matches = `${count.toLocaleString('en')} ${count === 1 ? 'match' : 'matches'}`;
+  const place = `page ${page.toLocaleString('en')} of ${pageCount.toLocaleString('en')}`;
+  return html`<div class="found"><h2 id="results">${matches}${pageCount > 1 && `, ${place}`}</h2>
+${paging(path, pairs, list, 'Pages')}</div>
+`;
+}
+
+/** Links to all matches as a file, a link a format. */
+function exportLinks({ prefix }: Site, { exports }: Subject, pairs: readonly Pair[]): Html {
+  if (exports.length === 0) return NOTHING;
+  const query = queryString(pairs.filter(({ name }) => EXPORTED.has(name)));
+  const links = exports.map((name) => {
+    const path = prefix + EXPORT_PATH.replace(':format', name);
+    return html` <a href="${query === '' ? path : `${path}?${query}`}" download>${name}</a>`;
+  });
+  return html`<p>All matches as a file:${links}</p>\n`;
+}
+
+/** The address in other representations, and what else it can be asked. */
+function actions(path: string, pairs: readonly Pair[], shown: Shown, subject: Subject): Html {
+  const others = pairs.filter(({ name }) => name !== 'format');
+  const link = (format: string): string =>
+    `${path}?${queryString([...others, { name: 'format', value: format }])}`;
+  const own = pairs.length === 0 ? path : `${path}?${queryString(pairs)}`;
+  return html`<div class="actions"><a class="button" href="${own}">GET</a>
+${shown.alternatives.map(
+  ({ parameter, mediaType }) =>
+    html`<a class="button" href="${link(parameter)}" type="${mediaType}">${parameter}</a>\n`,
+)}${
+  subject.options !== undefined &&
+  html`<details class="options"><summary class="button">OPTIONS</summary>
+<pre tabindex="0">${JSON.stringify(subject.options, null, 2)}</pre></details>
+`
+}</div>
+`;
+}
+
+/** The request and the head of its answer, as programs see them; open where nothing else is shown. */
+function exchangeHead(
+  path: string,
+  pairs: readonly Pair[],
+  shown: Shown,
+  subject: Subject,
+  isOpen: boolean,
+): Html {
+  const { method, target, status, headers } = shown;
+  const lines: Html[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    // the length of the answer is not known before the answer is made
+    if (headers[i + 1] === '') continue;
+    lines.push(html`<b>${headers[i]}:</b> ${headers[i + 1]}\n`);
+  }
+  return html`<details class="box" id="exchange"${isOpen && html` open`}>
+<summary>Request and answer, as programs see them</summary>
+${actions(path, pairs, shown, subject)}
+<pre class="request" tabindex="0"><b>${method}</b> ${target}</pre>
+<pre class="json" tabindex="0"><b>HTTP ${status} ${STATUS_CODES[status] ?? ''}</b>
+${lines}
+`;
+}
+
+/** The links of a list are its own; they are ASCII and begin with its origin. */
+const LIST_LINKS: readonly KeyLink[] = ['next', 'previous'].map((key) => ({
+  key,
+  href: (value) => (/^https?:\/\//.test(String(value)) ? String(value) : undefined),
+}));
+
+function jsonParts(
+  list: ListFacts | undefined,
+  records: readonly Uint8Array[],
+  links: readonly KeyLink[],
+  budget: Budget,
+): Html[] {
+  const indent = list === undefined ? '' : '    ';
+  const shown = records.map((record, index) => {
+    budget.charge(record.length * BYTE);
+    const before = list === undefined ? '' : `${index > 0 ? ',' : ''}\n${indent}`;
+    return html`${before}${readableJson(textOf(record), links, indent)}`;
+  });
+  if (list === undefined) return shown;
+  return [envelopeStart(list), ...shown, html`${records.length > 0 && '\n  '}]\n}`];
+}
+
+/** The JSON of a list up to its first record. */
+function envelopeStart({ count, links: { next, previous } }: ListFacts): Html {
+  const { text } = readableJson(JSON.stringify({ count, next, previous }), LIST_LINKS);
+  return html`${new Html(text.slice(0, -'\n}'.length))},\n  <b>"results"</b>: [`;
+}
+
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString();
+}
+
+/** Pages that are linked on each side of the one that is shown. */
+const NEIGHBOURS = 2;
+
+/**
+ * Links to the neighbours of a page, to some pages by their number, to the first and to the last.
+ */
+export function paging(path: string, pairs: readonly Pair[], list: ListFacts, label: string): Html {
+  const { page, pageCount, links } = list;
+  if (pageCount <= 1) return NOTHING;
+  const link = pageLinker(path, pairs);
+  const numbers = numbersOf(page, pageCount).map((number, i, all) => {
+    const gap = i > 0 && number > all[i - 1]! + 1 && html`<li aria-hidden="true">…</li>`;
+    if (number === page) {
+      return html`${gap}<li><a aria-current="page" href="${link(number)}">${number}</a></li>`;
+    }
+    return html`${gap}<li><a href="${link(number)}" aria-label="Page ${number}">${number}</a></li>`;
+  });
+  return html`<nav class="paging" aria-label="${label}"><ul>
+<li>${step('prev', '← Previous', links.previous)}</li>
+${numbers}
+<li>${step('next', 'Next →', links.next)}</li>
+</ul></nav>
+`;
+}
+
+function step(rel: string, label: string, href: string | null): Html {
+  if (href === null) return html`<span class="off">${label}</span>`;
+  return html`<a rel="${rel}" href="${href}">${label}</a>`;
+}
+
+function numbersOf(page: number, pageCount: number): number[] {
+  const numbers = new Set([1, pageCount]);
+  for (let number = page - NEIGHBOURS; number <= page + NEIGHBOURS; number++) {
+    if (number >= 1 && number <= pageCount) numbers.add(number);
+  }
+  return [...numbers].sort((a, b) => a - b);
+}

@@ -1,0 +1,171 @@
+import { cut } from '../../model/quote.js';
+
+/** The body of every error: one text, or texts by parameter or field. */
+export type ErrorBody = { readonly detail: string } | Readonly<Record<string, readonly string[]>>;
+
+/** A request that is answered with an error. */
+export class HttpError extends Error {
+  override readonly name: string = 'HttpError';
+  readonly status: number;
+  readonly body: ErrorBody;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, body: ErrorBody, headers: Readonly<Record<string, string>> = {}) {
+    super(`${status} ${JSON.stringify(body)}`);
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+/** Seconds after which a client that was turned away may try again. */
+export const RETRY_AFTER = '1';
+/** The same where something takes longer to end. */
+const RETRY_AFTER_LONG = '10';
+
+/** A form of a page whose fields cannot be used. */
+export class RefusedForm extends HttpError {
+  override readonly name = 'RefusedForm';
+  /** What was posted, by the name of a field. */
+  readonly posted: Readonly<Record<string, string>>;
+
+  constructor({ status, body, headers }: HttpError, posted: Readonly<Record<string, string>>) {
+    super(status, body, headers);
+    this.posted = posted;
+  }
+}
+
+/** There is nothing at this address. */
+export class NotFound extends HttpError {
+  override readonly name = 'NotFound';
+
+  constructor(detail = 'Not found.') {
+    super(404, { detail });
+  }
+}
+
+/** What is wrong with one parameter. */
+export interface ParameterProblem {
+  readonly parameter: string;
+  readonly text: string;
+}
+
+/** The parameters that cannot be used, all of them at once. */
+export class ParameterErrors extends HttpError {
+  override readonly name = 'ParameterErrors';
+
+  constructor(problems: readonly ParameterProblem[]) {
+    // names of clients may be those of every object, such as `constructor`
+    const texts = new Map<string, string[]>();
+    for (const { parameter, text } of problems) {
+      texts.set(parameter, [...(texts.get(parameter) ?? []), text]);
+    }
+    super(400, Object.fromEntries(texts));
+  }
+}
+
+/** What a page that is too large is refused by. */
+export interface PageSizes {
+  /** Records of the page. */
+  readonly count: number;
+  /** Bytes of these records, of the longest of them, and what a page may have at most. */
+  readonly size: number;
+  readonly longest: number;
+  readonly limit: number;
+}
+
+/**
+ * The error of a page whose records have more bytes than a page may have; the longest record fits
+ * one.
+ */
+export function pageTooLarge(
+  { count, size, longest, limit }: PageSizes,
+  parameter = 'page_size',
+): ParameterErrors {
+  // a comma stands between two records
+  const fitting = Math.floor((limit + 1) / (longest + 1));
+  const text = `The ${count} records of this page have ${size} bytes, and a page may have ${limit}. Expected a smaller ${parameter}: any ${fitting} of these records fit. Example: ${parameter}=${fitting}`;
+  return new ParameterErrors([{ parameter, text }]);
+}
+
+/** The error of a page that does not exist, be it past the end or no number at all. */
+export function invalidPage(): NotFound {
+  return new NotFound('Invalid page.');
+}
+
+/** The error when an If-Match header asks for a state that is not the one served. */
+export function otherState(ifMatch: string, state: string): HttpError {
+  const detail = `The data has changed: If-Match asks for ${cut(ifMatch)}, and the state served is ${state}. Begin again with the first page.`;
+  return new HttpError(412, { detail }, { 'Waypost-Snapshot': state });
+}
+
+/** The error when a question takes longer than anybody waits. */
+export function tookTooLong(): HttpError {
+  const detail = 'The answer took too long; try again in a moment, or ask for less.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}
+
+/** The error of a question whose thread has died. */
+export function threadDied(): HttpError {
+  const detail = 'The answer could not be made; ask for less.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}
+
+/** The error when more queries wait that take long than will be worked on. */
+export function tooManyQueries(): HttpError {
+  const detail = 'Too many queries are waiting that take long; try again in a moment.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}
+
+/** The error when as many exports are under way as may be. */
+export function tooManyExports(most: number): HttpError {
+  const detail = `${most} exports are under way already; try again in a while.`;
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER_LONG });
+}
+
+/** The error of a stream when as many are open as may be. */
+export function tooManyStreams(most: number): HttpError {
+  const detail = `${most} streams are open already; try again in a while.`;
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER_LONG });
+}
+
+/** The error of an export whose points are kept no longer. */
+export function exportEnded(): HttpError {
+  const detail = 'The export was ended: its points were replaced too often meanwhile.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}
+
+/** The error while a thread is too far behind to take requests on. */
+export function overloaded(): HttpError {
+  const detail = 'The service is overloaded; try again in a moment.';
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}
+
+/** The error when the service itself is at fault. */
+export function internalError(): HttpError {
+  return new HttpError(500, { detail: 'Internal server error.' });
+}
+
+/** The error for a method that an address does not take. */
+export function wrongMethod(method: string, allow: string): HttpError {
+  return new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
+}
+
+/** The error of a post without a token, where one is needed. */
+export function credentialsMissing(): HttpError {
+  const detail = 'Authentication credentials were not provided.';
+  return new HttpError(401, { detail }, { 'WWW-Authenticate': 'Token' });
+}
+
+/** The error of a post whose key has named another point. */
+export function keyReused(): HttpError {
+  const detail =
+    'The Idempotency-Key was used for another point in the last 24 hours. Expected the same body again, or another key.';
+  return new HttpError(422, { detail });
+}
+
+/** The error of a post that could not be stored. */
+export function unavailable(reason: string): HttpError {
+  const detail = `The point was not stored: ${reason}. Try again in a moment.`;
+  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+}

@@ -1,0 +1,211 @@
+import type { RecordKey } from '../../model/point.js';
+import type { Filters, TimeWindow } from '../../model/query.js';
+import { cut, quote } from '../../model/quote.js';
+import type { TimeZone } from '../../model/time-zone.js';
+import { parseQueryTime } from '../../model/timestamp.js';
+import type { Microseconds } from '../../model/units.js';
+import { FILTER_PARAMETERS, parseFilters } from './filters.js';
+import { ParameterErrors, type ParameterProblem } from './http-error.js';
+import {
+  FIELDS_PARAMETER,
+  type Parameter,
+  parseDecimals,
+  parseRecordKeys,
+  readParameter,
+  refusal,
+  wholeFrom,
+} from './parameter.js';
+import type { Pair } from './query-string.js';
+
+/** What is asked of the items of the collection. */
+export interface ItemsQuery {
+  readonly filters: Filters;
+  /** Ids on the page are above this one. */
+  readonly after: number;
+  readonly limit: number;
+  /** The keys that properties shall have; undefined for all. */
+  readonly keys: readonly RecordKey[] | undefined;
+}
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+/** Parameters without use that an answer tells: an address has room for thousands of them. */
+const MOST_TOLD = 10;
+/** The parameter of the links from page to page. */
+export const AFTER = 'after';
+
+/** The formats by the two names that clients use. */
+const FORMATS: readonly Parameter[] = ['f', 'format'].map((name) => ({
+  name,
+  accepts: 'json or geojson, which are the same here',
+  example: 'json',
+  schema: { enum: ['json', 'geojson'] },
+}));
+
+/** What the documents of OGC API - Features take. */
+export const OGC_PARAMETERS: readonly Parameter[] = FORMATS.map((one) => ({
+  ...one,
+  accepts: 'json',
+  schema: { enum: ['json'] },
+}));
+
+/** The filters that the links to the items keep, but for the box: clients give one of their own. */
+const KEPT_PARAMETERS = FILTER_PARAMETERS.filter(({ name }) => name !== 'bbox');
+
+/** What the documents that lead to the items take. */
+export const LEADING_PARAMETERS: readonly Parameter[] = [...KEPT_PARAMETERS, ...OGC_PARAMETERS];
+
+/** The parameters of an item. */
+export const ITEM_PARAMETERS: readonly Parameter[] = [FIELDS_PARAMETER, ...FORMATS];
+
+/** The standard's boxes may have heights. */
+const BOX: Parameter = {
+  name: 'bbox',
+  accepts:
+    'left,bottom,right,top in decimal degrees, or left,bottom,lowest,right,top,highest, whose heights are ignored; bottom not above top; left greater than right crosses the antimeridian',
+  example: '24.94,60.16,24.96,60.18',
+  schema: {
+    type: 'array',
+    items: { type: 'number' },
+    oneOf: [4, 6].map((count) => ({ minItems: count, maxItems: count })),
+  },
+};
+
+/** The parameters of the items; all are optional, and an empty one counts as absent. */
+export const ITEMS_PARAMETERS: readonly Parameter[] = [
+  ...FILTER_PARAMETERS.map((one) => (one.name === 'bbox' ? BOX : one)),
+  {
+    name: 'datetime',
+    means: 'Points created at that time, or between two times, both included.',
+    accepts:
+      'when points were created: an ISO 8601 date and time or a date, which is all of that day, or two with / between, one of which may be .. for an open end',
+    example: '2023-05-01T00:00:00Z/..',
+  },
+  {
+    name: 'limit',
+    means: 'Features of a page.',
+    accepts: `a whole number from 1; above ${MAX_LIMIT} it counts as ${MAX_LIMIT}, and ${DEFAULT_LIMIT} is the default`,
+    example: '20',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+  },
+  {
+    name: AFTER,
+    accepts: 'the id that the page begins behind, as the links to next pages have it',
+    example: '4634',
+    schema: { type: 'integer', minimum: 0, default: 0 },
+  },
+  ...ITEM_PARAMETERS,
+];
+
+/**
+ * Reads the parameters of the items; `zone` is where times without an offset stand. Throws
+ * ParameterErrors with all that is wrong, such as a parameter that there is not.
+ */
+export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQuery {
+  const problems = unknownParameters(pairs, ITEMS_PARAMETERS);
+  const read = <Value extends number | object>(
+    name: string,
+    parse: (text: string) => Value | string,
+  ): Value | undefined => readParameter(pairs, ITEMS_PARAMETERS, name, parse, problems);
+  const filters = parseFilters(pairs.map(withoutHeights), zone, problems);
+  const times = (text: string): TimeWindow | string => parseTimes(text, zone);
+  const createdAt = both(filters.createdAt, read('datetime', times));
+  const keys = parseRecordKeys(pairs, problems);
+  const limit = read('limit', wholeFrom(1)) ?? DEFAULT_LIMIT;
+  const after = read(AFTER, wholeFrom(0)) ?? 0;
+  if (problems.length > 0) throw new ParameterErrors(problems);
+  return {
+    filters: createdAt === undefined ? filters : { ...filters, createdAt },
+    after,
+    limit: Math.min(limit, MAX_LIMIT),
+    keys,
+  };
+}
+
+/** Reads the parameters of an item: which keys it shall have. Throws as those of the items do. */
+export function parseItemQuery(pairs: readonly Pair[]): readonly RecordKey[] | undefined {
+  const problems = unknownParameters(pairs, ITEM_PARAMETERS);
+  const keys = parseRecordKeys(pairs, problems);
+  if (problems.length > 0) throw new ParameterErrors(problems);
+  return keys;
+}
+
+/** Throws ParameterErrors where a request has a parameter that is not one of those. */
+export function refuseOthers(pairs: readonly Pair[], parameters: readonly Parameter[]): void {
+  const problems = unknownParameters(pairs, parameters);
+  if (problems.length > 0) throw new ParameterErrors(problems);
+}
+
+/**
+ * Reads the filters of a document that leads to the items, in the order of links. Throws as
+ * {@link refuseOthers} does, and for what no filter may be.
+ */
+export function parseKept(pairs: readonly Pair[], zone: TimeZone): readonly Pair[] {
+  const problems = unknownParameters(pairs, LEADING_PARAMETERS);
+  parseFilters(pairs, zone, problems);
+  if (problems.length > 0) throw new ParameterErrors(problems);
+  return pairs.filter(({ name }) => KEPT_PARAMETERS.some((one) => one.name === name));
+}
+
+function unknownParameters(
+  pairs: readonly Pair[],
+  parameters: readonly Parameter[],
+): ParameterProblem[] {
+  const problems: ParameterProblem[] = [];
+  for (const { name, value } of pairs) {
+    if (problems.length === MOST_TOLD) break;
+    const parameter = parameters.find((one) => one.name === name);
+    if (parameter === undefined) {
+      const names = parameters.map((one) => one.name).join(', ');
+      const text = `There is no parameter ${quote(name)} here; the parameters are ${names}.`;
+      problems.push({ parameter: cut(name), text });
+      continue;
+    }
+    // the pipeline reads `format` itself
+    const choices = (parameter.schema?.['enum'] ?? []) as readonly string[];
+    if (name === 'f' && value !== '' && !choices.includes(value)) {
+      problems.push(refusal(parameters, name, value, 'no format that there is'));
+    }
+  }
+  return problems;
+}
+
+/**
+ * A box of six numbers is one of four with heights, which points do not have. One whose heights are
+ * no numbers stays as it is, to be refused.
+ */
+function withoutHeights(pair: Pair): Pair {
+  if (pair.name !== 'bbox') return pair;
+  const parts = pair.value.split(',', 7);
+  if (parts.length !== 6) return pair;
+  const [west, south, lowest, east, north, highest] = parts;
+  const heights = parseDecimals(`${lowest},${highest}`, 2);
+  if (typeof heights === 'string' || heights.includes(undefined)) return pair;
+  return { name: 'bbox', value: [west, south, east, north].join() };
+}
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+
+/** Reads a moment, a day or a span of them; returns the reason as text when it is none. */
+function parseTimes(text: string, zone: TimeZone): TimeWindow | string {
+  const ends = text.split('/', 3);
+  if (ends.length > 2) return 'has more than two ends';
+  const [from, to = from] = ends.map((end) => end.trim());
+  const isOpen = (end: string): boolean => ends.length === 2 && (end === '' || end === '..');
+  const read = (end: string, open: number, time: string): Microseconds | string =>
+    isOpen(end) ? open : parseQueryTime(DATE.test(end) ? `${end}T${time}` : end, zone);
+  const after = read(from!, Number.NEGATIVE_INFINITY, '00:00:00');
+  if (typeof after === 'string') return after;
+  const before = read(to!, Number.POSITIVE_INFINITY, '23:59:59.999999');
+  if (typeof before === 'string') return before;
+  return after > before ? 'ends before it begins' : { after, before };
+}
+
+/** What lies in both of two spans. */
+function both(one: TimeWindow | undefined, other: TimeWindow | undefined): TimeWindow | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return {
+    after: Math.max(one.after, other.after),
+    before: Math.min(one.before, other.before),
+  };
+}

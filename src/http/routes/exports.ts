@@ -1,0 +1,187 @@
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import { EXPORT_FORMATS, type ExportFormat } from '../../exports/encoder.js';
+import { sharedArray } from '../../index/shared-array.js';
+import type { State } from '../../reload/generation.js';
+import { createCodingOf } from '../answer/compression.js';
+import type { Context, ViewContext } from '../answer/context.js';
+import { type AnswerHead, codedHead, createHeads } from '../answer/head.js';
+import { createSeedOf } from '../answer/pipeline.js';
+import type { ExportBegin, ExportPiece } from '../answer/question.js';
+import { createBegin, createSender } from '../answer/sender.js';
+import { successOf } from '../answer/slow-lane.js';
+import { hashText, judge, spellHash } from '../answer/validators.js';
+import { ALLOW_READ, EXPORT_PATH } from '../request/addresses.js';
+import { clientOf } from '../request/client.js';
+import { NotFound } from '../request/http-error.js';
+import { parseExportQuery } from '../request/list-parameters.js';
+import { queryOf } from '../request/origin.js';
+import { parseQueryString } from '../request/query-string.js';
+import { EXPORT_DESCRIPTION } from './describe.js';
+import type { Readable } from './openapi-document.js';
+
+/** Bytes of the records of a piece, for a reader that keeps up and for all others. */
+const FAST_PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 256 * 1024;
+/** What systems hold between them for a reader that takes nothing: further on it has kept up. */
+const PROOF_BYTES = 8 * 1024 * 1024;
+/** A reader that takes longer for a piece is slow. */
+const SLOW_MS = 100;
+
+const FACTS = { name: 'export', allow: ALLOW_READ, isPersonal: false, isFile: true };
+
+/** `GET /export/points.<format>` as it describes itself. */
+export function exportAddress({ zone }: ViewContext): Readable {
+  return {
+    ...FACTS,
+    path: EXPORT_PATH,
+    formats: EXPORT_FORMATS.map(({ name, contentType }) => {
+      return { parameter: name, mediaType: contentType };
+    }),
+    description: EXPORT_DESCRIPTION,
+    read: ({ pairs }) => parseExportQuery(pairs, zone),
+  };
+}
+
+/** All matches as one stream, in the format that the address ends with. */
+export function createExportHandler(context: Context): RouteHandlerMethod {
+  const handlers = new Map(EXPORT_FORMATS.map((one) => [one.name, createHandler(context, one)]));
+  return (request, reply) => {
+    const { format } = request.params as { readonly format: string };
+    const handle = handlers.get(format);
+    if (handle === undefined) throw new NotFound();
+    handle(request, reply);
+  };
+}
+
+function createHandler(
+  context: Context,
+  format: ExportFormat,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  const { current, compress, zone, originOf, origin, stats } = context;
+  const isCoded = compress && format.isCompressed !== true;
+  const codingOf = isCoded ? createCodingOf(['gzip', 'identity']) : undefined;
+  const sender = createSender(context, FACTS);
+  const heads = createHeads({ ...context, compress: isCoded }, FACTS);
+  const seedOf = createSeedOf(context);
+  const write = createBegin(context, stats.route(FACTS.name));
+  const name = `attachment; filename="points.${format.name}"`;
+  // without an order the same points may come in another one after a merge
+  const described = { ...format, isWeak: true, headers: ['Content-Disposition', name] };
+
+  /** What the answers begin with that the client may get: compressed, where it may be, then not. */
+  function headsOf(state: State, target: string, isGzipped: boolean): AnswerHead[] {
+    const content = spellHash(hashText(`${target} ${state.name}`, seedOf('')));
+    const plain = heads.of(state, described, content, false);
+    return isGzipped ? [codedHead(plain, 'gzip'), plain] : [plain];
+  }
+
+  return (request, reply) => {
+    const { raw } = request;
+    const target = raw.url!;
+    // no link needs the origin, but hosts that are not allowed are told nothing
+    originOf(raw);
+    const query = parseExportQuery(parseQueryString(queryOf(target)), zone);
+    const isGzipped = codingOf?.(raw.headers['accept-encoding']) === 'gzip';
+    const state = current.generation.state();
+    judge(raw.headers, state);
+    if (sender.sendKnown(request, reply, state, headsOf(state, target, isGzipped))) return;
+    const start = (of: State): void => {
+      // by now there may be another state than the one that was asked for
+      judge(raw.headers, of);
+      const [{ etag, lines, bodyLines }] = headsOf(of, target, isGzipped) as [AnswerHead];
+      write(request, reply, format.name, `ETag: ${etag}\r\n${lines}${bodyLines}`);
+    };
+    if (raw.method === 'HEAD') {
+      start(state);
+      reply.raw.end();
+      return;
+    }
+    const client = `export ${clientOf(raw, origin.trustProxy)}`;
+    send(context, reply, client, { format: format.name, query, isGzipped }, start).catch((error) =>
+      fail(request, reply, error, context),
+    );
+  };
+}
+
+/**
+ * Sends an export piece by piece. The next one is made when the system has taken the last, or a
+ * little earlier for a reader that keeps up: a slow one holds one small piece. `start` is called with the state of the export before its first
+ * piece is sent. Throws what the slow lane answers instead of a piece.
+ */
+async function send(
+  { slowLane, note }: Context,
+  { raw: response }: FastifyReply,
+  client: string,
+  begin: ExportBegin,
+  start: (state: State) => void,
+): Promise<void> {
+  const ended = sharedArray(Int32Array, 1);
+  let number: number | undefined;
+  let isNoted = false;
+  let goOn = (): void => {};
+  const step = (bytes: number) => {
+    const common = { client, ended, export: number, bytes };
+    return slowLane.ask(number === undefined ? { ...common, begin } : common);
+  };
+  const leave = (): void => {
+    Atomics.store(ended, 0, 1);
+    if (number !== undefined) void step(0);
+    number = undefined;
+    goOn();
+  };
+  response.once('close', leave);
+
+  async function next(bytes: number): Promise<ExportPiece> {
+    const piece = successOf(await step(bytes));
+    if (!('export' in piece)) throw new Error('Expected an export, got a page.');
+    number = piece.isLast ? undefined : piece.export;
+    return piece;
+  }
+
+  function written(bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve) => {
+      goOn = resolve;
+      response.write(bytes, () => resolve());
+      if (isNoted || response.writableLength === 0) return;
+      isNoted = true;
+      note(response);
+    });
+  }
+
+  let piece = await next(PIECE_BYTES);
+  if (!response.destroyed) start(piece.state);
+  let sent = 0;
+  let isFast = false;
+  while (!response.destroyed) {
+    // where the reader keeps up, the next piece is made while this one is sent
+    const coming = isFast && !piece.isLast ? next(FAST_PIECE_BYTES) : undefined;
+    coming?.catch(() => {});
+    const startedAt = performance.now();
+    if (piece.body.length > 0) await written(piece.body);
+    if (piece.isLast) {
+      response.end();
+      return;
+    }
+    sent += piece.body.length;
+    isFast = sent > PROOF_BYTES && performance.now() - startedAt < SLOW_MS;
+    piece = await (coming ?? next(isFast ? FAST_PIECE_BYTES : PIECE_BYTES));
+  }
+  leave();
+}
+
+/** Answers with the error, or has the stream end where a whole one would not. */
+function fail(
+  { id, raw }: FastifyRequest,
+  reply: FastifyReply,
+  error: Error,
+  { logger }: Context,
+): void {
+  if (!reply.raw.headersSent) {
+    void reply.send(error);
+    return;
+  }
+  if (!reply.raw.destroyed) {
+    logger.warn({ reqId: id, err: error, url: raw.url }, 'export broken off');
+  }
+  reply.raw.destroy();
+}

@@ -1,0 +1,127 @@
+import type { RecordKey } from '../../model/point.js';
+import { MAX_LATITUDE, MAX_ZOOM, type TileQuery } from '../../tiles/grid.js';
+import { ALWAYS } from '../../tiles/points.js';
+import { makeTile } from '../../tiles/tile.js';
+import type { ViewContext } from '../answer/context.js';
+import { matchBeside, type View } from '../answer/view.js';
+import { JSON_FORMAT } from '../formats/json-format.js';
+import { selfLink } from '../formats/links.js';
+import type { Format } from '../formats/representation.js';
+import { ALLOW_READ, TILE_PATH, templateOf } from '../request/addresses.js';
+import { last } from '../request/query-string.js';
+import { parseTile, parseTileLook, type TileLook } from '../request/tile-parameters.js';
+
+/** The parameter of a tile's address by which it names the state of the data. */
+const STATE = 'v';
+
+/** A tile, and the state of the data that its address names. */
+interface WantedTile extends TileQuery {
+  readonly state: string | undefined;
+}
+
+/** `GET /tiles/{z}/{x}/{y}.mvt`: the clusters and points of a tile. */
+export function tileView({ zone }: ViewContext): View<WantedTile> {
+  return {
+    name: 'tile',
+    allow: ALLOW_READ,
+    isPersonal: false,
+    formats: TILE_FORMATS,
+    read: ({ pairs, path }) => ({
+      ...parseTile(path, parseTileLook(pairs, zone)),
+      state: last(pairs, STATE),
+    }),
+    lasts: ({ state }, name) => state === name,
+    find(wanted, _asked, served, budget) {
+      const { filters } = wanted;
+      const accepted = filters && matchBeside(served, filters, budget);
+      return makeTile(served.generation.engine, wanted, accepted, undefined, budget);
+    },
+  };
+}
+
+/** `GET /tiles/points.json`: TileJSON 3.0.0, which tells maps where the tiles are. */
+export function tileSetView({ zone }: ViewContext): View<TileLook> {
+  return {
+    name: 'tiles',
+    allow: ALLOW_READ,
+    isPersonal: false,
+    formats: [JSON_FORMAT],
+    // what is wrong with tiles is said here first
+    read: ({ pairs }) => parseTileLook(pairs, zone),
+    find(look, { origin, pairs }, served) {
+      const state = { name: STATE, value: served.state.name };
+      const query = [...pairs.filter(({ name }) => name !== STATE && name !== 'format'), state];
+      const address = selfLink(origin + templateOf(TILE_PATH), query);
+      return Buffer.from(JSON.stringify(tileSet(address, look)));
+    },
+  };
+}
+
+/** What the properties of single points are; `fields` asks for all but the first four. */
+const PROPERTIES: Readonly<Record<RecordKey, string>> = {
+  id: 'Number: the id of the point',
+  status: 'String',
+  is_processed: 'Boolean',
+  created_at: 'Number: seconds since 1970-01-01T00:00:00Z',
+  comment: 'String',
+  image: 'String: the path of the image, where there is one',
+  lat: 'String: degrees with 8 digits',
+  lon: 'String: degrees with 8 digits',
+  created_by: 'Number: the id of the user, where there is one',
+  tags: 'String: the tags as a JSON array, where there are any',
+  modified_at: 'Number: seconds since 1970-01-01T00:00:00Z',
+};
+
+const META: Readonly<Record<string, string>> = {
+  point_count: 'Number',
+  shown: 'Number',
+  left_out: 'Number',
+  without_fields: 'Number',
+};
+
+function tileSet(address: string, { fields = [] }: TileLook): object {
+  const zooms = { minzoom: 0, maxzoom: MAX_ZOOM };
+  const keys = new Set<RecordKey>([...ALWAYS, ...fields]);
+  const pointFields = Object.fromEntries([...keys].map((key) => [key, PROPERTIES[key]]));
+  return {
+    tilejson: '3.0.0',
+    name: 'Map data points',
+    description: 'Points, those that are near each other as clusters.',
+    version: '1.0.0',
+    scheme: 'xyz',
+    tiles: [address],
+    ...zooms,
+    bounds: [-180, -MAX_LATITUDE, 180, MAX_LATITUDE],
+    vector_layers: [
+      {
+        id: 'clusters',
+        description: 'Two points and more, at the mean of their places',
+        ...zooms,
+        fields: { point_count: 'Number', point_count_abbreviated: 'String, such as 1.2k' },
+      },
+      { id: 'points', description: 'Single points', ...zooms, fields: pointFields },
+      {
+        id: 'meta',
+        description: 'How many points match, are shown, and are left out, or left without fields',
+        ...zooms,
+        fields: META,
+      },
+    ],
+  };
+}
+
+/** A vector tile, as `tiles/` has made it. */
+export const MVT: Format = {
+  name: 'mvt',
+  parameter: 'mvt',
+  mediaType: 'application/vnd.mapbox-vector-tile',
+  contentType: 'application/vnd.mapbox-vector-tile',
+  headers: [],
+  maxBytes: Number.POSITIVE_INFINITY,
+};
+
+/** Tiles by the two types that clients ask for. */
+export const TILE_FORMATS: readonly Format[] = [
+  MVT,
+  { ...MVT, mediaType: 'application/x-protobuf', contentType: 'application/x-protobuf' },
+];

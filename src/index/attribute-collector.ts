@@ -1,0 +1,221 @@
+import type { AttributeColumns } from '../formats/block.js';
+import { RecordAttributes } from '../formats/record-attributes.js';
+import { TextNumbers } from '../formats/text-numbers.js';
+import { IMAGE, PROCESSED } from '../model/units.js';
+import type { DeltaRow } from './delta.js';
+import type { DeltaAttributes } from './delta-attributes.js';
+import type { Row } from './order.js';
+import {
+  type Attributes,
+  buildFlagPostings,
+  buildPostings,
+  eachRow,
+  NOBODY,
+  type RowValues,
+  wordsOf,
+} from './postings.js';
+import { CHUNK_BITS, type Records, recordStart } from './records.js';
+import { sharedArray } from './shared-array.js';
+import { numbersOf, sortTexts } from './texts.js';
+
+/**
+ * Reads the attributes out of the records of all rows. A record in another than its rendered form
+ * has none.
+ */
+export function buildAttributes(records: Records, count: number): Attributes {
+  const collector = new AttributeCollector(count);
+  const memories = records.memories.map(({ buffer }) => Buffer.from(buffer));
+  for (let row = 0; row < count; row++) {
+    const bytes = memories[records.memoryOf[row >>> CHUNK_BITS]!]!;
+    collector.add(bytes, recordStart(records, row), records.ends[row]!, row);
+  }
+  return collector.finish();
+}
+
+/** Numbers the values of all rows, out of their records or of columns that a file has. */
+export class AttributeCollector {
+  readonly #count: number;
+  readonly #record = new RecordAttributes();
+  readonly #statusTexts = new TextNumbers();
+  readonly #tagTexts = new TextNumbers();
+  readonly #userNumbers = new Map<number, number>([[NOBODY, 0]]);
+  readonly #status: Uint32Array;
+  readonly #user: Uint32Array;
+  /** A bit for each row. */
+  readonly #isProcessed: Int32Array;
+  readonly #hasImage: Int32Array;
+  readonly #tags = new Tagged();
+
+  constructor(count: number) {
+    this.#count = count;
+    this.#status = new Uint32Array(count);
+    this.#user = new Uint32Array(count);
+    this.#isProcessed = sharedArray(Int32Array, wordsOf(count));
+    this.#hasImage = sharedArray(Int32Array, wordsOf(count));
+  }
+
+  /** Takes the record in bytes `from` to `to - 1`; rows come in ascending order. */
+  add(bytes: Buffer, from: number, to: number, row: Row): void {
+    const record = this.#record;
+    const isRead = record.read(bytes, from, to);
+    const { statusFrom, statusTo } = record;
+    this.#status[row] = this.#statusTexts.add(
+      bytes,
+      isRead ? statusFrom : 0,
+      isRead ? statusTo : 0,
+    );
+    this.#user[row] = this.#numberOfUser(isRead ? record.createdBy : NOBODY);
+    if (!isRead) return;
+    setBit(this.#isProcessed, row, +record.isProcessed);
+    setBit(this.#hasImage, row, +record.hasImage);
+    const { tagCount, tagBounds } = record;
+    for (let tag = 0; tag < tagCount; tag++) {
+      const text = this.#tagTexts.add(bytes, tagBounds[2 * tag]!, tagBounds[2 * tag + 1]!);
+      this.#tags.add(row, text);
+    }
+  }
+
+  /** Takes the points of a block, whose first is row `first`. */
+  addColumns(columns: AttributeColumns, first: Row): void {
+    const { flags, createdBy, tagCounts } = columns;
+    const statuses = columns.statusTexts.map((text) => this.#statusTexts.addText(text));
+    const tags = columns.tagTexts.map((text) => this.#tagTexts.addText(text));
+    let tag = 0;
+    for (let i = 0; i < flags.length; i++) {
+      const row = first + i;
+      this.#status[row] = statuses[columns.status[i]!]!;
+      this.#user[row] = this.#numberOfUser(createdBy[i]!);
+      const flag = flags[i]!;
+      setBit(this.#isProcessed, row, +((flag & PROCESSED) > 0));
+      setBit(this.#hasImage, row, +((flag & IMAGE) > 0));
+      for (const end = tag + tagCounts[i]!; tag < end; tag++) {
+        this.#tags.add(row, tags[columns.tags[tag]!]!);
+      }
+    }
+  }
+
+  /** Takes the points from row `from` on of other attributes; `rowOf` has their rows here. */
+  addAttributes(others: Attributes, from: Row, rowOf: (row: Row) => Row): void {
+    const { status, tags, createdBy, isProcessed, hasImage } = others;
+    const statuses = numbersOf(status.texts, this.#statusTexts);
+    eachRow(status.postings, from, (row, value) => {
+      this.#status[rowOf(row)] = statuses[value]!;
+    });
+    const tagNumbers = numbersOf(tags.texts, this.#tagTexts);
+    eachRow(tags.postings, from, (row, value) => this.#tags.add(rowOf(row), tagNumbers[value]!));
+    const users = Uint32Array.from(createdBy.users, (user) => this.#numberOfUser(user));
+    eachRow(createdBy.postings, from, (row, value) => {
+      this.#user[rowOf(row)] = users[value]!;
+    });
+    eachRow(isProcessed, from, (row, value) => setBit(this.#isProcessed, rowOf(row), value));
+    eachRow(hasImage, from, (row, value) => setBit(this.#hasImage, rowOf(row), value));
+  }
+
+  /** Takes a row of a delta. */
+  addDeltaRow(
+    { flags, createdBy, texts, textEnds }: DeltaAttributes,
+    from: DeltaRow,
+    row: Row,
+  ): void {
+    this.#user[row] = this.#numberOfUser(createdBy[from]!);
+    setBit(this.#isProcessed, row, +((flags[from]! & PROCESSED) > 0));
+    setBit(this.#hasImage, row, +((flags[from]! & IMAGE) > 0));
+    const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.byteLength);
+    const end = textEnds[from]!;
+    let start = from === 0 ? 0 : textEnds[from - 1]!;
+    for (let isStatus = true; start <= end; isStatus = false) {
+      const zero = bytes.indexOf(0, start);
+      const to = zero < 0 ? end : Math.min(zero, end);
+      if (isStatus) this.#status[row] = this.#statusTexts.add(bytes, start, to);
+      else this.#tags.add(row, this.#tagTexts.add(bytes, start, to));
+      start = to + 1;
+    }
+  }
+
+  #numberOfUser(user: number): number {
+    // most points have no user: number 0 saves a look into the map
+    if (user === NOBODY) return 0;
+    let number = this.#userNumbers.get(user);
+    if (number === undefined) {
+      number = this.#userNumbers.size;
+      this.#userNumbers.set(user, number);
+    }
+    return number;
+  }
+
+  finish(): Attributes {
+    const count = this.#count;
+    const byRow = (values: Uint32Array): RowValues => ({ rows: undefined, values, length: count });
+    const status = sortTexts(this.#statusTexts.keys());
+    renumber(this.#status, count, status.places);
+    this.#tags.sort(count);
+    const tags = sortTexts(this.#tagTexts.keys());
+    renumber(this.#tags.values, this.#tags.length, tags.places);
+    const users = sharedArray(Float64Array, this.#userNumbers.size);
+    users.set([...this.#userNumbers.keys()]);
+    users.sort();
+    const places = new Uint32Array(users.length);
+    for (const [place, user] of users.entries()) places[this.#userNumbers.get(user)!] = place;
+    renumber(this.#user, count, places);
+    return {
+      status: {
+        texts: status.texts,
+        postings: buildPostings(count, status.places.length, byRow(this.#status)),
+      },
+      tags: {
+        texts: tags.texts,
+        postings: buildPostings(count, tags.places.length, this.#tags),
+      },
+      createdBy: { users, postings: buildPostings(count, users.length, byRow(this.#user)) },
+      isProcessed: buildFlagPostings(count, this.#isProcessed),
+      hasImage: buildFlagPostings(count, this.#hasImage),
+    };
+  }
+}
+
+function setBit(bits: Int32Array, row: Row, bit: number): void {
+  bits[row >>> 5]! |= bit << (row & 31);
+}
+
+function renumber(numbers: Uint32Array, length: number, places: Uint32Array): void {
+  for (let i = 0; i < length; i++) numbers[i] = places[numbers[i]!]!;
+}
+
+/** Rows and their tags, each tag once a row. */
+class Tagged implements RowValues {
+  rows: Int32Array = new Int32Array(4_096);
+  values: Uint32Array = new Uint32Array(4_096);
+  length = 0;
+  #isSorted = true;
+  /** The last row that had each tag. */
+  readonly #last: Row[] = [];
+
+  add(row: Row, tag: number): void {
+    if (this.#last[tag] === row) return;
+    this.#last[tag] = row;
+    if (this.length === this.rows.length) {
+      const [rows, values] = [new Int32Array(2 * this.length), new Uint32Array(2 * this.length)];
+      rows.set(this.rows);
+      values.set(this.values);
+      this.rows = rows;
+      this.values = values;
+    }
+    this.#isSorted &&= this.length === 0 || this.rows[this.length - 1]! <= row;
+    this.rows[this.length] = row;
+    this.values[this.length++] = tag;
+  }
+  /** Puts what came row by row or not in the sequence of the rows, of which there are `count`. */
+  sort(count: number): void {
+    if (this.#isSorted) return;
+    const { rows, values, length } = this;
+    const next = new Uint32Array(count + 1);
+    for (let i = 0; i < length; i++) next[rows[i]! + 1]!++;
+    for (let row = 0; row < count; row++) next[row + 1]! += next[row]!;
+    [this.rows, this.values] = [new Int32Array(length), new Uint32Array(length)];
+    for (let i = 0; i < length; i++) {
+      const to = next[rows[i]!]!++;
+      this.rows[to] = rows[i]!;
+      this.values[to] = values[i]!;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import type { Row } from './order.js';
+import { joinedArray, sharedArray } from './shared-array.js';
+
+/** Rows of a block, at most; the smallest has half as many. */
+export const BLOCK_ROWS = 64;
+
+/**
+ * The rows cut into blocks of neighbours: subtrees of a kd-tree at one depth, so the number of a
+ * tree's blocks is a power of two. Typed arrays, since objects would take six times the cache lines.
+ */
+export interface Blocks {
+  /** First row of each block, and behind the last one the number of rows. */
+  readonly starts: Int32Array;
+  /** The box around each block's points: west, south, east and north in turn. */
+  readonly boxes: Float64Array;
+  /** Sums of each block's longitudes and of its latitudes in turn. */
+  readonly sums: Float64Array;
+}
+
+/**
+ * Cuts rows that stand in kd-tree order. `coords` holds lon, lat of each row; `blockRows` is no
+ * less than the node size that the tree was built with.
+ */
+export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS): Blocks {
+  const count = coords.length / 2;
+  const starts: Row[] = [];
+  if (count > 0) cut(0, count - 1, 0, commonDepth(count, blockRows));
+  starts.push(count);
+  const boxes = sharedArray(Float64Array, 4 * (starts.length - 1));
+  const sums = sharedArray(Float64Array, 2 * (starts.length - 1));
+  for (let block = 0; block < starts.length - 1; block++) {
+    putBox(boxes, 4 * block, coords, starts[block]!, starts[block + 1]!);
+    putSums(sums, 2 * block, coords, starts[block]!, starts[block + 1]!);
+  }
+  const shared = sharedArray(Int32Array, starts.length);
+  shared.set(starts);
+  return { starts: shared, boxes, sums };
+
+  // [left, right] is the range that the kd-tree splits, `from` may be one row before: the median of
+  // an ancestor, which belongs to no half and is counted with the right one
+  function cut(left: number, right: number, from: Row, levels: number): void {
+    if (levels === 0) {
+      starts.push(from);
+      return;
+    }
+    const middle = (left + right) >> 1;
+    cut(left, middle - 1, from, levels - 1);
+    cut(middle + 1, right, middle, levels - 1);
+  }
+}
+
+/** The blocks of the first `rows` rows, where a tree ends, and behind them those of one more tree. */
+export function appendBlocks({ starts, boxes, sums }: Blocks, rows: Row, added: Blocks): Blocks {
+  const kept = starts.indexOf(rows);
+  return {
+    starts: joinedArray(
+      Int32Array,
+      starts.subarray(0, kept),
+      added.starts.map((start) => start + rows),
+    ),
+    boxes: joinedArray(Float64Array, boxes.subarray(0, 4 * kept), added.boxes),
+    sums: joinedArray(Float64Array, sums.subarray(0, 2 * kept), added.sums),
+  };
+}
+
+/** Levels that every branch of the kd-tree has above blocks of at most `blockRows` rows. */
+function commonDepth(count: number, blockRows: number): number {
+  let depth = 0;
+  for (let size = count; size - 1 > blockRows; size = (size - 1) >> 1) depth++;
+  return depth;
+}
+
+function putBox(boxes: Float64Array, at: number, coords: Float64Array, from: Row, to: Row): void {
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let row = from; row < to; row++) {
+    const lon = coords[2 * row]!;
+    const lat = coords[2 * row + 1]!;
+    if (lon < west) west = lon;
+    if (lat < south) south = lat;
+    if (lon > east) east = lon;
+    if (lat > north) north = lat;
+  }
+  boxes.set([west, south, east, north], at);
+}
+
+function putSums(sums: Float64Array, at: number, coords: Float64Array, from: Row, to: Row): void {
+  let lon = 0;
+  let lat = 0;
+  for (let row = from; row < to; row++) {
+    lon += coords[2 * row]!;
+    lat += coords[2 * row + 1]!;
+  }
+  sums[at] = lon;
+  sums[at + 1] = lat;
+}
+
+/** Writes the box around boxes `first` to `last - 1` of `boxes` to `target`, from `at` on. */
+export function putUnion(
+  target: Float64Array,
+  at: number,
+  boxes: Float64Array,
+  first: number,
+  last: number,
+): void {
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let box = 4 * first; box < 4 * last; box += 4) {
+    west = Math.min(west, boxes[box]!);
+    south = Math.min(south, boxes[box + 1]!);
+    east = Math.max(east, boxes[box + 2]!);
+    north = Math.max(north, boxes[box + 3]!);
+  }
+  target.set([west, south, east, north], at);
+}

@@ -1,0 +1,193 @@
+import type { Point } from '../model/point.js';
+import { putRowHash } from './content-hash.js';
+import {
+  allocateAttributes,
+  copyAttributes,
+  type DeltaAttributes,
+  putAttributes,
+} from './delta-attributes.js';
+import { SPARE_BYTES } from './records.js';
+import { sharedArray } from './shared-array.js';
+
+/** A point's place in a delta: from 0, in the sequence in which points were accepted. */
+export type DeltaRow = number & { readonly brand?: 'delta row' };
+
+/**
+ * The points that were accepted since a generation was made: columns and record bytes in memory
+ * that threads share. One thread appends; all others see a row once the length says so.
+ */
+export interface Delta {
+  /** One number: how many rows there are. Read it by {@link deltaLength}. */
+  readonly published: Int32Array;
+  /**
+   * The generation has all points that were accepted under numbers up to this one, or they are
+   * settled. Rows have numbers above it.
+   */
+  readonly base: number;
+  /** When the last of these was accepted, in microseconds since the epoch, where that is known. */
+  readonly baseTime: number;
+  /** Longitude and latitude of each row, in turn. */
+  readonly coords: Float64Array;
+  readonly id: Float64Array;
+  /** Microseconds since the epoch. */
+  readonly createdAt: Float64Array;
+  readonly modifiedAt: Float64Array;
+  /** As the dataset has them. */
+  readonly rowHashes: Int32Array;
+  /** Ascending: the numbers under which the points were accepted. */
+  readonly sequence: Float64Array;
+  /** Where each row's record ends in {@link bytes}. */
+  readonly ends: Uint32Array;
+  /** The rendered JSON of each row, end to end, then {@link SPARE_BYTES}. */
+  readonly bytes: Uint8Array;
+  /** The same memory, to be read in words. */
+  readonly words: DataView;
+  readonly attributes: DeltaAttributes;
+}
+
+/** Rows of a delta that are part of an answer. */
+export interface DeltaMatches {
+  readonly delta: Delta;
+  /** Ascending. */
+  readonly rows: Int32Array;
+}
+
+/** How much is in a delta, or can be. */
+export interface DeltaSize {
+  readonly rows: number;
+  /** Of records. */
+  readonly bytes: number;
+}
+
+/** An accepted point as a delta takes it. */
+export interface AcceptedPoint {
+  readonly sequence: number;
+  readonly point: Point;
+  /** The point's rendered JSON. */
+  readonly record: Uint8Array;
+}
+
+/**
+ * Makes an empty delta of a generation that has all points accepted up to the sequence `base`.
+ * Memory is taken from the system only where something is written to it.
+ */
+export function createDelta(capacity: DeltaSize, base = 0): Delta {
+  return allocateDelta(capacity, capacity.bytes, { base, baseTime: Number.NEGATIVE_INFINITY });
+}
+
+/**
+ * Makes the delta of the generation that rows below `merged` of another delta have become part of: it
+ * has all rows from `merged` on, and takes as much as a new one with these.
+ */
+export function continueDelta(delta: Delta, merged: DeltaRow, capacity: DeltaSize): Delta {
+  const length = deltaLength(delta);
+  const from = endOf(delta, merged - 1);
+  const to = endOf(delta, length - 1);
+  const next = allocateDelta(capacity, capacity.bytes, {
+    base: lastSequence(delta, merged),
+    baseTime: lastTime(delta, merged),
+  });
+  next.coords.set(delta.coords.subarray(2 * merged, 2 * length));
+  for (const column of ['id', 'createdAt', 'modifiedAt', 'sequence'] as const) {
+    next[column].set(delta[column].subarray(merged, length));
+  }
+  next.rowHashes.set(delta.rowHashes.subarray(2 * merged, 2 * length));
+  copyAttributes(next.attributes, delta.attributes, merged, length);
+  next.bytes.set(delta.bytes.subarray(from, to));
+  for (let row = merged; row < length; row++) next.ends[row - merged] = delta.ends[row]! - from;
+  Atomics.store(next.published, 0, length - merged);
+  return next;
+}
+
+/** How many rows every thread may read. Taken once, it is one state of the delta. */
+export function deltaLength({ published }: Delta): DeltaRow {
+  return Atomics.load(published, 0);
+}
+
+/** The number under which the last of the rows below `length` was accepted, or the base. */
+export function lastSequence({ base, sequence }: Delta, length: DeltaRow): number {
+  return length === 0 ? base : Math.max(base, sequence[length - 1]!);
+}
+
+/** When the last of the rows below `length` was accepted, or the base, in microseconds. */
+export function lastTime({ baseTime, createdAt }: Delta, length: DeltaRow): number {
+  return length === 0 ? baseTime : createdAt[length - 1]!;
+}
+
+/** How much is in a delta. */
+export function sizeOf(delta: Delta): DeltaSize {
+  const rows = deltaLength(delta);
+  return { rows, bytes: endOf(delta, rows - 1) };
+}
+
+/** Whether a delta has room for so many rows, with so many bytes of records together. */
+export function hasRoom(delta: Delta, { rows, bytes }: DeltaSize): boolean {
+  const length = deltaLength(delta);
+  const end = endOf(delta, length - 1) + bytes;
+  return length + rows <= delta.id.length && end <= delta.bytes.length - SPARE_BYTES;
+}
+
+/**
+ * Adds points, which all threads see at once. Points whose sequence number the delta has passed are
+ * in it already and are left out. For the one thread that writes. Throws when there is no room,
+ * which {@link hasRoom} tells before.
+ */
+export function appendToDelta(delta: Delta, points: readonly AcceptedPoint[]): void {
+  let length = deltaLength(delta);
+  for (const { sequence, point, record } of points) {
+    if (sequence <= lastSequence(delta, length)) continue;
+    const at = endOf(delta, length - 1);
+    if (length === delta.id.length || at + record.length > delta.bytes.length - SPARE_BYTES) {
+      throw new Error(`Expected room in the delta after ${length} rows with ${at} bytes.`);
+    }
+    delta.coords[2 * length] = Number(point.lon);
+    delta.coords[2 * length + 1] = Number(point.lat);
+    delta.id[length] = point.id;
+    delta.createdAt[length] = point.createdAt.micros;
+    delta.modifiedAt[length] = point.modifiedAt.micros;
+    delta.sequence[length] = sequence;
+    putRowHash(delta.rowHashes, length, point.id, point.createdAt.micros);
+    putAttributes(delta.attributes, length, point);
+    delta.bytes.set(record, at);
+    delta.ends[length] = at + record.length;
+    length++;
+  }
+  Atomics.store(delta.published, 0, length);
+}
+
+/** A view of the record of a row. */
+export function deltaRecord(delta: Delta, row: DeltaRow): Uint8Array {
+  return delta.bytes.subarray(endOf(delta, row - 1), delta.ends[row]);
+}
+
+/** The row below `length` that has the id; -1 where none does. */
+export function deltaRowOf({ id }: Delta, wanted: number, length: DeltaRow): DeltaRow {
+  return id.subarray(0, length).lastIndexOf(wanted);
+}
+
+function endOf({ ends }: Delta, row: DeltaRow): number {
+  return row < 0 ? 0 : ends[row]!;
+}
+
+/** `textBytes` is the room for texts, of which a row has no more than its record. */
+function allocateDelta(
+  { rows, bytes }: DeltaSize,
+  textBytes: number,
+  place: Pick<Delta, 'base' | 'baseTime'>,
+): Delta {
+  const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
+  return {
+    published: sharedArray(Int32Array, 1),
+    ...place,
+    coords: sharedArray(Float64Array, 2 * rows),
+    id: sharedArray(Float64Array, rows),
+    createdAt: sharedArray(Float64Array, rows),
+    modifiedAt: sharedArray(Float64Array, rows),
+    sequence: sharedArray(Float64Array, rows),
+    rowHashes: sharedArray(Int32Array, 2 * rows),
+    ends: sharedArray(Uint32Array, rows),
+    bytes: new Uint8Array(memory),
+    words: new DataView(memory),
+    attributes: allocateAttributes(rows, textBytes),
+  };
+}

@@ -1,0 +1,161 @@
+import KDBush from 'kdbush';
+import { KD_NODE_SIZE } from '../formats/kd-order.js';
+import { AttributeCollector } from './attribute-collector.js';
+import { appendAttributes } from './attribute-merge.js';
+import { appendBlocks, cutBlocks } from './blocks.js';
+import { rowHashesOf, thinningOf } from './content-hash.js';
+import type { DatasetParts } from './dataset.js';
+import { type Delta, type DeltaRow, deltaRecord } from './delta.js';
+import type { Order, Row } from './order.js';
+import { mergeOrders, refuseRepeatedIds } from './orders.js';
+import type { Attributes } from './postings.js';
+import {
+  allocateRecords,
+  CHUNK_ROWS,
+  memoryOf,
+  type Records,
+  recordLength,
+  recordStart,
+} from './records.js';
+import { joinedArray, sharedArray } from './shared-array.js';
+
+/**
+ * A tree with less than this many times the points that are merged becomes part of the new tree.
+ * So each tree has several times the points of the next one, and there are few of them.
+ */
+const GROWTH = 4;
+
+/**
+ * Where the points of the new tree come from. Sources are the rows of the generation from `kept`
+ * on, then those of the delta; their numbers begin with 0.
+ */
+interface NewTree {
+  /** The rows before this one stay what they are. */
+  readonly kept: Row;
+  /** Sources that are rows of the generation. */
+  readonly moved: number;
+  readonly coords: Float64Array;
+  /** The source of each row of the tree, the first of which is row `kept`. */
+  readonly sourceOf: Uint32Array;
+  /** The row of each source. */
+  readonly rowOf: Uint32Array;
+}
+
+/**
+ * Makes a dataset of another one and the rows below `length` of its delta, out of the memory that
+ * they are in: nothing is parsed. The points of the delta make a kd-tree of their own behind the
+ * rows that are there, together with those of earlier trees that are not much larger. The rows of
+ * the others stay, so that their columns are copied as they are and their records are shared. Throws
+ * where an id would be there twice.
+ */
+export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow): DatasetParts {
+  const tree = plantTree(parts, delta, length);
+  const { kept, coords, rowOf } = tree;
+  const count = parts.count + length;
+  const added = {
+    id: delta.id.subarray(0, length),
+    createdAt: delta.createdAt.subarray(0, length),
+    modifiedAt: delta.modifiedAt.subarray(0, length),
+  };
+  const orders = mergeOrders(parts, added, kept, rowOf);
+  refuseRepeatedIds(orders.byId);
+  const keys = keysFrom(kept, orders.byId);
+  const times = keysFrom(kept, orders.byCreatedAt);
+  const ids = sharedArray(Uint32Array, count);
+  ids.set(parts.ids);
+  for (let row = parts.count; row < count; row++) ids[row] = row;
+  return {
+    count,
+    ids,
+    coords: joinedArray(Float64Array, parts.coords.subarray(0, 2 * kept), coords),
+    treeEnds: [...parts.treeEnds.filter((end) => end <= kept), ...(count > kept ? [count] : [])],
+    blocks: appendBlocks(parts.blocks, kept, cutBlocks(coords)),
+    ...orders,
+    records: mergeRecords(parts, delta, tree),
+    attributes: mergeAttributes(parts, delta, tree),
+    thinning: joinedArray(Uint16Array, parts.thinning.subarray(0, kept), thinningOf(keys)),
+    rowHashes: joinedArray(
+      Int32Array,
+      parts.rowHashes.subarray(0, 2 * kept),
+      rowHashesOf(keys, times),
+    ),
+    report: { ...parts.report, points: count },
+  };
+}
+
+/** Finds the rows of all points that are not kept where they are. */
+function plantTree(parts: DatasetParts, delta: Delta, length: DeltaRow): NewTree {
+  const kept = keptRows(parts.treeEnds, length);
+  const moved = parts.count - kept;
+  const kdbush = new KDBush(moved + length, KD_NODE_SIZE);
+  addPoints(kdbush, parts.coords, kept, parts.count);
+  addPoints(kdbush, delta.coords, 0, length);
+  kdbush.finish();
+  const sourceOf = new Uint32Array(kdbush.ids);
+  const rowOf = new Uint32Array(sourceOf.length);
+  for (let i = 0; i < sourceOf.length; i++) rowOf[sourceOf[i]!] = kept + i;
+  return { kept, moved, coords: kdbush.coords as Float64Array, sourceOf, rowOf };
+}
+
+/** The rows of the trees that stay, where `added` points come. */
+function keptRows(treeEnds: readonly Row[], added: number): Row {
+  let kept = treeEnds.at(-1) ?? 0;
+  let points = added;
+  for (let tree = treeEnds.length - 1; tree >= 0; tree--) {
+    const start = treeEnds[tree - 1] ?? 0;
+    if (kept - start >= GROWTH * points) break;
+    points += kept - start;
+    kept = start;
+  }
+  return kept;
+}
+
+function addPoints(kdbush: KDBush, coords: Float64Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) kdbush.add(coords[2 * i]!, coords[2 * i + 1]!);
+}
+
+/** The keys of an order by row, from row `from` on. */
+function keysFrom(from: Row, { keys, ranks }: Order): Float64Array {
+  return Float64Array.from(ranks.subarray(from), (rank) => keys[rank]!);
+}
+
+function mergeRecords({ records }: DatasetParts, delta: Delta, tree: NewTree): Records {
+  const { kept, moved, sourceOf } = tree;
+  // the last rows that stay may share a chunk with the first that do not
+  const first = kept - (kept % CHUNK_ROWS);
+  const lengths = new Uint32Array(kept - first + sourceOf.length);
+  for (let row = first; row < kept; row++) lengths[row - first] = recordLength(records, row);
+  for (let i = 0; i < sourceOf.length; i++) {
+    const source = sourceOf[i]!;
+    lengths[kept - first + i] =
+      source < moved
+        ? recordLength(records, kept + source)
+        : deltaRecord(delta, source - moved).length;
+  }
+  const merged = allocateRecords(lengths, records, first);
+  for (let i = 0; i < lengths.length; i++) {
+    const source = i < kept - first ? first + i - kept : sourceOf[i - (kept - first)]!;
+    const row = kept + source;
+    // made from the memory itself: views of views are slower to make
+    const isAccepted = source >= moved;
+    const { buffer } = isAccepted ? delta.bytes : memoryOf(records, row);
+    const end = isAccepted ? delta.ends[source - moved]! : records.ends[row]!;
+    const length = lengths[i]!;
+    const bytes = new Uint8Array(buffer, end - length, length);
+    memoryOf(merged, first + i).set(bytes, recordStart(merged, first + i));
+  }
+  return merged;
+}
+
+function mergeAttributes(
+  { attributes }: DatasetParts,
+  delta: Delta,
+  { kept, moved, rowOf }: NewTree,
+): Attributes {
+  const collector = new AttributeCollector(rowOf.length);
+  collector.addAttributes(attributes, kept, (row) => rowOf[row - kept]! - kept);
+  for (let source = moved; source < rowOf.length; source++) {
+    collector.addDeltaRow(delta.attributes, source - moved, rowOf[source]! - kept);
+  }
+  return appendAttributes(attributes, kept, collector.finish(), rowOf.length);
+}

@@ -1,0 +1,189 @@
+import { sharedArray } from './shared-array.js';
+
+/**
+ * All rows sorted by a key, ties by id. Three views of one permutation, so that a window of keys is
+ * two binary searches and a row's membership in it one integer comparison.
+ */
+export interface Order {
+  /** Keys, ascending: `keys[rank]`. */
+  readonly keys: Float64Array;
+  /** {@link Row} at each {@link Rank}. */
+  readonly rows: Uint32Array;
+  /** {@link Rank} of each {@link Row}; signed, for the sign-bit test of windows. */
+  readonly ranks: Int32Array;
+}
+
+/** Ranks `from` to `to - 1` of an order. */
+export interface RankRange {
+  readonly from: Rank;
+  readonly to: Rank;
+}
+
+const BUCKETS = 1 << 16;
+
+/**
+ * Sorts rows by `keyOf[row]`, which must hold whole numbers within ±2^53. Rows with equal keys keep
+ * the order in which `start` lists them. Radix sort: ten times faster than a comparator at 1M rows.
+ */
+export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
+  const count = keyOf.length;
+  let rows = new Uint32Array(count);
+  for (let i = 0; i < count; i++) rows[i] = start === undefined ? i : start[i]!;
+  let other = new Uint32Array(count);
+  const starts = new Uint32Array(BUCKETS);
+  for (const digits of sixteenBitDigits(keyOf)) {
+    if (!bucketStarts(digits, starts)) continue;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      other[starts[digits[row]!]!++] = row;
+    }
+    [rows, other] = [other, rows];
+  }
+
+  const sorted = sharedArray(Uint32Array, count);
+  sorted.set(rows);
+  const ranks = sharedArray(Int32Array, count);
+  const keys = sharedArray(Float64Array, count);
+  for (let rank = 0; rank < count; rank++) {
+    const row = rows[rank]!;
+    ranks[row] = rank;
+    keys[rank] = keyOf[row]!;
+  }
+  return { keys, rows: sorted, ranks };
+}
+
+/**
+ * The order of the rows of another one and of added ones, which are listed by `sequence` in their
+ * order. Rows below `kept` stay what they are; `rowOf` has the rows of the others, then those of the
+ * added ones. `isBefore` tells whether an added row comes before a row that was there, where their
+ * keys are equal.
+ */
+export function mergeOrder(
+  order: Order,
+  added: Float64Array,
+  kept: Row,
+  rowOf: Uint32Array,
+  isBefore: (added: number, row: Row) => boolean,
+  sequence: Uint32Array,
+): Order {
+  const had = order.keys.length;
+  const count = had + added.length;
+  const keys = sharedArray(Float64Array, count);
+  const rows = sharedArray(Uint32Array, count);
+  const ranks = sharedArray(Int32Array, count);
+  // what is added is mostly new: all before it is copied as it is
+  let from = sequence.length === 0 ? had : lowerBound(order.keys, added[sequence[0]!]!);
+  for (let row = kept; row < had; row++) from = Math.min(from, order.ranks[row]!);
+  keys.set(order.keys.subarray(0, from));
+  rows.set(order.rows.subarray(0, from));
+  ranks.set(order.ranks.subarray(0, kept));
+  let to = from;
+  const put = (key: number, row: Row): void => {
+    keys[to] = key;
+    rows[to] = row;
+    ranks[row] = to++;
+  };
+  const take = (end: number): void => {
+    for (; from < end; from++) {
+      const row = order.rows[from]!;
+      put(order.keys[from]!, row < kept ? row : rowOf[row - kept]!);
+    }
+  };
+  for (const one of sequence) {
+    const key = added[one]!;
+    let rank = lowerBound(order.keys, key);
+    while (rank < had && order.keys[rank] === key && !isBefore(one, order.rows[rank]!)) rank++;
+    take(rank);
+    put(key, rowOf[had - kept + one]!);
+  }
+  take(had);
+  return { keys, rows, ranks };
+}
+
+/** The ranks whose keys lie within `[least, most]`, both included. */
+export function rankRange(order: Order, least: number, most: number): RankRange {
+  const from = lowerBound(order.keys, least);
+  return { from, to: Math.max(from, firstAbove(order.keys, most)) };
+}
+
+/** Rank of the exact key, or -1. */
+export function rankOf(order: Order, key: number): Rank {
+  const rank = lowerBound(order.keys, key);
+  return order.keys[rank] === key ? rank : -1;
+}
+
+/** The digits of each key above the least key, base 65,536, the lowest first. */
+function* sixteenBitDigits(keyOf: Float64Array): Generator<Uint16Array> {
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < keyOf.length; i++) {
+    const key = keyOf[i]!;
+    if (key < least) least = key;
+    if (key > most) most = key;
+  }
+  // halves stay exact where the difference of two keys would not
+  const base = Math.floor(least / 2 ** 32);
+  const digits = new Uint16Array(keyOf.length);
+  for (let place = 0; place < 2; place++) {
+    for (let i = 0; i < keyOf.length; i++) digits[i] = (keyOf[i]! >>> 0) >>> (16 * place);
+    yield digits;
+  }
+  const spread = Math.floor(most / 2 ** 32) - base;
+  // a shift by 32 would be none: the halves have two digits, whatever the spread
+  for (let place = 0; place < 2 && spread >>> (16 * place) > 0; place++) {
+    for (let i = 0; i < keyOf.length; i++) {
+      digits[i] = (Math.floor(keyOf[i]! / 2 ** 32) - base) >>> (16 * place);
+    }
+    yield digits;
+  }
+}
+
+/**
+ * Fills in where each bucket begins; false when all digits are equal and the pass can be skipped.
+ */
+function bucketStarts(digits: Uint16Array, starts: Uint32Array): boolean {
+  starts.fill(0);
+  for (let i = 0; i < digits.length; i++) starts[digits[i]!]!++;
+  let sum = 0;
+  for (let i = 0; i < BUCKETS; i++) {
+    const size = starts[i]!;
+    if (size === digits.length) return false;
+    starts[i] = sum;
+    sum += size;
+  }
+  return true;
+}
+
+/**
+ * The first place of ascending keys whose key is not less than `value`; past the end when all are.
+ */
+export function lowerBound(keys: Float64Array | Int32Array, value: number): number {
+  let from = 0;
+  let to = keys.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (keys[middle]! < value) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/**
+ * The first place of ascending keys whose key is greater than `value`; past the end when none is.
+ */
+export function firstAbove(keys: Float64Array | Int32Array, value: number): number {
+  let from = 0;
+  let to = keys.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (keys[middle]! <= value) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** A point's place in a dataset: 0 to count - 1, in the order of its kd-trees. */
+export type Row = number & { readonly brand?: 'row' };
+
+/** A row's place in an order: 0 is the smallest key. */
+export type Rank = number & { readonly brand?: 'rank' };

@@ -1,0 +1,196 @@
+import { lowerBound } from './order.js';
+import { sharedArray } from './shared-array.js';
+import type { Texts } from './texts.js';
+
+/**
+ * Which rows have a value: a list of them, ascending, or a bit for each row where that is smaller.
+ */
+export type RowSet =
+  | { readonly count: number; readonly rows: Int32Array; readonly bits?: undefined }
+  | { readonly count: number; readonly bits: Int32Array; readonly rows?: undefined };
+
+/** The rows that have each value of an attribute, in shared memory; values are numbered from 0. */
+export interface Postings {
+  /** Rows of each value. */
+  readonly counts: Uint32Array;
+  /** Where the rows of each value begin in `rows`; a value with a bitmap has none there. */
+  readonly starts: Uint32Array;
+  readonly rows: Int32Array;
+  /** Number of each value's bitmap; -1 where it has none. */
+  readonly bitmapOf: Int32Array;
+  readonly bitmaps: readonly Int32Array[];
+}
+
+/** Values of rows, row by row and, for rows with several, in any order; each once a row. */
+export interface RowValues {
+  /** Ascending; undefined where each row has one value. */
+  readonly rows: Int32Array | undefined;
+  readonly values: Uint32Array;
+  readonly length: number;
+}
+
+/** Words of a bitmap that has a bit for each row. */
+export function wordsOf(count: number): number {
+  return (count + 31) >>> 5;
+}
+
+/** Lays out the rows of each of `values` values, of `count` rows in all. */
+export function buildPostings(
+  count: number,
+  values: number,
+  { rows: rowOf, values: numbers, length }: RowValues,
+): Postings {
+  const counts = sharedArray(Uint32Array, values);
+  for (let i = 0; i < length; i++) counts[numbers[i]!]!++;
+  const filling = new Filling(count, counts);
+  for (let i = 0; i < length; i++) filling.put(numbers[i]!, rowOf === undefined ? i : rowOf[i]!);
+  return filling.postings;
+}
+
+/**
+ * Postings that are yet to be filled with rows, in ascending order for each value. A value has a
+ * bitmap where more than one row in 32 has it: a list of these rows would be larger.
+ */
+export class Filling {
+  readonly postings: Postings;
+  /** Where the next row of each value goes. */
+  readonly #next: Uint32Array;
+
+  /** `counts` has the rows of each value, of `count` rows in all. */
+  constructor(count: number, counts: Uint32Array) {
+    const words = wordsOf(count);
+    const starts = sharedArray(Uint32Array, counts.length + 1);
+    const bitmapOf = sharedArray(Int32Array, counts.length);
+    const bitmaps: Int32Array[] = [];
+    let listed = 0;
+    for (let value = 0; value < counts.length; value++) {
+      starts[value] = listed;
+      const isFrequent = counts[value]! > words;
+      bitmapOf[value] = isFrequent ? bitmaps.length : -1;
+      if (isFrequent) bitmaps.push(sharedArray(Int32Array, words));
+      else listed += counts[value]!;
+    }
+    starts[counts.length] = listed;
+    this.postings = { counts, starts, rows: sharedArray(Int32Array, listed), bitmapOf, bitmaps };
+    this.#next = starts.slice();
+  }
+
+  put(value: number, row: number): void {
+    const { rows, bitmapOf, bitmaps } = this.postings;
+    const bitmap = bitmapOf[value]!;
+    if (bitmap < 0) rows[this.#next[value]!++] = row;
+    else bitmaps[bitmap]![row >>> 5]! |= 1 << (row & 31);
+  }
+
+  /** Puts the rows below `end` of another set, which are the first of this value. */
+  putAll(value: number, { rows, bits }: RowSet, end: number): void {
+    const bitmap = this.postings.bitmapOf[value]!;
+    if (bits !== undefined && bitmap >= 0) {
+      copyBits(this.postings.bitmaps[bitmap]!, bits, end);
+    } else if (bits !== undefined) {
+      eachBit(bits, 0, end, (row) => this.put(value, row));
+    } else {
+      for (let i = 0; i < rows.length && rows[i]! < end; i++) this.put(value, rows[i]!);
+    }
+  }
+}
+
+/** Copies the first `count` bits. */
+export function copyBits(target: Int32Array, bits: Int32Array, count: number): void {
+  target.set(bits.subarray(0, wordsOf(count)));
+  // the last word has bits for fewer rows
+  if (count % 32 > 0) target[count >>> 5]! &= -1 >>> (32 - (count % 32));
+}
+
+/** Visits bits `from` to `to - 1` that are set. */
+function eachBit(bits: Int32Array, from: number, to: number, visit: (bit: number) => void): void {
+  for (let i = from >>> 5; i < wordsOf(to); i++) {
+    for (let word = bits[i]!; word !== 0; word &= word - 1) {
+      const bit = 32 * i + (31 - Math.clz32(word & -word));
+      if (bit >= from && bit < to) visit(bit);
+    }
+  }
+}
+
+/** Visits each value of each row from `from` on, value by value, rows ascending. */
+export function eachRow(
+  postings: Postings,
+  from: number,
+  visit: (row: number, value: number) => void,
+): void {
+  for (let value = 0; value < postings.counts.length; value++) {
+    const { rows, bits } = rowsWith(postings, value);
+    if (bits !== undefined) eachBit(bits, from, 32 * bits.length, (row) => visit(row, value));
+    else for (let i = lowerBound(rows, from); i < rows.length; i++) visit(rows[i]!, value);
+  }
+}
+
+/** How many rows of a set are below `end`. */
+export function countBelow({ rows, bits, count }: RowSet, end: number): number {
+  if (rows !== undefined) return rows.at(-1)! < end ? count : lowerBound(rows, end);
+  let below = 0;
+  for (let i = 0; i < end >>> 5; i++) below += bitCount(bits[i]!);
+  return end % 32 === 0 ? below : below + bitCount(bits[end >>> 5]! & (-1 >>> (32 - (end % 32))));
+}
+
+/** The same for 0 and 1; `bits` has a bit for each row that has 1, and is kept. */
+export function buildFlagPostings(count: number, bits: Int32Array): Postings {
+  const [counts, starts] = [sharedArray(Uint32Array, 2), sharedArray(Uint32Array, 3)];
+  const others = sharedArray(Int32Array, bits.length);
+  for (let word = 0; word < bits.length; word++) {
+    others[word] = ~bits[word]!;
+    counts[1]! += bitCount(bits[word]!);
+  }
+  // the last word has bits for fewer rows
+  if (count % 32 > 0) others[bits.length - 1]! &= -1 >>> (32 - (count % 32));
+  counts[0] = count - counts[1]!;
+  const bitmapOf = sharedArray(Int32Array, 2);
+  bitmapOf[1] = 1;
+  const rows = sharedArray(Int32Array, 0);
+  return { counts, starts, rows, bitmapOf, bitmaps: [others, bits] };
+}
+
+/** How many bits of a word are set. */
+export function bitCount(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** The rows that have a value. */
+export function rowsWith(
+  { counts, starts, rows, bitmapOf, bitmaps }: Postings,
+  value: number,
+): RowSet {
+  const count = counts[value]!;
+  const bitmap = bitmapOf[value]!;
+  if (bitmap >= 0) return { count, bits: bitmaps[bitmap]! };
+  return { count, rows: rows.subarray(starts[value], starts[value + 1]) };
+}
+
+/** Rows by a text that they have. */
+export interface TextAttribute {
+  readonly texts: Texts;
+  /** Rows by the number of the text. */
+  readonly postings: Postings;
+}
+
+/** What stands for "no user" among the users. */
+export const NOBODY = -1;
+
+/**
+ * What filters may ask of points besides place and times, by value: an inverted index, in shared
+ * memory. A value takes 4 bytes for each row that has it, and a bit for every row at most.
+ */
+export interface Attributes {
+  readonly status: TextAttribute;
+  readonly tags: TextAttribute;
+  readonly createdBy: {
+    /** Ascending, the first is {@link NOBODY}. */
+    readonly users: Float64Array;
+    readonly postings: Postings;
+  };
+  /** Rows by 0 for false and 1 for true. */
+  readonly isProcessed: Postings;
+  readonly hasImage: Postings;
+}

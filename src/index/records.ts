@@ -1,0 +1,142 @@
+import type { Row } from './order.js';
+import { sharedArray } from './shared-array.js';
+
+/**
+ * Rows of a chunk as a power of two: all records of a chunk lie in one memory, and this many of the
+ * largest records fit {@link MOST_BYTES}.
+ */
+export const CHUNK_BITS = 12;
+export const CHUNK_ROWS: number = 1 << CHUNK_BITS;
+/** Of one memory: positions in it should be small integers. */
+const MOST_BYTES = 2 ** 30;
+/** Memory behind the records, so that reading a page may go too far. */
+export const SPARE_BYTES = 512;
+
+/**
+ * The rendered JSON of every record, end to end in row order as files have them, so that a run of
+ * rows is read straight to its place. A generation that was merged has the records of most rows
+ * where the generation before has them, and those of the last rows in a memory of their own.
+ */
+export interface Records {
+  /** Records, then {@link SPARE_BYTES}, in memory that threads share. */
+  readonly memories: readonly Uint8Array[];
+  /** The same memories, to be read in words. */
+  readonly words: readonly DataView[];
+  /** Number of the memory that has each chunk of 2^{@link CHUNK_BITS} rows. */
+  readonly memoryOf: Uint32Array;
+  /** Where the first record of each chunk begins in its memory. */
+  readonly starts: Uint32Array;
+  /** Where each row's record ends in its memory. */
+  readonly ends: Uint32Array;
+}
+
+const NO_RECORDS: Records = {
+  ...{ memories: [], words: [], memoryOf: new Uint32Array(0) },
+  ...{ starts: new Uint32Array(0), ends: new Uint32Array(0) },
+};
+
+/**
+ * Lays out memory for records of the given lengths, in row order. With `former` these are the rows
+ * from `first` on, the beginning of a chunk; the rows before stay where `former` has them.
+ */
+export function allocateRecords(
+  lengths: Uint32Array,
+  former: Records = NO_RECORDS,
+  first: Row = 0,
+  mostBytes: number = MOST_BYTES,
+): Records {
+  const count = first + lengths.length;
+  const kept = first >>> CHUNK_BITS;
+  const chunks = Math.ceil(count / CHUNK_ROWS);
+  const memoryOf = sharedArray(Uint32Array, chunks);
+  const starts = sharedArray(Uint32Array, chunks);
+  const ends = sharedArray(Uint32Array, count);
+  memoryOf.set(former.memoryOf.subarray(0, kept));
+  starts.set(former.starts.subarray(0, kept));
+  ends.set(former.ends.subarray(0, first));
+  // memories are used in the order of their rows
+  const own = kept === 0 ? 0 : memoryOf[kept - 1]! + 1;
+  const sizes: number[] = [];
+  for (let chunk = kept; chunk < chunks; chunk++) {
+    const from = (chunk << CHUNK_BITS) - first;
+    const bytes = lengths.subarray(from, from + CHUNK_ROWS).reduce((sum, one) => sum + one, 0);
+    if (sizes.length === 0 || sizes.at(-1)! + bytes > mostBytes) sizes.push(0);
+    let end = sizes.at(-1)!;
+    memoryOf[chunk] = own + sizes.length - 1;
+    starts[chunk] = end;
+    sizes[sizes.length - 1] = end + bytes;
+    for (let i = from; i < Math.min(from + CHUNK_ROWS, lengths.length); i++) {
+      end += lengths[i]!;
+      ends[first + i] = end;
+    }
+  }
+  const memory = sizes.map((size) => new SharedArrayBuffer(size + SPARE_BYTES));
+  return {
+    memories: [...former.memories.slice(0, own), ...memory.map((one) => new Uint8Array(one))],
+    words: [...former.words.slice(0, own), ...memory.map((one) => new DataView(one))],
+    ...{ memoryOf, starts, ends },
+  };
+}
+
+/**
+ * Puts records, end to end in `source`, in their places. The first is number `first` of the
+ * snapshot; number `i` has `lengths[i]` bytes and belongs to row `rows[i]`. Returns the number
+ * after the last.
+ */
+export function putRecords(
+  records: Records,
+  rows: Uint32Array,
+  lengths: Uint32Array,
+  source: Uint8Array,
+  first: number,
+): number {
+  const { ends } = records;
+  // made from the memory itself: the views of a Buffer are Buffers, and slow to make
+  const { buffer, byteOffset, byteLength } = source;
+  let from = byteOffset;
+  let next = first;
+  while (from < byteOffset + byteLength) {
+    const row = rows[next]!;
+    const length = lengths[next]!;
+    memoryOf(records, row).set(new Uint8Array(buffer, from, length), ends[row]! - length);
+    from += length;
+    next++;
+  }
+  return next;
+}
+
+/**
+ * The memory of rows `from` to `to - 1`: their records, end to end, cut only where a memory ends.
+ */
+export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (let first = from; first < to; ) {
+    const memory = memoryOf(records, first);
+    let next = first;
+    do next = Math.min(((next >>> CHUNK_BITS) + 1) << CHUNK_BITS, to);
+    while (next < to && memoryOf(records, next) === memory);
+    pieces.push(memory.subarray(recordStart(records, first), records.ends[next - 1]));
+    first = next;
+  }
+  return pieces;
+}
+
+/** A view of one record's JSON. */
+export function recordBytes(records: Records, row: Row): Uint8Array {
+  return memoryOf(records, row).subarray(recordStart(records, row), records.ends[row]);
+}
+
+/** Bytes of one record. */
+export function recordLength(records: Records, row: Row): number {
+  return records.ends[row]! - recordStart(records, row);
+}
+
+/** Where a record begins in its memory. */
+export function recordStart({ starts, ends }: Records, row: Row): number {
+  return (row & (CHUNK_ROWS - 1)) === 0 ? starts[row >>> CHUNK_BITS]! : ends[row - 1]!;
+}
+
+/** The memory that has a row's record. */
+export function memoryOf({ memories, memoryOf }: Records, row: Row): Uint8Array {
+  return memories[memoryOf[row >>> CHUNK_BITS]!]!;
+}

@@ -1,0 +1,24 @@
+/** Typed arrays of numbers that threads can share. */
+type Numbers = Uint16Array | Int32Array | Uint32Array | Float64Array;
+
+/**
+ * `length` noughts in memory of their own that every thread it is posted to sees, without a copy.
+ */
+export function sharedArray<T extends Numbers>(
+  Type: { new (memory: SharedArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
+  length: number,
+): T {
+  return new Type(new SharedArrayBuffer(length * Type.BYTES_PER_ELEMENT));
+}
+
+/** The numbers of one array, then those of another. */
+export function joinedArray<T extends Numbers>(
+  Type: { new (memory: SharedArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
+  one: T,
+  other: T,
+): T {
+  const joined = sharedArray(Type, one.length + other.length);
+  joined.set(one);
+  joined.set(other, one.length);
+  return joined;
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
+import sharp, { type Metadata } from 'sharp';
+import type { Decoded, DecodeJob, DecodeReply } from './decoder.js';
+import type { Ending } from './folder.js';
+
+// entry of the process that decodes images: whatever an image does to its decoder happens here, and
+// not where points are served
+
+/** What the original says of a file that is no image. */
+const NO_IMAGE =
+  'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
+const QUALITY = 90;
+/** A PNG has no smaller picture in it that would do: every pixel takes its time. */
+const MAX_PNG_PIXELS = 40_000_000;
+/** A JPEG of more is made half as wide and high while it is decoded. */
+const MAX_WHOLE_PIXELS = 32_000_000;
+
+/** First bytes of what is taken. */
+const FORMATS: readonly [ending: Ending, mark: Buffer][] = [
+  ['jpg', Buffer.from([0xff, 0xd8, 0xff])],
+  ['png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
+];
+
+// where memory is short, the system ends this process first
+try {
+  writeFileSync('/proc/self/oom_score_adj', '1000');
+} catch {
+  // there is no such file, or it may not be written
+}
+stepBack();
+// images come one at a time, and none twice
+sharp.cache(false);
+sharp.concurrency(1);
+// the library reads many formats; each is one more to find a fault in
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'] });
+
+process.once('disconnect', () => process.exit());
+process.on('message', async (job: DecodeJob) => {
+  reply({ kind: 'taken' });
+  const decoded = await decode(job).catch((error: NodeJS.ErrnoException): Decoded => {
+    return { kind: 'failed', code: error.code ?? error.message };
+  });
+  reply(decoded);
+});
+process.send!('ready');
+
+/**
+ * Answers come first. Linux lowers one thread at a time, and some are older than this code; those
+ * that begin later are as the thread that begins them.
+ */
+function stepBack(): void {
+  const folder = '/proc/self/task';
+  for (const thread of existsSync(folder) ? readdirSync(folder) : ['0']) {
+    try {
+      setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
+    } catch {
+      // it has ended, or may not be lowered: images are decoded all the same
+    }
+  }
+}
+
+function reply(message: DecodeReply): void {
+  process.send!(message);
+}
+
+/**
+ * Decodes every pixel of an image and writes a new one with the same look: turned upright, in the
+ * colours that every screen has, without whatever else the file carried.
+ */
+async function decode({ input, output, maxPixels }: DecodeJob): Promise<Decoded> {
+  const bytes = await readFile(input);
+  if (bytes.length === 0) return { kind: 'refused', text: 'The submitted file is empty.' };
+  const [ending] = FORMATS.find(([, mark]) => mark.equals(bytes.subarray(0, mark.length))) ?? [];
+  if (ending === undefined) return { kind: 'refused', text: NO_IMAGE };
+  let made: Buffer;
+  try {
+    const metadata = await sharp(bytes, { limitInputPixels: false }).metadata();
+    const { width, height } = metadata;
+    const most = ending === 'png' ? Math.min(maxPixels, MAX_PNG_PIXELS) : maxPixels;
+    if (width * height > most) {
+      const text = `The image has ${width} × ${height} pixels. Expected at most ${most} altogether.`;
+      return { kind: 'refused', text };
+    }
+    made = await remake(bytes, metadata, maxPixels, ending);
+  } catch {
+    return { kind: 'refused', text: NO_IMAGE };
+  }
+  const file = await open(output, 'wx');
+  try {
+    await file.writeFile(made);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  const sha256 = createHash('sha256').update(made).digest('hex');
+  return { kind: 'image', ending, bytes: made.length, sha256 };
+}
+
+function remake(
+  bytes: Buffer,
+  { width, height, autoOrient, chromaSubsampling }: Metadata,
+  maxPixels: number,
+  ending: Ending,
+): Promise<Buffer> {
+  // what is cut short or damaged is refused; odd but readable files of old cameras are taken
+  const limits = { failOn: 'error', limitInputPixels: maxPixels, sequentialRead: true } as const;
+  const upright = sharp(bytes, limits).autoOrient().toColourspace('srgb');
+  if (ending === 'png') return upright.png().toBuffer();
+  if (width * height > MAX_WHOLE_PIXELS) upright.resize(Math.ceil(autoOrient.width / 2));
+  const isSharp = chromaSubsampling === '4:4:4';
+  return upright
+    .jpeg({ quality: QUALITY, chromaSubsampling: isSharp ? '4:4:4' : '4:2:0' })
+    .toBuffer();
+}

@@ -1,0 +1,89 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InputError } from '../../model/quote.js';
+
+/** What the addresses of images begin with, as records carry them. */
+export const IMAGES_PATH = '/media/map_data_points/';
+
+/**
+ * The folder of media could not be written, or no image be decoded, for want of room, files or
+ * processes.
+ */
+export class MediaUnavailable extends Error {
+  override readonly name = 'MediaUnavailable';
+}
+
+/**
+ * The error for one of the system's, which may name files that are nobody's business; others stay
+ * as they are.
+ */
+export function asUnavailable(error: unknown): unknown {
+  if (error instanceof MediaUnavailable || !(error instanceof Error)) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  return new MediaUnavailable(`images cannot be stored (${code})`, { cause: error });
+}
+
+/** Checks that the folder of images is one. Throws an InputError that says what to do. */
+export function checkMediaFolder(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory() === true) return;
+  const what = stat === undefined ? 'there is no such folder' : 'it is no folder';
+  throw new InputError(`--media ${path}: ${what}. Make it, or leave the setting out.`);
+}
+
+/** Where images stand: one folder a point. */
+export function imagesIn(folder: string): string {
+  return join(folder, 'map_data_points');
+}
+
+/** Where files stand that are no image of a point yet. No address leads there. */
+export function incomingIn(folder: string): string {
+  return join(folder, '.incoming');
+}
+
+/** Makes a folder that may be there already; the one above it must be there. */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Removes a file that may be gone already. */
+export async function removeFile(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+  }
+}
+
+/** The formats that an image may have, by the ending that its name gets. */
+export type Ending = 'jpg' | 'png';
+
+/** Characters that are left of a client's name: with id and digest the whole stays below 100. */
+const MOST_CHARACTERS = 40;
+const DIGEST_CHARACTERS = 8;
+
+/**
+ * A file name made of what a client called its file: letters and digits without accents, `_` and
+ * `-`, the beginning of the image's digest, and the ending of what it really is. The digest tells
+ * two images of one name apart.
+ */
+export function safeName(suggested: string, digest: string, ending: Ending): string {
+  // a path of the client's own machine, and its idea of an ending, tell nothing
+  const base = suggested.replace(/^.*[/\\]/s, '').replace(/\.[^.]*$/s, '');
+  const plain = base
+    .slice(0, 4 * MOST_CHARACTERS)
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '_')
+    .slice(0, MOST_CHARACTERS)
+    .replaceAll(/^[_-]+|[_-]+$/g, '');
+  const stem = plain === '' ? 'image' : plain;
+  return `${stem}_${digest.slice(0, DIGEST_CHARACTERS)}.${ending}`;
+}

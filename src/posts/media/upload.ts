@@ -1,0 +1,115 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Logger } from 'pino';
+import { asUnavailable, incomingIn, MediaUnavailable, makeFolder, removeFile } from './folder.js';
+import { SharedRoom } from './shared-room.js';
+
+/** A file that a client sent, as it came: nobody has looked into it. */
+export interface Upload {
+  /** Its name in the folder of what comes in. */
+  readonly file: string;
+  /** What the client called it. */
+  readonly name: string;
+  /** Of its bytes, in hexadecimal digits. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** What comes in on this thread. */
+export interface Uploads {
+  /** Bytes that an image may have as it comes. */
+  readonly maxBytes: number;
+  /**
+   * Writes what a client sends into the folder of what comes in, so that memory holds none of it.
+   * When it throws, no file is left: a MediaUnavailable when the disk is to blame or where the
+   * client must make room for others, else what the stream threw.
+   */
+  receive(stream: Readable, name: string, address: string): Promise<Upload>;
+  /** Removes an upload; it may be gone already. */
+  discard(upload: Upload): Promise<void>;
+}
+
+/** What is counted of uploads, in plain numbers. */
+export interface ImageStats {
+  /**
+   * Uploads by what came of them: an image, no image that can be taken, or a fault of the system.
+   */
+  readonly outcomes: Record<'taken' | 'refused' | 'failed', number>;
+  /** Of the images that were made. */
+  bytes: number;
+  /** That all uploads took from file to image, together. */
+  seconds: number;
+}
+
+/** Counts nothing yet. */
+export function createImageStats(): ImageStats {
+  return { outcomes: { taken: 0, refused: 0, failed: 0 }, bytes: 0, seconds: 0 };
+}
+
+/** Uploads that one thread takes at a time; each has a file open. */
+export const MAX_OPEN_UPLOADS = 64;
+
+/** Makes the way in for this thread; the folder must have been opened for writing. */
+export function createUploads(folder: string, maxBytes: number, logger: Logger): Uploads {
+  const slots = new SharedRoom(MAX_OPEN_UPLOADS);
+  return {
+    maxBytes,
+    async receive(stream, name, address) {
+      let turnedOut: MediaUnavailable | undefined;
+      const slot = slots.enter(address, () => {
+        turnedOut = new MediaUnavailable('too many images are coming in');
+        stream.destroy();
+      });
+      slot.grow(1);
+      try {
+        if (turnedOut !== undefined) throw turnedOut;
+        return await write(folder, stream, name);
+      } catch (error) {
+        if (turnedOut !== undefined) throw turnedOut;
+        if (error instanceof MediaUnavailable) {
+          logger.error({ err: error }, 'an image could not be taken');
+        }
+        throw error;
+      } finally {
+        slot.leave();
+      }
+    },
+    discard: ({ file }) => removeFile(join(incomingIn(folder), file)).catch(() => {}),
+  };
+}
+
+async function write(folder: string, stream: Readable, name: string): Promise<Upload> {
+  const file = `${randomUUID()}.upload`;
+  const path = join(incomingIn(folder), file);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  try {
+    // somebody may have tidied up
+    makeFolder(incomingIn(folder));
+  } catch (error) {
+    stream.destroy();
+    throw asUnavailable(error);
+  }
+  const sink = createWriteStream(path, { flags: 'wx' });
+  try {
+    await pipeline(stream, meter, sink);
+  } catch (error) {
+    // until then the file may yet be made
+    if (!sink.closed) await new Promise<void>((resolve) => sink.once('close', resolve));
+    await removeFile(path).catch(() => {});
+    const { syscall } = error as NodeJS.ErrnoException;
+    // an error of the client's connection has another one
+    throw syscall === 'open' || syscall === 'write' ? asUnavailable(error) : error;
+  }
+  return { file, name, sha256: hash.digest('hex'), bytes };
+}

@@ -1,0 +1,178 @@
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { flushFolder, replacedFile } from '../../formats/atomic-file.js';
+import { writeAll } from '../../formats/system-files.js';
+import { InputError } from '../../model/quote.js';
+import { isObject, isToken, isWhole } from '../../model/units.js';
+import { type Holder, type TokenTable, tokenKey } from './table.js';
+
+/** A token as its file has it. */
+export interface Entry extends Holder {
+  /** {@link tokenKey} of the token. */
+  readonly key: string;
+  /** When the token was made, as ISO 8601; empty where the file does not say. */
+  readonly created: string;
+}
+
+/** What a file of tokens holds. */
+interface TokenFile {
+  readonly entries: readonly Entry[];
+  /** Whether the file holds the tokens themselves: an object from token to user id. */
+  readonly isPlain: boolean;
+}
+
+const KEY = /^[\da-f]{64}$/;
+/** Nobody but the owner reads a new file. */
+const OWNER_ONLY = 0o600;
+/** What a file is called that is to replace another one of its folder. */
+const SUCCESSOR = '.waypost-tokens.new';
+/** A change takes milliseconds: a process that takes longer was stopped, or killed. */
+const MOST_MS = 10_000;
+const LOOK_MS = 10;
+
+/**
+ * Reads a file of tokens, hashed or plain. Throws an InputError that names the file and the place,
+ * and never shows a token.
+ */
+export function readTokenFile(path: string): TokenFile {
+  const content = readObject(path);
+  if (!Array.isArray(content['tokens']))
+    return { entries: readPlain(path, content), isPlain: true };
+  const entries = content['tokens'].map((one, index) => readEntry(path, one, index));
+  const keys = new Set(entries.map(({ key }) => key));
+  if (keys.size < entries.length) throw new InputError(`${path}: two tokens have the same hash.`);
+  return { entries, isPlain: false };
+}
+
+/** The holders by the key of their token. */
+export function tableOf(entries: readonly Entry[]): TokenTable {
+  return new Map(
+    entries.map(({ key, user, name, isAdmin }) => [key, { user, name, isAdmin }] as const),
+  );
+}
+
+/**
+ * Replaces the tokens of a file by what `change` makes of them, whole or not at all; without a file
+ * there are none yet. The file that takes its place has one name in a folder and is made by one
+ * process at a time, so that nobody replaces what it has not read. A new file is for its owner
+ * alone; one that is replaced keeps its permissions and, as far as the system allows, its owner.
+ * Throws an InputError where another process keeps that name for `mostMs`, or what `change` throws.
+ */
+export async function changeTokenFile(
+  path: string,
+  change: (entries: readonly Entry[]) => readonly Entry[],
+  mostMs: number = MOST_MS,
+): Promise<void> {
+  const target = replacedFile(path);
+  const successor = join(dirname(target), SUCCESSOR);
+  const fd = await createAlone(path, successor, performance.now() + mostMs);
+  try {
+    try {
+      const entries = change(existsSync(path) ? readTokenFile(path).entries : []);
+      const old = statSync(target, { throwIfNoEntry: false });
+      if (old !== undefined) keepOwner(fd, old);
+      // the process's umask may have taken some away
+      fchmodSync(fd, old === undefined ? OWNER_ONLY : old.mode & 0o777);
+      writeAll(fd, Buffer.from(textOf(entries)));
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(successor, target);
+    flushFolder(dirname(target));
+  } catch (error) {
+    rmSync(successor, { force: true });
+    throw error instanceof InputError ? error : unchangeable(path, error);
+  }
+}
+
+/** Makes the file that will replace another, once no other process has one of its name. */
+async function createAlone(path: string, successor: string, until: number): Promise<number> {
+  for (;;) {
+    try {
+      return openSync(successor, 'wx', OWNER_ONLY);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unchangeable(path, error);
+      if (performance.now() > until) {
+        throw new InputError(
+          `${path}: cannot be changed: another process is changing it. Remove ${successor} if none is.`,
+          { cause: error },
+        );
+      }
+    }
+    await delay(LOOK_MS);
+  }
+}
+
+function unchangeable(path: string, error: unknown): InputError {
+  const { message } = error as Error;
+  return new InputError(`${path}: cannot be changed: ${message}`, { cause: error });
+}
+
+function textOf(entries: readonly Entry[]): string {
+  const tokens = entries.map(({ key, user, name, isAdmin, created }) => {
+    return { hash: key, user, name, admin: isAdmin, created };
+  });
+  const lines = tokens.map((one) => `\n  ${JSON.stringify(one)}`).join(',');
+  return `{"tokens":[${lines}\n]}\n`;
+}
+
+function keepOwner(fd: number, { uid, gid }: { uid: number; gid: number }): void {
+  try {
+    fchownSync(fd, uid, gid);
+  } catch {
+    // only root gives files away: everybody else owns what they may replace, or shares its group
+  }
+}
+
+function readPlain(path: string, content: Readonly<Record<string, unknown>>): Entry[] {
+  return Object.entries(content).map(([token, user]) => {
+    if (!isToken(token)) throw new InputError(`${path}: a token may not have white space.`);
+    if (!isWhole(user, 0)) {
+      throw new InputError(
+        `${path}: the user id of a token must be a whole number, got ${JSON.stringify(user)}.`,
+      );
+    }
+    return { key: tokenKey(token), user, name: '', isAdmin: false, created: '' };
+  });
+}
+
+function readEntry(path: string, value: unknown, index: number): Entry {
+  const fields = isObject(value) ? value : {};
+  const { hash, user, name = '', admin = false, created = '' } = fields;
+  const refuse = (rule: string): InputError =>
+    new InputError(`${path}: tokens[${index}] must have ${rule}.`);
+  if (typeof hash !== 'string' || !KEY.test(hash)) {
+    throw refuse('a hash: the SHA-256 of the token as 64 hexadecimal digits in lower case');
+  }
+  if (!isWhole(user, 0)) throw refuse('a user: a whole number, 0 or more');
+  if (typeof name !== 'string') throw refuse('text for its name');
+  if (typeof admin !== 'boolean') throw refuse('true or false for admin');
+  if (typeof created !== 'string') throw refuse('text for created');
+  return { key: hash, user, name, isAdmin: admin, created };
+}
+
+function readObject(path: string): Record<string, unknown> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    // a syntax error quotes the text, which is secret
+    const reason = error instanceof SyntaxError ? 'it is no JSON' : (error as Error).message;
+    throw new InputError(`${path}: cannot read the tokens: ${reason}.`);
+  }
+  if (isObject(parsed)) return parsed;
+  throw new InputError(`${path}: expected a JSON object from token to user id.`);
+}

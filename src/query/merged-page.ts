@@ -1,0 +1,170 @@
+import type { Dataset } from '../index/dataset.js';
+import type { Delta, DeltaMatches } from '../index/delta.js';
+import type { Order, Row } from '../index/order.js';
+import { type Budget, inStretches, sortNumbers } from '../model/budget.js';
+import type { Filters } from '../model/query.js';
+import { MAX_PAGE_ROWS, type Scratch } from './common/scratch.js';
+import type { Places } from './page/ordered.js';
+import { Centre } from './region/centre.js';
+
+// nanoseconds an accepted point
+const KEY = 10; // read
+const DISTANCE = 60; // measured
+const COMPARE = 15; // with a row
+const PLACE = 30; // into the page, or before it
+
+/** Takes a page of the dataset's own matches, which are `count`, in ascending order. */
+export interface OwnMatches {
+  readonly count: number;
+  take(scratch: Scratch, places: Places): void;
+}
+
+/** Keys that rows are sorted by; those of one key are sorted by their ids. */
+interface Keys {
+  /** The key of a row of the dataset. */
+  of(row: Row): number;
+  /** The key of an accepted point, and what that costs. */
+  ofAccepted(row: number): number;
+  readonly cost: number;
+  /** No row of the dataset has a smaller key than `least`, and none a larger one than `most`. */
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The keys of the accepted points, index by index. */
+interface Measured {
+  readonly keys: Float64Array;
+  /** How many of these surely come before all rows of the dataset. */
+  readonly before: number;
+  /** How many may lie between the rows of the dataset. */
+  readonly between: number;
+}
+
+/**
+ * Writes the rows of a page to the front of `scratch.page`: the given places of the dataset's
+ * matches and the accepted points together, ascending by an order, or by distance where that is
+ * undefined. Row `dataset.count + i` stands for row `i` of the delta.
+ *
+ * Of the dataset's matches the page is taken and, before it, as many as there are accepted points
+ * that may lie between them. Accepted points are newer than the others, nearly always, so that by
+ * id and by time there are none.
+ */
+export function takeMerged(
+  dataset: Dataset,
+  scratch: Scratch,
+  own: OwnMatches,
+  accepted: DeltaMatches,
+  filters: Filters,
+  order: Order | undefined,
+  places: Places,
+): void {
+  const { delta } = accepted;
+  const keys = order ? keysOf(dataset, order, delta) : distances(dataset, filters, delta);
+  const measured = measure(keys, accepted, scratch.budget);
+  const { before, between } = measured;
+  const from = Math.max(0, Math.min(places.from - before - between, own.count));
+  const to = Math.max(0, Math.min(places.to - before, own.count));
+  const isLong = to - from > MAX_PAGE_ROWS;
+  const page = isLong ? new Uint32Array(to - from) : scratch.page;
+  if (from < to) own.take({ ...scratch, page }, { from, to });
+  const rows = isLong ? page : page.slice(0, to - from);
+  const stretch = { rows, from, isLast: to === own.count };
+  merge(dataset, scratch, keys, accepted, measured.keys, stretch, places);
+}
+
+function measure(
+  { ofAccepted, cost, least, most }: Keys,
+  { rows }: DeltaMatches,
+  budget: Budget,
+): Measured {
+  const keys = new Float64Array(rows.length);
+  let before = 0;
+  let between = 0;
+  inStretches(budget, 0, rows.length, cost, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const key = ofAccepted(rows[i]!);
+      keys[i] = key;
+      if (key < least) before++;
+      else if (key <= most) between++;
+    }
+  });
+  return { keys, before, between };
+}
+
+/** A stretch of the dataset's matches, the first at place `from` of them all. */
+interface Stretch {
+  readonly rows: Uint32Array;
+  readonly from: number;
+  /** Whether no match of the dataset follows. */
+  readonly isLast: boolean;
+}
+
+/** Merges a stretch with the accepted points, and writes what stands at the places to the page. */
+function merge(
+  { count, byId }: Dataset,
+  { budget, page }: Scratch,
+  keys: Keys,
+  { delta, rows: deltaRows }: DeltaMatches,
+  measured: Float64Array,
+  { rows, from, isLast }: Stretch,
+  places: Places,
+): void {
+  const idOf = (row: Row): number => byId.keys[byId.ranks[row]!]!;
+  const idAt = (i: number): number => delta.id[deltaRows[i]!]!;
+
+  // what comes behind the stretch is on no page that ends with it
+  const last = isLast ? undefined : rows.at(-1);
+  const lastKey = last === undefined ? Infinity : keys.of(last);
+  const lastId = last === undefined ? Infinity : idOf(last);
+  const list = new Int32Array(deltaRows.length);
+  let listed = 0;
+  inStretches(budget, 0, deltaRows.length, COMPARE, (first, end) => {
+    for (let i = first; i < end; i++) {
+      if ((measured[i]! - lastKey || idAt(i) - lastId) < 0) list[listed++] = i;
+    }
+  });
+  const candidates = list.subarray(0, listed);
+  sortNumbers(candidates, (a, b) => measured[a]! - measured[b]! || idAt(a) - idAt(b), budget);
+  let own = 0;
+  let next = 0;
+  let ownKey = rows.length === 0 ? Infinity : keys.of(rows[0]!);
+  inStretches(budget, from, places.to, PLACE, (first, end) => {
+    for (let at = first; at < end; at++) {
+      const i = candidates[next];
+      const isAccepted =
+        i !== undefined && (measured[i]! - ownKey || idAt(i) - idOf(rows[own]!)) < 0;
+      const row = isAccepted ? count + deltaRows[i]! : rows[own]!;
+      if (isAccepted) next++;
+      else ownKey = ++own === rows.length ? Infinity : keys.of(rows[own]!);
+      if (at >= places.from) page[at - places.from] = row;
+    }
+  });
+}
+
+function keysOf(dataset: Dataset, order: Order, delta: Delta): Keys {
+  const { keys, ranks } = order;
+  const column =
+    order === dataset.byId
+      ? delta.id
+      : order === dataset.byCreatedAt
+        ? delta.createdAt
+        : delta.modifiedAt;
+  return {
+    of: (row) => keys[ranks[row]!]!,
+    ofAccepted: (row) => column[row]!,
+    cost: KEY,
+    least: keys[0]!,
+    most: keys.at(-1)!,
+  };
+}
+
+function distances({ coords }: Dataset, { circle }: Filters, delta: Delta): Keys {
+  const centre = new Centre(circle!.lon, circle!.lat);
+  return {
+    of: (row) => centre.to(coords, row),
+    ofAccepted: (row) => centre.to(delta.coords, row),
+    cost: DISTANCE,
+    least: 0,
+    most: Infinity,
+  };
+}

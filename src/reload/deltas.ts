@@ -1,0 +1,299 @@
+import type { Logger } from 'pino';
+import type { DatasetParts } from '../index/dataset.js';
+import {
+  appendToDelta,
+  continueDelta,
+  type Delta,
+  type DeltaSize,
+  deltaLength,
+  hasRoom,
+  sizeOf,
+} from '../index/delta.js';
+import { type Accepted, accept, makeFirstDelta, mergePoints } from './accepted.js';
+import { reclaimMemory } from './background.js';
+import type { Cell } from './current.js';
+import { createGeneration, type Generation, withDelta } from './generation.js';
+import { type MergeTask, mergeInThread } from './merge.js';
+
+export interface DeltasOptions {
+  /** Where the generations go. */
+  readonly current: Cell;
+  readonly logger: Pick<Logger, 'debug' | 'error'>;
+  readonly capacity?: DeltaSize;
+  /** How long a reservation waits for a merge, in milliseconds. */
+  readonly patienceMs?: number;
+  /** After a merge that failed. */
+  readonly retryMs?: number;
+  readonly merge?: (task: MergeTask) => Promise<DatasetParts>;
+}
+
+/** What the deltas count. */
+export interface DeltasState extends DeltaSize {
+  /** `rows` and `bytes` are those of points that are served beside the generation. */
+  readonly capacity: DeltaSize;
+  readonly merges: number;
+  readonly mergesFailed: number;
+  /** Why there is no room for more points; undefined while there is. */
+  readonly problem: string | undefined;
+}
+
+/** Room that is kept for points while they are journaled. */
+export interface Room {
+  /** Gives the room back: the points have been appended by now, or never will be. */
+  release(): void;
+}
+
+/** A snapshot, and the few posts that are to be served beside it. */
+export interface Prepared {
+  readonly generation: Generation;
+  readonly posts: readonly Accepted[];
+}
+
+/** Somebody who waits for room. */
+interface Waiting {
+  readonly size: DeltaSize;
+  readonly settle: (hasRoom: boolean) => void;
+}
+
+/** All rows are looked at by each query, in one go: some 140 µs for so many. */
+const CAPACITY: DeltaSize = { rows: 32_768, bytes: 32 * 1024 * 1024 };
+/** Filled to this share, in rows or in bytes, a delta is merged at once: */
+const MERGE_FILL = 1 / 2;
+/** the other half has room for what comes meanwhile. From this share on it is merged */
+const LEAST_FILL = 1 / 16;
+/** where merges take no more than this share of the time. */
+const MOST_MERGING = 1 / 100;
+/** So many times what a delta takes is merged at once where more posts wait. */
+const BACKLOG_TIMES = 4;
+const PATIENCE_MS = 5_000;
+const RETRY_MS = 5_000;
+
+/**
+ * The points that are accepted beside what snapshots have: the one writer of all deltas. A delta goes
+ * with its generation. While threads move from one generation to the next, points go to the deltas
+ * of both, so that it makes no difference which of them a thread serves.
+ */
+export class Deltas {
+  readonly #options: Required<DeltasOptions>;
+  /** The deltas that some thread may serve. */
+  readonly #open = new Set<Delta>();
+  /** Of the generation that all threads serve. */
+  #served: Delta | undefined;
+  #publishing: Promise<void> = Promise.resolve();
+  #reserved: DeltaSize = { rows: 0, bytes: 0 };
+  /** In the sequence in which they came. */
+  readonly #waiting = new Set<Waiting>();
+  #isMerging = false;
+  /** By `performance.now()`: a delta that is not half full is not merged earlier. */
+  #restsUntil = 0;
+  /** By `performance.now()`: after a failure no merge begins earlier. */
+  #retriesAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #merges = 0;
+  #mergesFailed = 0;
+  /** Why the last merge failed. */
+  #failure: string | undefined;
+  /** Whether somebody waited for room in vain since there was any. */
+  #isRefusing = false;
+
+  constructor(options: DeltasOptions) {
+    const defaults = { capacity: CAPACITY, patienceMs: PATIENCE_MS, retryMs: RETRY_MS };
+    this.#options = { ...defaults, merge: mergeInThread, ...options };
+  }
+
+  get state(): DeltasState {
+    return {
+      ...(this.#served === undefined ? { rows: 0, bytes: 0 } : sizeOf(this.#served)),
+      capacity: this.#options.capacity,
+      merges: this.#merges,
+      mergesFailed: this.#mergesFailed,
+      problem: this.#problem(),
+    };
+  }
+
+  #problem(): string | undefined {
+    if (!this.#isRefusing) return undefined;
+    if (this.#failure === undefined)
+      return 'points come faster than they are made part of the data';
+    return `accepted points cannot be made part of the data: ${this.#failure}`;
+  }
+
+  /**
+   * Prepares a new snapshot to be served with the posts that it does not contain: more than a few are
+   * merged into it.
+   */
+  async prepare(generation: Generation, posts: readonly Accepted[]): Promise<Prepared> {
+    const { capacity, merge } = this.#options;
+    if (posts.length < LEAST_FILL * capacity.rows) {
+      const bytes = posts.reduce((sum, post) => sum + accept(post).record.length, 0);
+      if (bytes < LEAST_FILL * capacity.bytes) return { generation, posts };
+    }
+    const { parts } = generation;
+    const most = { rows: BACKLOG_TIMES * capacity.rows, bytes: BACKLOG_TIMES * capacity.bytes };
+    const dataset = await mergePoints(parts.dataset, posts, most, merge);
+    reclaimMemory();
+    return { generation: createGeneration({ ...parts, dataset }), posts: [] };
+  }
+
+  /**
+   * Serves what was prepared, and further posts behind those; `base` is the sequence up to which
+   * there are no others. Until the delta is made the caller lets nobody append. Resolves with what
+   * resolves when all threads serve it.
+   */
+  async serve(
+    prepared: Prepared,
+    further: readonly Accepted[],
+    base: number,
+  ): Promise<{ readonly done: Promise<void> }> {
+    const all = [...prepared.posts, ...further];
+    const { generation, posts } = await this.prepare(prepared.generation, all);
+    const delta = await makeFirstDelta(posts, this.#options.capacity, base);
+    this.#open.add(delta);
+    return { done: this.#publish(() => withDelta(generation, delta)) };
+  }
+
+  /**
+   * Keeps room for `rows` points whose records have so many `bytes` together. Where there is none it
+   * waits for a merge, in the sequence of those who ask; resolves with undefined when none ended
+   * in time, or where there can never be so much room.
+   */
+  async reserve(rows: number, bytes: number): Promise<Room | undefined> {
+    const size = { rows, bytes };
+    if (this.#waiting.size > 0 || !this.#tryReserve(size)) {
+      if (!(await this.#waitFor(size))) return undefined;
+    }
+    let isReserved = true;
+    const release = (): void => {
+      const before = this.#reserved;
+      if (isReserved) this.#reserved = { rows: before.rows - rows, bytes: before.bytes - bytes };
+      isReserved = false;
+      this.#giveRoom();
+    };
+    return { release };
+  }
+
+  /**
+   * Makes points visible to all requests from now on. They come in the sequence in which the
+   * journal took them, and room for them is reserved.
+   */
+  append(posts: readonly Accepted[]): void {
+    const points = posts.map(accept);
+    for (const delta of this.#open) appendToDelta(delta, points);
+    this.#mergeIfDue();
+  }
+
+  #tryReserve({ rows, bytes }: DeltaSize): boolean {
+    const before = this.#reserved;
+    const reserved = { rows: before.rows + rows, bytes: before.bytes + bytes };
+    for (const delta of this.#open) if (!hasRoom(delta, reserved)) return false;
+    this.#reserved = reserved;
+    this.#isRefusing = false;
+    return true;
+  }
+
+  #waitFor(size: DeltaSize): Promise<boolean> {
+    const { capacity, patienceMs } = this.#options;
+    if (fillOf(size, capacity) > 1) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const waiting: Waiting = {
+        size,
+        settle(hasRoom) {
+          clearTimeout(timer);
+          resolve(hasRoom);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(waiting);
+        this.#isRefusing = true;
+        resolve(false);
+        this.#giveRoom();
+      }, patienceMs);
+      this.#waiting.add(waiting);
+      this.#mergeIfDue();
+    });
+  }
+
+  /** Lets those go on for whom there is room now, in the sequence in which they came. */
+  #giveRoom(): void {
+    for (const waiting of this.#waiting) {
+      if (!this.#tryReserve(waiting.size)) return;
+      this.#waiting.delete(waiting);
+      waiting.settle(true);
+    }
+  }
+
+  /** Has all threads serve what is made, one generation after the other. */
+  #publish(make: () => Generation | undefined): Promise<void> {
+    const { current } = this.#options;
+    const publishing = this.#publishing.then(async () => {
+      const generation = make();
+      if (generation === undefined) return;
+      await current.publish(generation);
+      if (this.#served !== undefined) this.#open.delete(this.#served);
+      this.#served = generation.delta;
+      this.#giveRoom();
+      this.#mergeIfDue();
+    });
+    // the next one does not depend on it
+    this.#publishing = publishing.catch(() => {});
+    return publishing;
+  }
+
+  /** Begins a merge, unless there is one or none is due. It is asked for after each post. */
+  #mergeIfDue(): void {
+    const { current, capacity } = this.#options;
+    if (this.#isMerging || current.isEmpty) return;
+    const { generation } = current;
+    const delta = generation.delta!;
+    const size = sizeOf(delta);
+    const fill = this.#waiting.size > 0 ? 1 : fillOf(size, capacity);
+    if (size.rows === 0 || fill < LEAST_FILL) return;
+    const restsUntil = fill < MERGE_FILL ? this.#restsUntil : 0;
+    const rest = Math.max(restsUntil, this.#retriesAt) - performance.now();
+    clearTimeout(this.#timer);
+    // there may be no more posts that would see to it
+    if (rest > 0) this.#timer = setTimeout(() => this.#mergeIfDue(), rest).unref();
+    else void this.#mergeNow(generation, delta, size.rows);
+  }
+
+  async #mergeNow(generation: Generation, delta: Delta, rows: number): Promise<void> {
+    const { logger, retryMs } = this.#options;
+    const startedAt = performance.now();
+    this.#isMerging = true;
+    logger.debug({ rows }, 'merging accepted points');
+    try {
+      await this.#merge(generation, delta);
+      this.#merges++;
+      this.#failure = undefined;
+      this.#restsUntil = performance.now() + (performance.now() - startedAt) / MOST_MERGING;
+    } catch (error) {
+      this.#mergesFailed++;
+      this.#failure = (error as Error).message;
+      this.#retriesAt = performance.now() + retryMs;
+      logger.error({ err: error, rows }, 'accepted points not merged');
+    }
+    this.#isMerging = false;
+    reclaimMemory();
+    // of what came meanwhile nothing else may tell
+    this.#mergeIfDue();
+  }
+
+  async #merge(generation: Generation, delta: Delta): Promise<void> {
+    const { current, capacity, merge } = this.#options;
+    const { parts } = generation;
+    const length = deltaLength(delta);
+    const dataset = await merge({ parts: parts.dataset, delta, length });
+    await this.#publish(() => {
+      // another snapshot came meanwhile
+      if (current.generation !== generation) return undefined;
+      const next = continueDelta(delta, length, capacity);
+      this.#open.add(next);
+      return createGeneration({ ...parts, dataset, delta: next });
+    });
+  }
+}
+
+/** The share of a capacity that is taken, of its rows or of its bytes, whichever is more. */
+function fillOf({ rows, bytes }: DeltaSize, capacity: DeltaSize): number {
+  return Math.max(rows / capacity.rows, bytes / capacity.bytes);
+}

@@ -1,0 +1,140 @@
+import type { _Object, S3, S3ServiceException } from '@aws-sdk/client-s3';
+import { InputError } from '../../model/quote.js';
+import { CHECKSUM_SUFFIX, isSnapshotName } from './names.js';
+import { Changed, type RemoteFile, type RemotePart, type Store } from './store.js';
+
+/** Newest objects below a prefix that are looked at: one of them is served. */
+const NEWEST = 32;
+/** Statuses that say that there is nothing to be had: about the object, not about the store. */
+const ABSENT: ReadonlySet<number | undefined> = new Set([301, 401, 403, 404]);
+const PACKAGE = '@aws-sdk/client-s3';
+
+type Listed = Pick<_Object, 'Key' | 'ETag' | 'LastModified'>;
+
+interface ObjectFile extends RemoteFile {
+  readonly key: string;
+  readonly etag: string | undefined;
+}
+
+/**
+ * The object at `s3://bucket/key`, or the newest ones below `s3://bucket/prefix/`. Region,
+ * credentials and endpoint are those of the usual environment. Throws an InputError where the
+ * client is not installed or the address is none.
+ */
+export async function bucketStore(address: string): Promise<Store> {
+  const [, bucket, path] = /^s3:\/\/([^/]+)\/(.*)$/.exec(address) ?? [];
+  if (bucket === undefined || path === undefined) {
+    throw new InputError(`${address}: expected s3://bucket/key, or s3://bucket/prefix/`);
+  }
+  const sdk = await import(PACKAGE as '@aws-sdk/client-s3').catch((cause: unknown) => {
+    const cure = `to read from buckets, install their client: npm install ${PACKAGE}`;
+    throw new InputError(`${address}: ${cure}`, { cause });
+  });
+  const { AWS_ENDPOINT_URL: any, AWS_ENDPOINT_URL_S3: own } = process.env;
+  // other vendors' names of hosts have no buckets
+  const client = new sdk.S3({ forcePathStyle: (own ?? any) !== undefined });
+  return new BucketStore(client, address, bucket, path);
+}
+
+class BucketStore implements Store {
+  readonly name: string;
+  readonly #client: S3;
+  readonly #bucket: string;
+  readonly #path: string;
+
+  constructor(client: S3, name: string, bucket: string, path: string) {
+    this.name = name;
+    this.#client = client;
+    this.#bucket = bucket;
+    this.#path = path;
+  }
+
+  async list(abortSignal: AbortSignal): Promise<readonly RemoteFile[]> {
+    const path = this.#path;
+    if (path !== '' && !path.endsWith('/')) {
+      const object = await this.#head(path, abortSignal);
+      const checksum = this.#head(`${path}${CHECKSUM_SUFFIX}`, abortSignal).catch((error) => {
+        if (error instanceof InputError) return undefined;
+        throw error;
+      });
+      return [this.#fileOf(object, await checksum)];
+    }
+    const objects = new Map((await this.#below(abortSignal)).map((one) => [one.Key ?? '', one]));
+    const files = [...objects.values()]
+      .filter(({ Key = '' }) => isSnapshotName(Key.slice(path.length)))
+      .map((one) => this.#fileOf(one, objects.get(`${one.Key}${CHECKSUM_SUFFIX}`)))
+      .sort((a, b) => b.modifiedAt - a.modifiedAt || (a.path < b.path ? 1 : -1));
+    if (files.length > 0) return files.slice(0, NEWEST);
+    throw new InputError(`${this.name}: there is no object here that can be a snapshot`);
+  }
+
+  async read(file: RemoteFile, from: number, abortSignal: AbortSignal): Promise<RemotePart> {
+    const { key, etag } = file as ObjectFile;
+    const range = from > 0 ? { Range: `bytes=${from}-` } : {};
+    const given = { Bucket: this.#bucket, Key: key, ...(etag && { IfMatch: etag }), ...range };
+    const answer = this.#client.getObject(given, { abortSignal }).catch((error) => {
+      const status = (error as S3ServiceException).$metadata?.httpStatusCode;
+      throw status === 412 || status === 416 ? new Changed(file) : error;
+    });
+    const { Body, ContentRange, ContentLength, ETag } = await this.#ask(key, answer);
+    // not every store knows If-Match
+    if (ETag !== etag) throw new Changed(file);
+    // in Node it is a stream
+    const body = Body as AsyncIterable<Uint8Array>;
+    const whole = ContentRange?.split('/')[1];
+    if (whole === undefined) return { from: 0, size: ContentLength, body };
+    return { from, size: Number(whole), body };
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+
+  async #head(key: string, abortSignal: AbortSignal): Promise<Listed> {
+    const answer = this.#client.headObject({ Bucket: this.#bucket, Key: key }, { abortSignal });
+    return { ...(await this.#ask(key, answer)), Key: key };
+  }
+
+  /** The objects right below the prefix. */
+  async #below(abortSignal: AbortSignal): Promise<Listed[]> {
+    const found: Listed[] = [];
+    const given = { Bucket: this.#bucket, Prefix: this.#path, Delimiter: '/' };
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const more: object = token === '' ? {} : { ContinuationToken: token };
+      const answer = this.#client.listObjectsV2({ ...given, ...more }, { abortSignal });
+      const page = await this.#ask(this.#path, answer);
+      found.push(...(page.Contents ?? []));
+      token = page.NextContinuationToken;
+    }
+    return found;
+  }
+
+  #fileOf({ Key: key = '', ETag: etag, LastModified }: Listed, checksum?: Listed): ObjectFile {
+    const modifiedAt = LastModified?.getTime() ?? 0;
+    const identity = `${key} ${etag} ${modifiedAt}+${checksum?.ETag ?? ''}`;
+    const file = { path: this.#nameOf(key), identity, modifiedAt, key, etag };
+    if (checksum === undefined) return file;
+    return { ...file, checksum: () => this.#text(`${key}${CHECKSUM_SUFFIX}`) };
+  }
+
+  async #text(key: string): Promise<string> {
+    const answer = this.#client.getObject({ Bucket: this.#bucket, Key: key });
+    return (await (await this.#ask(key, answer)).Body?.transformToString()) ?? '';
+  }
+
+  async #ask<T>(key: string, answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof Changed) throw error;
+      const { name, message, $metadata } = error as S3ServiceException;
+      const status = $metadata?.httpStatusCode;
+      const reason = `${this.#nameOf(key)}: the store answers ${status ?? name}: ${message}`;
+      throw new (ABSENT.has(status) ? InputError : Error)(reason, { cause: error });
+    }
+  }
+
+  #nameOf(key: string): string {
+    return `s3://${this.#bucket}/${key}`;
+  }
+}

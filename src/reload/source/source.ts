@@ -1,0 +1,62 @@
+/** A snapshot that could be served, as it was when looked at. */
+export interface Candidate {
+  /** What messages call it. */
+  readonly path: string;
+  /** Differs whenever the content may: it was written, replaced, or its permissions changed. */
+  readonly identity: string;
+  /** Milliseconds since the epoch. */
+  readonly modifiedAt: number;
+}
+
+/** What there is to serve. */
+export interface Listing {
+  /** The newest first; valid until the next listing. */
+  readonly candidates: readonly Candidate[];
+  /** The identity of what is read with every candidate; part of what a build is made from. */
+  readonly companion: string;
+}
+
+/** How a candidate is opened. */
+export interface Opening {
+  /** Aborted, it ends what has yet to be downloaded. */
+  readonly signal?: AbortSignal;
+  /** Hears of bytes that were downloaded. */
+  readonly onProgress?: (bytesRead: number, bytesTotal: number) => void;
+}
+
+/** A candidate as a local file. */
+export interface Opened {
+  readonly path: string;
+  /** The file that has the candidate's SHA-256, where there is one. */
+  readonly checksumPath: string | undefined;
+  /**
+   * What has become of the candidate since it was listed. A file that another was moved over can be
+   * read whole, one that was written into cannot.
+   */
+  state(): Promise<'same' | 'replaced' | 'written'>;
+  /**
+   * When a file of rows was exported, in milliseconds since the epoch, where the time of the local
+   * file does not say so.
+   */
+  readonly exportedAt?: number;
+  /** Removes what was made for the opening, once the file has been read. */
+  close?(): Promise<void>;
+}
+
+/** Where snapshots come from. */
+export interface Source {
+  /** What it is called in messages. */
+  readonly name: string;
+  /**
+   * Throws an InputError when there is no candidate, and what the system throws when it cannot be
+   * looked at.
+   */
+  list(): Promise<Listing>;
+  /** Makes a candidate of the last listing a local file. */
+  open(candidate: Candidate, opening?: Opening): Promise<Opened>;
+  /**
+   * Calls `onChange` whenever there may be something new, more often rather than too rarely;
+   * returns what ends it.
+   */
+  watch(onChange: () => void): () => Promise<void>;
+}

@@ -1,0 +1,71 @@
+import cliProgress from 'cli-progress';
+import type { Progress } from '../formats/snapshot.js';
+
+/** A bar that shows how much is done, how fast, and how long the rest will take. */
+interface ProgressBar {
+  readonly update: Progress;
+  /** Ends the bar and its timer; may be called more than once. */
+  stop(): void;
+}
+
+/**
+ * Starts a bar, on a terminal only: a log file is no place for one. `action` names what is done,
+ * `show` writes an amount of it: bytes, where nothing else is said.
+ */
+export function startProgress(
+  action: string,
+  stream: NodeJS.WriteStream = process.stderr,
+  show: (amount: number) => string = megabytes,
+): ProgressBar {
+  if (!stream.isTTY) return { update: () => {}, stop: () => {} };
+  const bar = new cliProgress.SingleBar({
+    stream,
+    format: `${action} {bar} {percentage} % | {read} of {size} | {rate} | {eta_formatted} left`,
+    barCompleteChar: '#',
+    barIncompleteChar: '-',
+    barsize: 30,
+    clearOnComplete: true,
+  });
+  const started = performance.now();
+  let running = false;
+  return {
+    update(done, total) {
+      const seconds = Math.max(performance.now() - started, 1) / 1000;
+      const tokens = {
+        read: show(done),
+        size: show(total),
+        rate: `${show(Math.round(done / seconds))}/s`,
+      };
+      if (!running) {
+        bar.start(total, done, tokens);
+        running = true;
+      } else {
+        bar.update(done, tokens);
+      }
+    },
+    stop() {
+      if (running) bar.stop();
+      running = false;
+    },
+  };
+}
+
+/** Bytes for people: `12.3 MB`. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** A whole number for people: `1,234,567`. */
+export function whole(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** An amount of points, as a bar shows it. */
+export function countPoints(amount: number): string {
+  return counted(Math.floor(amount), 'point');
+}
+
+/** `1 point`, `2 points`. */
+export function counted(value: number, noun: string): string {
+  return `${whole(value)} ${noun}${value === 1 ? '' : 's'}`;
+}

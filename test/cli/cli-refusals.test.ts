@@ -1,0 +1,218 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { generateSnapshot } from '../../src/cli/generate.js';
+import { packSnapshot } from '../../src/cli/pack.js';
+import { InputError } from '../../src/model/quote.js';
+import { openTimeZone } from '../../src/model/time-zone.js';
+import { readTokenFile } from '../../src/posts/tokens/file.js';
+import { createBuilder } from '../../src/reload/build.js';
+import { startReloading } from '../support/reloading.js';
+import { refusal } from '../support/rows.js';
+import { FIXTURE_POINTS, type Outcome, ROOT, runCommand } from '../support/service.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+
+test.after(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string | Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** The first page of a longer list, as the API answers it. */
+const PAGE =
+  '{"count":5,"next":null,"results":[{"id":1,"lat":1,"lon":2,"created_at":"2024-01-01T00:00Z"}]}';
+
+function serve(...flags: string[]): Promise<Outcome> {
+  // below any limit of open files, which would be warned of
+  return runCommand(['serve', '--port', '0', '--max-connections', '100', ...flags]);
+}
+
+/**
+ * The one line that says why the path cannot be loaded, by what serve loads with, in this process.
+ */
+async function unloadable(path: string): Promise<string> {
+  return refusalLine(startReloading(path).then(({ end }) => end()));
+}
+
+/** The message of the InputError that this throws, which is one line. */
+async function refusalLine(run: Promise<unknown>): Promise<string> {
+  const message = await refusal(run);
+  assert.not.match(message, /\n/);
+  return message;
+}
+
+/** The command ended with 1 and one line that has no stack, which is returned. */
+function oneLine({ code, stdout, stderr }: Outcome): string {
+  assert.is(code, 1, stdout + stderr);
+  assert.match(stderr, /^waypost: [^\n]+\n$/);
+  assert.not.match(stderr, /unexpected| at .*:\d+:\d+/);
+  assert.is(stdout, '');
+  return stderr;
+}
+
+test('a snapshot that is not there or cannot be one is refused in one line', async () => {
+  const empty = join(folder, 'folder');
+  mkdirSync(empty);
+  const cases: [path: string, message: RegExp][] = [
+    [join(folder, 'missing.ndjson'), /there is no such file/],
+    [file('text.txt', 'hello, world\n'), /begins with the text "hello, world/],
+    [file('page.json', PAGE), /is a page of a longer list: .* 5 records, and has 1; fetch/],
+    [file('none.json', '[]'), /has no points; --allow-empty takes it/],
+    [file('error.json', '{"detail":"Not found."}'), /this one is {"detail":"Not found."}/],
+    [empty, /no file in this folder/],
+    [`${FIXTURE_POINTS}/x`, /not a directory/],
+    ['/dev/null', /neither a file nor a folder/],
+  ];
+  for (const [index, [path, message]] of cases.entries()) {
+    // the command, once; then what it loads with, whose message it puts its own name before
+    const line = index === 0 ? oneLine(await serve('--snapshot', path)) : await unloadable(path);
+    assert.ok(line.includes(path), line);
+    assert.match(line, message);
+  }
+});
+
+test('a file that cannot be a snapshot is refused in one line, which names it and says why', async () => {
+  const native = readFileSync(join(ROOT, 'data/sample.waypost'));
+  const cases: [path: string, message: RegExp][] = [
+    [file('empty.ndjson', ''), /empty/],
+    [file('empty.waypost', ''), /empty/],
+    [file('blank.ndjson', '\n \n'), /empty, or has only white space/],
+    [file('zero.bin', Buffer.alloc(4096)), /begins with zero bytes/],
+    [file('cut.waypost', native.subarray(0, 100_000)), /incomplete/],
+    [file('head.waypost', native.subarray(0, 10)), /cut short/],
+    [file('cut.json', '[{"id": 1, "lat": '), /cut short/],
+    [file('cut.gz', Buffer.from('1f8b080000000000', 'hex')), /cut short/],
+  ];
+  // what serve reads with; the command only puts its own name before the message
+  const builder = createBuilder({ maxInvalid: 0 });
+  for (const [path, message] of cases) {
+    const error = await builder.build({ path, unless: undefined }).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    assert.instance(error, InputError, path);
+    const { message: text } = error as InputError;
+    assert.ok(text.includes(path) && !text.includes('\n'), text);
+    assert.match(text, message);
+  }
+  builder.rest();
+});
+
+test('invalid records are named by line, field and reason', async () => {
+  const records = [
+    '{"id":1,"lat":"60","lon":"24","created_at":"2024-01-01T00:00:00Z"}',
+    '{"id":2,"lat":"95","lon":"24","created_at":"2024-01-01T00:00:00Z"}',
+    '{"id":1,"lat":"60","lon":"24","created_at":"2024-01-01T00:00:00Z"}',
+    '{"id":4,"lat":"60","created_at":"yesterday"}',
+    '{"id":5,',
+  ];
+  const path = file('invalid.ndjson', `${records.join('\n')}\n`);
+  const { code, stdout, stderr } = await serve('--snapshot', path);
+  assert.is(code, 1);
+  assert.is(stdout, '');
+  assert.ok(stderr.startsWith(`waypost: ${path}: `), stderr);
+  assert.match(stderr, /4 of 5/);
+  for (const part of [/2.*lat/, /3.*id/, /4.*lon/, /4.*created_at/, /5/]) {
+    assert.match(stderr, part);
+  }
+  assert.not.match(stderr, /\n {4}at |unexpected error/);
+});
+
+test('a port that is in use is named, with the way out', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as { port: number };
+  try {
+    const flags = ['--port', String(port), '--listen-timeout', '0'];
+    const outcome = await serve('--snapshot', FIXTURE_POINTS, ...flags);
+    assert.match(oneLine(outcome), new RegExp(`127\\.0\\.0\\.1:${port}: .*choose another --port`));
+  } finally {
+    await new Promise((resolve) => taken.close(resolve));
+  }
+});
+
+test('an address that is not of this machine is refused', async () => {
+  // kept for documentation: nobody has it
+  const outcome = await serve('--snapshot', FIXTURE_POINTS, '--host', '203.0.113.1');
+  assert.match(oneLine(outcome), /^waypost: Cannot listen on 203\.0\.113\.1:0: /);
+});
+
+test('an unknown time zone is refused', async () => {
+  const flags = ['--snapshot', FIXTURE_POINTS, '--time-zone', 'Nowhere/City'];
+  const line = oneLine(await serve(...flags));
+  assert.match(line, /--time-zone: ".*" is no IANA time zone; take one such as Europe\/Helsinki/);
+  for (const zone of ['+02:00x', '']) {
+    const opened = await openTimeZone(zone).catch(() => undefined);
+    assert.is(opened, undefined, zone);
+  }
+});
+
+test('a tokens file that is none is refused, and no token is shown', async () => {
+  const cases: [content: string, message: RegExp][] = [
+    ['', /it is no JSON/],
+    ['{"secret-token": 5', /it is no JSON/],
+    ['["secret-token"]', /expected a JSON object from token to user id/],
+    ['null', /expected a JSON object/],
+    ['{"secret-token": "5"}', /the user id of a token must be a whole number, got "5"/],
+    ['{"secret-token": -1}', /must be a whole number, got -1/],
+    ['{"secret-token": 1.5}', /must be a whole number, got 1\.5/],
+    ['{"secret-token": null}', /must be a whole number/],
+    ['{"secret token": 5}', /a token may not have white space/],
+    ['{"": 5}', /a token may not/],
+  ];
+  for (const [content, message] of cases) {
+    const path = file('tokens.json', content);
+    assert.throws(
+      () => readTokenFile(path),
+      ({ message: text }: Error) =>
+        message.test(text) && text.includes(path) && !text.includes('secret'),
+      content,
+    );
+  }
+  const cut = file('tokens.json', '{"secret-token": 5');
+  const line = oneLine(await serve('--snapshot', FIXTURE_POINTS, '--tokens', cut));
+  assert.ok(line.includes(`${cut}: `) && !line.includes('secret'), line);
+  const missing = join(folder, 'no-tokens.json');
+  const outcome = await serve('--snapshot', FIXTURE_POINTS, '--tokens', missing);
+  assert.match(oneLine(outcome), /no-tokens\.json/);
+});
+
+test('a notifications file that is none is refused', async () => {
+  for (const path of [file('n.txt', 'hello'), file('n.json', '[{"id":'), join(folder, 'no.json')]) {
+    const builder = createBuilder({ maxInvalid: 0, notifications: path });
+    const task = { path: FIXTURE_POINTS, unless: undefined };
+    // a file that is not there is no fault of one's content: the builder throws another Error for
+    // it
+    const { message: line } = await builder.build(task).then(
+      () => assert.unreachable(path) as never,
+      (error: Error) => error,
+    );
+    builder.rest();
+    assert.ok(line.includes(path) && !line.includes('\n'), line);
+  }
+  const path = file('n.ndjson', '{"id":0,"user":5,"comment":{}}\n');
+  const { code, stderr } = await serve('--snapshot', FIXTURE_POINTS, '--notifications', path);
+  assert.is(code, 1);
+  assert.match(stderr, /1 of 1 notifications are invalid/);
+});
+
+test('the other commands refuse what they cannot read as clearly', async () => {
+  const missing = join(folder, 'missing.ndjson');
+  oneLine(await runCommand(['pack', missing, join(folder, 'out.waypost')]));
+  await refusalLine(packSnapshot(FIXTURE_POINTS, join(folder, 'none/out.waypost')));
+  oneLine(await runCommand(['generate', '--points', '5', '--out', join(folder, 'none/x.ndjson')]));
+  const options = { points: 5, seed: 1, out: join(folder, 'x.csv'), print: () => {} };
+  await refusalLine(generateSnapshot(options));
+  const { code, stdout, stderr } = await runCommand(['verify', missing]);
+  assert.is(code, 1);
+  assert.match(stdout, /there is no such file/);
+  assert.is(stderr, '');
+});
+
+test.run();

@@ -1,0 +1,252 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  readEnvironment,
+  SERVE_SETTINGS,
+  strangeVariables,
+} from '../../src/cli/settings/settings.js';
+import type { Envelope } from '../support/client.js';
+import {
+  FIXTURE_POINTS,
+  type Outcome,
+  runCommand,
+  runInThread,
+  startService,
+} from '../support/service.js';
+
+/** Nothing that is refused gets as far as to look for its snapshot. */
+const REFUSED = ['serve', '--snapshot', 'no-file.ndjson'];
+const PLAIN = ['--snapshot', FIXTURE_POINTS];
+
+/** As one line, however it was wrapped. */
+function flat(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+function assertRefused({ code, stdout, stderr }: Outcome, message: RegExp): void {
+  assert.is(code, 1, `${stdout}${stderr}`);
+  assert.match(stderr, message);
+  assert.not.match(stderr, /\n {4}at /);
+  assert.is(stdout, '');
+}
+
+test('--help lists the commands, and what each takes', async () => {
+  const program = await runCommand(['--help']);
+  assert.is(program.code, 0);
+  const commands: Readonly<Record<string, readonly string[]>> = {
+    serve: SERVE_SETTINGS.map(({ flag }) => flag),
+    pack: [
+      ...['<input>', '<output>', '--max-invalid <number>', '--notifications <file>'],
+      ...['--accept-page', '--allow-empty', 'standard input', 'standard output'],
+    ],
+    verify: ['<file>', '--max-invalid <number>', '--accept-page', '--allow-empty'],
+    generate: ['--points <number>', '--seed <number>', '--out <file>'],
+  };
+  for (const [name, parts] of Object.entries(commands)) {
+    assert.match(program.stdout, new RegExp(`^ {2}${name} .*\\w`, 'm'));
+    const { code, stdout, stderr } = await runInThread([name, '--help']);
+    assert.is(code, 0);
+    assert.is(stderr, '');
+    for (const part of parts) assert.ok(stdout.includes(part), `${name}: ${part}`);
+  }
+});
+
+test('serve --help tells of every setting what it does, its variable and its default', async () => {
+  const help = flat((await runInThread(['serve', '--help'])).stdout);
+  for (const { flag, help: text, environment, fallback } of SERVE_SETTINGS) {
+    const start = help.indexOf(` ${flag} `);
+    assert.ok(start > 0, flag);
+    const rest = help.slice(start, start + 400);
+    assert.ok(rest.includes(text), `${flag}: ${text}`);
+    const fact = fallback === undefined ? '' : `default: ${fallback}, `;
+    assert.ok(rest.includes(`(${fact}env: ${environment})`), `${flag}: ${rest}`);
+  }
+});
+
+test('an unknown flag or command is refused with the nearest known one', async () => {
+  const cases: [args: string[], message: RegExp][] = [
+    [[...REFUSED, '--prot', '1'], /unknown option '--prot'\n\(Did you mean --port\?\)/],
+    [['serve', '--snapsho', 'x'], /unknown option '--snapsho'\n\(Did you mean --snapshot\?\)/],
+    [['serve', '--time-zon', 'UTC'], /unknown option '--time-zon'\n\(Did you mean --time-zone\?\)/],
+    [['pack', 'a', 'b', '--max-invalds', '1'], /\(Did you mean --max-invalid\?\)/],
+    [['verify', 'a', '--max-invald', '1'], /\(Did you mean --max-invalid\?\)/],
+    [['generate', '--pionts', '5'], /unknown option '--pionts'\n\(Did you mean --points\?\)/],
+    [['serv'], /unknown command 'serv'\n\(Did you mean serve\?\)/],
+    [['--bogus'], /unknown option '--bogus'/],
+    [[...REFUSED, 'extra'], /too many arguments for 'serve'/],
+  ];
+  for (const [args, message] of cases) assertRefused(await runInThread(args), message);
+  // and by the process itself
+  const [args, message] = cases[0]!;
+  assertRefused(await runCommand(args), message);
+});
+
+test('what is missing is named', async () => {
+  const cases: [args: string[], message: RegExp][] = [
+    [['serve'], /required option '--snapshot <file>' not specified/],
+    [['serve', '--snapshot'], /option '--snapshot <file>' argument missing/],
+    [['pack'], /missing required argument 'input'/],
+    [['pack', 'a'], /missing required argument 'output'/],
+    [['verify'], /missing required argument 'file'/],
+    [['generate', '--out', 'x.ndjson'], /required option '--points <number>' not specified/],
+    [['generate', '--points', '5'], /required option '--out <file>' not specified/],
+  ];
+  for (const [args, message] of cases) assertRefused(await runInThread(args), message);
+  const { code, stderr } = await runInThread([]);
+  assert.is(code, 1);
+  assert.match(stderr, /^Usage: waypost /);
+});
+
+test('a bad value is named with its flag and the rule', async () => {
+  // any text is a token
+  const strict = SERVE_SETTINGS.filter(({ parse, flag }) => parse && !flag.startsWith('--admin'));
+  assert.ok(strict.length > 10);
+  for (const { flag } of strict) {
+    const name = flag.split(' ', 1)[0]!;
+    const rule = new RegExp(`option '${flag}' argument '\\?!' is invalid\\. Expected .*\\.\n`);
+    assertRefused(await runInThread([...REFUSED, name, '?!']), rule);
+  }
+  const rule =
+    /value 'x' from env 'WAYPOST_PORT' is invalid\. Expected a whole number, 0 to 65535\./;
+  assertRefused(await runCommand(REFUSED, { WAYPOST_PORT: 'x' }), rule);
+});
+
+test('the rules have no holes', () => {
+  const bad: Readonly<Record<string, readonly string[]>> = {
+    '--port': ['65536', '-1', '1.5', '', ' 1', '1e3', '0x50'],
+    '--max-shrink': ['101', '-1', '50%'],
+    '--workers': ['0', '129', 'AUTO'],
+    '--answer-cache': ['64MB', '-1', '1.5MiB', '', 'MiB'],
+    '--settle': ['5', '-5s', '1h', '', '10081m', '999999999s'],
+    '--shutdown-timeout': ['604801s', '9999999m'],
+    '--poll-interval': ['0', '9ms'],
+    '--max-header-size': ['0', '1023'],
+    '--cors-origin': [
+      ...['map.example', 'https://map.example/', 'https://map.example/a', 'https://MAP.example'],
+      ...['https://map.example:443', 'https://a.example,', '', 'https://*.example'],
+    ],
+    '--public-url': ['ftp://x.example', 'https://u@x.example', 'https://x.example/?a', 'x.example'],
+    '--tile-url': [
+      ...['ftp://x.example/{z}/{x}/{y}', 'https://x.example/{z}/{x}', 'https://{z}.{x}.{y}/'],
+      ...["https://x.example/{z}/{x}/{y}; script-src 'unsafe-inline'", '/{z}/{x}/{y}.png'],
+    ],
+    '--allowed-hosts': ['a b', 'a.example,', 'https://a.example'],
+    '--log-level': ['loud', 'INFO', ''],
+    '--watch': ['on', ''],
+  };
+  for (const [name, values] of Object.entries(bad)) {
+    const setting = SERVE_SETTINGS.find(({ flag }) => flag.startsWith(`${name} `))!;
+    for (const value of values) {
+      assert.throws(() => setting.parse!(value), /^expected /, `${name} ${value}`);
+    }
+  }
+});
+
+test('any origin is any, wherever it stands on the list', () => {
+  const { parse } = SERVE_SETTINGS.find(({ flag }) => flag.startsWith('--cors-origin'))!;
+  assert.equal(parse!('https://a.example, *'), ['*']);
+  const own = ['http://localhost:3000', 'https://[::1]:8443', 'capacitor://localhost', 'null'];
+  assert.equal(parse!(own.join(', ')), own);
+  assert.equal(parse!('none'), []);
+});
+
+test('the variable of a switch says yes or no, and an empty variable is none', () => {
+  const read = (value: string): unknown => readEnvironment({ WAYPOST_TRUST_PROXY: value });
+  for (const value of ['true', 'yes', '1', 'TRUE']) {
+    assert.equal(read(value), { WAYPOST_TRUST_PROXY: value });
+  }
+  for (const value of ['false', 'no', '0', 'False', '']) assert.equal(read(value), {});
+  for (const value of ['on', 'off', 'x', ' ']) {
+    assert.throws(() => read(value), /^WAYPOST_TRUST_PROXY: expected true or false, got "/);
+  }
+  assert.equal(readEnvironment({ WAYPOST_ADMIN_TOKEN: '', WAYPOST_PORT: '', HOME: '' }), {
+    HOME: '',
+  });
+});
+
+/** What Kubernetes sets in every pod that starts after a Service called `waypost`. */
+const OF_A_SERVICE = {
+  WAYPOST_SERVICE_HOST: '10.0.0.1',
+  WAYPOST_SERVICE_PORT: '80',
+  WAYPOST_SERVICE_PORT_HTTP: '80',
+  WAYPOST_PORT: 'tcp://10.0.0.1:80',
+  WAYPOST_PORT_80_TCP: 'tcp://10.0.0.1:80',
+  WAYPOST_PORT_80_TCP_PROTO: 'tcp',
+  WAYPOST_PORT_80_TCP_PORT: '80',
+  WAYPOST_PORT_80_TCP_ADDR: '10.0.0.1',
+  // and after one called `waypost-readers`
+  WAYPOST_READERS_PORT: 'tcp://10.0.0.2:80',
+  WAYPOST_READERS_SERVICE_HOST: '10.0.0.2',
+};
+
+test('variables that look like settings and are none are told of, with the nearest one', () => {
+  const strange = (environment: NodeJS.ProcessEnv): unknown => strangeVariables(environment);
+  assert.equal(strange({ WAYPOST_PORT: '80', WAYPOST_TIME_ZONE: 'UTC', TIME_ZONE: 'UTC' }), []);
+  assert.equal(strange({ WAYPOST_TIMEZONE: 'UTC', WAYPOST_MAX_CONECTIONS: '5' }), [
+    { variable: 'WAYPOST_TIMEZONE', nearest: 'WAYPOST_TIME_ZONE' },
+    { variable: 'WAYPOST_MAX_CONECTIONS', nearest: 'WAYPOST_MAX_CONNECTIONS' },
+  ]);
+  assert.equal(strange(OF_A_SERVICE), [{ variable: 'WAYPOST_PORT' }]);
+  assert.not.ok('WAYPOST_PORT' in readEnvironment(OF_A_SERVICE));
+  const operations = { WAYPOST_OPERATIONS_PORT: 'tcp://10.0.0.1:81' };
+  assert.equal(
+    [strange(operations), readEnvironment(operations)],
+    [[{ variable: 'WAYPOST_OPERATIONS_PORT' }], {}],
+  );
+});
+
+test('a service starts beside a Service of its name, and warns of what it passes over', async () => {
+  const warned = async (workers: string): Promise<unknown[]> => {
+    const environment = { ...OF_A_SERVICE, WAYPOST_TIMEZONE: 'x', WAYPOST_WORKERS: workers };
+    const service = await startService(PLAIN, environment);
+    try {
+      return service.logs
+        .filter(({ level }) => level === 40)
+        .map(({ msg, variable, nearest }) => [msg, variable, nearest]);
+    } finally {
+      await service.stop();
+    }
+  };
+  const expected = [
+    ['variable of a Kubernetes Service passed over', 'WAYPOST_PORT', undefined],
+    ['no such setting', 'WAYPOST_TIMEZONE', 'WAYPOST_TIME_ZONE'],
+  ];
+  assert.equal(await warned('1'), expected);
+  assert.equal(await warned('2'), expected);
+});
+
+test('a variable sets what no flag does', async () => {
+  const environment = {
+    WAYPOST_SNAPSHOT: FIXTURE_POINTS,
+    WAYPOST_PUBLIC_URL: 'https://variable.example',
+    WAYPOST_TIME_ZONE: 'Europe/Helsinki',
+    WAYPOST_CORS_ORIGIN: 'none',
+  };
+  // the instant of the oldest point, in UTC
+  const path = '/rest/map_data_points/?created_at_before=2020-01-01T18:08:40.797858';
+  const flags = ['--public-url', 'https://flag.example', '--time-zone', 'UTC'];
+  const cases: [flags: string[], origin: string, found: number][] = [
+    [[], 'https://variable.example', 0],
+    [flags, 'https://flag.example', 1],
+  ];
+  for (const [given, origin, found] of cases) {
+    const service = await startService(given, environment);
+    try {
+      const root = (await service.get('/rest/')).json<Record<string, string>>();
+      assert.is(root['notifications'], `${origin}/rest/notifications/`);
+      const reply = await service.get(path);
+      assert.is(reply.json<Envelope>().count, found);
+      assert.is(reply.headers['access-control-allow-origin'], undefined);
+    } finally {
+      await service.stop();
+    }
+  }
+});
+
+test('SIGTERM ends the service with 0', async () => {
+  const service = await startService(PLAIN);
+  await service.stop();
+  assert.is(await service.ended, 0);
+});
+
+test.run();

@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
+import type { Journal } from '../../src/posts/journal.js';
+import { readPostLine } from '../../src/posts/post-line.js';
+import { newPost, postsIn, withJournal } from '../support/journals.js';
+import { refusal } from '../support/rows.js';
+import { ROOT } from '../support/service.js';
+
+const MAIN = new URL('../../src/main.js', import.meta.url).pathname;
+
+async function listed(path: string): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of listJournal(path)) lines.push(line);
+  return lines;
+}
+
+/** What an export to standard output writes, and what is said of it. */
+async function exported(path: string, after = 0): Promise<[output: string, said: string]> {
+  const stdout = new PassThrough();
+  let said = '';
+  const print = (line: string): void => {
+    said += line;
+  };
+  await exportJournal(path, '-', { after, stdout, print });
+  return [await text(stdout.end()), said];
+}
+
+/** Four posts, the third of which has moved behind the others. */
+async function fill(journal: Journal): Promise<void> {
+  await journal.append([newPost(101), newPost(102, '7 a b'), newPost(103, '- c'), newPost(104)]);
+  await journal.move(new Map([[3, 120]]));
+}
+
+test('list and export read a journal that no process has open, and a copy of one that is', () =>
+  withJournal(async (path, open, folder) => {
+    const journal = await open();
+    await fill(journal);
+    const { name } = journal.state;
+    const posts = await postsIn(journal);
+    const copy = join(folder, 'copy.journal');
+    copyFileSync(path, copy);
+    assert.match(await refusal(listed(path)), `${path}: another process owns it: copy the file`);
+    await journal.close();
+    for (const file of [path, copy]) {
+      const lines = await listed(file);
+      assert.equal(lines, [
+        '1  id 101  2024-01-01T00:01:41.000000+00:00  60.17000000,24.94000000  "Grüße 101"',
+        '2  id 102  2024-01-01T00:01:42.000000+00:00  60.17000000,24.94000000  "Grüße 102"',
+        '4  id 104  2024-01-01T00:01:44.000000+00:00  60.17000000,24.94000000  "Grüße 104"',
+        '5  id 120, posted as 103  2024-01-01T00:01:43.000000+00:00  60.17000000,24.94000000  "Grüße 103"',
+        `${file}: 4 posts of sequences up to 5, of the journal ${name}`,
+      ]);
+      const [output, said] = await exported(file);
+      assert.equal(output.trimEnd().split('\n').map(readPostLine), posts);
+      assert.is(
+        said,
+        `standard output: 4 posts; a snapshot that has them: pack --journal-through ${name}:5`,
+      );
+    }
+    const [output] = await exported(path, 4);
+    const { sequence, key, user, moved_from: from } = JSON.parse(output);
+    assert.equal([sequence, key, user, from], [5, 'c', undefined, 103]);
+    const [, second] = (await exported(path))[0].split('\n');
+    assert.equal([JSON.parse(second!).key, JSON.parse(second!).user], ['a b', 7]);
+    const file = join(folder, 'out.ndjson');
+    await exportJournal(path, file, { after: 4, stdout: new PassThrough(), print: () => {} });
+    assert.is(readFileSync(file, 'utf8'), output);
+  }));
+
+test('what is no journal is neither read nor written to', () =>
+  withJournal(async (path) => {
+    assert.match(await refusal(listed(path)), 'there is no journal');
+    assert.not.ok(existsSync(path));
+    const snapshot = join(ROOT, 'test/fixtures/native/one.waypost');
+    for (const bytes of [readFileSync(snapshot), Buffer.from('SQLite format 3\0 but not quite')]) {
+      writeFileSync(path, bytes);
+      assert.match(await refusal(listed(path)), /no journal of accepted points|damaged/);
+      assert.match(await refusal(exported(path)), /no journal of accepted points|damaged/);
+      assert.equal(readFileSync(path), bytes);
+    }
+  }));
+
+test('the command line hands on what it is given', () =>
+  withJournal(async (path, open) => {
+    const journal = await open();
+    await fill(journal);
+    await journal.close();
+    const run = (...args: string[]): string[] => {
+      const { stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' });
+      return [stdout, stderr];
+    };
+    const [output, said] = run('journal', 'export', path, '--after', '4');
+    assert.is(JSON.parse(output!).id, 120);
+    assert.match(said!, '1 post;');
+    assert.match(run('journal', 'list', path)[0]!, '4 posts of sequences up to 5');
+    const sample = join(ROOT, 'test/fixtures/native/one.waypost');
+    const compacted = `${path}.waypost`;
+    assert.match(run('compact', sample, path, compacted)[0]!, '4 posts of');
+    assert.ok(existsSync(compacted));
+    const [, refused] = run('pack', sample, compacted, '--journal-through', '1234');
+    assert.match(refused!, "Expected a journal's name and a sequence");
+  }));
+
+test.run();

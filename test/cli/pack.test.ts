@@ -1,0 +1,151 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import * as consumers from 'node:stream/consumers';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { verify } from '../../src/cli/verify-report.js';
+import type { PointBlock } from '../../src/formats/block.js';
+import { openNative } from '../../src/formats/native/read.js';
+import { renderPoint } from '../../src/model/point.js';
+import { isKdSorted } from '../support/kd-order.js';
+import { CREATED_AT, notification, point, readOnePass, withFolder } from '../support/native.js';
+import { MANY, POINTS, pack, SAMPLE, withRows } from '../support/packing.js';
+
+const text = (records: Uint8Array): string => Buffer.from(records).toString();
+
+function recordsOf({ length, records }: PointBlock): string[] {
+  let end = 0;
+  return Array.from(length, (bytes) => {
+    end += bytes;
+    return text(records.subarray(end - bytes, end));
+  });
+}
+
+test('rows become a native file that verifies', () =>
+  withRows([], async (input, output, folder) => {
+    const [summary, printed] = await pack(input, output);
+    const [blocks, report] = await readOnePass(output);
+    assert.is(
+      blocks.map((block) => text(block.records)).join(''),
+      POINTS.map(renderPoint).join(''),
+    );
+    assert.is(report.createdAt, CREATED_AT);
+    assert.is(summary.points, 3);
+    assert.is(summary.bytes, readFileSync(output).length);
+    assert.is(summary.bytesRead, readFileSync(input).length);
+    assert.match(printed, /^packed .*rows.ndjson \(ndjson\) into .*out.waypost\n/);
+    assert.match(printed, /3 points, 0 notifications, 1 block\n/);
+    assert.match(printed, /MB read, .* MB written in .* s: .*MB\/s, .* points\/s$/);
+    const reader = openNative(output, {});
+    assert.is(reader.origin, 'waypost pack, from rows.ndjson');
+    reader.close();
+    assert.is(await verify(output, { print() {} }), 0);
+    assert.equal(readdirSync(folder).sort(), ['out.waypost', 'rows.ndjson']);
+  }));
+
+test('the same input makes the same bytes', () =>
+  withRows([], async (input, output) => {
+    await pack(input, output);
+    const first = readFileSync(output);
+    await pack(input, output);
+    assert.ok(readFileSync(output).equals(first));
+  }));
+
+test('many real points survive, in the order that loads fastest', () =>
+  withFolder(async (folder) => {
+    const output = join(folder, 'out.waypost');
+    const [summary] = await pack(MANY, output);
+    assert.is(summary.points, 3000);
+    assert.is(summary.bytes, readFileSync(output).length);
+    const [[block, ...more]] = await readOnePass(output);
+    assert.is(more.length, 0);
+    const { lon, lat } = block!;
+    assert.ok(isKdSorted(Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! }))));
+    const lines = readFileSync(MANY, 'utf8').trim().split('\n');
+    const expected = lines.map((line) => renderPoint(point(JSON.parse(line))));
+    assert.ok(recordsOf(block!).sort().join('\n') === expected.sort().join('\n'));
+    assert.is(await verify(output, { print() {} }), 0);
+  }));
+
+test('points that fill more than one block are sorted across them', () =>
+  withFolder(async (folder) => {
+    // two blocks, with gaps in the order of ids
+    const lines = readFileSync(MANY, 'utf8').trim().split('\n');
+    const rows = Array.from({ length: 70_000 }, (_, i) =>
+      lines[i % lines.length]!.replace(/"id": ?\d+/, `"id":${i * 3 + 1}`),
+    );
+    const [many, packed] = [join(folder, 'many.ndjson'), join(folder, 'many.waypost')];
+    writeFileSync(many, rows.join('\n'));
+    const [summary] = await pack(many, packed);
+    assert.equal([summary.points, summary.blocks], [70_000, 2]);
+    const [blocks] = await readOnePass(packed);
+    const at = blocks.flatMap(({ lon, lat }) =>
+      Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! })),
+    );
+    assert.ok(isKdSorted(at));
+    assert.is(await verify(packed, { print() {} }), 0);
+  }));
+
+test('a packed file packed again stays the same', () =>
+  withFolder(async (folder) => {
+    const [first, second] = ['first', 'second'].map((name) => join(folder, name, 'p.waypost'));
+    for (const path of [first, second]) mkdirSync(dirname(path!));
+    await pack(MANY, first!);
+    await pack(first!, second!);
+    assert.equal((await readOnePass(second!))[0], (await readOnePass(first!))[0]);
+    // the origin named another file before
+    await pack(second!, first!);
+    assert.ok(readFileSync(first!).equals(readFileSync(second!)));
+  }));
+
+test('a native file can be packed again, with its time and its notifications', () =>
+  withFolder(async (folder) => {
+    const output = join(folder, 'out.waypost');
+    await pack(SAMPLE, output);
+    const [before, after] = [await readOnePass(SAMPLE), await readOnePass(output)];
+    assert.equal(
+      after[0].map((block) => text(block.records)),
+      before[0].map((block) => text(block.records)),
+    );
+    assert.equal(after[1].notifications, before[1].notifications);
+    assert.is(after[1].createdAt, CREATED_AT);
+  }));
+
+test('notifications come from a file of their own where one is named', () =>
+  withRows([], async (input, output, folder) => {
+    const notificationsPath = join(folder, 'notifications.json');
+    writeFileSync(notificationsPath, JSON.stringify([notification(5), notification(6)]));
+    const [, printed] = await pack(input, output, { notificationsPath });
+    assert.match(printed, /2 notifications/);
+    assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
+    await pack(SAMPLE, output, { notificationsPath });
+    assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
+  }));
+
+test('unknown keys are counted', () =>
+  withRows(
+    [renderPoint(point({ id: 8 })).replace('{', '{"photo":1,"mood":2,')],
+    async (input, output) => {
+      const [, printed] = await pack(input, output);
+      assert.match(printed, /unknown keys dropped: photo \(1\), mood \(1\)$/);
+    },
+  ));
+
+test('progress bars are drawn on a terminal and nowhere else', () =>
+  withFolder(async (folder) => {
+    for (const isTTY of [true, false]) {
+      const stream = Object.assign(new PassThrough(), { isTTY, columns: 120 });
+      const progressTo = stream as unknown as NodeJS.WriteStream;
+      await pack(MANY, join(folder, 'out.waypost'), { progressTo });
+      const drawn = await consumers.text(stream.end() as PassThrough);
+      if (isTTY) {
+        assert.match(drawn, /Packing #+.* 100 % \| \d\.\d MB of \d\.\d MB \| .*MB\/s \| 0s left/);
+        assert.match(drawn, /Sorting #+.* 100 % \| 3,000 points of 3,000 points \| .* left/);
+      } else {
+        assert.is(drawn, '');
+      }
+    }
+  }));
+
+test.run();

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readRendered } from '../../../src/formats/rows/canonical.js';
+import { readPoint, renderPoint } from '../../../src/model/point.js';
+import { fixtureRecords } from '../../support/rows.js';
+
+/**
+ * The columns and record of a line that the validator takes and renders as it stands; undefined of
+ * others.
+ */
+function expected(line: Buffer): object | undefined {
+  const text = line.toString();
+  if (!Buffer.from(text).equals(line)) return undefined;
+  let isExact = true;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const point = readPoint(value, () => {
+    isExact = false;
+  });
+  if (!('id' in point) || !isExact || renderPoint(point) !== text) return undefined;
+  return {
+    id: point.id,
+    lat: Number(point.lat),
+    lon: Number(point.lon),
+    createdAt: point.createdAt.micros,
+    modifiedAt: point.modifiedAt.micros,
+    text,
+  };
+}
+
+function found(line: Buffer): object | undefined {
+  const point = readRendered(line);
+  if (point === undefined) return undefined;
+  const { bytes, ...columns } = point;
+  return { ...columns, text: Buffer.from(bytes).toString() };
+}
+
+/** What is taken must be right; what is not is for the validator. */
+function check(line: Buffer): boolean {
+  const taken = found(line);
+  if (taken !== undefined) assert.equal(taken, expected(line), line.toString());
+  return taken !== undefined;
+}
+
+const RENDERED = fixtureRecords(300).map((record) => {
+  const point = readPoint(record, () => {});
+  if (!('id' in point)) throw new Error(JSON.stringify(point));
+  return Buffer.from(renderPoint(point));
+});
+
+test('records as the API renders them are taken, with the columns that they say', () => {
+  for (const line of RENDERED) assert.ok(check(line), line.toString());
+});
+
+test('no line is taken that the validator refuses or would write otherwise', () => {
+  const pieces = [
+    ...['0', '9', '-', '+', '.', '"', '\\', ',', ':', '{', '}', '[', ']', ' ', 'u', 'x', 'true'],
+    ...['\\n', '\\u0000', '\\u00e9', '\\/', '\\ud800', '\0', '\u00a0', 'é', '😀', '\u3000', '00'],
+    ...[
+      'null',
+      '90',
+      '91',
+      '180',
+      '2023-02-29',
+      '24:00',
+      ':60',
+      '-00:00',
+      '+24:00',
+      '1683',
+      '0000',
+    ],
+  ];
+  const edit = fc.record({
+    at: fc.nat({ max: 500 }),
+    removed: fc.integer({ min: 0, max: 3 }),
+    inserted: fc.oneof(
+      fc.constant(''),
+      fc.constantFrom(...pieces),
+      fc.nat({ max: 255 }).map((byte) => Buffer.of(byte).toString('latin1')),
+    ),
+    isRaw: fc.boolean(),
+  });
+  let taken = 0;
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...RENDERED),
+      fc.array(edit, { minLength: 1, maxLength: 2 }),
+      (line, edits) => {
+        let bytes = line;
+        for (const { at, removed, inserted, isRaw } of edits) {
+          const start = at % bytes.length;
+          const middle = Buffer.from(inserted, isRaw ? 'latin1' : 'utf8');
+          bytes = Buffer.concat([
+            bytes.subarray(0, start),
+            middle,
+            bytes.subarray(start + removed),
+          ]);
+        }
+        if (check(bytes)) taken++;
+      },
+    ),
+    { numRuns: 20_000 },
+  );
+  assert.ok(taken > 500, `only ${taken} were taken`);
+});
+
+test('each field has its limits', () => {
+  const base = {
+    id: '7',
+    status: '"NEW"',
+    comment: '""',
+    image: '"a.jpg"',
+    lat: '"60.25000000"',
+    lon: '"-0.50000000"',
+    is_processed: 'false',
+    created_by: '0',
+    tags: '["a"]',
+    created_at: '"2023-05-01T12:00:00.000000+00:00"',
+    modified_at: '"2023-05-01T12:00:00.999999-23:59"',
+  };
+  const line = (fields: object): Buffer => {
+    const entries = Object.entries({ ...base, ...fields }).filter(([, text]) => text !== undefined);
+    return Buffer.from(`{${entries.map(([key, text]) => `"${key}":${text}`).join()}}`);
+  };
+  const good: object[] = [
+    {},
+    { id: '9007199254740991', created_by: '9007199254740991' },
+    { image: undefined, created_by: undefined, tags: undefined },
+    { lat: '"-90.00000000"', lon: '"180.00000000"' },
+    { lat: '"-0.00000000"', lon: '"0.00000001"' },
+    { comment: '"\\"\\\\\\n\\r\\t é😀\u2028\u007f"', status: '" "' },
+    { tags: `["${'a'.repeat(64)}","x y","é."]` },
+    { created_at: '"2024-02-29T23:59:59.123456-00:00"' },
+  ];
+  for (const fields of good) assert.ok(check(line(fields)), line(fields).toString());
+  const bad: object[] = [
+    ...['0', '07', '-1', '9007199254740992', '1.0', '1e3', '"7"', ''].map((id) => ({ id })),
+    ...['""', 'null', '"\0"', '"\\u0000"'].map((status) => ({ status })),
+    ...['null', '"\t"', '"\\x"', '"\\'].map((comment) => ({ comment })),
+    { image: '""' },
+    ...['"90.00000001"', '"60.2500000"', '"60.250000000"', '60.25000000', '"+6.00000000"'].map(
+      (lat) => ({ lat }),
+    ),
+    ...['"060.00000000"', '".50000000"', '"1000.00000000"', '"--1.00000000"'].map((lat) => ({
+      lat,
+    })),
+    ...['"180.00000001"', '""', 'null'].map((lon) => ({ lon })),
+    ...['0', 'null', '"true"', 'True'].map((flag) => ({ is_processed: flag })),
+    ...['-1', 'null', '01', '9007199254740992'].map((user) => ({ created_by: user })),
+    ...[
+      '[]',
+      'null',
+      '[""]',
+      '[" "]',
+      '["\u00a0"]',
+      '["a",]',
+      '["a"',
+      `["${'é.'.repeat(99)}"]`,
+    ].map((tags) => ({ tags })),
+    ...['2023-02-29T12', '2023-13-01T12', '2023-00-01T12', '2023-05-00T12', '2023-05-01T24'].map(
+      (start) => ({ created_at: `"${start}:00:00.000000+00:00"` }),
+    ),
+    ...['12:60:00.000000+00:00', '12:00:60.000000+00:00', '12:00:00.000000Z', '12:00:00+00:00'].map(
+      (end) => ({ created_at: `"2023-05-01T${end}"` }),
+    ),
+    ...['12:00:00.000000+24:00', '12:00:00.000000+00:60', '12:00:00.000000 00:00'].map((end) => ({
+      modified_at: `"2023-05-01T${end}"`,
+    })),
+    { created_at: '"1683-05-01T12:00:00.000000+00:00"' },
+    { created_at: '"0000-05-01T12:00:00.000000+00:00"' },
+    { photo: '1' },
+  ];
+  for (const fields of bad) assert.not.ok(check(line(fields)), line(fields).toString());
+  assert.not.ok(check(Buffer.concat([line({}), Buffer.from(' ')])));
+  const long = line({ comment: `"${'x'.repeat(262_142 - line({}).length)}"` });
+  assert.ok(check(long));
+  assert.not.ok(check(line({ comment: `"${'x'.repeat(262_143 - line({}).length)}"` })));
+});
+
+test.run();

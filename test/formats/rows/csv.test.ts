@@ -1,0 +1,214 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readCsv } from '../../../src/formats/rows/csv.js';
+import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
+import { outcomes, rowsOf } from '../../support/rows.js';
+
+const HEADER = 'id,lat,lon,created_at,comment,tags,is_processed,created_by';
+
+/** The record in one line under the usual header. */
+async function record(line: string): Promise<Record<string, unknown>> {
+  const [row] = await rowsOf(readCsv, `${HEADER}\n${line}\n`);
+  if (row === undefined || row.problem !== undefined) throw new Error(JSON.stringify(row));
+  return row.value as Record<string, unknown>;
+}
+
+async function cell(name: 'tags' | 'is_processed' | 'id', text: string): Promise<unknown> {
+  const quoted = `"${text.replaceAll('"', '""')}"`;
+  const cells = { tags: '', is_processed: '', id: '1', [name]: quoted };
+  return (await record(`${cells.id},1,2,now,,${cells.tags},${cells.is_processed},`))[name];
+}
+
+/** The outcome of each line, and the same however the bytes come. */
+async function linesOf(content: string | Buffer, size = 3): Promise<string[]> {
+  const found = outcomes(await rowsOf(readCsv, content));
+  assert.equal(outcomes(await rowsOf(readCsv, content, size)), found);
+  return found;
+}
+
+async function broken(content: string): Promise<string> {
+  try {
+    await rowsOf(readCsv, content, 1000);
+  } catch (error) {
+    return `${(error as Error).name}: ${(error as Error).message}`;
+  }
+  throw new Error('was read');
+}
+
+test('each column has its type', async () => {
+  assert.equal(await record(' 12 , 60.1 ,-0.5, 2023-05-01T12:00Z ," a ""b""\nc ",x;y,TRUE,5'), {
+    id: 12,
+    lat: '60.1',
+    lon: '-0.5',
+    created_at: '2023-05-01T12:00Z',
+    comment: ' a "b"\nc ',
+    tags: ['x', 'y'],
+    is_processed: true,
+    created_by: 5,
+  });
+  assert.equal(await record('1,,,,,,,'), {
+    id: 1,
+    lat: '',
+    lon: '',
+    created_at: '',
+    comment: '',
+    tags: undefined,
+    is_processed: '',
+    created_by: '',
+  });
+});
+
+test('ids that are no plain whole number stay as they are, to be refused', async () => {
+  assert.is(await cell('id', '007'), 7);
+  for (const text of ['1.0', '1e3', '-1', '+1', '0x1', '1 2', '99999999999999999999', 'one']) {
+    assert.is(await cell('id', text), text);
+  }
+});
+
+test('flags have six spellings in any case', async () => {
+  for (const text of ['true', 'T', '1', 'True', ' t '])
+    assert.is(await cell('is_processed', text), true);
+  for (const text of ['false', 'F', '0', 'FALSE'])
+    assert.is(await cell('is_processed', text), false);
+  for (const text of ['yes', 'no', '2', '00']) assert.is(await cell('is_processed', text), text);
+});
+
+test('tags are JSON, a PostgreSQL array, or separated by semicolons', async () => {
+  const cases: [string, unknown][] = [
+    ['', undefined],
+    ['  ', undefined],
+    ['Noise', ['Noise']],
+    ['Noise; Nature ;Muu', ['Noise', 'Nature', 'Muu']],
+    ['a;;b', ['a', '', 'b']],
+    ['a,b', ['a,b']],
+    ['["a;b","\\u00e9"]', ['a;b', 'é']],
+    ['[]', []],
+    ['["a"', '["a"'],
+    ['[a]', '[a]'],
+    ['{}', []],
+    ['{Noise,Nature}', ['Noise', 'Nature']],
+    [
+      '{Noise 3,"a,b","q\\"q","b\\\\s",NULL,"NULL","{}"}',
+      ['Noise 3', 'a,b', 'q"q', 'b\\s', null, 'NULL', '{}'],
+    ],
+    ['{"a"}', ['a']],
+    ['{a, "b, c"}', ['a', 'b, c']],
+    ['{a,}', '{a,}'],
+    ['{,a}', '{,a}'],
+    ['{a"b}', '{a"b}'],
+    ['{{a},{b}}', '{{a},{b}}'],
+    ['{a', ['{a']],
+  ];
+  for (const [text, expected] of cases) assert.equal(await cell('tags', text), expected, text);
+});
+
+test('a record whose quotes or fields are wrong is a problem of its own', async () => {
+  const quote = 'has a quote inside a field: quote the field and double the quote';
+  assert.equal(
+    await linesOf(
+      Buffer.concat([
+        Buffer.from('id,lat,lon,created_at\n1,2,3,4\n\n  \n1,2,3\n1,2,3,4,5\n1,a"b,3,4\n'),
+        Buffer.from('1,"a"b,3,4\r\n1,"a\n\nb",3,4\n1,\xe9,3,4\n1, "2",3,4\n1,2,3,"4"', 'latin1'),
+      ]),
+    ),
+    [
+      '2: ok',
+      '5: record: has 3 fields, the header has 4',
+      '6: record: has 5 fields, the header has 4',
+      `7: record: ${quote}`,
+      `8: record: ${quote}`,
+      '9: ok',
+      '12: record: is not valid UTF-8; save the file as UTF-8',
+      `13: record: ${quote}`,
+      '14: ok',
+    ],
+  );
+});
+
+test('the header decides on the separator, and what it separates', async () => {
+  assert.equal(await linesOf('id;lat;lon;created_at\n1;"2;5";3,5;a\n1;2"3;3;4\n'), [
+    '2: ok',
+    '3: record: has a quote inside a field: quote the field and double the quote',
+  ]);
+  const [row] = await rowsOf(
+    readCsv,
+    '\ufeff"id"\tlat\tlon\t created_at \textra\r\n1\t2\t3\t4\t"5\t"\r\n',
+  );
+  assert.equal(row!.problem ?? row!.value, {
+    id: 1,
+    lat: '2',
+    lon: '3',
+    created_at: '4',
+    extra: '5\t',
+  });
+});
+
+test('a header that cannot be right breaks the file', async () => {
+  assert.is(
+    await broken('\nid,lat\n1,2\n'),
+    'BrokenRows: line 2: the header must name id, lat, lon, created_at, it lacks lon, created_at',
+  );
+  assert.is(
+    await broken('id,lat,lon,created_at,lat\n'),
+    'BrokenRows: line 1: the header names "lat" twice',
+  );
+  assert.match(
+    await broken(`id,lat,lon,created_at${','.repeat(MAX_RAW_BYTES)}`),
+    /the header must/,
+  );
+});
+
+test('columns may be called by other names, in any case', async () => {
+  const fieldsOf = async (header: string): Promise<unknown> => {
+    const [row] = await rowsOf(readCsv, `${header}\n1,2,3,4,5\n`);
+    return row!.problem ?? row!.value;
+  };
+  const expected = { id: 1, lat: '2', lon: '3', created_at: '4' };
+  for (const names of ['LAT,Lon', 'latitude,longitude', 'Latitude,lng', 'lat,long', 'Y,X']) {
+    assert.equal(
+      await fieldsOf(`ID,${names},CREATED_AT,Tags`),
+      { ...expected, tags: ['5'] },
+      names,
+    );
+  }
+  // the surest name wins, and the other column is an unknown one
+  assert.equal(await fieldsOf('id,lat,x,created_at,Lon'), { ...expected, x: '3', lon: '5' });
+  assert.equal(await fieldsOf('id,lat,lon,created_at,LON'), { ...expected, LON: '5' });
+  assert.match(await broken('id,LAT,lon,created_at,Lat\n'), /names "lat" twice/);
+});
+
+test('a header has a thousand names at most', async () => {
+  const header = (extra: number): string =>
+    ['id,lat,lon,created_at', ...Array.from({ length: extra }, (_, i) => `c${i}`)].join(',');
+  assert.match(
+    await broken(`${header(100_000)}\n`),
+    /line 1: the header has 100004 names, at most 1000 are read/,
+  );
+  assert.equal(await linesOf(`${header(996)}\n1,2,3,4${','.repeat(996)}\n`, 999), ['2: ok']);
+});
+
+test('a quote that is never closed breaks the file, however much follows', async () => {
+  const head = 'id,lat,lon,created_at\n1,2,3,4\n1,2,3,"4\n';
+  const expected = 'BrokenRows: line 3: a quote that opens is never closed';
+  assert.is(await broken(head), expected);
+  assert.is(await broken(head + '1,2,3,4\n'.repeat(400_000)), expected);
+});
+
+test('a record that is too long is passed over', async () => {
+  const long = 'x'.repeat(MAX_RAW_BYTES);
+  assert.equal(
+    await linesOf(
+      `id,lat,lon,created_at,comment\n1,2,3,4,${long}\n1,2,3,4,"${long}\n"\n1,2,3,4,\n`,
+      9999,
+    ),
+    [
+      `2: record: is longer than ${MAX_RAW_BYTES} bytes`,
+      `3: record: is longer than ${MAX_RAW_BYTES} bytes`,
+      '5: ok',
+    ],
+  );
+  const large = `id,lat,lon,created_at,comment\n1,2,3,4,"${'x'.repeat(300_000)}"`;
+  assert.equal(await linesOf(large, 9999), ['2: ok']);
+});
+
+test.run();

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Packr } from 'msgpackr';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { PointBlock } from '../../../src/formats/block.js';
+import { openSnapshot } from '../../../src/formats/files/open.js';
+import { sniff } from '../../../src/formats/rows/detect.js';
+import { PARSERS } from '../../../src/formats/rows/reader.js';
+import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
+import { blockOf, withFolder } from '../../support/native.js';
+import { type Fields, fixtureRecords, readAll, rowsOf, WRITERS } from '../../support/rows.js';
+
+/** Recorded points, and the odd ones among possible records. */
+const RECORDS: Fields[] = [
+  ...fixtureRecords(300),
+  { id: 2 ** 53 - 1, lat: '90', lon: '-180', created_at: '2023-05-01T12:00Z', created_by: 0 },
+  {
+    id: 1,
+    lat: '0',
+    lon: '0',
+    created_at: '2023-05-01T12:00Z',
+    comment: 'a\r\nb;"c",\t\ufffd\u2028',
+  },
+  { id: 2, lat: '0', lon: '0', created_at: '2023-05-01T12:00Z', tags: ['a;b', '"', '[x', 'é'] },
+];
+
+const EXPECTED: PointBlock = blockOf(RECORDS.map(pointOf));
+
+for (const [name, write] of Object.entries(WRITERS)) {
+  for (const gzipped of [false, true]) {
+    test(`${name}${gzipped ? ', gzipped' : ''}: the same blocks`, async () => {
+      await withFolder(async (folder) => {
+        const path = join(folder, 'points');
+        const bytes = gzipped ? gzipSync(write(RECORDS)) : write(RECORDS);
+        writeFileSync(path, bytes);
+        utimesSync(path, 1_700_000_000, 1_700_000_000);
+        const seen: number[] = [];
+        const onProgress = (read: number, total: number): void => {
+          assert.is(total, bytes.length);
+          seen.push(read);
+        };
+        const { blocks, report } = await readAll(path, { onProgress });
+        assert.is(blocks.length, 1);
+        assertSame(blocks[0]!, EXPECTED);
+        assert.is(seen.at(-1), bytes.length);
+        assert.equal(report, {
+          format: formatOf(name),
+          points: RECORDS.length,
+          invalid: 0,
+          problems: [],
+          unknownKeys: {},
+          notifications: [],
+          page: undefined,
+          digest: createHash('sha256').update(bytes).digest('hex'),
+          createdAt: 1_700_000_000_000,
+        });
+      });
+    });
+  }
+
+  test(`${name}: the same rows however the bytes come`, async () => {
+    const bytes = write(RECORDS.slice(290));
+    const parser = PARSERS[formatOf(name)];
+    const whole = await rowsOf(parser, bytes);
+    assert.is(whole.length, RECORDS.length - 290);
+    for (const size of [1, 2, 3, 7, 1000]) {
+      assert.equal(await rowsOf(parser, bytes, size), whole, `chunks of ${size}`);
+    }
+  });
+
+  test(`${name}: found from its first bytes`, () => {
+    assert.is(sniff(write(RECORDS)), formatOf(name));
+  });
+}
+
+test("msgpackr's own records are read, in a sequence and in an array", async () => {
+  const packr = new Packr({ sequential: true });
+  const sequence = Buffer.concat(RECORDS.map((record) => Buffer.from(packr.pack(record))));
+  const array = new Packr().pack(RECORDS);
+  for (const bytes of [sequence, array]) {
+    assert.is(sniff(bytes), 'msgpack');
+    for (const size of [1, 100, 1e6]) {
+      const rows = await rowsOf(PARSERS.msgpack, bytes, size);
+      assert.equal(
+        rows.map((row) => renderPoint(pointOf(row.problem ?? row.value))),
+        RECORDS.map((record) => renderPoint(pointOf(record))),
+      );
+    }
+  }
+});
+
+test('native files are opened, too', async () => {
+  const path = 'test/fixtures/native/sample.waypost';
+  const reader = await openSnapshot(path, {});
+  assert.is(reader.format, 'native');
+  assert.ok('columns' in reader);
+  reader.close();
+  assert.is(sniff(readFileSync(path)), 'native');
+  await withFolder(async (folder) => {
+    const gzipped = join(folder, 'sample.waypost.gz');
+    writeFileSync(gzipped, gzipSync(readFileSync(path)));
+    try {
+      await openSnapshot(gzipped, {});
+      assert.unreachable();
+    } catch (error) {
+      assert.match((error as Error).message, /native snapshot .* gunzip it first/);
+    }
+  });
+});
+
+test('a list with nothing in it has no blocks and is no error', async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'none');
+    const none = [
+      '[]',
+      '{"results":[]}',
+      '{"type":"FeatureCollection","features":[]}',
+      'id,lat,lon,created_at\n',
+      Buffer.of(0x90),
+      Buffer.of(0xdd, 0, 0, 0, 0),
+    ];
+    for (const content of none) {
+      writeFileSync(path, content);
+      const { blocks, report } = await readAll(path);
+      assert.is(blocks.length, 0);
+      assert.is(report.points, 0);
+    }
+  });
+});
+
+test('a file is read once, and reported on when that is done', async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'points');
+    writeFileSync(path, WRITERS['ndjson']!(RECORDS));
+    const reader = await openSnapshot(path, {});
+    assert.throws(() => reader.report(), /not been read to its end/);
+    for await (const _ of reader.blocks());
+    assert.is(reader.report().points, RECORDS.length);
+    try {
+      for await (const _ of reader.blocks());
+      assert.unreachable();
+    } catch (error) {
+      assert.match((error as Error).message, /only once/);
+    }
+    reader.close();
+    reader.close();
+
+    const unread = await openSnapshot(path, {});
+    unread.close();
+    unread.close();
+    assert.is(statSync(path).size, WRITERS['ndjson']!(RECORDS).length);
+  });
+});
+
+function formatOf(name: string): 'ndjson' | 'json' | 'geojson' | 'csv' | 'msgpack' {
+  if (name.startsWith('envelope')) return 'json';
+  return /^\w+/.exec(name)![0] as 'ndjson';
+}
+
+function pointOf(record: unknown): Point {
+  const point = readPoint(record, () => {});
+  if (!('id' in point)) throw new Error(JSON.stringify(point));
+  return point;
+}
+
+function assertSame(block: PointBlock, expected: PointBlock): void {
+  assert.is(Buffer.from(block.records).toString(), Buffer.from(expected.records).toString());
+  assert.is(block.count, expected.count);
+  for (const column of ['id', 'lat', 'lon', 'createdAt', 'modifiedAt', 'length'] as const) {
+    assert.is(block[column].join(), expected[column].join(), column);
+  }
+}
+
+test.run();

@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readJson } from '../../../src/formats/rows/json.js';
+import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
+import { chunked, feature, outcomes, rowsOf } from '../../support/rows.js';
+
+/** Why the document is broken: the same however the bytes come. */
+async function broken(content: string | Uint8Array): Promise<string> {
+  const messages: string[] = [];
+  for (const size of [1_000_000, 7]) {
+    try {
+      await rowsOf(readJson, content, size);
+      throw new Error(`was read: ${String(content).slice(0, 50)}`);
+    } catch (error) {
+      assert.instance(error, BrokenRows, String(error));
+      messages.push((error as Error).message);
+    }
+  }
+  assert.is(messages[1], messages[0]);
+  return messages[0]!;
+}
+
+async function values(content: string): Promise<unknown[]> {
+  return (await rowsOf(readJson, content)).map((row) => row.problem ?? row.value);
+}
+
+test('the records of an array, an envelope and a collection', async () => {
+  const odd = [{ a: [{ b: [] }] }, {}, [], [1], 5, 'x', null, true, { results: [1] }];
+  assert.equal(await values(JSON.stringify(odd)), odd);
+  assert.equal(await values(JSON.stringify({ next: { results: [1] }, results: odd })), odd);
+  assert.equal(await values('{"x":"results","results":[1],"features":null,"y":[2]}'), [1]);
+  assert.equal(await values('[{"a":1,"a":2,"\\u00e9":"\\ud83d\\ude00\\ud800"}]'), [
+    { a: 2, é: '😀\ud800' },
+  ]);
+});
+
+test('a feature becomes a record, one that is no point a problem', async () => {
+  const point = feature({ id: 5, lat: '1.5', lon: '2', comment: 'x' });
+  const features: unknown[] = [
+    point,
+    { ...point, id: 9 },
+    { ...point, id: 9, properties: { lat: 7, lon: 8, tags: ['a'] } },
+    { ...point, id: 9, properties: null },
+    { ...point, geometry: { type: 'Point', coordinates: [2, 1.5, 100] } },
+    { ...point, geometry: { type: 'LineString', coordinates: [[1, 2]] } },
+    { ...point, geometry: null },
+    { ...point, geometry: { type: 'Point', coordinates: [] } },
+    { ...point, geometry: { type: 'Point' } },
+    { ...point, properties: [1] },
+    { ...point, type: 'Point' },
+    5,
+  ];
+  const rows = await rowsOf(readJson, JSON.stringify({ type: 'FeatureCollection', features }));
+  assert.equal(outcomes(rows), [
+    '1: ok',
+    '2: ok',
+    '3: ok',
+    '4: ok',
+    '5: ok',
+    '6: geometry: must be a Point, got "LineString"',
+    '7: geometry: must be a Point, got none',
+    '8: geometry: must have coordinates: longitude, latitude',
+    '9: geometry: must have coordinates: longitude, latitude',
+    '10: properties: must be an object',
+    '11: record: must be a GeoJSON Feature',
+    '12: record: must be a GeoJSON Feature',
+  ]);
+  assert.equal(
+    rows.slice(0, 5).map((row) => row.problem ?? row.value),
+    [
+      { id: 5, lat: 1.5, lon: 2, comment: 'x' },
+      { id: 5, lat: 1.5, lon: 2, comment: 'x' },
+      { id: 9, lat: 1.5, lon: 2, tags: ['a'] },
+      { id: 9, lat: 1.5, lon: 2 },
+      { id: 5, lat: 1.5, lon: 2, comment: 'x' },
+    ],
+  );
+});
+
+test('a syntax error breaks the document, with its place', async () => {
+  assert.is(
+    await broken('[{"id":1},{"id":x}]'),
+    'broken at byte 16, in or behind record 2: Unexpected "x"',
+  );
+  assert.match(
+    await broken('[{"id":1},]'),
+    /^broken at byte 10, in or behind record 2: Unexpected/,
+  );
+  assert.match(await broken('[{"id":1} {"id":2}]'), /^broken at byte 10, in or behind record 1: /);
+  assert.match(await broken('[{"id":1}]]'), /^broken at byte 10, in or behind record 2/);
+  assert.match(await broken('{"results":[1,2]}x'), /^broken at byte 17, in or behind record 3/);
+  assert.match(await broken('[{"id" 1}]'), /^broken at byte 7, in or behind record 1/);
+  assert.match(
+    await broken('[{"é€😀\\u00e9\\n":1,}]'),
+    /^broken at byte 24, in or behind record 1/,
+  );
+  assert.match(await broken('[{"a":"\n"}]'), /^broken at byte 7,/);
+  assert.match(await broken('[01]'), /^broken at byte 2,/);
+  assert.match(await broken('[1}'), /^broken at byte 2, in or behind record 1/);
+  assert.match(await broken('{"a" 1,"results":[]}'), /^broken at byte 5, in or behind record 1/);
+  assert.match(
+    await broken('{"results":[1, 2],"a":01}'),
+    /^broken at byte 23, in or behind record 3/,
+  );
+  assert.match(
+    await broken(Buffer.from('["a","\xe9\xe9\xe9\xe9"]', 'latin1')),
+    /record 2: it is not valid UTF-8; save the file as UTF-8$/,
+  );
+  assert.ok((await broken(`[1 "${'x'.repeat(1e6)}"]`)).length < 200);
+});
+
+test('a document that is cut short is refused, wherever it is cut', async () => {
+  const whole = JSON.stringify({ count: 1, results: [{ id: 1, tags: ['ä'] }, { id: 2 }], x: 1 });
+  const bytes = Buffer.from(whole);
+  for (let length = 1; length < bytes.length; length++) {
+    assert.match(
+      await broken(bytes.subarray(0, length)),
+      new RegExp(`^the JSON document is cut short: it ends at byte ${length}, inside or behind`),
+    );
+  }
+});
+
+test('a document without one list of records is refused', async () => {
+  const none = /^a JSON document must be an array of records, an object with a list "results"/;
+  for (const text of [
+    '{}',
+    '{"id":1}',
+    '{"results":{"a":1}}',
+    '{"results":null}',
+    '{"a":{"results":[1]}}',
+  ]) {
+    assert.match(await broken(text), none, text);
+  }
+  assert.match(await broken('{"features":[]}'), /needs a "type" of "FeatureCollection"/);
+  assert.match(await broken('{"type":"Topology","features":[]}'), /needs a "type"/);
+  assert.match(
+    await broken('{"results":[1],"features":[2]}'),
+    /record 2: it has a second list of records/,
+  );
+  assert.match(
+    await broken('{"results":[],"results":[2]}'),
+    /it has a second list of records, "results"/,
+  );
+});
+
+test('what stands beside the records and is too long is refused before it takes memory', async () => {
+  const long = 'x'.repeat(MAX_RAW_BYTES + 70_000);
+  const reason = new RegExp(`beside its records is longer than ${MAX_RAW_BYTES} bytes$`);
+  assert.match(await broken(`[1,"${long}`), /^the JSON document is cut short: it ends at byte \d+/);
+  assert.match(await broken(`{"name":"${long}${long}","results":[]}`), reason);
+  // white space between records takes none
+  assert.is((await rowsOf(readJson, `[1,${' '.repeat(MAX_RAW_BYTES)}{}]`)).length, 2);
+  // nor does a list that is never filled
+  assert.match(await broken('['.repeat(1e6)), /^the JSON document is cut short/);
+  assert.match(await broken(`{"a":${'['.repeat(1e6)}`), /^the JSON document is cut short/);
+  const deep = `${'['.repeat(1e5)}${']'.repeat(1e5)}`;
+  const type = `{"type":"Feature","geometry":{"type":${deep}}}`;
+  const collection = `{"type":"FeatureCollection","next":${deep},"features":[${type}]}`;
+  assert.match(String(outcomes(await rowsOf(readJson, collection))), /must be a Point, got \[\[/);
+});
+
+test('a record that is too long is a problem of its own', async () => {
+  const long = 'x'.repeat(MAX_RAW_BYTES);
+  const texts = [`{"a":"${long}${long}"}`, `[${'{},'.repeat(MAX_RAW_BYTES)}1]`, '1'.repeat(3e6)];
+  for (const text of texts) {
+    const content = `{"results":[1,${text},{"b":"\\""}]}`;
+    for (const size of [1_000_000, 999]) {
+      assert.equal(outcomes(await rowsOf(readJson, content, size)), [
+        '1: ok',
+        `2: record: is longer than ${MAX_RAW_BYTES} bytes`,
+        '3: ok',
+      ]);
+    }
+  }
+  // a quote that is missing must not pass a stretch of records off as one that is too long
+  const records = '{"id":1,"comment":"x"},'.repeat(MAX_RAW_BYTES / 16);
+  assert.match(await broken(`[{"id":1,"comment":"x},${records}1]`), /^broken at byte 2\d, in or/);
+});
+
+test('a record is read or refused as JSON.parse does', async () => {
+  const pieces = fc.constantFrom(
+    ...['{', '}', '[', ']', ',', ':', '"a"', '"', '\\', '"\\u00e9\\""', '0', '-', '1.5e+3', '.'],
+    ...['true', 'null', 'nul', ' ', '\n', 'é', '{"a":[1,{"b":2}]}', '[[],{}]', '"\\x"', '\t'],
+  );
+  let read = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(pieces, { maxLength: 12 }), fc.integer({ min: 1, max: 9 }), run),
+    { numRuns: 5000 },
+  );
+  assert.ok(read > 100, `only ${read} were JSON`);
+
+  async function run(parts: readonly string[], size: number): Promise<void> {
+    const text = `[${parts.join('')}]`;
+    let expected: unknown[] | undefined;
+    try {
+      expected = JSON.parse(text) as unknown[];
+      read++;
+    } catch {
+      const message = await broken(text);
+      assert.match(message, /^broken at byte \d+, in or behind record \d+: \w|cut short/);
+      return;
+    }
+    const rows = await rowsOf(readJson, text, size);
+    assert.equal(
+      rows.map((row) => row.problem ?? row.value),
+      expected,
+    );
+  }
+});
+
+test('a page of a longer list is told from a whole one', async () => {
+  const pageOf = async (content: unknown): Promise<string | undefined> => {
+    let why: string | undefined;
+    const chunks = chunked(Buffer.from(JSON.stringify(content)), 50);
+    for await (const _ of readJson(chunks, (text) => (why = text)));
+    return why;
+  };
+  const whole = { count: 2, next: null, previous: null, results: [{}, 5] };
+  assert.is(await pageOf(whole), undefined);
+  assert.is(await pageOf([1]), undefined);
+  assert.is(await pageOf({ count: '2', results: [] }), undefined);
+  assert.is(await pageOf({ ...whole, count: 50 }), 'it says that there are 50 records, and has 2');
+  const next = 'http://x/?page=2';
+  const first = { results: [1, 2], count: 2, next };
+  assert.is(await pageOf(first), 'it has a next page, "http://x/?page=2"');
+  const features = { type: 'FeatureCollection', features: [1], numberReturned: 1 };
+  assert.is(await pageOf({ ...features, numberMatched: 1, links: [{ rel: 'self' }] }), undefined);
+  assert.match(
+    String(await pageOf({ ...features, numberMatched: 9 })),
+    /there are 9 records, and has 1/,
+  );
+  const links = [
+    { rel: 'self', href: 'x' },
+    { rel: 'next', href: next },
+  ];
+  assert.match(String(await pageOf({ ...features, links })), /a next page, "http/);
+});
+
+test.run();

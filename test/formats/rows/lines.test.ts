@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LineSplitter } from '../../../src/formats/rows/lines.js';
+import { readNdjson } from '../../../src/formats/rows/ndjson.js';
+import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
+import { outcomes, rowsOf } from '../../support/rows.js';
+
+test('a line that is no JSON, too long or no UTF-8 is a problem of its own', async () => {
+  const bytes = Buffer.concat([
+    Buffer.from('{"a":1}\n{"a":\n\n[1]\r\n'),
+    Buffer.from('{"a":"\xe9"}\n', 'latin1'),
+    Buffer.from(`"${'x'.repeat(MAX_RAW_BYTES - 2)}"\n"${'x'.repeat(MAX_RAW_BYTES - 1)}"\n`),
+    Buffer.from('  \t\r\n{"a":2}'),
+  ]);
+  for (const size of [1_000_000, 65_536, 4096]) {
+    const rows = await rowsOf(readNdjson, bytes, size);
+    assert.equal(outcomes(rows), [
+      '1: ok',
+      '2: record: is not valid JSON: Unexpected end of JSON input',
+      '4: ok',
+      '5: record: is not valid UTF-8; save the file as UTF-8',
+      '6: ok',
+      `7: record: is longer than ${MAX_RAW_BYTES} bytes`,
+      '9: ok',
+    ]);
+    assert.equal(rows[0]!.problem ?? rows[0]!.value, { a: 1 });
+  }
+});
+
+test('an overlong last line is reported, too', async () => {
+  const rows = await rowsOf(readNdjson, `1\n${'x'.repeat(MAX_RAW_BYTES + 1)}`);
+  assert.equal(outcomes(rows), ['1: ok', `2: record: is longer than ${MAX_RAW_BYTES} bytes`]);
+});
+
+test('a line nested as deep as it can be breaks nothing', async () => {
+  const depth = MAX_RAW_BYTES / 2 - 1;
+  const rows = await rowsOf(readNdjson, `${'['.repeat(depth)}${']'.repeat(depth)}\n1`);
+  assert.is(rows.length, 2);
+});
+
+test('a GeoJSON text sequence is read, as are features a line', async () => {
+  const feature = (id: number): object => ({
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [2, 1] },
+    properties: { id },
+  });
+  const texts = [feature(1), feature(2)].map((one) => JSON.stringify(one));
+  const record = (id: number): object => ({ id, lat: 1, lon: 2 });
+  const sequence = `\x1e${texts[0]}\n\x1e\n\x1e${JSON.stringify(feature(2), null, 2)}\n\x1e{"x":\n`;
+  for (const size of [1_000_000, 1, 7]) {
+    const rows = await rowsOf(readNdjson, sequence, size);
+    assert.equal(outcomes(rows), [
+      '1: ok',
+      '3: ok',
+      '16: record: is not valid JSON: Unexpected end of JSON input',
+    ]);
+    const values = rows.slice(0, 2).map((row) => row.problem ?? row.value);
+    assert.equal(values, [record(1), record(2)]);
+  }
+  const mixed = `${texts[0]}\n{"type":"Feature","geometry":1}\n{"type":"Feature","id":5}\n`;
+  const rows = await rowsOf(readNdjson, `${mixed}{"type":"Feature","geometry":1,"lat":3}`);
+  assert.equal(outcomes(rows), [
+    '1: ok',
+    '2: geometry: must be a Point, got none',
+    '3: ok',
+    '4: ok',
+  ]);
+});
+
+test('blank lines count, and cost nothing else', () => {
+  for (const blank of ['\n', '\r\n', ' \t\n', '\v\f\n']) {
+    for (const size of [1, 3, 1000]) {
+      const splitter = new LineSplitter();
+      const lines: unknown[] = [];
+      for (const byte of chunksOf(`${blank.repeat(20)} x\n${blank.repeat(3)}y`, size)) {
+        splitter.add(byte);
+        for (let line = splitter.nextFilled(); line; line = splitter.nextFilled()) lines.push(line);
+      }
+      lines.push(splitter.last());
+      const filled = (lines as { place: number; bytes: Buffer }[])
+        .map(({ place, bytes }) => [place, Buffer.from(bytes).toString().trim()])
+        .filter(([, text]) => text !== '');
+      assert.equal(filled, [
+        [21, 'x'],
+        [25, 'y'],
+      ]);
+      if (size === 1000) assert.is(lines.length, 2);
+    }
+  }
+});
+
+function chunksOf(text: string, size: number): Buffer[] {
+  const bytes = Buffer.from(text);
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+    bytes.subarray(i * size, (i + 1) * size),
+  );
+}
+
+test('lines are the same however the bytes come', () => {
+  const bytes = fc.array(fc.constantFrom(...Buffer.from('ab,\n\r"')), { maxLength: 60 });
+  fc.assert(
+    fc.property(bytes, fc.integer({ min: 1, max: 9 }), fc.boolean(), (content, size, quotes) => {
+      const whole = split(Buffer.from(content), 100, quotes);
+      assert.equal(split(Buffer.from(content), size, quotes), whole);
+      if (quotes) return;
+      const lines = Buffer.from(content).toString().split('\n');
+      if (lines.at(-1) === '') lines.pop();
+      assert.equal(
+        whole,
+        lines.map((line, index) => [index + 1, line.replace(/\r$/, '')]),
+      );
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('quoted line ends end no record, but count', () => {
+  const content = '1,"a\nb"\n2,"a""\n""b",c\n3,a"b\n4,"a"b\n5,"",""\n6,"open\n7\n';
+  assert.equal(split(Buffer.from(content), 100, true), [
+    [1, '1,"a\nb"'],
+    [3, '2,"a""\n""b",c'],
+    [5, '3,a"b'],
+    [6, '4,"a"b'],
+    [7, '5,"",""'],
+    [8, '6,"open\n7\n'],
+  ]);
+});
+
+/** Place and text of every line. */
+function split(bytes: Buffer, size: number, quotes: boolean): [number, string][] {
+  const splitter = new LineSplitter();
+  if (quotes) splitter.separator = ','.charCodeAt(0);
+  const lines: [number, string][] = [];
+  const push = (line = splitter.next()): boolean => {
+    if (line === undefined) return false;
+    lines.push([line.place, Buffer.from(line.bytes!).toString()]);
+    return true;
+  };
+  for (let from = 0; from < bytes.length; from += size) {
+    splitter.add(bytes.subarray(from, from + size));
+    while (push());
+  }
+  push(splitter.last());
+  return lines;
+}
+
+test.run();

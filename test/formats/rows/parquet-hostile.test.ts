@@ -1,0 +1,153 @@
+// own process: what a hostile file announces must not be taken
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { type FileMetaData, type PageHeader, parquetMetadata } from 'hyparquet';
+import { ByteWriter } from 'hyparquet-writer';
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checkPage, endOfThrift } from '../../../src/formats/rows/parquet-guard.js';
+import { withFolder } from '../../support/native.js';
+import { column, parquetOf } from '../../support/parquet.js';
+import { fixtureRecords, readAll, refusal } from '../../support/rows.js';
+
+const RECORDS = fixtureRecords(20);
+const WHOLE = parquetOf(RECORDS, { codec: 'UNCOMPRESSED' });
+
+async function refuse(bytes: Uint8Array): Promise<string> {
+  const message = await withFolder(async (folder) => {
+    const path = join(folder, 'points');
+    writeFileSync(path, bytes);
+    return (await refusal(readAll(path, { maxInvalid: 1e9 }))).replaceAll(path, 'FILE');
+  });
+  assert.ok(process.memoryUsage().rss < 600e6, `${process.memoryUsage().rss} bytes of memory`);
+  return message;
+}
+
+/** The file with other metadata. */
+function withMetadata(change: (metadata: FileMetaData) => void): Buffer {
+  const metadata = parquetMetadata(new Uint8Array(WHOLE));
+  change(metadata);
+  const writer = new ByteWriter();
+  writeMetadata(writer, metadata);
+  const pages = WHOLE.subarray(0, WHOLE.length - metadata.metadata_length - 8);
+  return Buffer.concat([pages, writer.getBytes(), Buffer.from('PAR1')]);
+}
+
+/** The file with these bytes for its metadata. */
+function withThrift(...parts: (string | Buffer)[]): Buffer {
+  const thrift = Buffer.concat(
+    parts.map((one) => (typeof one === 'string' ? Buffer.from(one, 'hex') : one)),
+  );
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(thrift.length);
+  return Buffer.concat([Buffer.from('PAR1'), thrift, length, Buffer.from('PAR1')]);
+}
+
+test('more rows, columns or bytes than there can be are refused', async () => {
+  const rows = withMetadata((metadata) => {
+    metadata.num_rows = metadata.row_groups[0]!.num_rows = 10n ** 12n;
+  });
+  assert.match(await refuse(rows), /^FILE: announces 1000000000000 rows in \d+ bytes$/);
+  const some = withMetadata((metadata) => {
+    metadata.row_groups[0]!.num_rows = 21n;
+  });
+  assert.match(await refuse(some), /^FILE: row group 1 has 20 rows, and announces 21$/);
+  const outside = withMetadata((metadata) => {
+    metadata.row_groups[0]!.columns[2]!.meta_data!.total_compressed_size = 2n ** 62n;
+  });
+  assert.match(await refuse(outside), /row group 1, column "comment", .* not in this file/);
+  const swapped = withMetadata((metadata) => {
+    const [, status, comment] = metadata.row_groups[0]!.columns;
+    comment!.meta_data!.codec = 'LZO';
+    status!.meta_data!.type = 'INT64';
+  });
+  assert.match(await refuse(swapped), /column "status", at record 1: has values of INT64/);
+});
+
+test('schemas that are nested, cut short or too wide are refused', async () => {
+  const nested = withMetadata(({ schema, row_groups }) => {
+    row_groups.length = 0;
+    const inner = Array.from({ length: 1_000 }, () => ({ name: 'x', num_children: 1 }));
+    schema.splice(1, 0, ...inner);
+  });
+  assert.match(await refuse(nested), /^FILE: its columns are nested 33 deep$/);
+  // the root's number of children, behind its name
+  const short = Buffer.from(WHOLE);
+  const root = short.lastIndexOf('schema');
+  short[root + 'schema'.length + 1]! += 2;
+  assert.match(await refuse(short), /^FILE: its schema is cut short$/);
+  const wide = withMetadata(({ schema }) => {
+    schema[0]!.num_children! += 2_000;
+    for (let i = 0; i < 2_000; i++) schema.push({ name: `x${i}`, type: 'INT32' });
+  });
+  assert.match(await refuse(wide), /^FILE: it has more than 1000 columns/);
+});
+
+test('Thrift that is nested, or announces more than it has, is refused', async () => {
+  const hostile: readonly [RegExp, Buffer][] = [
+    [/nested too deep/, withThrift('1c'.repeat(1_000), '00'.repeat(1_001))],
+    [/nested too deep/, withThrift('19', '19'.repeat(1_000))],
+    [/a list leads behind the end/, withThrift('19', 'fc', 'ffffffff07', '00')],
+    [/a length leads behind the end/, withThrift('18', 'ffffffff0f', '00')],
+    [/a number is too long/, withThrift('16', '80'.repeat(100_000), '00')],
+    [/more than 2000000 values/, withThrift('19', 'fc', '80ade204', Buffer.alloc(10_000_001))],
+    [/its metadata are damaged/, withThrift('00')],
+    [/announces \d+ bytes of metadata/, Buffer.from('PAR1PAR1\xff\xff\xff\x7fPAR1', 'latin1')],
+    [/does not end with PAR1/, Buffer.from('PAR1')],
+  ];
+  for (const [message, bytes] of hostile) assert.match(await refuse(bytes), message);
+  assert.is(endOfThrift(Buffer.from('15021c150400000000', 'hex'), 0, 10), 7);
+});
+
+test('runs, levels and differences of more values than a page has are refused', () => {
+  const page = (encoding: string, values = 10): PageHeader =>
+    ({ type: 'DATA_PAGE', data_page_header: { num_values: values, encoding } }) as PageHeader;
+  const check = (hex: string, encoding: string, definition = 0, values?: number): void =>
+    checkPage(page(encoding, values), Buffer.from(hex, 'hex'), { repetition: 0, definition }, true);
+  check('01 1401'.replaceAll(' ', ''), 'RLE_DICTIONARY');
+  check('01051122', 'RLE_DICTIONARY');
+  const hostile: readonly [RegExp, Parameters<typeof check>][] = [
+    [/announces -1 values/, ['', 'PLAIN', 0, -1]],
+    [/announces 2147483647 values/, ['', 'PLAIN', 0, 2 ** 31 - 1]],
+    [/a run of 1073741823 values/, ['01feffffff0701', 'RLE_DICTIONARY']],
+    [/a run of 17179869176 values/, ['00ffffffff0f', 'RLE_DICTIONARY']],
+    [/references of 255 bits/, ['ff1401', 'RLE_DICTIONARY']],
+    [/levels of a page lead/, ['ffffff7f0000', 'PLAIN', 1]],
+    [/ends before its levels/, ['ff', 'PLAIN', 1]],
+    [/a run of 1073741823 values/, ['06000000feffffff0701', 'PLAIN', 1]],
+    [/fewer levels than values/, ['020000000201', 'PLAIN', 1]],
+    [/a run of 1073741823 values/, ['00000000feffffff0701', 'RLE']],
+    [/blocks of 4294967168, in 1 parts/, ['80ffffff0f010a00', 'DELTA_BINARY_PACKED']],
+    [/blocks of 128, in 0 parts/, ['8001000a00', 'DELTA_BINARY_PACKED']],
+    [/a page has Infinity bytes/, ['8001040a01', 'DELTA_LENGTH_BYTE_ARRAY', 0, 1]],
+  ];
+  for (const [message, given] of hostile) assert.throws(() => check(...given), message);
+  const noDictionary = (): void =>
+    checkPage(page('PLAIN_DICTIONARY'), Buffer.alloc(9), { repetition: 0, definition: 0 }, false);
+  assert.throws(noDictionary, /before its dictionary/);
+});
+
+test('a small file that holds very much is refused', async () => {
+  const text = 'x'.repeat(200_000);
+  const comment = column(
+    { name: 'comment', type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+    () => text,
+  );
+  const records = Array.from({ length: 5_000 }, (_, row) => ({ ...RECORDS[0], id: row + 1 }));
+  const bytes = parquetOf(records, { others: { comment } });
+  assert.ok(bytes.length < 500_000);
+  assert.match(await refuse(bytes), /holds more than 1024 times its bytes: damaged, or a trap$/);
+});
+
+test('a page that holds more than its head says is refused before it is', async () => {
+  const zeros = Buffer.alloc(200e6);
+  const bombs = { GZIP: gzipSync(zeros), BROTLI: brotliCompressSync(zeros.subarray(0, 10e6)) };
+  for (const [codec, bomb] of Object.entries(bombs)) {
+    const bytes = parquetOf(RECORDS, { codec: codec as 'GZIP', compress: () => bomb });
+    assert.match(await refuse(bytes), /row group 1, column "id", at record 1: /);
+  }
+});
+
+test.run();

@@ -1,0 +1,221 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
+import { withFolder } from '../../support/native.js';
+import { column, type ParquetShape, parquetOf, wkb } from '../../support/parquet.js';
+import { type Fields, fixtureRecords, readAll, recordsOf, refusal } from '../../support/rows.js';
+
+const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', import.meta.url));
+
+const RECORDS: readonly Fields[] = [
+  ...fixtureRecords(2_000),
+  {
+    id: 2 ** 53 - 1,
+    status: 'NEW',
+    comment: '"é\u2028\n',
+    lat: '-90.00000000',
+    lon: '180.00000000',
+  },
+].map((one) => {
+  const created_at = '2023-05-01T12:00:00.000001+00:00';
+  const point = readPoint({ created_at, ...one }, () => {});
+  return JSON.parse(renderPoint(point as Point)) as Fields;
+});
+
+async function read(bytes: Uint8Array): Promise<{ records: Fields[]; report: unknown }> {
+  return withFolder(async (folder) => {
+    writeFileSync(join(folder, 'points'), bytes);
+    const { blocks, report } = await readAll(join(folder, 'points'));
+    assert.is(report.format, 'parquet');
+    return { records: recordsOf(blocks), report };
+  });
+}
+
+async function refuse(bytes: Uint8Array): Promise<string> {
+  return withFolder(async (folder) => {
+    const path = join(folder, 'points');
+    writeFileSync(path, bytes);
+    return (await refusal(readAll(path))).replaceAll(path, 'FILE');
+  });
+}
+
+const SHAPES: Readonly<Record<string, ParquetShape>> = {
+  'one row group': {},
+  'many row groups and small pages': { rowGroupSize: 300, pageSize: 2_000 },
+  gzip: { codec: 'GZIP', rowGroupSize: 700 },
+  zstd: { codec: 'ZSTD' },
+  brotli: { codec: 'BROTLI' },
+  'not compressed': { codec: 'UNCOMPRESSED', pageSize: 500 },
+  'a geometry for the place': { place: 'geometry' },
+  'a geometry beside the place': { place: 'both' },
+};
+
+for (const [name, shape] of Object.entries(SHAPES)) {
+  test(`${name}: the same records`, async () => {
+    const { records } = await read(parquetOf(RECORDS, shape));
+    assert.is(records.length, RECORDS.length);
+    for (const [row, record] of records.entries()) assert.equal(record, RECORDS[row]);
+  });
+}
+
+// written by DuckDB 1.5 (`copy … to … (format parquet, …)`) and parquet-wasm of the first records
+for (const name of readdirSync(FIXTURES)) {
+  test(`${name}, as others write it: the same records`, async () => {
+    const { records } = await read(readFileSync(join(FIXTURES, name)));
+    assert.is(records.length, 60);
+    const plain = (record: Fields): Fields => {
+      const times = ['created_at', 'modified_at'].map((key) => `${record[key]}`);
+      const instants = times.map((text) => [Date.parse(text), text.slice(19, 26)]);
+      return { ...record, created_at: instants[0], modified_at: instants[1] };
+    };
+    for (const [row, record] of records.entries()) {
+      assert.equal(plain(record), plain(RECORDS[row]!));
+    }
+  });
+}
+
+test('columns of other types and names are read as what they mean', async () => {
+  const micros = 1_682_942_400_000_001n;
+  const times = (unit: 'MICROS' | 'NANOS', isAdjustedToUTC: boolean): ParquetShape['others'] => ({
+    created_at: column(
+      {
+        name: 'Created_At',
+        type: 'INT64',
+        logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit },
+      },
+      () => (unit === 'MICROS' ? micros : micros * 1000n + 999n),
+    ),
+    modified_at: column(
+      { name: 'modified_at', type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
+      () => new Date(1_700_000_000_123),
+    ),
+    lat: column({ name: 'Latitude', type: 'FLOAT' }, () => 1.5),
+    lon: column({ name: 'lng', ...{ type: 'BYTE_ARRAY', converted_type: 'UTF8' } }, () => '2.25'),
+    tags: column({ name: 'tags', type: 'BYTE_ARRAY', converted_type: 'UTF8' }, () => '["a","b;c"]'),
+    created_by: column({ name: 'created_by', type: 'INT32' }, () => 7),
+    weather: column({ name: 'weather', type: 'INT32' }, () => 1),
+  });
+  for (const unit of ['MICROS', 'NANOS'] as const) {
+    for (const isUtc of [true, false]) {
+      const { records, report } = await read(
+        parquetOf(RECORDS.slice(0, 2), { others: times(unit, isUtc)! }),
+      );
+      assert.equal(
+        { ...records[0], id: 0, status: '', comment: '', image: undefined, is_processed: 0 },
+        {
+          id: 0,
+          status: '',
+          comment: '',
+          image: undefined,
+          lat: '1.50000000',
+          lon: '2.25000000',
+          is_processed: 0,
+          created_by: 7,
+          tags: ['a', 'b;c'],
+          created_at: '2023-05-01T12:00:00.000001+00:00',
+          modified_at: '2023-11-14T22:13:20.123000+00:00',
+        },
+      );
+      const { unknownKeys, localTimes } = report as Fields;
+      assert.equal(unknownKeys, { weather: 2 });
+      assert.equal(localTimes, isUtc ? undefined : { count: 2, zone: 'UTC' });
+    }
+  }
+});
+
+test('lists of every form are tags, and absent ones none', async () => {
+  const lists = [['a', 'b'], [], undefined, ['c'], Array.from({ length: 50 }, (_, i) => `t${i}`)];
+  const required = {
+    schema: [
+      { name: 'tags', num_children: 1, converted_type: 'LIST', repetition_type: 'REQUIRED' },
+      { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
+      { name: 'element', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' },
+    ],
+    value: (_: unknown, row: number) => lists[row] ?? [],
+  } as const;
+  const records = RECORDS.slice(0, lists.length);
+  const expected = lists.map((list) => (list?.length === 0 ? undefined : list));
+  const optional = records.map((one, row) => ({ ...one, tags: lists[row] }));
+  for (const bytes of [
+    parquetOf(records, { others: { tags: required } }),
+    parquetOf(optional),
+    parquetOf(optional, { pageSize: 20 }),
+  ]) {
+    const { records: found } = await read(bytes);
+    assert.equal(
+      found.map((one) => one['tags']),
+      expected,
+    );
+  }
+});
+
+test('what is wrong in a value is told by its record, what is wrong in a column by its name', async () => {
+  const some = RECORDS.slice(0, 3);
+  const notUtf8 = column({ name: 'comment', type: 'BYTE_ARRAY' }, (_, row) =>
+    row === 1 ? Buffer.of(0xff) : Buffer.from('fine'),
+  );
+  assert.match(
+    await refuse(parquetOf(some, { others: { comment: notUtf8 } })),
+    /FILE: 1 of 3 records are invalid.*\n {2}FILE: record 2: comment: is not valid UTF-8/,
+  );
+  const large = column({ name: 'id', type: 'INT64' }, (_, row) => 2n ** 53n + BigInt(row));
+  assert.match(
+    await refuse(parquetOf(some, { others: { id: large } })),
+    /record 1: id: must be a whole number from 1 to 2\^53 - 1, got "9007199254740992"/,
+  );
+  const line = column({ name: 'geometry', type: 'BYTE_ARRAY' }, () => Buffer.of(1, 2, 0, 0, 0));
+  assert.match(
+    await refuse(parquetOf(some, { place: 'geometry', others: { geometry: line } })),
+    /record 1: geometry: must be a point, got WKB of type 2/,
+  );
+  assert.match(
+    await refuse(parquetOf(some, { without: ['lat', 'created_at'] })),
+    /^FILE: must have columns .* it lacks lat, created_at$/,
+  );
+  const crs = { id: { authority: 'EPSG', code: 3857 } };
+  assert.match(
+    await refuse(parquetOf(some, { place: 'geometry', crs })),
+    /^FILE: its column "geometry" must be CRS84 or EPSG:4326, got "EPSG:3857"/,
+  );
+  assert.match(
+    await refuse(gzipSync(parquetOf(some))),
+    /a Parquet file cannot be read while it is gz/,
+  );
+  assert.equal(
+    (
+      await read(
+        parquetOf(some, { place: 'geometry', crs: { id: { authority: 'OGC', code: 'CRS84' } } }),
+      )
+    ).records,
+    some,
+  );
+});
+
+test('points of three dimensions and of both byte orders are read', async () => {
+  const forms = [
+    wkb(2, 1),
+    Buffer.concat([Buffer.from('01e9030000', 'hex'), wkb(2, 1).subarray(5), Buffer.alloc(8)]),
+    Buffer.concat([Buffer.from('0101000020e6100000', 'hex'), wkb(2, 1).subarray(5)]),
+    Buffer.from('000000000140000000000000003ff0000000000000', 'hex'),
+  ];
+  const geometry = column({ name: 'geometry', type: 'BYTE_ARRAY' }, (_, row) => forms[row]);
+  const { records } = await read(
+    parquetOf(RECORDS.slice(0, forms.length), { place: 'geometry', others: { geometry } }),
+  );
+  for (const { lat, lon } of records) assert.equal([lat, lon], ['1.00000000', '2.00000000']);
+});
+
+test('every part of a small file is refused, and says what is missing', async () => {
+  const without = ['status', 'comment', 'image', 'created_by', 'modified_at'];
+  const bytes = parquetOf(RECORDS.slice(0, 2), { without, rowGroupSize: 1 });
+  assert.is((await read(bytes)).records.length, 2);
+  for (let size = 4; size < bytes.length; size++) {
+    assert.match(await refuse(bytes.subarray(0, size)), /^FILE: does not end with PAR1/);
+  }
+});
+
+test.run();

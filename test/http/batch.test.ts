@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parseQueryString } from '../../src/http/request/query-string.js';
+import { buildDataset } from '../../src/index/build.js';
+import { createGeneration, type Generation } from '../../src/reload/generation.js';
+import { type OwnApp, startApp } from '../support/app.js';
+import { ask, type Envelope, type Reply } from '../support/client.js';
+import { readerOf } from '../support/engine.js';
+import { createHostileQueries } from '../support/hostile-queries.js';
+import { scatterNotes } from '../support/notes.js';
+import { until } from '../support/wait.js';
+
+const LIST = '/rest/map_data_points/';
+const PATH = `${LIST}query/`;
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const LINES_TYPE = { 'Content-Type': 'application/x-ndjson' };
+/** A question that is watched, and in one of the two tests too long to be answered at once. */
+const WATCHED = { created_at_after: '1980-01-01T00:00:00Z', page_size: 5 };
+
+async function generationOf(seed: number, digest: string): Promise<Generation> {
+  const dataset = await buildDataset(readerOf(scatterNotes(seed, 3_000)));
+  return createGeneration({ dataset, extra: [], digest, loadedAt: 0 });
+}
+
+const first = await generationOf(17, 'first');
+const second = await generationOf(18, 'second');
+/** What the service answers from, whether watched questions are long, and how many there were. */
+const served = { generation: watch(first) };
+let isLong = false;
+let watched = 0;
+let app: OwnApp;
+
+test.before(async () => {
+  app = await startApp(served);
+});
+test.before.each(() => {
+  served.generation = watch(first);
+  isLong = false;
+  watched = 0;
+});
+test.after(() => app.close());
+
+function watch(generation: Generation): Generation {
+  const { engine } = generation;
+  const run: typeof engine.run = (query, hints, accepted, budget) => {
+    if (query.filters.createdAt !== undefined) {
+      watched++;
+      if (isLong) budget!.expect(Number.MAX_VALUE);
+    }
+    return engine.run(query, hints, accepted, budget);
+  };
+  return { ...generation, engine: { ...engine, run } };
+}
+
+function send(body: string, headers: object = JSON_TYPE): Promise<Reply> {
+  return ask(app.port, PATH, { method: 'POST', body, headers: { ...headers } });
+}
+
+function linesOf({ status, text }: Reply): string[] {
+  assert.is(status, 200, text);
+  assert.ok(text === '' || text.endsWith('\n'));
+  return text.split('\n').slice(0, -1);
+}
+
+/** The answer of the list to the same parameters, as a line of a batch has it. */
+async function single(question: Readonly<Record<string, string>>): Promise<string> {
+  const { status, text, json } = await ask(app.port, `${LIST}?${new URLSearchParams(question)}`);
+  if (status !== 200) return JSON.stringify({ status, error: json() });
+  return text.replace(/"next":(?:null|"[^"]*"),"previous":(?:null|"[^"]*"),/, '');
+}
+
+test('each question has its answer or its error, in their order', async () => {
+  const questions = [
+    { page_size: 1, fields: ['id', 'status'], is_processed: null, nobody: {} },
+    { bbox: [24.9, 60.1, 25, 60.2], is_processed: false, page: 2, page_size: '3' },
+    { bbox: [1, 2], page_size: 0 },
+    { page: 999 },
+    'page=1',
+    { tags: ['a', 'Muu 2'], tags_all: ['],"created_at":"'], fields: 'tags' },
+    { coordinates: { lat: 60 }, format: 'api' },
+  ];
+  const reply = await send(JSON.stringify(questions));
+  assert.is(reply.headers['content-type'], 'application/x-ndjson');
+  assert.is(reply.headers['waypost-snapshot'], '"first"');
+  const lines = linesOf(reply);
+  const answers = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.equal(
+    answers.map(({ status = 200 }) => status),
+    [200, 200, 400, 404, 400, 200, 400],
+  );
+  assert.match(lines[0]!, /^\{"count":3000,"results":\[\{"id":\d+,"status":"\w+"\}\]\}$/);
+  const box = { bbox: '24.9,60.1,25,60.2', is_processed: 'false', page: '2', page_size: '3' };
+  assert.is(lines[1], await single(box));
+  assert.is(lines[2], await single({ bbox: '1,2', page_size: '0' }));
+  assert.equal(answers[3], { status: 404, error: { detail: 'Invalid page.' } });
+  assert.equal(answers[4]!['error'], {
+    detail: 'Got "page=1". Expected an object whose keys are parameters of the list.',
+  });
+  const tags = { tags: 'a,Muu 2', tags_all: ']\\,"created_at":"', fields: 'tags' };
+  assert.is(lines[5], await single(tags));
+  assert.equal(answers[6]!['error'], {
+    coordinates: ['Got {"lat":60}. Expected a text, a number, true, false or a list of these.'],
+  });
+});
+
+test('of lines each fails by itself, and blank ones are no questions', async () => {
+  const reply = await send('{"page_size":1}\r\n\n \n{"page_\n[]\n{}', LINES_TYPE);
+  const answers = linesOf(reply).map((line) => JSON.parse(line));
+  assert.equal(
+    answers.map(({ status, count }) => status ?? count),
+    [3000, 400, 400, 3000],
+  );
+  assert.match(answers[1].error.detail, /^JSON parse error - /);
+  assert.equal(linesOf(await send('', LINES_TYPE)), []);
+  assert.equal(linesOf(await send('[]')), []);
+});
+
+test('a body that is no batch is refused as a whole', async () => {
+  const cases: [status: number, body: string, headers?: object][] = [
+    [400, ''],
+    [400, '{"page":1}'],
+    [400, '[{}'],
+    [400, `[${'['.repeat(40)}`],
+    [413, JSON.stringify(Array(1001).fill({}))],
+    [413, '{}\n'.repeat(1001), LINES_TYPE],
+    [413, ' '.repeat(256 * 1024 + 1)],
+    [415, '[]', {}],
+    [415, '[]', { 'Content-Type': 'text/plain' }],
+    [415, '[]', { ...JSON_TYPE, 'Content-Encoding': 'gzip' }],
+    [412, '[]', { ...JSON_TYPE, 'If-Match': '"another"' }],
+    [400, '[]', { ...JSON_TYPE, Host: 'a b' }],
+    [401, '[]', { ...JSON_TYPE, Authorization: 'Token nobody' }],
+    [503, '[]', { ...JSON_TYPE, 'Waypost-At-Least': '7' }],
+  ];
+  for (const [status, body, headers = JSON_TYPE] of cases) {
+    const reply = await send(body, headers);
+    assert.is(reply.status, status, `${body.slice(0, 40)}: ${reply.text}`);
+    assert.is(reply.headers['content-type'], 'application/json');
+  }
+  assert.is(linesOf(await send(JSON.stringify(Array(1000).fill({ page_size: 1 })))).length, 1000);
+  const wrong = await ask(app.port, PATH);
+  assert.equal([wrong.status, wrong.headers.allow], [405, 'POST, OPTIONS']);
+  const without = await ask(app.port, PATH.slice(0, -1), { method: 'POST' });
+  assert.equal([without.status, without.headers.location], [308, PATH]);
+});
+
+test('random questions have the answers of the list', async () => {
+  const next = createHostileQueries(5);
+  const questions = Array.from({ length: 1_000 }, () => {
+    const pairs = parseQueryString(next().query).map(({ name, value }) => [name, value] as const);
+    const { format: _, ...question } = Object.fromEntries(pairs);
+    return question as Record<string, string>;
+  });
+  const singles: string[] = [];
+  const lines: string[] = [];
+  const statuses = new Set<string>();
+  for (let from = 0; from < questions.length; from += 100) {
+    const some = questions.slice(from, from + 100);
+    // the head of a single one cannot be as long
+    const short = some.filter((one) => new URLSearchParams(one).toString().length < 20_000);
+    for (const line of await Promise.all(short.map(single))) singles.push(line);
+    for (const line of linesOf(await send(JSON.stringify(short)))) lines.push(line);
+  }
+  for (const [i, line] of lines.entries()) {
+    assert.is(line, singles[i]);
+    statuses.add(/^\{"status":(\d+)/.exec(line)?.[1] ?? '200');
+  }
+  assert.ok(lines.length > 950);
+  assert.equal([...statuses].sort(), ['200', '400', '404']);
+});
+
+test('all questions are answered from one state, however long they take', async () => {
+  const questions = Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? WATCHED : { page: i }));
+  const wanted = linesOf(await send(JSON.stringify(questions)));
+  for (isLong of [false, true]) {
+    served.generation = watch(first);
+    watched = 0;
+    const sent = send(JSON.stringify(questions));
+    await until('some are answered', () => watched > 3);
+    served.generation = watch(second);
+    const reply = await sent;
+    assert.is(reply.headers['waypost-snapshot'], '"first"');
+    assert.ok(linesOf(reply).join() === wanted.join(), isLong ? 'slow lane' : 'at once');
+  }
+});
+
+test('others are answered between the questions of a batch', async () => {
+  for (isLong of [true, false]) {
+    let isDone = false;
+    const batch = send(JSON.stringify(Array(500).fill({ ...WATCHED, page_size: 400 })));
+    void batch.then(() => {
+      isDone = true;
+    });
+    await until('it has begun', () => watched > 0);
+    for (let i = 0; i < 20; i++) {
+      const { count } = (await ask(app.port, `${LIST}?page_size=1`)).json<Envelope>();
+      assert.is(count, 3_000);
+    }
+    assert.not.ok(isDone, 'twenty were answered meanwhile');
+    assert.is(linesOf(await batch).length, 500);
+  }
+});
+
+test('a client that reads slowly holds little, and what it reads is right', async () => {
+  const question = { ...WATCHED, page_size: 1000 };
+  const [line] = linesOf(await send(JSON.stringify([question])));
+  watched = 0;
+  const slow = await open(JSON.stringify(Array(200).fill(question)));
+  let [before, now] = [-1, 0];
+  await until('nothing more is made', () => {
+    [before, now] = [now, watched];
+    return now > 0 && now === before;
+  });
+  // what the system takes for a client that does not read is some megabytes
+  assert.ok(watched < 150, `${watched} answers of ${line!.length} bytes`);
+  let text = '';
+  slow.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(slow, 'end');
+  assert.ok(text === `${line}\n`.repeat(200));
+  assert.is(app.bodies.taken, 0);
+});
+
+test('the work for a client that leaves ends, and its room is free', async () => {
+  for (isLong of [false, true]) {
+    watched = 0;
+    const leaving = await open(JSON.stringify(Array(1000).fill({ ...WATCHED, page_size: 300 })));
+    assert.ok(app.bodies.taken > 0);
+    leaving.destroy();
+    await until('its room is free', () => app.bodies.taken === 0);
+    assert.ok(watched < 1000, `${watched} of 1000 were answered`);
+  }
+});
+
+/** Sends a batch and resolves with the answer, of which nothing is read yet. */
+async function open(body: string): Promise<IncomingMessage> {
+  const options = { host: '127.0.0.1', port: app.port, path: PATH, method: 'POST' };
+  const sent = request({ ...options, headers: JSON_TYPE });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.on('error', () => {});
+  return answer;
+}
+
+test.run();

@@ -1,0 +1,269 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Store } from '../../src/posts/store.js';
+import type { Envelope, Reply } from '../support/client.js';
+import { newPost } from '../support/journals.js';
+import { metricsOf } from '../support/operating.js';
+import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type Followed, follow } from '../support/streams.js';
+import { until } from '../support/wait.js';
+
+const POINTS = '/rest/map_data_points/';
+const PATH = '/changes/points';
+const LINES = { headers: { Accept: 'application/x-ndjson' } };
+const folder = mkdtempSync(join(tmpdir(), 'waypost-changes-'));
+const journal = join(folder, 'points.journal');
+const flags = ['--snapshot', FIXTURE_POINTS, '--posts-per-address', '0', '--settle', '0'];
+let service: Service;
+
+function start(...more: string[]): Promise<Service> {
+  return startService([...flags, '--journal', journal, '--workers', '2', ...more]);
+}
+
+test.before(async () => {
+  service = await start();
+});
+test.after(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Posts a point; returns its sequence and its record. */
+async function post(fields: object = {}): Promise<{ sequence: number; record: string }> {
+  const body = JSON.stringify({ lat: 1, lon: 2, ...fields });
+  const headers = { 'Content-Type': 'application/json' };
+  const {
+    status,
+    text,
+    headers: got,
+  } = await service.get(POINTS, { method: 'POST', headers, body });
+  assert.is(status, 201, text);
+  return { sequence: Number(got['waypost-sequence']), record: text };
+}
+
+function idsOf({ text }: Reply): number[] {
+  const lines = text.split('\n').slice(0, -1);
+  return lines.map((line) => (JSON.parse(line) as { id: number }).id);
+}
+
+async function leave(...streams: readonly Followed[]): Promise<void> {
+  for (const { answer } of streams) answer.destroy();
+  await until('streams are closed', async () => (await openStreams()).every((open) => open === 0));
+}
+
+/** The open streams of each thread. */
+async function openStreams(): Promise<number[]> {
+  const { samples } = await metricsOf(service);
+  return samples.filter(({ name }) => name === 'waypost_streams').map(({ value }) => value);
+}
+
+test('a stream has the points that are accepted, as they are listed, and says how far it is', async () => {
+  const { sequence: before } = await post();
+  const all = await follow(service.port, PATH);
+  assert.equal(
+    [all.status, all.answer.headers['content-type'], all.answer.headers['cache-control']],
+    [200, 'text/event-stream', 'no-store'],
+  );
+  const some = await follow(service.port, `${PATH}?tags=x&fields=id,tags&after=${before}`);
+  const plain = await post();
+  const tagged = await post({ tags: ['x'], comment: 'line\nbreak \u2028' });
+  await until('both are there', () => all.events.length === 2 && some.events.length === 1);
+  assert.equal(all.events, [
+    { id: plain.sequence, data: plain.record },
+    { id: tagged.sequence, data: tagged.record },
+  ]);
+  const { id } = JSON.parse(tagged.record) as { id: number };
+  assert.equal(some.events, [{ id: tagged.sequence, data: `{"id":${id},"tags":["x"]}` }]);
+  const again = await follow(service.port, `${PATH}?after=${before}`, plain.sequence);
+  await until('it goes on', () => again.events.length === 1);
+  assert.is(again.events[0]!.data, tagged.record);
+  const none = await follow(service.port, `${PATH}?tags=nobody`, plain.sequence);
+  await until('it says how far it is', () => none.last >= 0);
+  await leave(all, some, again, none);
+});
+
+test('as lines those that there are come, then the end', async () => {
+  const { sequence: before } = await post();
+  const { sequence, record } = await post({ tags: ['x'] });
+  const reply = await service.get(`${PATH}?after=${before}`, LINES);
+  assert.is(reply.headers['content-type'], 'application/x-ndjson');
+  assert.is(reply.headers['waypost-sequence'], String(sequence));
+  assert.is(reply.text, `${record.slice(0, -1)},"sequence":${sequence}}\n`);
+  const bare = await service.get(`${PATH}?after=${before}&fields=image&format=ndjson`);
+  assert.is(bare.text, `{"sequence":${sequence}}\n`);
+  assert.is((await service.get(`${PATH}?after=${sequence}`, LINES)).text, '');
+  assert.is(idsOf(await service.get(PATH, LINES)).length, sequence);
+});
+
+test('what cannot be had is refused', async () => {
+  const { sequence } = await post();
+  const cases: [status: number, path: string, headers?: Record<string, string>][] = [
+    [400, '?after=x&bbox=1'],
+    [400, '', { 'Last-Event-ID': '-1' }],
+    [404, '?format=json'],
+    [406, '', { Accept: 'application/json' }],
+    [410, `?after=${sequence + 1}`],
+    [410, '', { 'Last-Event-ID': String(sequence + 1) }],
+  ];
+  for (const [status, query, headers = {}] of cases) {
+    const reply = await service.get(PATH + query, { headers });
+    assert.is(reply.status, status, query);
+    assert.is(reply.headers['content-type'], 'application/json');
+  }
+  assert.is(
+    (await service.get(PATH, { method: 'HEAD' })).headers['content-type'],
+    'text/event-stream',
+  );
+  const reading = await startService(['--snapshot', FIXTURE_POINTS, '--journal', 'none']);
+  assert.is((await reading.get(PATH)).status, 404);
+  await reading.stop();
+});
+
+test('every filter lets through what the list shows', async () => {
+  const queries = [
+    ...['bbox=0,0,10,10', 'bbox=170,-20,-170,20', 'coordinates=5,5,300000', 'has_image=false'],
+    ...['polygon=0,0;10,0;5,10', 'tags=a,b', 'tags_all=a,b', 'status=NEW', 'status=OPEN'],
+    ...['is_processed=true', 'created_by=none', 'created_at_after=2020-01-01T00:00:00Z'],
+    ...['modified_at_before=2020-01-01T00:00:00Z', 'tags=a&bbox=0,0,10,10', ''],
+  ];
+  const streams = await Promise.all(
+    queries.map((query) => follow(service.port, `${PATH}?${query}&fields=id`)),
+  );
+  const first = JSON.parse((await post()).record) as { id: number };
+  const places = [...Array(12).keys()];
+  await Promise.all(
+    places.map((i) =>
+      post({ lat: i - 1, lon: i % 4 === 0 ? 175 : i, tags: ['a', 'b'].slice(i % 3) }),
+    ),
+  );
+  const last = await post({ lat: 5, lon: 5, tags: ['a', 'b'] });
+  for (const [i, query] of queries.entries()) {
+    const stream = streams[i]!;
+    const reply = await service.get(`${POINTS}?${query}&page_size=1000&page=last&fields=id`);
+    const ids = reply.json<Envelope>().results.map(({ id }) => Number(id));
+    const wanted = ids.filter((id) => id >= first.id).sort((a, b) => a - b);
+    await until(`${query}: all are there`, () => stream.events.length >= wanted.length);
+    const found = stream.events.map(({ data }) => (JSON.parse(data) as { id: number }).id);
+    assert.equal(
+      found.sort((a, b) => a - b),
+      wanted,
+      query,
+    );
+    if (wanted.length > 0) assert.ok(stream.last <= last.sequence, query);
+  }
+  await leave(...streams);
+});
+
+test('each of many streams on two threads has each of many points once, in their order', async () => {
+  const streams: Followed[] = [];
+  await until('both threads have some', async () => {
+    streams.push(await follow(service.port, PATH));
+    return streams.length >= 20 && (await openStreams()).every((open) => open > 0);
+  });
+  const posted = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => post({ comment: `${i}` })),
+  );
+  const wanted = posted.sort((a, b) => a.sequence - b.sequence);
+  for (const { events } of streams) {
+    await until('all points are there', () => events.length === 100);
+    assert.equal(
+      events,
+      wanted.map(({ sequence, record }) => ({ id: sequence, data: record })),
+    );
+  }
+  await leave(...streams);
+});
+
+test('a stream goes on after the service was killed, and ends in order with it', async () => {
+  const before = await follow(service.port, PATH);
+  const early = await Promise.all(Array.from({ length: 10 }, () => post()));
+  await until('some are there', () => before.events.length >= 5);
+  const { pid } = service.logs.findLast(({ msg }) => msg === 'serving')!;
+  process.kill(Number(pid), 'SIGKILL');
+  await until('it broke off', () => before.end === 'broken');
+  // the supervisor starts it again
+  await until('it is back', () => service.logs.filter(({ msg }) => msg === 'serving').length === 2);
+  const late = await post();
+  const after = await follow(service.port, PATH, before.last);
+  await until('the last is there', () => after.last === late.sequence);
+  const sequences = [...before.events, ...after.events].map(({ id }) => id);
+  const wanted = [...early, late].map(({ sequence }) => sequence).sort((a, b) => a - b);
+  assert.equal(sequences, wanted);
+  await service.stop();
+  assert.is(after.end, 'whole');
+  service = await start();
+});
+
+test('beyond the bound a stream gets 503, and there is room when one has left', async () => {
+  const bound = await startService([...flags, '--journal', `${journal}2`, '--max-streams', '2']);
+  const two = await Promise.all([follow(bound.port, PATH), follow(bound.port, PATH)]);
+  const third = await bound.get(PATH);
+  assert.equal([third.status, third.headers['retry-after']], [503, '10']);
+  two[0]!.answer.destroy();
+  await until('there is room', async () => (await bound.get(PATH, LINES)).status === 200);
+  await bound.stop();
+});
+
+test('a reader that takes nothing holds little, is cut off, and comes back for the rest', async () => {
+  const bound = await startService([
+    ...[...flags, '--journal', `${journal}3`, '--workers', '1'],
+    ...['--answer-timeout', '1s', '--shutdown-timeout', '0'],
+  ]);
+  const own = service;
+  service = bound;
+  const slow = await follow(service.port, PATH);
+  slow.answer.pause();
+  const quick = await follow(service.port, PATH);
+  const comment = 'x'.repeat(60_000);
+  const posted = await Promise.all(Array.from({ length: 200 }, () => post({ comment })));
+  await until('the other one has all', () => quick.events.length === 200);
+  await until('the slow one is cut off', async () => {
+    const unsent = (await metricsOf(service)).value('waypost_unsent_bytes');
+    assert.ok(unsent < 2 ** 20, `${unsent} bytes`);
+    return (await openStreams())[0] === 1;
+  });
+  const merges = { outcome: 'folded' };
+  await until('what it missed is merged', async () => {
+    return (await metricsOf(service)).value('waypost_folds_total', merges) > 0;
+  });
+  slow.answer.resume();
+  await until('what it was sent is read', () => slow.end === 'broken');
+  assert.ok(slow.events.length < 200);
+  const rest = await follow(service.port, PATH, slow.last);
+  await until('it has the rest', () => slow.events.length + rest.events.length === 200);
+  const wanted = posted.map(({ sequence }) => sequence).sort((a, b) => a - b);
+  assert.equal(
+    [...slow.events, ...rest.events].map(({ id }) => id),
+    wanted,
+  );
+  service = own;
+  await bound.stop();
+});
+
+test('behind posts that are kept no longer there is nothing to go on with', async () => {
+  const path = join(folder, 'pruned.journal');
+  const store = new Store(path);
+  store.append(Array.from({ length: 9 }, (_, i) => newPost(5_001 + i)));
+  store.prune([4]);
+  store.close();
+  const admin = { headers: { Authorization: 'Bearer secret' } };
+  const pruned = await startService([...flags, '--journal', path, '--admin-token', 'secret']);
+  for (const [query, status] of [
+    ['?after=3', 410],
+    ['?after=0', 410],
+    ['?after=4', 200],
+  ] as const) {
+    assert.is((await pruned.get(PATH + query, LINES)).status, status);
+    assert.is((await pruned.get(`/admin/posts${query}`, admin)).status, status);
+  }
+  assert.equal(idsOf(await pruned.get(`${PATH}?after=7`, LINES)), [5_008, 5_009]);
+  const all = [5_001, 5_002, 5_003, 5_005, 5_006, 5_007, 5_008, 5_009];
+  assert.equal(idsOf(await pruned.get(PATH, LINES)), all);
+  assert.equal(idsOf(await pruned.get('/admin/posts', admin)), all);
+  await pruned.stop();
+});
+
+test.run();

@@ -1,0 +1,138 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ask, type Envelope, exchange } from '../support/client.js';
+import { linesOf } from '../support/exporting.js';
+import { scatterNotes } from '../support/notes.js';
+import { type NotesApp, startNotes } from '../support/notes-app.js';
+
+const notes = scatterNotes(23, 1_500);
+const app: NotesApp = await startNotes(notes.slice(0, 1_200));
+app.accept(notes.slice(1_200, 1_300));
+test.after(() => app.close());
+
+const PATH = '/export/points.ndjson';
+const LIST = '/rest/map_data_points/';
+
+/** The records of all pages of the list. */
+async function listed(query: string): Promise<unknown[]> {
+  const records: unknown[] = [];
+  for (let page = 1; ; page++) {
+    const { results, next } = (
+      await app.get(`${LIST}?${query}&page_size=1000&page=${page}`)
+    ).json<Envelope>();
+    records.push(...results);
+    if (next === null) return records;
+  }
+}
+
+const ids = (records: readonly unknown[]): number[] =>
+  records.map((one) => (one as { id: number }).id);
+
+test('an export has the records of all pages of the list', async () => {
+  for (const query of [
+    'ordering=-modified_at',
+    'ordering=created_at&status=NEW,OPEN&fields=id,created_at',
+    'ordering=-created_at&bbox=-180,-90,180,70&tags=Lighting',
+    'ordering=modified_at&polygon=0,0;90,0;90,80;0,80&is_processed=false',
+  ]) {
+    const { status, body } = await app.get(`${PATH}?${query}`);
+    assert.is(status, 200, query);
+    assert.equal(
+      linesOf(body).map((line) => JSON.parse(line)),
+      await listed(query),
+      query,
+    );
+  }
+  for (const query of ['', 'coordinates=60.17,24.94,90000', 'created_by=none&has_image=false']) {
+    const found = linesOf((await app.get(`${PATH}?${query}`)).body).map((line) => JSON.parse(line));
+    assert.equal(ids(found).sort(), ids(await listed(query)).sort(), query);
+  }
+});
+
+test('the head names state, file and type; HEAD has the same, and no body', async () => {
+  const { headers, body } = await app.get(PATH);
+  const list = await app.get(LIST);
+  assert.is(headers['waypost-snapshot'], list.headers['waypost-snapshot']);
+  assert.is(headers['content-type'], 'application/x-ndjson');
+  assert.is(headers['content-disposition'], 'attachment; filename="points.ndjson"');
+  assert.is(headers['transfer-encoding'], 'chunked');
+  assert.ok(body.length > 100_000);
+  const head = await app.get(PATH, { method: 'HEAD' });
+  assert.is(head.status, 200);
+  for (const name of ['etag', 'waypost-snapshot', 'content-type', 'content-disposition', 'allow']) {
+    assert.is(head.headers[name], headers[name], name);
+  }
+  assert.is(head.body.length, 0);
+});
+
+test('a client that has the export gets 304, and 412 where it wants another state', async () => {
+  const { etag } = (await app.get(PATH)).headers;
+  const known = await app.get(PATH, { headers: { 'If-None-Match': etag } });
+  assert.equal([known.status, known.body.length], [304, 0]);
+  const other = await app.get(PATH, { headers: { 'If-Match': '"another"' } });
+  assert.is(other.status, 412);
+  app.accept(notes.slice(1_300, 1_301));
+  const later = await app.get(PATH, { headers: { 'If-None-Match': etag } });
+  assert.equal([later.status, linesOf(later.body).length], [200, 1_301]);
+});
+
+test('what cannot be used is refused before anything is sent', async () => {
+  for (const [query, key] of [
+    ['bbox=1', 'bbox'],
+    ['ordering=id', 'ordering'],
+    ['fields=nothing', 'fields'],
+    ['created_at_after=~&status=a,,b', 'status'],
+  ]) {
+    const { status, json, headers } = await app.get(`${PATH}?${query}`);
+    assert.is(status, 400, query);
+    assert.ok(key! in json<object>(), query);
+    assert.is(headers['content-disposition'], undefined);
+  }
+  for (const path of [
+    '/export/points.xml',
+    '/export/points',
+    '/export/',
+    '/export/points.ndjson/',
+  ]) {
+    assert.is((await app.get(path)).status, 404, path);
+  }
+  const post = await app.get(PATH, { method: 'POST', body: '{}' });
+  assert.equal([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS']);
+  const options = await app.get(PATH, { method: 'OPTIONS' });
+  assert.equal(options.json<{ renders: string[] }>().renders[0], 'application/x-ndjson');
+});
+
+test('the page of a list links to exports of what it shows', async () => {
+  const query = 'bbox=24%2C60%2C25%2C61&ordering=-created_at';
+  const { text } = await app.get(`${LIST}?${query}&page_size=2&page=2&format=api`);
+  const links = [...text.matchAll(/href="(\/export\/[^"]+)" download/g)].map(([, link]) => link!);
+  assert.equal(
+    links.map((link) => link.split('?')[0]),
+    [
+      ...['ndjson', 'geojson', 'geojsonl', 'csv', 'msgpack', 'parquet'].map(
+        (name) => `/export/points.${name}`,
+      ),
+    ],
+  );
+  assert.is(links[0], `${PATH}?${query.replace('&', '&amp;')}`);
+  assert.is((await app.get(links[5]!.replace('&amp;', '&'))).status, 200);
+});
+
+test('exports behind each other on a connection are whole, also for who speaks HTTP/1.0', async () => {
+  const request = (path: string, end: string): string =>
+    `GET ${path} HTTP/1.1\r\nHost: a\r\n${end}\r\n`;
+  const both = await exchange(
+    app.port,
+    request(`${PATH}?ordering=created_at`, '') + request(PATH, 'Connection: close\r\n'),
+  );
+  const ends = both.split('\r\n0\r\n\r\n');
+  assert.equal(
+    ends.map((text) => text.startsWith('HTTP/1.1 200 OK')),
+    [true, true, false],
+  );
+  const plain = await exchange(app.port, `GET ${PATH} HTTP/1.0\r\n\r\n`);
+  const { body } = await ask(app.port, PATH);
+  assert.ok(Buffer.from(plain, 'latin1').subarray(-body.length).equals(body));
+});
+
+test.run();

@@ -1,0 +1,113 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildAttributes } from '../../src/index/attribute-collector.js';
+import { NOBODY, type Postings, rowsWith } from '../../src/index/postings.js';
+import { allocateRecords, putRecords, type Records } from '../../src/index/records.js';
+import { bytesOf, numberOf } from '../../src/index/texts.js';
+import { renderPoint } from '../../src/model/point.js';
+import { type Note, pointOf, STATUSES, scatterNotes, TAGS } from '../support/notes.js';
+
+function recordsOf(texts: readonly string[]): Records {
+  const all = texts.map((text) => Buffer.from(text));
+  const lengths = Uint32Array.from(all, (bytes) => bytes.length);
+  const records = allocateRecords(lengths);
+  const rows = Uint32Array.from(all, (_, row) => row);
+  putRecords(records, rows, lengths, Buffer.concat(all), 0);
+  return records;
+}
+
+/** The rows of a value, whichever form they have. */
+function listed(postings: Postings, value: number, count: number): number[] {
+  if (value < 0) return [];
+  const { rows, bits } = rowsWith(postings, value);
+  if (bits === undefined) return [...rows];
+  const all = Array.from({ length: count }, (_, row) => row);
+  return all.filter((row) => (bits[row >>> 5]! >>> (row & 31)) & 1);
+}
+
+function rowsOf(notes: readonly Note[], test: (note: Note) => boolean): number[] {
+  return [...notes.entries()].filter(([, note]) => test(note)).map(([row]) => row);
+}
+
+const notes = scatterNotes(99, 5_000);
+const attributes = buildAttributes(
+  recordsOf(notes.map((note) => renderPoint(pointOf(note)))),
+  notes.length,
+);
+
+test('each value has the rows whose records say so, frequent ones by bits and rare ones by lists', () => {
+  const { status, tags, createdBy, isProcessed, hasImage } = attributes;
+  const { length } = notes;
+  const forms = new Set<string>();
+  for (const text of ['new', ...STATUSES, ...TAGS]) {
+    const value = numberOf(status.texts, bytesOf(text));
+    assert.equal(
+      listed(status.postings, value, length),
+      rowsOf(notes, (note) => note.status === text),
+      text,
+    );
+    const tag = numberOf(tags.texts, bytesOf(text));
+    const found = listed(tags.postings, tag, length);
+    assert.equal(
+      found,
+      rowsOf(notes, (note) => note.tags?.includes(text) ?? false),
+      text,
+    );
+    if (tag >= 0) forms.add(rowsWith(tags.postings, tag).bits === undefined ? 'list' : 'bits');
+  }
+  assert.is(forms.size, 2);
+  for (const [value, user] of createdBy.users.entries()) {
+    assert.equal(
+      listed(createdBy.postings, value, length),
+      rowsOf(notes, (note) => (note.createdBy ?? NOBODY) === user),
+    );
+  }
+  for (const value of [0, 1]) {
+    assert.equal(
+      listed(isProcessed, value, length),
+      rowsOf(notes, (note) => note.isProcessed === (value === 1)),
+    );
+    assert.equal(
+      listed(hasImage, value, length),
+      rowsOf(notes, (note) => note.hasImage === (value === 1)),
+    );
+  }
+});
+
+test('texts and users stand in ascending order, each once', () => {
+  const { status, tags, createdBy } = attributes;
+  for (const { bytes, ends } of [status.texts, tags.texts]) {
+    const texts = [...ends].map((end, i) =>
+      Buffer.from(bytes.subarray(i === 0 ? 0 : ends[i - 1], end)).toString('latin1'),
+    );
+    assert.equal(texts, [...new Set(texts)].sort());
+  }
+  const users = [...createdBy.users];
+  assert.equal(
+    users,
+    [...new Set(users)].sort((a, b) => a - b),
+  );
+  assert.is(users[0], NOBODY);
+});
+
+test('a record in another form has no attributes, and none is read beyond its end', () => {
+  const [whole] = notes.map((note) => renderPoint(pointOf({ ...note, tags: ['x', 'y'] })));
+  const broken = Array.from(whole!, (_, length) => whole!.slice(0, length)).filter(
+    (text) => text.length >= 2,
+  );
+  const texts = [...broken, '{}', '{"id":1}', '{"id":1,"status":"A"}', ' '.repeat(300)];
+  const swapped = texts.flatMap((text) => [text, text.replaceAll('"', "'"), text.toUpperCase()]);
+  const { tags, hasImage, createdBy } = buildAttributes(recordsOf(swapped), swapped.length);
+  assert.is(tags.texts.ends.length, 0);
+  assert.is(hasImage.counts[1], 0);
+  assert.equal([...createdBy.users], [NOBODY]);
+});
+
+test('no points', () => {
+  const { status, createdBy } = buildAttributes(recordsOf([]), 0);
+  assert.is(status.texts.ends.length, 0);
+  assert.is(numberOf(status.texts, bytesOf('NEW')), -1);
+  assert.equal([...createdBy.postings.counts], [0]);
+});
+
+test.run();

@@ -1,0 +1,128 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../../src/cli/generate/random.js';
+import { isInKdOrder } from '../../src/formats/kd-order.js';
+import { buildAttributes } from '../../src/index/attribute-collector.js';
+import { appendBlocks, type Blocks, cutBlocks } from '../../src/index/blocks.js';
+import { buildDataset } from '../../src/index/build.js';
+import { rowHashesOf, thinningOf } from '../../src/index/content-hash.js';
+import { assembleDataset, type DatasetParts } from '../../src/index/dataset.js';
+import { appendToDelta, continueDelta, deltaLength } from '../../src/index/delta.js';
+import { mergeDataset } from '../../src/index/merge.js';
+import { buildOrders, type OrderKeys } from '../../src/index/orders.js';
+import { recordBytes } from '../../src/index/records.js';
+import { renderPoint } from '../../src/model/point.js';
+import { createEngine } from '../../src/query/engine.js';
+import { acceptedOf, deltaOf, idsOf, readerOf } from '../support/engine.js';
+import { type Note, pointOf, scatterNotes } from '../support/notes.js';
+
+const SEED = 47;
+const NONE = new Float64Array(0);
+
+/** Asserts that a dataset is the one that is made anew of these notes, in the order of its rows. */
+function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string): void {
+  const { count, coords, byId, byCreatedAt, byModifiedAt, crossTables } = parts;
+  assert.is(count, notes.length, label);
+  assert.is(parts.report.points, count, label);
+  const byNumber = new Map(notes.map((note) => [note.id, note]));
+  const rows = Array.from(byId.ranks, (rank) => byNumber.get(byId.keys[rank]!)!);
+  assert.is(new Set(rows).size, count, label);
+  const lonLat = Float64Array.from(rows.flatMap(({ lon, lat }) => [lon, lat]));
+  assert.equal(coords, lonLat, label);
+  assert.equal([...parts.ids], [...rows.keys()], label);
+  let blocks: Blocks = { starts: Int32Array.of(0), boxes: NONE, sums: NONE };
+  let from = 0;
+  for (const tree of assembleDataset(parts).trees) {
+    assert.ok(isInKdOrder(tree.coords), label);
+    assert.is(tree.ids[0], from, label);
+    blocks = appendBlocks(blocks, from, cutBlocks(tree.coords));
+    from += tree.ids.length;
+  }
+  assert.is(from, count, label);
+  assert.equal(parts.blocks, blocks, label);
+  const keys: OrderKeys = {
+    id: Float64Array.from(rows, ({ id }) => id),
+    createdAt: Float64Array.from(rows, ({ created }) => created),
+    modifiedAt: Float64Array.from(rows, ({ modified }) => modified),
+  };
+  const orders = { byId, byCreatedAt, byModifiedAt, crossTables };
+  assert.equal(orders, buildOrders(keys), label);
+  for (const [row, note] of rows.entries()) {
+    const text = Buffer.from(recordBytes(parts.records, row)).toString();
+    assert.is(text, renderPoint(pointOf(note)), `${label}, note ${note.id}`);
+  }
+  assert.equal(parts.attributes, buildAttributes(parts.records, count), label);
+  assert.equal(parts.thinning, thinningOf(keys.id), label);
+  assert.equal(parts.rowHashes, rowHashesOf(keys.id, keys.createdAt), label);
+}
+
+test('a merged dataset is as one that is made anew, whatever is merged into how much', async () => {
+  const random = new Random(SEED, 'point');
+  for (const [had, most] of [
+    [0, 1],
+    [0, 900],
+    [1, 40],
+    [33, 33],
+    [2_000, 3],
+    [2_000, 700],
+  ] as const) {
+    const notes = scatterNotes(SEED + had + most, had + 3 * most);
+    let parts = await buildDataset(readerOf(notes.slice(0, had)));
+    let delta = deltaOf([]);
+    let count = had;
+    for (let merge = 0; merge < 3; merge++) {
+      const more = notes.slice(count, count + 1 + random.int(most));
+      // the delta goes on behind what was merged
+      delta = continueDelta(delta, deltaLength(delta), { rows: more.length, bytes: 1_000_000 });
+      appendToDelta(delta, acceptedOf(more, 1 + count));
+      parts = mergeDataset(parts, delta, deltaLength(delta));
+      count += more.length;
+      assertFresh(parts, notes.slice(0, count), `${had} and ${count - had}, merge ${merge}`);
+    }
+  }
+});
+
+test('rows behind the length are not merged yet', async () => {
+  const notes = scatterNotes(SEED, 120);
+  const parts = await buildDataset(readerOf(notes.slice(0, 100)));
+  assertFresh(mergeDataset(parts, deltaOf(notes.slice(100)), 7), notes.slice(0, 107), 'seven');
+  assertFresh(mergeDataset(parts, deltaOf(notes.slice(100)), 0), notes.slice(0, 100), 'none');
+});
+
+test('an id that is there already is refused by name', async () => {
+  const notes = scatterNotes(SEED, 50);
+  const parts = await buildDataset(readerOf(notes));
+  assert.throws(
+    () => mergeDataset(parts, deltaOf([notes[7]!]), 1),
+    new RegExp(`Two records have the id ${notes[7]!.id}`),
+  );
+});
+
+test('the nearest are found in all kd-trees, also where the first has few that are far away', async () => {
+  const notes = scatterNotes(SEED, 2_000);
+  const circle = { lon: 20, lat: 50, radius: 3e7 };
+  for (const [first, second] of [
+    [3, 800],
+    [40, 60],
+    [1_000, 1_500],
+  ] as const) {
+    const start = await buildDataset(readerOf(notes.slice(0, first)));
+    const one = deltaOf(notes.slice(first, second));
+    const two = mergeDataset(start, one, deltaLength(one));
+    const rest = deltaOf(notes.slice(second));
+    const three = mergeDataset(two, rest, deltaLength(rest));
+    const [several, anew] = [three, await buildDataset(readerOf(notes))].map((parts) =>
+      createEngine(assembleDataset(parts)),
+    );
+    for (const pageSize of [1, 5, 100]) {
+      const query = { filters: { circle }, ordering: 'distance', page: 1, pageSize } as const;
+      const [ids, expected] = [several!, anew!].map((engine) => {
+        const { rows, length } = engine.run(query, { accessPath: 'walk' })!;
+        return idsOf(engine.dataset, rows, length);
+      });
+      assert.equal(ids, expected, `${first}, ${second}, ${pageSize}`);
+    }
+  }
+});
+
+test.run();

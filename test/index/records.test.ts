@@ -1,0 +1,209 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Permutation, Random } from '../../src/cli/generate/random.js';
+import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
+import { createPageCopier, fetchPage } from '../../src/index/record-page.js';
+import {
+  allocateRecords,
+  CHUNK_BITS,
+  CHUNK_ROWS,
+  putRecords,
+  type Records,
+  recordBytes,
+  SPARE_BYTES,
+  stretchOf,
+} from '../../src/index/records.js';
+
+const SEED = 61;
+
+const copier = createPageCopier();
+
+const COUNT = 2 * CHUNK_ROWS + 500;
+/** Small memories: the first two chunks here do not fit one. */
+const MOST_BYTES = 100_000;
+
+const texts = Array.from({ length: COUNT }, (_, row) => `{"id":${row}${' '.repeat(row % 13)}}`);
+const records = recordsOf(texts);
+
+/** Records put in their rows' places from a snapshot of another order, in uneven blocks. */
+function recordsOf(all: readonly string[]): Records {
+  const sizes = all.map((text) => Buffer.byteLength(text));
+  const made = allocateRecords(Uint32Array.from(sizes), undefined, 0, MOST_BYTES);
+  const order = new Permutation(SEED, all.length);
+  const rows = Uint32Array.from(all, (_, index) => order.at(index));
+  const lengths = Uint32Array.from(rows, (row) => sizes[row]!);
+  for (let next = 0, points = 1; next < rows.length; points = 3 * points + 1) {
+    const block = Array.from(rows.subarray(next, next + points), (row) => all[row]);
+    const source = Buffer.from(`<<${block.join('')}>>`).subarray(2, -2);
+    const end = putRecords(made, rows, lengths, source, next);
+    assert.is(end, next + block.length);
+    next = end;
+  }
+  return made;
+}
+
+/**
+ * Copies to the middle of a larger target and returns what was written; asserts the rest is
+ * untouched.
+ */
+function copy(rows: ArrayLike<number>, count: number, at: number): string {
+  const page = fetchPage(records, rows, count);
+  const { size } = page;
+  const target = new Uint8Array(at + size + 10).fill(0x21);
+  const end = copier.copy(page, target, at);
+  assert.is(end, at + size);
+  assert.ok(target.subarray(0, at).every((byte) => byte === 0x21));
+  assert.ok(target.subarray(end).every((byte) => byte === 0x21));
+  return Buffer.from(target.subarray(at, end)).toString();
+}
+
+function joined(rows: ArrayLike<number>, count: number): string {
+  return Array.from({ length: count }, (_, i) => texts[rows[i]!]).join(',');
+}
+
+test('a record is where it was put', () => {
+  for (let row = 0; row < COUNT; row++) {
+    if (Buffer.from(recordBytes(records, row)).toString() !== texts[row]) {
+      assert.is(Buffer.from(recordBytes(records, row)).toString(), texts[row], `row ${row}`);
+    }
+    assert.is(fetchPage(records, [row], 1).size, texts[row]!.length, `row ${row}`);
+  }
+});
+
+test('rows on both sides of a border of chunks are copied', () => {
+  for (const border of [CHUNK_ROWS, 2 * CHUNK_ROWS]) {
+    for (let from = border - 4; from <= border + 1; from++) {
+      for (let length = 0; length < 8; length++) {
+        const rows = Array.from({ length }, (_, i) => from + i);
+        assert.is(copy(rows, length, 3), joined(rows, length), `${from}, ${length}`);
+      }
+    }
+  }
+  const everything = Array.from({ length: COUNT }, (_, row) => row);
+  assert.ok(copy(everything, COUNT, 0) === joined(everything, COUNT));
+});
+
+test('runs, single rows and repeated rows in any order are copied one after the other', () => {
+  const random = new Random(SEED, 'point');
+  for (let round = 0; round < 2_000; round++) {
+    random.restart(round + 1);
+    const rows: number[] = [];
+    while (rows.length < 40) {
+      const near = random.pick([0, CHUNK_ROWS, 2 * CHUNK_ROWS, COUNT, random.int(COUNT)]);
+      const first = Math.max(0, Math.min(COUNT - 1, near + random.int(9) - 5));
+      const step = random.pick([1, 1, 1, -1, 0, 2]);
+      for (let i = 0; i < random.int(12); i++) {
+        rows.push(Math.max(0, Math.min(COUNT - 1, first + i * step)));
+      }
+    }
+    const count = random.int(rows.length + 1);
+    const page = Uint32Array.from(rows);
+    const label = `seed ${SEED}, round ${round}: ${count} of ${rows}`;
+    assert.is(copy(page, count, random.int(5)), joined(page, count), label);
+  }
+});
+
+test('a stretch of rows is filled piece by piece, as a file has them', () => {
+  const sizes = texts.map((text) => text.length);
+  const made = allocateRecords(Uint32Array.from(sizes), undefined, 0, MOST_BYTES);
+  const borders = [0, 1, 500, CHUNK_ROWS, CHUNK_ROWS + 3, COUNT - 1, COUNT];
+  for (const [i, to] of borders.entries()) {
+    const from = borders[i - 1] ?? 0;
+    const pieces = stretchOf(made, from, to);
+    const whole = Buffer.from(texts.slice(from, to).join(''));
+    assert.is(
+      pieces.length,
+      from === to
+        ? 0
+        : made.memoryOf[(to - 1) >> CHUNK_BITS]! - made.memoryOf[from >> CHUNK_BITS]! + 1,
+    );
+    let at = 0;
+    for (const piece of pieces) {
+      piece.set(whole.subarray(at, at + piece.length));
+      at += piece.length;
+    }
+    assert.is(at, whole.length);
+  }
+  for (const [row, text] of texts.entries()) {
+    const found = Buffer.from(recordBytes(made, row)).toString();
+    if (found !== text) assert.is(found, text, `row ${row}`);
+  }
+});
+
+test('records are bytes, not characters, and none are none', () => {
+  const made = recordsOf(['"Ääkkönen"', '"🗺"', '""']);
+  const page = fetchPage(made, [2, 1, 0], 3);
+  const target = Buffer.alloc(page.size);
+  assert.is(copier.copy(page, target, 0), page.size);
+  assert.is(target.toString('utf8', 0, page.size), '"","🗺","Ääkkönen"');
+  const none = allocateRecords(new Uint32Array(0));
+  assert.equal([none.memories.length, none.ends.length], [0, 0]);
+  const empty = fetchPage(none, [], 0);
+  assert.is(empty.size, 0);
+  assert.is(copier.copy(empty, new Uint8Array(0), 0), 0);
+});
+
+test('records of any size are copied, whatever bytes they have', () => {
+  const sizes = [1, 7, 8, 9, 31, 32, 33, 300, 65_536, 70_000, MAX_RECORD_BYTES];
+  // DEL and the longest characters among them: of all there is, they come closest to bytes that are
+  // no number
+  const letters = ['\x7f', '\u{10ffff}', '\u{3ffff}\x7f', 'ÿ', 'a\x7f\x7f\u{10ffff}'];
+  const large = sizes.map((size, i) => {
+    const letter = letters[i % letters.length]!;
+    return letter.repeat(Math.max(1, Math.floor(size / Buffer.byteLength(letter))));
+  });
+  // between the large ones, which are in a chunk each, lie hardly any bytes
+  const made = recordsOf([...large, ...Array(CHUNK_ROWS).fill('""'), ...large]);
+  const rowOf = (i: number): number => (i < sizes.length ? i : i + CHUNK_ROWS);
+  const random = new Random(SEED, 'point');
+  for (let round = 0; round < 300; round++) {
+    random.restart(round + 1);
+    const picked = Array.from({ length: random.int(12) }, () => random.int(2 * sizes.length));
+    const page = fetchPage(made, picked.map(rowOf), picked.length);
+    const target = Buffer.alloc(page.size);
+    assert.is(copier.copy(page, target, 0), page.size);
+    const wanted = picked.map((i) => large[i % sizes.length]).join(',');
+    const found = target.toString('utf8', 0, page.size);
+    assert.ok(found === wanted, `seed ${SEED}, round ${round}: ${picked}`);
+  }
+});
+
+test('a memory has as many chunks as fit it, and one at least', () => {
+  const bytesOf = ({ memories }: Records): number[] =>
+    memories.map((memory) => memory.length - SPARE_BYTES);
+  for (const count of [1, CHUNK_ROWS, CHUNK_ROWS + 1, 5 * CHUNK_ROWS + 1]) {
+    const lengths = new Uint32Array(count).fill(2);
+    assert.equal(bytesOf(allocateRecords(lengths)), [2 * count]);
+    const most = Math.min(count, 2 * CHUNK_ROWS);
+    const [first] = bytesOf(allocateRecords(lengths, undefined, 0, 4 * CHUNK_ROWS + 1));
+    assert.is(first, 2 * most);
+    const alone = bytesOf(allocateRecords(lengths, undefined, 0, 1));
+    assert.is(alone.length, Math.ceil(count / CHUNK_ROWS));
+  }
+  // more than 1 GiB, which the system hands out without filling it
+  const largest = allocateRecords(new Uint32Array(5_000).fill(MAX_RECORD_BYTES));
+  assert.equal(bytesOf(largest), [CHUNK_ROWS * MAX_RECORD_BYTES, 904 * MAX_RECORD_BYTES]);
+});
+
+test('records of the rows before stay where they are', () => {
+  const more = ['"more"', '"and more"'];
+  const lengths = Uint32Array.from(
+    [...texts.slice(2 * CHUNK_ROWS), ...more],
+    (text) => text.length,
+  );
+  const next = allocateRecords(lengths, records, 2 * CHUNK_ROWS);
+  for (let row = 2 * CHUNK_ROWS; row < COUNT; row++) {
+    recordBytes(next, row).set(recordBytes(records, row));
+  }
+  more.forEach((text, i) => void recordBytes(next, COUNT + i).set(Buffer.from(text)));
+  for (const [row, text] of [...texts, ...more].entries()) {
+    const found = Buffer.from(recordBytes(next, row)).toString();
+    if (found !== text) assert.is(found, text, `row ${row}`);
+  }
+  assert.is(next.memories[0], records.memories[0]);
+  // what no row has any more is let go
+  assert.is(allocateRecords(lengths, next, CHUNK_ROWS).memories.length, 2);
+  assert.is(allocateRecords(lengths, next, 0).memories.length, 1);
+});
+
+test.run();

@@ -1,0 +1,150 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MediaUnavailable } from '../../../src/posts/media/folder.js';
+import type { CheckedImage, Media } from '../../../src/posts/media/media.js';
+import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts/media/upload.js';
+import { JPEG, PNG } from '../../support/images.js';
+import { makeMediaFolder, rejection } from '../../support/media.js';
+
+const { media, accept, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
+test.after(remove);
+test.after.each(() => {
+  for (const name of ['.incoming', 'map_data_points']) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+    mkdirSync(join(folder, name));
+  }
+});
+
+/** An image that was taken. */
+async function checked(name = 'photo.jpg', bytes = JPEG): Promise<CheckedImage> {
+  const image = await accept(bytes, name);
+  assert.type(image, 'object');
+  return image as CheckedImage;
+}
+
+test('an image stands under the id of its point, by a safe name', async () => {
+  const { file, ...image } = await checked('../Näkymä 1.png');
+  assert.match(image.name, /^Nakyma_1_[0-9a-f]{8}\.jpg$/);
+  const bytes = readFileSync(join(folder, '.incoming', file));
+  const address = await media.store(3001, { file, ...image });
+  assert.is(address, `/media/map_data_points/3001/${image.name}`);
+  const path = `map_data_points/3001/${image.name}`;
+  assert.equal(files(), [`.incoming/3001.${image.name}.new`, path]);
+  await media.settle(address);
+  assert.equal(files(), ['.incoming', path]);
+  assert.equal(readFileSync(join(folder, path)), bytes);
+});
+
+test('an image whose record is refused goes, and those beside it stay', async () => {
+  const first = await media.store(7, await checked());
+  await media.remove(first);
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+  // removed twice, as after an error on the way
+  await media.remove(first);
+
+  const kept = await media.store(7, await checked('kept.jpg'));
+  await media.settle(kept);
+  await media.remove(await media.store(7, await checked('gone.png', PNG)));
+  assert.equal(files(), ['.incoming', kept.slice('/media/'.length)]);
+});
+
+test('what becomes the image of no point is discarded', async () => {
+  await media.discard(await checked());
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+});
+
+test('after a crash only what no record names is removed', async () => {
+  const posted = await media.store(1, await checked());
+  const lost = await media.store(2, await checked());
+  await upload(PNG);
+  await checked();
+  // marked, and killed before the image got its name
+  writeFileSync(join(folder, '.incoming/3.photo_00000000.jpg.new'), '');
+  mkdirSync(join(folder, 'map_data_points/3'));
+  // what was there before, and nobody marked
+  mkdirSync(join(folder, 'map_data_points/4'));
+  writeFileSync(join(folder, 'map_data_points/4/old.jpg'), 'old');
+
+  // what is young may be on its way
+  const incoming = join(folder, '.incoming');
+  await reopen().sweep(() => {
+    throw new Error('nothing is old enough');
+  });
+  assert.is(readdirSync(incoming).length, 5);
+  for (const name of readdirSync(incoming)) utimesSync(join(incoming, name), 1, 1);
+
+  const asked: string[] = [];
+  const restarted: Media = reopen();
+  await restarted.sweep((address) => {
+    asked.push(address);
+    return address === posted;
+  });
+  assert.equal(asked.sort(), [posted, lost, '/media/map_data_points/3/photo_00000000.jpg'].sort());
+  const kept = [posted.slice('/media/'.length), 'map_data_points/4/old.jpg'];
+  assert.equal(files(), ['.incoming', ...kept]);
+});
+
+test('a folder that cannot be written fails as unavailable, and nothing is left', async () => {
+  const image = await checked();
+  // a file where the folder of the point would be
+  writeFileSync(join(folder, 'map_data_points/5'), '');
+  const error = await rejection(media.store(5, image));
+  assert.instance(error, MediaUnavailable);
+  assert.equal(files(), ['.incoming', 'map_data_points/5']);
+
+  rmSync(join(folder, '.incoming'), { recursive: true });
+  writeFileSync(join(folder, '.incoming'), '');
+  const late = await rejection(upload(JPEG));
+  assert.instance(late, MediaUnavailable);
+  assert.is(late.message, 'images cannot be stored (ENOTDIR)');
+});
+
+test('the folder of what comes in is made again where somebody removed it', async () => {
+  rmSync(join(folder, '.incoming'), { recursive: true });
+  const { file } = await checked();
+  assert.ok(files().includes(`.incoming/${file}`));
+});
+
+test('an upload that breaks off leaves nothing and fails as its stream did', async () => {
+  const broken = new Readable({ read() {} });
+  broken.push(JPEG);
+  setImmediate(() => broken.destroy(new Error('the client left')));
+  const error = await rejection(createUploads(folder, 1, logger).receive(broken, 'x.jpg', 'a'));
+  assert.is(error.message, 'the client left');
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+});
+
+test('an address that has all uploads to itself gives them up to others, one by one', async () => {
+  const uploads = createUploads(folder, 1, logger);
+  const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
+  const slow = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a').catch(String));
+  const honest = Array.from({ length: 3 }, () => {
+    return uploads.receive(Readable.from([JPEG]), 'x.jpg', 'b');
+  });
+  for (const upload of await Promise.all(honest)) await uploads.discard(upload);
+  for (const one of slow.slice(0, 3)) {
+    assert.is(await one, 'MediaUnavailable: too many images are coming in');
+  }
+  for (const stream of streams) stream.push(null);
+  const others = await Promise.all(slow.slice(3));
+  for (const upload of others) await uploads.discard(upload as Upload);
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+});
+
+test('more uploads than may come in at a time are turned away', async () => {
+  const uploads = createUploads(folder, 1, logger);
+  const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
+  const taken = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a'));
+  const further = new Readable({ read() {} });
+  assert.instance(await rejection(uploads.receive(further, 'x.jpg', 'a')), MediaUnavailable);
+  assert.ok(further.destroyed);
+  for (const stream of streams) stream.push(null);
+  for (const upload of await Promise.all(taken)) await uploads.discard(upload);
+  assert.equal(files(), ['.incoming', 'map_data_points']);
+  await uploads.discard(await uploads.receive(Readable.from([JPEG]), 'x.jpg', 'a'));
+});
+
+test.run();

@@ -1,0 +1,73 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ImageTurns } from '../../../src/posts/media/turns.js';
+
+const LIMITS = { maxWaiting: 6, maxOfAddress: 2, maxWaitMs: 60_000 };
+
+/** What becomes of those that wait, in the order in which it happens. */
+function follow(limits = LIMITS) {
+  const turns = new ImageTurns(limits);
+  const events: string[] = [];
+  const come = (name: string): Promise<number> =>
+    turns.next(name[0]!).then(
+      () => events.push(`${name} begins`),
+      ({ message }: Error) => events.push(`${name}: ${message}`),
+    );
+  const told = async (): Promise<string[]> => {
+    await new Promise(setImmediate);
+    return events.splice(0);
+  };
+  const end = (): void => turns.end();
+  /** Lets all begin that wait: their time is counted by timers. */
+  const finish = (): void => {
+    for (let i = 0; i < 10; i++) end();
+  };
+  return { come, told, end, finish };
+}
+
+test('addresses take turns, however many of one came first', async () => {
+  const { come, told, end } = follow();
+  for (const name of ['a0', 'a1', 'a2', 'a3', 'b1', 'b2', 'c1']) void come(name);
+  assert.equal(await told(), ['a0 begins']);
+  const order: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    end();
+    order.push(...(await told()));
+  }
+  assert.equal(order.join(), 'a1 begins,b1 begins,c1 begins,a2 begins,b2 begins,a3 begins');
+  end();
+  void come('d1');
+  assert.equal(await told(), ['d1 begins']);
+});
+
+test('an address alone may have all room, and gives it up to others', async () => {
+  const { come, told, end, finish } = follow();
+  for (let i = 0; i < 8; i++) void come(`a${i}`);
+  assert.equal(await told(), ['a0 begins', 'a7: too many images are waiting']);
+  void come('b1');
+  assert.equal(await told(), ['a6: images of other addresses are waiting']);
+  // while another waits, its share is all that it gets
+  void come('a8');
+  assert.equal(await told(), ['a8: too many images of this address are waiting']);
+  for (const name of ['b2', 'b3']) void come(name);
+  assert.equal(await told(), [
+    'b3: too many images of this address are waiting',
+    'a5: images of other addresses are waiting',
+  ]);
+  end();
+  end();
+  assert.equal(await told(), ['a1 begins', 'b1 begins']);
+  finish();
+});
+
+test('who waits too long is told so, and is in nobody’s way', async () => {
+  const { come, told, end } = follow({ ...LIMITS, maxWaitMs: 20 });
+  void come('a0');
+  await come('b1');
+  assert.equal(await told(), ['a0 begins', 'b1: images wait too long']);
+  end();
+  await come('c1');
+  assert.equal(await told(), ['c1 begins']);
+});
+
+test.run();

@@ -1,0 +1,227 @@
+import { pbkdf2 } from 'node:crypto';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { addToken, checkToken, listTokens, revokeToken } from '../../../src/cli/tokens.js';
+import { changeTokenFile, readTokenFile } from '../../../src/posts/tokens/file.js';
+import { type TokenTable, tokenKey } from '../../../src/posts/tokens/table.js';
+import { watchTokens } from '../../../src/posts/tokens/watch.js';
+import { metricsOf } from '../../support/operating.js';
+import { FIXTURE_POINTS, runCommand, type Service, startService } from '../../support/service.js';
+import { until } from '../../support/wait.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'waypost-tokens-'));
+const NOTIFICATIONS = '/rest/notifications/';
+const HASH = 'a'.repeat(64);
+
+test.after(() => rmSync(folder, { recursive: true }));
+
+/** What stands in the folder beside files of tokens. */
+function leftovers(): string[] {
+  return readdirSync(folder).filter((one) => one.startsWith('.'));
+}
+
+function statusWith(service: Service, path: string, token: string, method = 'GET') {
+  const headers = { Authorization: `Token ${token}` };
+  return service.get(path, { method, headers }).then(({ status }) => status);
+}
+
+test('a token is shown once, its hash is kept, and nobody else reads the file', async () => {
+  const path = join(folder, 'new.json');
+  const token = await addToken(path, { user: 7, name: 'phone', isAdmin: false });
+  assert.match(token, /^[\w-]{43}$/);
+  const text = readFileSync(path, 'utf8');
+  assert.not.ok(text.includes(token));
+  assert.ok(text.includes(tokenKey(token)));
+  assert.is(statSync(path).mode & 0o777, 0o600);
+  const id = tokenKey(token).slice(0, 12);
+  assert.is(checkToken(path, token), `${id}: user 7, phone`);
+  assert.is(checkToken(path, `${token}x`), undefined);
+  const [heading, line] = listTokens(path);
+  assert.match(heading!, /^id +user +admin +created +name$/);
+  assert.match(line!, new RegExp(`^${id} +7 +no +20\\d\\d-\\S+Z +phone$`));
+});
+
+test('plain tokens become hashes with the first one that is added, and stay valid', async () => {
+  const path = join(folder, 'plain.json');
+  writeFileSync(path, '{"old-token": 5, "tokens": 6}');
+  assert.is(readTokenFile(path).isPlain, true);
+  await addToken(path, { user: 8, name: '', isAdmin: true });
+  assert.is(readTokenFile(path).isPlain, false);
+  assert.not.ok(readFileSync(path, 'utf8').includes('old-token'));
+  assert.match(checkToken(path, 'old-token')!, /: user 5$/);
+  assert.match(checkToken(path, 'tokens')!, /: user 6$/);
+});
+
+test('tokens that are added and revoked at the same time are all kept or gone', async () => {
+  const path = join(folder, 'busy.json');
+  await addToken(path, { user: 9, name: 'old', isAdmin: false });
+  const users = Array.from({ length: 8 }, (_, i) => i);
+  await Promise.all([
+    ...users.map((user) => addToken(path, { user, name: '', isAdmin: false })),
+    revokeToken(path, 'old'),
+  ]);
+  const { entries } = readTokenFile(path);
+  assert.equal(entries.map(({ user }) => user).sort(), users);
+  assert.equal(leftovers(), []);
+});
+
+test('what a killed process has left is named, whatever name the file has', async () => {
+  const long = join(folder, `${'n'.repeat(250)}.json`);
+  const link = join(folder, 'link.json');
+  symlinkSync(long, link);
+  const left = join(folder, '.waypost-tokens.new');
+  writeFileSync(left, '');
+  const error = await changeTokenFile(link, () => [], 0).catch(String);
+  assert.match(String(error), 'another process is changing it');
+  assert.match(String(error), `Remove ${left} if none is.`);
+  rmSync(left);
+  await addToken(link, { user: 1, name: '', isAdmin: false });
+  assert.is(readTokenFile(long).entries.length, 1);
+});
+
+test('a folder that is not there is told, and a change that fails leaves nothing', async () => {
+  const nowhere = { user: 1, name: '', isAdmin: false };
+  const error = await addToken(join(folder, 'nowhere/x.json'), nowhere).catch(String);
+  assert.match(error, /x\.json: cannot be changed: ENOENT/);
+  const path = join(folder, 'broken.json');
+  writeFileSync(path, '{');
+  assert.match(await addToken(path, nowhere).catch(String), 'it is no JSON');
+  assert.equal([readFileSync(path, 'utf8'), leftovers()], ['{', []]);
+});
+
+test('a token is revoked by its id, and all of a name together', async () => {
+  const path = join(folder, 'revoked.json');
+  const first = await addToken(path, { user: 1, name: 'twin', isAdmin: false });
+  const second = await addToken(path, { user: 2, name: 'twin', isAdmin: false });
+  const third = await addToken(path, { user: 3, name: '', isAdmin: false });
+  assert.is((await revokeToken(path, 'twin')).length, 2);
+  assert.equal([checkToken(path, first), checkToken(path, second)], [undefined, undefined]);
+  for (const nobody of ['twin', '']) {
+    await revokeToken(path, nobody).then(
+      () => assert.unreachable(),
+      ({ message }: Error) => {
+        assert.match(message, /no token has the id or the name/);
+      },
+    );
+  }
+  assert.equal(await revokeToken(path, tokenKey(third).slice(0, 12)), [
+    tokenKey(third).slice(0, 12),
+  ]);
+  assert.equal(readTokenFile(path), { entries: [], isPlain: false });
+});
+
+test('an entry that breaks a rule is refused with its place', () => {
+  const path = join(folder, 'wrong.json');
+  const good = { hash: HASH, user: 1 };
+  const cases: [tokens: unknown[], message: RegExp][] = [
+    [[null], /tokens\[0\] must have a hash/],
+    [[good, { ...good, hash: HASH.toUpperCase() }], /tokens\[1\] must have a hash: .* 64/],
+    [[{ ...good, user: -1 }], /tokens\[0\] must have a user/],
+    [[{ ...good, name: 5 }], /text for its name/],
+    [[{ ...good, admin: 'yes' }], /true or false for admin/],
+    [[{ ...good, created: 5 }], /text for created/],
+    [[good, good], /two tokens have the same hash/],
+  ];
+  for (const [tokens, message] of cases) {
+    writeFileSync(path, JSON.stringify({ tokens }));
+    assert.throws(() => readTokenFile(path), message, JSON.stringify(tokens));
+  }
+});
+
+test('a service of two threads follows its file; an admin reloads; a broken file changes nothing', async () => {
+  const path = join(folder, 'served.json');
+  writeFileSync(path, '{"plain-token": 5}');
+  const flags = ['--snapshot', FIXTURE_POINTS, '--tokens', path, '--workers', '2'];
+  const service = await startService(flags);
+  const clients: Agent[] = [];
+  /** All clients get this answer, of whom each thread has one beside whoever asks for metrics. */
+  const settles = (token: string, status: number): Promise<void> =>
+    until(`${token} gets ${status}`, async () => {
+      const { samples } = await metricsOf(service);
+      const connections = samples.filter(({ name }) => name === 'waypost_connections');
+      // the other thread joins while the first one answers already
+      const isShared = connections.length === 2 && connections.every(({ value }) => value >= 2);
+      if (!isShared) clients.push(new Agent({ keepAlive: true, maxSockets: 1 }));
+      const headers = { Authorization: `Token ${token}` };
+      const asked = clients.map((agent) => service.get(NOTIFICATIONS, { headers, agent }));
+      const isSame = (await Promise.all(asked)).every((reply) => reply.status === status);
+      return isSame && isShared;
+    });
+  try {
+    assert.is(await statusWith(service, NOTIFICATIONS, 'plain-token'), 200);
+    assert.ok(service.logs.some(({ msg }) => /tokens are not hashed/.test(String(msg))));
+    const reload = '/admin/reload';
+    assert.is(await statusWith(service, reload, 'plain-token', 'POST'), 404, 'nobody may');
+
+    const admin = await addToken(path, { user: 1, name: 'admin', isAdmin: true });
+    await settles(admin, 200);
+    assert.is(await statusWith(service, reload, admin, 'POST'), 200);
+    assert.is(await statusWith(service, reload, 'plain-token', 'POST'), 401);
+
+    writeFileSync(path, '{"tokens":[');
+    await until('it says so', () =>
+      service.logs.some(({ msg }) => /^tokens refused/.test(String(msg))),
+    );
+    assert.is(await statusWith(service, NOTIFICATIONS, admin), 200);
+
+    writeFileSync(path, JSON.stringify({ tokens: [{ hash: tokenKey('other'), user: 2 }] }));
+    await settles('other', 200);
+    await settles(admin, 401);
+  } finally {
+    for (const client of clients) client.destroy();
+    await service.stop();
+  }
+});
+
+test('a change is seen however soon it comes after the first look', async () => {
+  const path = join(folder, 'soon.json');
+  writeFileSync(path, JSON.stringify({ tokens: [{ hash: HASH, user: 1 }] }));
+  const hash = promisify(pbkdf2);
+  // whatever the system is asked for waits behind these: so does the first look of a poll
+  const busy = Array.from({ length: 8 }, () => hash('', '', 40_000, 64, 'sha512'));
+  let stop = (): void => {};
+  const changed = new Promise<number>((resolve) => {
+    const events = {
+      changed: (table: TokenTable) => resolve(table.size),
+      refused: (error: unknown) => assert.unreachable(String(error)),
+      plain: () => assert.unreachable(),
+    };
+    const { table, close } = watchTokens(path, events, 20);
+    stop = close;
+    assert.is(table.size, 1);
+    writeFileSync(path, '{"tokens":[]}');
+    setTimeout(() => resolve(-1), 5_000).unref();
+  });
+  try {
+    assert.is(await changed, 0);
+  } finally {
+    stop();
+    await Promise.all(busy);
+  }
+});
+
+test('the command adds, lists and checks', async () => {
+  const path = join(folder, 'command.json');
+  const added = await runCommand(['token', 'add', path, '--user', '9', '--name', 'two words']);
+  assert.equal([added.code, added.stderr], [0, '']);
+  const token = added.stdout.trim();
+  assert.match(checkToken(path, token)!, /user 9, two words$/);
+  const nobody = await runCommand(['token', 'add', path]);
+  assert.equal([nobody.code, nobody.stdout], [1, '']);
+  assert.match(nobody.stderr, /required option '--user <id>' not specified/);
+});
+
+test.run();

@@ -1,0 +1,330 @@
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildDataset } from '../../src/index/build.js';
+import { type Delta, deltaLength, lastSequence } from '../../src/index/delta.js';
+import type { Accepted } from '../../src/reload/accepted.js';
+import { Cell } from '../../src/reload/current.js';
+import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
+import { createGeneration, type Generation } from '../../src/reload/generation.js';
+import { mergeInThread } from '../../src/reload/merge.js';
+import { append } from '../support/accepting.js';
+import { assertPage } from '../support/compare.js';
+import { acceptedMatches, readerOf } from '../support/engine.js';
+import { type Note, pointOf, scatterNotes } from '../support/notes.js';
+import { Oracle } from '../support/oracle.js';
+import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { until } from '../support/wait.js';
+
+const SEED = 31;
+const notes = scatterNotes(SEED, 1_200);
+
+async function generationOf(some: readonly Note[], loadedAt = 0): Promise<Generation> {
+  const dataset = await buildDataset(readerOf(some));
+  return createGeneration({ dataset, extra: [], digest: `${loadedAt}`, loadedAt });
+}
+
+function postsOf(from: number, to: number): Accepted[] {
+  return notes.slice(from, to).map((note, i) => ({ sequence: from + i, point: pointOf(note) }));
+}
+
+/** Deltas of a cell of its own; they are too large to be merged, but where `given` says otherwise. */
+function start(given: Partial<DeltasOptions> = {}) {
+  const current = new Cell();
+  const errors: unknown[] = [];
+  const logger = pino({}, { write: (line: string) => errors.push(JSON.parse(line)) });
+  const deltas = new Deltas({ current, logger, ...given });
+  return { current, deltas, errors };
+}
+
+/** Serves a generation with posts that wait. */
+async function serve(
+  deltas: Deltas,
+  generation: Generation,
+  posts: readonly Accepted[],
+): Promise<void> {
+  const base = posts.at(-1)?.sequence ?? 0;
+  const { done } = await deltas.serve(await deltas.prepare(generation, posts), [], base);
+  return done;
+}
+
+/** Asserts that questions are answered as of a list of these notes. */
+function assertServed({ engine, delta }: Generation, all: readonly Note[], label: string): void {
+  const oracle = new Oracle(all);
+  for (let index = 0; index < COMBINATIONS; index += 5) {
+    const { filters, ordering, pageOf } = randomQuestion(SEED, index, notes);
+    const expected = oracle.find(filters, ordering);
+    const query = { filters, ordering, ...pageOf(expected.count) };
+    const accepted = acceptedMatches(delta!, deltaLength(delta!), filters);
+    assertPage(engine, query, expected, `${label}: ${JSON.stringify(query)}`, accepted);
+  }
+}
+
+/** Room for so many rows, half of which are merged. */
+function roomFor(rows: number): Partial<DeltasOptions> {
+  return { capacity: { rows, bytes: 1_000_000 } };
+}
+
+/** Merges from five points on; the first time not before `merge` is called. */
+function startHeld(given: Partial<DeltasOptions> = {}) {
+  let merge = (): void => {};
+  let held: Promise<void> | undefined = new Promise<void>((resolve) => {
+    merge = resolve;
+  });
+  const started = start({
+    ...roomFor(10),
+    async merge(task) {
+      const before = held;
+      held = undefined;
+      await before;
+      return mergeInThread(task);
+    },
+    ...given,
+  });
+  return { ...started, merge };
+}
+
+test('points are served beside a snapshot, those that waited and those that come', async () => {
+  const { current, deltas } = start();
+  await serve(deltas, await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_010));
+  await append(deltas, postsOf(1_010, 1_020));
+  assert.is(deltas.state.rows, 20);
+  assertServed(current.generation, notes.slice(0, 1_020), 'beside');
+  // what the delta has passed is in it already
+  await append(deltas, postsOf(1_015, 1_021));
+  assert.is(deltas.state.rows, 21);
+});
+
+test('a delta is merged by a thread, and points go on meanwhile', async () => {
+  const { current, deltas } = start(roomFor(200));
+  const first = await generationOf(notes.slice(0, 900));
+  await serve(deltas, first, postsOf(900, 905));
+  const before = current.generation;
+  await append(deltas, postsOf(905, 1_000));
+  let end = 1_000;
+  while (deltas.state.merges === 0) {
+    if (end < notes.length) await append(deltas, postsOf(end, ++end));
+    assertServed(current.generation, notes.slice(0, end), `until ${end}`);
+    await new Promise(setImmediate);
+  }
+  const { generation } = current;
+  assert.is(generation.count, 1_000);
+  assert.is(deltas.state.rows, end - 1_000);
+  assertServed(generation, notes.slice(0, end), 'merged');
+  assert.is(generation.tag, before.tag);
+  assert.match(generation.state().name, `..${(end - 1).toString(36)}`);
+  assert.is(generation.parts.digest, first.parts.digest);
+  assert.is(generation.parts.dataset.report.points, 1_000);
+});
+
+test('while threads move to another generation points go to the deltas of both', async () => {
+  const { current, deltas } = start();
+  await serve(deltas, await generationOf(notes.slice(0, 10)), postsOf(100, 105));
+  const { delta } = current.generation;
+  let move = (): void => {};
+  const moved = new Promise<void>((resolve) => {
+    move = resolve;
+  });
+  const seen: Delta[] = [];
+  void current.follow({
+    serve: (generation) => {
+      seen.push(generation.delta!);
+      return moved;
+    },
+    hear: () => {},
+  });
+  const serving = serve(deltas, await generationOf(notes.slice(0, 20), 1), postsOf(103, 105));
+  await until('seen.length === 2', () => seen.length === 2);
+  await append(deltas, postsOf(105, 107));
+  assert.equal(seen.map(deltaLength), [7, 4]);
+  assert.is(current.generation.delta, delta);
+  move();
+  await serving;
+  await append(deltas, postsOf(107, 108));
+  assert.equal(seen.map(deltaLength), [7, 5], 'the old one is left alone');
+  assert.is(current.generation.delta, seen[1]);
+});
+
+test('a snapshot that comes during a merge stays, with every point', async () => {
+  const { current, deltas, merge } = startHeld();
+  await serve(deltas, await generationOf(notes.slice(0, 500)), []);
+  await append(deltas, postsOf(500, 505));
+  await append(deltas, postsOf(505, 510));
+  await serve(deltas, await generationOf(notes.slice(0, 507), 1), postsOf(507, 510));
+  merge();
+  await until('deltas.state.merges > 0', () => deltas.state.merges > 0);
+  assert.is(current.generation.loadedAt, 1);
+  assertServed(current.generation, notes.slice(0, 510), 'the snapshot');
+});
+
+test('whoever asks for room waits for a merge, in the sequence of those who ask', async () => {
+  const { current, deltas, merge } = startHeld();
+  await serve(deltas, await generationOf(notes.slice(0, 100)), []);
+  await append(deltas, postsOf(100, 110));
+  const came: number[] = [];
+  const appended = Array.from({ length: 30 }, async (_, i) => {
+    await append(deltas, postsOf(110 + i, 111 + i));
+    came.push(i);
+  });
+  merge();
+  await Promise.all(appended);
+  assert.equal(came, [...came.keys()]);
+  assert.ok(deltas.state.merges >= 3, `${deltas.state.merges} merges`);
+  assertServed(current.generation, notes.slice(0, 140), 'all');
+  assert.is(deltas.state.problem, undefined);
+});
+
+test('room that is reserved is there when it is used, also beside another generation', async () => {
+  const { current, deltas, merge } = startHeld({ patienceMs: 1 });
+  await serve(deltas, await generationOf(notes.slice(0, 100)), []);
+  const first = await deltas.reserve(10, 10_000);
+  assert.is(await deltas.reserve(1, 1), undefined, 'all of it is reserved');
+  await serve(deltas, await generationOf(notes.slice(0, 104), 1), []);
+  deltas.append(postsOf(104, 114));
+  first!.release();
+  merge();
+  await until('all is merged', () => deltas.state.rows === 0);
+  const second = await deltas.reserve(10, 10_000);
+  second!.release();
+  second!.release();
+  const third = await deltas.reserve(10, 10_000);
+  assert.is(await deltas.reserve(1, 1), undefined, 'given back once');
+  deltas.append(postsOf(114, 124));
+  third!.release();
+  assertServed(current.generation, notes.slice(0, 124), 'all');
+});
+
+test('without a merge in time there is no room, and the state says why', async () => {
+  const { deltas, merge } = startHeld({ patienceMs: 20 });
+  await serve(deltas, await generationOf(notes.slice(0, 100)), []);
+  assert.is(await deltas.reserve(11, 1), undefined, 'there is never so much');
+  assert.is(await deltas.reserve(1, 1_000_001), undefined, 'nor so much');
+  assert.is(deltas.state.problem, undefined);
+  await append(deltas, postsOf(100, 110));
+  assert.is(await deltas.reserve(1, 1), undefined);
+  assert.match(deltas.state.problem!, /faster than/);
+  merge();
+  await until('a merge', () => deltas.state.merges === 1);
+  assert.ok(await deltas.reserve(1, 1));
+  assert.is(deltas.state.problem, undefined);
+});
+
+test('few large points are merged as many small ones are', async () => {
+  const { current, deltas } = start({ capacity: { rows: 1_000, bytes: 10_000 } });
+  await serve(deltas, await generationOf(notes.slice(0, 100)), []);
+  for (let i = 100; i < 200; i++) await append(deltas, postsOf(i, i + 1));
+  const { merges, rows, bytes } = deltas.state;
+  assert.ok(merges >= 2 && rows < 100 && bytes <= 10_000, JSON.stringify(deltas.state));
+  assertServed(current.generation, notes.slice(0, 200), 'all');
+});
+
+test('after a merge that failed everything is as before, and it is tried again', async () => {
+  let isBroken = true;
+  const { current, deltas, errors } = start({
+    ...roomFor(10),
+    patienceMs: 1,
+    retryMs: 50,
+    merge: (task) => (isBroken ? Promise.reject(new Error('no memory')) : mergeInThread(task)),
+  });
+  await serve(deltas, await generationOf(notes.slice(0, 50)), []);
+  await append(deltas, postsOf(50, 60));
+  await until('a failure', () => deltas.state.mergesFailed > 0);
+  assert.is(errors.length, deltas.state.mergesFailed);
+  assertServed(current.generation, notes.slice(0, 60), 'not merged');
+  assert.is(await deltas.reserve(1, 1), undefined);
+  assert.match(deltas.state.problem!, /no memory/);
+  isBroken = false;
+  await until('a merge', () => deltas.state.merges === 1);
+  assert.is(current.generation.count, 60);
+  await append(deltas, postsOf(60, 61));
+  assert.is(deltas.state.problem, undefined);
+  assertServed(current.generation, notes.slice(0, 61), 'merged');
+});
+
+test('points that came during a merge are merged without another point', async () => {
+  const { current, deltas, merge } = startHeld();
+  await serve(deltas, await generationOf(notes.slice(0, 50)), []);
+  await append(deltas, postsOf(50, 55));
+  await append(deltas, postsOf(55, 60));
+  merge();
+  await until('both merges', () => deltas.state.merges === 2);
+  assertServed(current.generation, notes.slice(0, 60), 'merged twice');
+});
+
+test('a few points are merged too, but only once merges have rested', async () => {
+  let begun = 0;
+  const { current, deltas } = start({
+    ...roomFor(160),
+    async merge(task) {
+      begun++;
+      const merged = await mergeInThread(task);
+      return merged;
+    },
+  });
+  await serve(deltas, await generationOf(notes.slice(0, 50)), postsOf(50, 59));
+  assert.is(begun, 0, 'nine rows are too few');
+  await append(deltas, postsOf(59, 60));
+  await until('a merge', () => deltas.state.merges === 1);
+  await append(deltas, postsOf(60, 139));
+  assert.is(begun, 1, 'it rests');
+  await append(deltas, postsOf(139, 140));
+  assert.is(begun, 2, 'half of the room');
+  await until('another one', () => deltas.state.merges === 2);
+  assertServed(current.generation, notes.slice(0, 140), 'merged twice');
+});
+
+test('a state is named by the snapshot and the last sequence, with no row as well', async () => {
+  const { current, deltas } = start(roomFor(80));
+  await serve(deltas, await generationOf(notes.slice(0, 50)), []);
+  await append(deltas, postsOf(50, 54));
+  const last = (): number => {
+    const { delta } = current.generation;
+    return lastSequence(delta!, deltaLength(delta!));
+  };
+  assert.is(last(), 53);
+  const { tag } = current.generation;
+  assert.is(current.generation.state().name, `${tag}..1h`);
+  await append(deltas, postsOf(54, 55));
+  // a 16th of the room, and so it is merged: one row less was too few
+  const { name, lastModified } = current.generation.state();
+  assert.is(name, `${tag}..1i`);
+  await until('all is merged', () => deltas.state.rows === 0);
+  assert.is(current.generation.delta!.base, 54);
+  assert.is(last(), 54);
+  assert.equal(current.generation.state(), { name, lastModified, snapshot: tag, length: 0 });
+});
+
+test('many posts that wait are merged before they are served, and few beside each other', async () => {
+  const merged: number[] = [];
+  const { current, deltas } = start({
+    ...roomFor(64),
+    merge(task) {
+      merged.push(task.length);
+      return mergeInThread(task);
+    },
+  });
+  const snapshot = await generationOf(notes.slice(0, 100));
+  const state = (): number[] => [current.generation.count, deltas.state.rows];
+
+  await serve(deltas, snapshot, postsOf(100, 103));
+  assert.equal([merged, state()], [[], [100, 3]], 'three are few');
+  await serve(deltas, snapshot, postsOf(100, 104));
+  assert.equal([merged, state()], [[4], [104, 0]], 'four are not');
+  assert.is(current.generation.delta!.base, 103);
+  assertServed(current.generation, notes.slice(0, 104), 'four');
+
+  // no more than four deltas at once
+  merged.length = 0;
+  const prepared = await deltas.prepare(snapshot, postsOf(100, 700));
+  assert.equal(merged, [256, 256, 88]);
+  // those that came meanwhile
+  await (await deltas.serve(prepared, postsOf(700, 702), 701)).done;
+  assert.equal(state(), [700, 2]);
+  await append(deltas, postsOf(702, 703));
+  assertServed(current.generation, notes.slice(0, 703), 'all');
+
+  await (await deltas.serve(prepared, postsOf(700, 710), 709)).done;
+  assert.equal([merged.at(-1), state()], [10, [710, 0]], 'many came meanwhile');
+});
+
+test.run();

@@ -1,0 +1,239 @@
+import { chmodSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
+import { makeFolder, startReloading } from '../support/reloading.js';
+import { until } from '../support/wait.js';
+
+/** A path in a folder of its own with a first snapshot. */
+function firstFile(content: string | Uint8Array = markedLines(1)): string {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, content);
+  return path;
+}
+
+test('a new file is served, of whatever format, and heard of before', async () => {
+  const path = firstFile();
+  const points: number[] = [];
+  const { reloader, look, current, served, outcomes } = await startReloading(path, {
+    onLoaded({ count }) {
+      points.push(count);
+    },
+  });
+  assert.equal(served(), [1, countOf(1)]);
+  const { tag } = current.generation;
+  replaceFile(path, markedNative(2));
+  await look();
+  assert.equal(served(), [2, countOf(2)]);
+  assert.is.not(current.generation.tag, tag);
+  assert.equal(outcomes, ['loaded', 'loaded']);
+  assert.equal(points, [countOf(1), countOf(2)]);
+  reloader.close();
+});
+
+test('a file that was touched, or written again as it was, is no new one', async () => {
+  const path = firstFile();
+  const { reloader, look, current, outcomes, builds } = await startReloading(path);
+  const { generation } = current;
+  utimesSync(path, 1_000, 1_000);
+  await look();
+  replaceFile(path, markedLines(1));
+  await look();
+  assert.is(current.generation, generation);
+  assert.equal(outcomes, ['loaded', 'unchanged', 'unchanged']);
+
+  // what is known to be the same is not even read
+  await look();
+  assert.is(builds.begun, 3);
+  reloader.close();
+});
+
+test('a bad file leaves the old data, is logged once, and the next good one clears it', async () => {
+  const path = firstFile();
+  const { reloader, look, current, served, outcomes, errors, builds, logs } =
+    await startReloading(path);
+  const before = Date.now();
+  replaceFile(path, markedNative(2).subarray(0, 5_000));
+  for (let looks = 0; looks < 3; looks++) await look();
+  assert.equal(served(), [1, countOf(1)]);
+  assert.equal(outcomes, ['loaded', 'failed']);
+  assert.is(builds.begun, 2, 'a file that failed is not tried again as long as it stays the same');
+  assert.is(errors().length, 1);
+  assert.match(current.stale!.reason, path);
+  assert.ok(current.stale!.since >= before && current.stale!.since <= Date.now());
+
+  const { since } = current.stale!;
+  replaceFile(path, 'garbage\n');
+  await look();
+  assert.is(errors().length, 2, 'another failure is another line');
+  assert.is(current.stale!.since, since, 'it has been stale since the first');
+
+  replaceFile(path, markedLines(3));
+  await look();
+  assert.equal(served(), [3, countOf(3)]);
+  assert.is(current.stale, undefined);
+  assert.ok(logs.some(({ msg }) => msg === 'the newest snapshot is served'));
+  reloader.close();
+});
+
+test('the old content put back clears a failure', async () => {
+  const path = firstFile();
+  const { reloader, look, current, outcomes } = await startReloading(path);
+  replaceFile(path, 'garbage\n');
+  await look();
+  assert.ok(current.stale);
+  replaceFile(path, markedLines(1));
+  await look();
+  assert.is(current.stale, undefined);
+  assert.equal(outcomes, ['loaded', 'failed', 'unchanged']);
+  reloader.close();
+});
+
+test('a snapshot that lost too many points is held back until accepted', async () => {
+  const path = firstFile();
+  const { reloader, look, current, served, outcomes, errors } = await startReloading(path);
+  replaceFile(path, markedLines(2, 1_001));
+  await look();
+  assert.equal(served(), [2, 1_001], 'a loss of just half passes');
+  replaceFile(path, markedLines(3, 500));
+  for (let looks = 0; looks < 2; looks++) await look();
+  assert.equal(served(), [2, 1_001]);
+  assert.equal(outcomes, ['loaded', 'loaded', 'held_back']);
+  assert.match(current.stale!.reason, /500 points where 1001 are served.* more than 50 %/);
+  assert.is(errors().length, 1);
+
+  await look(true);
+  assert.equal(served(), [3, 500]);
+  assert.is(current.stale, undefined);
+
+  replaceFile(path, markedLines(4, 100));
+  await look();
+  assert.equal(served(), [3, 500], 'one loss was accepted, not the next');
+  assert.is(outcomes.at(-1), 'held_back');
+  reloader.close();
+});
+
+test('events during a build mean one more look and never two builds at once', async () => {
+  const path = firstFile();
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  let isFirst = true;
+  const reloading = await startReloading(path, {
+    build: async (builder, ...task) => {
+      if (!isFirst) begin();
+      isFirst = false;
+      return builder.build(...task);
+    },
+  });
+  const { reloader, look, served, builds } = reloading;
+  replaceFile(path, markedLines(2));
+  const first = look();
+  await begun;
+  replaceFile(path, markedLines(3));
+  const others = Array.from({ length: 50 }, () => look());
+  await Promise.all([first, ...others]);
+  assert.equal(served(), [3, countOf(3)]);
+  assert.is(builds.most, 1);
+  assert.is(builds.begun, 3, 'fifty events, one more build');
+  reloader.close();
+});
+
+test('a file written into while it is read is read again, however whole it looked', async () => {
+  const path = firstFile();
+  let isWritten = false;
+  const reloading = await startReloading(path, {
+    build: async (builder, ...task) => {
+      const result = await builder.build(...task);
+      if (task[0].unless !== undefined && !isWritten) {
+        isWritten = true;
+        writeFileSync(path, markedLines(3));
+      }
+      return result;
+    },
+  });
+  const { reloader, look, served, outcomes, errors } = reloading;
+  replaceFile(path, markedLines(2));
+  await look();
+  assert.equal(served(), [3, countOf(3)]);
+  assert.equal(outcomes, ['loaded', 'loaded'], 'what was read in between is neither good nor bad');
+  assert.equal(errors(), []);
+  reloader.close();
+});
+
+test('a file that another is moved over while it is read was read whole', async () => {
+  const path = firstFile();
+  const loaded: number[] = [];
+  const { reloader, look, served } = await startReloading(path, {
+    onLoaded({ count }) {
+      loaded.push(count);
+    },
+    build: async (builder, ...task) => {
+      const result = await builder.build(...task);
+      if (loaded.length === 1) replaceFile(path, markedLines(3));
+      return result;
+    },
+  });
+  replaceFile(path, markedLines(2));
+  await look();
+  await look();
+  assert.equal(served(), [3, countOf(3)]);
+  assert.equal(loaded, [countOf(1), countOf(2), countOf(3)]);
+  reloader.close();
+});
+
+test('a file that is gone leaves the old data; deleted and created again it is just new', async () => {
+  const path = firstFile();
+  const { reloader, look, served, outcomes, errors } = await startReloading(path);
+  rmSync(path);
+  for (let looks = 0; looks < 3; looks++) await look();
+  assert.equal(served(), [1, countOf(1)]);
+  assert.equal(errors(), [`${path}: there is no such file`]);
+  assert.equal(outcomes, ['loaded', 'failed'], 'counted once, too');
+  writeFileSync(path, markedLines(2));
+  await look();
+  assert.equal(served(), [2, countOf(2)]);
+
+  rmSync(path);
+  const looking = look();
+  setImmediate(() => writeFileSync(path, markedLines(3)));
+  await looking;
+  await look();
+  assert.equal(served(), [3, countOf(3)]);
+  assert.is(errors().length, 1, 'a moment without a file is no failure');
+  reloader.close();
+});
+
+// root reads whatever it likes; soak/chaos.soak.ts covers it with a service of another user
+const unprivileged = process.getuid?.() === 0 ? test.skip : test;
+unprivileged('a file that may not be read leaves the old data until it may', async () => {
+  const path = firstFile();
+  const { reloader, look, served, errors } = await startReloading(path);
+  replaceFile(path, markedLines(2));
+  chmodSync(path, 0o000);
+  await look();
+  assert.equal(served(), [1, countOf(1)]);
+  assert.match(errors()[0]!, /no permission/);
+  chmodSync(path, 0o600);
+  await look();
+  assert.equal(served(), [2, countOf(2)]);
+  reloader.close();
+});
+
+test('closed in the middle of a wait or a build, it ends at once and quietly', async () => {
+  const path = firstFile();
+  for (const settleMs of [60_000, 0]) {
+    const { reloader, look, builds, errors, outcomes } = await startReloading(path, { settleMs });
+    replaceFile(path, markedLines(2));
+    const looking = look();
+    if (settleMs === 0) await until('the build has begun', () => builds.begun === 2);
+    reloader.close();
+    await looking;
+    assert.equal(errors(), []);
+    assert.is(outcomes[0], 'loaded');
+  }
+});
+
+test.run();

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checkChecksum } from '../../src/formats/files/open.js';
+import { countOf, markedLines, markedRecords, replaceFile } from '../support/marked.js';
+import { makeFolder, startReloading } from '../support/reloading.js';
+
+function sha256(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+test('a snapshot without points is refused unless that is allowed', async () => {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, '[]');
+  try {
+    await startReloading(path);
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, /points: has no points; --allow-empty/);
+  }
+  writeFileSync(path, markedLines(1));
+  const { look, current, end } = await startReloading(path, { maxShrink: 1 });
+  replaceFile(path, '[]');
+  await look(true);
+  assert.match(current.stale!.reason, /has no points/, 'also when told to accept a loss');
+  assert.is(current.generation.count, countOf(1));
+  await end();
+  const allowed = await startReloading(path, { allowEmpty: true });
+  assert.is(allowed.current.generation.count, 0);
+  await allowed.end();
+});
+
+test('a page of the interface is not served for the whole list unless that is allowed', async () => {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, markedLines(1));
+  const { look, current, served, end } = await startReloading(path);
+  const results = markedRecords(2);
+  const page = { count: results.length, next: null, previous: null, results };
+  replaceFile(path, JSON.stringify({ ...page, next: 'http://localhost/rest/?page=2' }));
+  await look();
+  assert.match(current.stale!.reason, /points: is a page of a longer list: .*--accept-page/);
+  replaceFile(path, JSON.stringify({ ...page, count: results.length + 1 }));
+  await look();
+  assert.match(current.stale!.reason, /points: is a page of a longer list: .*--accept-page/);
+  assert.equal(served(), [1, countOf(1)]);
+  replaceFile(path, JSON.stringify(page));
+  await look();
+  assert.equal([served(), current.stale], [[2, countOf(2)], undefined]);
+  await end();
+
+  replaceFile(path, JSON.stringify({ ...page, count: 9_999_999 }));
+  const allowed = await startReloading(path, { acceptPage: true });
+  assert.equal(allowed.served(), [2, countOf(2)]);
+  const warning = allowed.logs.find(({ msg }) => msg === 'page of a longer list accepted');
+  assert.match(String(warning?.['page']), 'says that there are 9999999 records');
+  await allowed.end();
+});
+
+test('a checksum file beside a snapshot is checked before it is served', async () => {
+  for (const isFolder of [false, true]) {
+    const folder = makeFolder();
+    const path = join(folder, 'points.ndjson');
+    const checksum = `${path}.sha256`;
+    writeFileSync(path, markedLines(1));
+    const { look, current, served, outcomes, logs, end } = await startReloading(
+      isFolder ? folder : path,
+    );
+    writeFileSync(checksum, `${sha256(markedLines(1))}  points.ndjson\n`);
+    await look();
+    assert.equal(outcomes, ['loaded', 'unchanged']);
+    replaceFile(path, markedLines(2));
+    await look();
+    assert.equal(served(), [1, countOf(1)]);
+    assert.match(current.stale!.reason, /points\.ndjson: not whole: its SHA-256 is [0-9a-f]{64}/);
+    const refusal = logs.find(({ msg }) => msg === 'snapshot refused, the old one stays');
+    assert.is(refusal?.['path'], path);
+    writeFileSync(checksum, `${sha256(markedLines(2))} *./points.ndjson\r\n`);
+    await look();
+    assert.equal([served(), current.stale], [[2, countOf(2)], undefined]);
+    writeFileSync(checksum, 'nonsense');
+    replaceFile(path, markedLines(3));
+    await look();
+    assert.match(current.stale!.reason, /sha256: has no SHA-256 of points\.ndjson; expected/);
+    rmSync(checksum);
+    await look();
+    assert.equal([served(), current.stale], [[3, countOf(3)], undefined]);
+    await end();
+  }
+});
+
+test('a checksum is found in whatever form the usual programs write it', async () => {
+  const folder = makeFolder();
+  const [path, checksum] = [join(folder, 'a b'), join(folder, 'a b.sha256')];
+  writeFileSync(path, 'content');
+  const digest = sha256(Buffer.from('content'));
+  const other = '0'.repeat(64);
+  const check = async (text: string): Promise<string> => {
+    writeFileSync(checksum, text);
+    return checkChecksum(path, checksum).then(
+      () => 'fine',
+      ({ message }: Error) => message,
+    );
+  };
+  for (const text of [
+    digest,
+    `${digest}\n`,
+    `${digest.toUpperCase()}  a b\n`,
+    `${digest} *a b`,
+    `${digest}  /srv/data/a b\r\n`,
+    `${other}  another\n${digest}  a b\n`,
+  ]) {
+    assert.is(await check(text), 'fine', text);
+  }
+  assert.match(await check(`${other}  a b\n`), /not whole: its SHA-256 is/);
+  for (const text of [
+    '',
+    '\n',
+    `${digest}  another\n`,
+    `${digest}0  a b`,
+    digest.slice(1),
+    '<html>',
+  ]) {
+    assert.match(await check(text), /has no SHA-256 of a b; expected a line such as/, text);
+  }
+});
+
+test.run();

@@ -1,0 +1,150 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  renameSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { countOf, markedLines, replaceFile } from '../support/marked.js';
+import { makeFolder, type Reloading, startReloading } from '../support/reloading.js';
+import { until } from '../support/wait.js';
+import { switchLink } from '../support/writers.js';
+
+const SETTLE_MS = 150;
+/** Longer than this process is ever kept from going on. */
+const LONG_SETTLE_MS = 2_000;
+const LONG_AGO = 1_577_880_000;
+
+/** A folder whose newest file, from 2023, is served. */
+async function begin(
+  events: boolean,
+  settleMs = SETTLE_MS,
+): Promise<[folder: string, reloading: Reloading]> {
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'newest'), markedLines(1));
+  utimesSync(join(folder, 'newest'), LONG_AGO + 1e8, LONG_AGO + 1e8);
+  return [folder, await startReloading(folder, { settleMs, events })];
+}
+
+test('a slow copy of an old file is never served, whole as its beginning looks', async () => {
+  const [folder, { reloader, look, builds, served, end }] = await begin(false, 30 * LONG_SETTLE_MS);
+  const path = join(folder, 'copy');
+  const lines = markedLines(2);
+  const half = lines.indexOf('\n', 1_000) + 1;
+  writeFileSync(path, lines.subarray(0, half));
+  assert.equal(await reloader.look().found, { for: 'settling', path });
+  appendFileSync(path, lines.subarray(half));
+  await reloader.look().found;
+  utimesSync(path, LONG_AGO, LONG_AGO);
+  await look();
+  assert.equal([builds.begun, served()], [1, [1, countOf(1)]]);
+  await end();
+});
+
+test('the same heard of by events, and then a new file', async () => {
+  const [folder, { builds, current, events, end }] = await begin(true, LONG_SETTLE_MS);
+  const path = join(folder, 'copy');
+  const lines = markedLines(2);
+  writeFileSync(path, lines.subarray(0, lines.indexOf('\n', 1_000) + 1));
+  const { heard } = events;
+  await until('its beginning is heard of', () => events.heard > heard);
+  writeFileSync(path, lines);
+  utimesSync(path, LONG_AGO, LONG_AGO);
+  writeFileSync(join(folder, 'really newer'), markedLines(3));
+  await until('the new file is served', () => current.generation.count === countOf(3));
+  assert.is(builds.begun, 2, 'the copy was not built');
+  await end();
+});
+
+test('while the newest is still being written, an older one that is whole is served', async () => {
+  const [folder, { reloader, look, served, end }] = await begin(false);
+  replaceFile(join(folder, 'whole'), markedLines(2));
+  const growing = join(folder, 'growing');
+  const later = Date.now() / 1000 + 60;
+  const write = (): void => {
+    appendFileSync(growing, 'x');
+    utimesSync(growing, later, later);
+  };
+  const timer = setInterval(() => {
+    write();
+    reloader.look();
+  }, SETTLE_MS / 4);
+  try {
+    await until('the whole one is served', () => served()[0] === 2);
+  } finally {
+    clearInterval(timer);
+  }
+  writeFileSync(growing, markedLines(3));
+  utimesSync(growing, later, later);
+  await look();
+  assert.equal(served(), [3, countOf(3)]);
+  await end();
+});
+
+test('what a look waits for is told at once, and what it led to at the end', async () => {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, markedLines(1));
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { reloader, current, served, end } = await startReloading(path, {
+    settleMs: SETTLE_MS,
+    async build(builder, ...task) {
+      if (task[0].unless !== undefined) await released;
+      return builder.build(...task);
+    },
+  });
+  const idle = reloader.look();
+  assert.is(await idle.found, undefined);
+  await idle.done;
+  replaceFile(path, markedLines(2));
+  const { found, done } = reloader.look();
+  assert.equal(await found, { for: 'settling', path });
+  assert.equal(served(), [1, countOf(1)]);
+  await until('it is built', () => current.building !== undefined);
+  assert.ok(Math.abs(Date.now() - current.building!.since) < 60_000);
+  assert.equal(await reloader.look().found, { for: 'building', path });
+  release();
+  await done;
+  assert.is(current.building, undefined);
+  assert.equal(served(), [2, countOf(2)]);
+  await end();
+});
+
+test('a folder of links through another, which is switched, tells at once', async () => {
+  const folder = makeFolder();
+  const write = (mark: number): void => {
+    mkdirSync(join(folder, `..${mark}`));
+    writeFileSync(join(folder, `..${mark}`, 'points'), markedLines(mark));
+    switchLink(`..${mark}`, join(folder, '..data'));
+  };
+  write(1);
+  symlinkSync('..data/points', join(folder, 'points'));
+  const { look, served, end } = await startReloading(folder, { events: true });
+  assert.is(served()[0], 1);
+  for (const mark of [2, 3]) {
+    write(mark);
+    await until(`file ${mark} is served`, () => served()[0] === mark);
+    // from here on nothing but an event leads to a look
+    await look();
+  }
+  await end();
+});
+
+test('a folder that is moved away and back is heard of, and what comes then as well', async () => {
+  const [folder, { current, served, end }] = await begin(true);
+  renameSync(folder, `${folder}-away`);
+  await until('it is missed', () => /no such file/.test(current.stale?.reason ?? ''));
+  renameSync(`${folder}-away`, folder);
+  await until('it is back', () => current.stale === undefined);
+  replaceFile(join(folder, 'newer'), markedLines(2));
+  await until('the new file is served', () => served()[0] === 2);
+  await end();
+});
+
+test.run();

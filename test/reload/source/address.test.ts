@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openAddressSource } from '../../../src/reload/source/address.js';
+import { countOf, markedLines } from '../../support/marked.js';
+import { makeFolder, type Reloading, startReloading } from '../../support/reloading.js';
+import { until } from '../../support/wait.js';
+
+const EXPORTED_AT = Date.UTC(2024, 1, 3);
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/** A web server that has one snapshot, and may fail in every way. */
+class Origin {
+  content: Buffer = markedLines(1);
+  etag: string | undefined;
+  checksum: string | undefined;
+  /** Answers in place of the snapshot, one after the other; `undefined` lets one be as usual. */
+  readonly next: (Handle | undefined)[] = [];
+  /** What was asked for: status and range of each answer. */
+  readonly answers: string[] = [];
+  readonly #server = createServer((request, response) => this.#answer(request, response));
+  port = 0;
+
+  async open(): Promise<string> {
+    this.#server.listen(this.port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    ({ port: this.port } = this.#server.address() as AddressInfo);
+    return `http://127.0.0.1:${this.port}/points.ndjson?signature=secret`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  /** The whole snapshot, or the part that is asked for. */
+  serve(request: IncomingMessage, response: ServerResponse): void {
+    const tag = this.etag ?? `"${createHash('md5').update(this.content).digest('hex')}"`;
+    response.setHeader('ETag', tag);
+    response.setHeader('Last-Modified', new Date(EXPORTED_AT).toUTCString());
+    const { 'if-none-match': known, range, 'if-range': condition } = request.headers;
+    if (known === tag) return void response.writeHead(304).end();
+    const from = condition === tag ? Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0) : 0;
+    const part = this.content.subarray(from);
+    const { length } = this.content;
+    response.setHeader('Content-Length', part.length);
+    if (from > 0) response.setHeader('Content-Range', `bytes ${from}-${length - 1}/${length}`);
+    response.writeHead(from > 0 ? 206 : 200).end(part);
+  }
+
+  /** Sends some bytes of the whole, then nothing more; breaks off once they are on disk, or never. */
+  sendPart(bytes: number, isBroken: boolean, folder: string): Handle {
+    return async (_, response) => {
+      const tag = `"${createHash('md5').update(this.content).digest('hex')}"`;
+      response.writeHead(200, { ETag: tag, 'Content-Length': this.content.length });
+      response.write(this.content.subarray(0, bytes));
+      const sizes = (): number[] =>
+        readdirSync(folder).map((one) => statSync(join(folder, one)).size);
+      await until('they are there', () => sizes().includes(bytes) || response.destroyed);
+      if (isBroken) response.destroy();
+    };
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    if (request.url?.startsWith('/points.ndjson.sha256?signature=')) {
+      return void response.writeHead(this.checksum === undefined ? 404 : 200).end(this.checksum);
+    }
+    response.once('close', () => {
+      this.answers.push(`${response.statusCode} ${request.headers.range ?? ''}`.trim());
+    });
+    (this.next.shift() ?? this.serve.bind(this))(request, response);
+  }
+}
+
+interface Downloading extends Reloading {
+  readonly origin: Origin;
+  readonly folder: string;
+}
+
+async function start(
+  prepare: (origin: Origin) => void = () => {},
+  idleMs = 60_000,
+): Promise<Downloading> {
+  const origin = new Origin();
+  prepare(origin);
+  const address = await origin.open();
+  const folder = makeFolder();
+  const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0, idleMs });
+  const reloading = await startReloading('', { source, retryMs: 50 }).catch(async (error) => {
+    await origin.close();
+    throw error;
+  });
+  const end = async (): Promise<void> => {
+    await reloading.end();
+    await origin.close();
+    assert.equal(readdirSync(folder), [], 'downloads are removed');
+  };
+  return { ...reloading, origin, folder, end };
+}
+
+const status =
+  (code: number): Handle =>
+  (_, response) =>
+    void response.writeHead(code).end('x'.repeat(1_000));
+
+test('a new object is downloaded and served, the same one is neither', async () => {
+  const { origin, look, served, current, outcomes, builds, end } = await start();
+  assert.equal(served(), [1, countOf(1)]);
+  assert.is(current.generation.exportedAt, EXPORTED_AT);
+  origin.answers.length = 0;
+  for (let i = 0; i < 3; i++) await look();
+  assert.equal([...new Set(origin.answers)], ['304']);
+  assert.is(builds.begun, 1);
+  origin.content = markedLines(2);
+  await look();
+  assert.equal(served(), [2, countOf(2)]);
+  origin.etag = '"another name for the same"';
+  await look();
+  assert.equal(outcomes, ['loaded', 'loaded', 'unchanged']);
+  await end();
+});
+
+test('a download that breaks off, or in which nothing more comes, goes on where it was', async () => {
+  const { origin, look, served, folder, end } = await start(() => {}, 3_000);
+  for (const [mark, isBroken] of [
+    [2, true],
+    [3, false],
+  ] as const) {
+    origin.content = markedLines(mark);
+    origin.answers.length = 0;
+    origin.next.push(undefined, undefined, origin.sendPart(1_000, isBroken, folder));
+    await look();
+    await until('it is served', () => served()[0] === mark);
+    assert.ok(origin.answers.includes('206 bytes=1000-'), origin.answers.join());
+  }
+  await end();
+});
+
+test('half an object that is whole to the server is refused, and the next one served', async () => {
+  const { origin, look, served, current, end } = await start();
+  const whole = markedLines(2);
+  origin.content = whole.subarray(0, whole.indexOf('\n', whole.length >> 1) + 20);
+  await look();
+  assert.equal(served(), [1, countOf(1)]);
+  assert.match(current.stale!.reason, /^http:\/\/127\.0\.0\.1:\d+\/points\.ndjson: /);
+  assert.not.match(current.stale!.reason, /secret|\.tmp/);
+  origin.content = whole;
+  await look();
+  assert.equal(served(), [2, countOf(2)]);
+  assert.is(current.stale, undefined);
+  await end();
+});
+
+test('statuses and servers that are gone leave all as it is; what may pass is tried again', async () => {
+  const { origin, look, served, current, outcomes, end } = await start();
+  const stale = (pattern: RegExp): Promise<void> =>
+    until(`${pattern}`, () => pattern.test(current.stale?.reason ?? ''));
+  const fresh = (): Promise<void> => until('all is well', () => current.stale === undefined);
+  origin.next.push(status(404), status(404), status(404));
+  await look();
+  await stale(/points\.ndjson: the server answers 404 Not Found$/);
+  origin.next.length = 0;
+  await look();
+  await fresh();
+  origin.next.push(...Array.from({ length: 4 }, () => status(500)));
+  await look();
+  await stale(/the server answers 500 Internal Server Error$/);
+  await fresh();
+  await origin.close();
+  await look();
+  await stale(/cannot be fetched: connect ECONNREFUSED/);
+  origin.content = markedLines(2);
+  await origin.open();
+  await until('the new one is served', () => served()[0] === 2);
+  assert.is(outcomes.filter((one) => one === 'failed').length, 3);
+  await end();
+});
+
+test('an object that changes while it is read is never mixed', async () => {
+  const { origin, look, served, folder, end } = await start();
+  origin.content = markedLines(2);
+  const change: Handle = (request, response) => {
+    origin.sendPart(1_000, true, folder)(request, response);
+    origin.content = markedLines(3);
+  };
+  origin.next.push(undefined, undefined, change);
+  await look();
+  await until('the later one is served', () => served()[0] === 3);
+  assert.equal(served(), [3, countOf(3)]);
+  assert.not.ok(origin.answers.some((one) => one.startsWith('206')));
+  await end();
+});
+
+test('the checksum beside it decides whether it is whole', async () => {
+  const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+  const { origin, look, served, current, end } = await start((one) => {
+    one.checksum = `${digest(one.content)}  points.ndjson\n`;
+  });
+  origin.content = markedLines(2);
+  await look();
+  assert.is(served()[0], 1);
+  assert.match(current.stale!.reason, /points\.ndjson: not whole: .*\/points\.ndjson\.sha256 says/);
+  origin.checksum = `${digest(origin.content)}  points.ndjson\n`;
+  await look();
+  assert.is(served()[0], 2);
+  await end();
+});
+
+test('a server that does not tell one file from the next is refused', async () => {
+  try {
+    await start((one) => one.next.push(status(200), status(200)));
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, /names neither ETag nor Last-Modified/);
+  }
+});
+
+test.run();

@@ -1,0 +1,194 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { judge, type Look, type Refusal, type Verdict } from '../../src/reload/verdict.js';
+
+const SETTLE_MS = 100;
+const NOW = 10_000;
+
+/**
+ * What a file is called, and since how many milliseconds it has held still; none for one that is
+ * new.
+ */
+type File = readonly [name: string, stillFor?: number];
+
+/** A look at these files, the newest first. */
+function look(files: readonly File[], given: Partial<Look> = {}): Verdict {
+  const candidates = files.map(([path]) => ({ path, identity: path, modifiedAt: 0 }));
+  const seen = new Map<string, number>();
+  for (const [name, stillFor] of files)
+    if (stillFor !== undefined) seen.set(`${name}|`, NOW - stillFor);
+  return judge({
+    now: NOW,
+    found: { candidates, companion: '' },
+    settleMs: SETTLE_MS,
+    served: undefined,
+    refused: new Map(),
+    seen,
+    stale: undefined,
+    ...given,
+  });
+}
+
+function refusal(path: string, retryAt?: number): Refusal {
+  return { path, reason: `${path} is bad`, retryAt };
+}
+
+function refused(...all: readonly Refusal[]): Map<string, Refusal> {
+  return new Map(all.map((one) => [`${one.path}|`, one]));
+}
+
+/** What a verdict says, in short. */
+function short({ next, settling, settlesAt, retryAt, stale }: Verdict): unknown[] {
+  return [next?.candidate.path, settling?.path, settlesAt, retryAt, stale?.path];
+}
+
+test('the newest that held still is built; what is served ends the look', () => {
+  const verdict = look([
+    ['a', 500],
+    ['b', 500],
+  ]);
+  assert.equal(short(verdict), ['a', undefined, undefined, undefined, undefined]);
+  assert.equal(
+    short(
+      look(
+        [
+          ['a', 500],
+          ['b', 500],
+        ],
+        { served: 'a|' },
+      ),
+    ),
+    Array(5).fill(undefined),
+  );
+  assert.equal(
+    [
+      ...look(
+        [
+          ['a', 1],
+          ['b', 500],
+          ['c', 500],
+        ],
+        { served: 'b|' },
+      ).seen.keys(),
+    ],
+    ['a|'],
+  );
+  assert.is(
+    look(
+      [
+        ['b', 500],
+        ['a', 1],
+      ],
+      { served: 'a|' },
+    ).next?.key,
+    'b|',
+  );
+});
+
+test('one that is new must hold still first; an older one that did is built meanwhile', () => {
+  const alone = look([['a']]);
+  assert.equal(short(alone), [undefined, 'a', NOW + SETTLE_MS, undefined, undefined]);
+  assert.equal(alone.seen, new Map([['a|', NOW]]));
+  const both = look([
+    ['a', 40],
+    ['b', 500],
+  ]);
+  assert.equal(short(both), ['b', 'a', NOW + SETTLE_MS - 40, undefined, undefined]);
+  const waits = look([
+    ['a', 40],
+    ['b', 90],
+  ]);
+  assert.equal(short(waits), [undefined, 'a', NOW + 10, undefined, undefined], 'they overlap');
+  assert.is(look([['a', SETTLE_MS]]).next?.key, 'a|');
+  assert.is(look([['a']], { settleMs: 0 }).next?.key, 'a|');
+});
+
+test('a slow copy that turns out to be old is not looked at any more', () => {
+  const copying = look([['copy'], ['served', 500]], { served: 'served|' });
+  assert.is(copying.settling?.path, 'copy');
+  const over = look(
+    [
+      ['served', 500],
+      ['copy, old', 0],
+    ],
+    { served: 'served|', seen: copying.seen },
+  );
+  assert.equal(short(over), Array(5).fill(undefined));
+  assert.equal(over.seen, new Map());
+});
+
+test('one that was refused is passed over, and the newest of these is what is stale', () => {
+  const bad = refused(refusal('a'), refusal('b'));
+  const verdict = look(
+    [
+      ['a', 500],
+      ['b', 500],
+      ['c', 500],
+      ['d', 500],
+    ],
+    { refused: bad, served: 'd|' },
+  );
+  assert.equal(short(verdict), ['c', undefined, undefined, undefined, 'a']);
+  assert.equal(
+    [...verdict.seen.keys()],
+    ['a|', 'b|', 'c|'],
+    'what is known of others is forgotten',
+  );
+  const behind = look(
+    [
+      ['c', 500],
+      ['a', 500],
+      ['b', 500],
+    ],
+    { refused: bad },
+  );
+  assert.is(behind.next?.key, 'c|');
+  assert.ok(behind.seen.has('b|'), 'unless what is to be built may yet be refused');
+  const served = look(
+    [
+      ['c', 500],
+      ['a', 500],
+    ],
+    { refused: bad, served: 'c|', stale: refusal('a') },
+  );
+  assert.is(served.stale, undefined);
+});
+
+test('what failed for want of something is tried again in time', () => {
+  const later = refused(refusal('a', NOW + 700), refusal('b', NOW + 300));
+  const files: File[] = [
+    ['a', 500],
+    ['b', 500],
+    ['c', 500],
+  ];
+  const waits = look(files, { refused: later, served: 'c|' });
+  assert.equal(short(waits), [undefined, undefined, undefined, NOW + 300, 'a']);
+  const due = look(files, { refused: refused(refusal('a', NOW), refusal('b')), served: 'c|' });
+  assert.equal(short(due), ['a', undefined, undefined, undefined, 'a'], 'stale until it is served');
+});
+
+test('until a newer one is known to be good, what was stale stays so', () => {
+  const stale = refusal('old');
+  assert.is(look([['a']], { stale }).stale, stale);
+  assert.is(look([['a', 500]], { stale }).stale, stale);
+  assert.is(look([['a', 500]], { stale, served: 'a|' }).stale, undefined);
+});
+
+test('a companion that changes makes each candidate another', () => {
+  const found = { candidates: [{ path: 'a', identity: 'a', modifiedAt: 0 }], companion: 'two' };
+  const verdict = look([], { found, served: 'a|one', seen: new Map([['a|one', 0]]) });
+  assert.equal([verdict.next, verdict.settlesAt], [undefined, NOW + SETTLE_MS]);
+});
+
+test('a moment without a file is no news', () => {
+  const problem = (since: number) => ({ ...refusal('folder', NOW + 50), since });
+  const seen = new Map([['a|', 5]]);
+  const stale = refusal('b');
+  const gone = (since: number): Verdict =>
+    look([], { found: { problem: problem(since) }, seen, stale });
+  assert.equal(short(gone(NOW - 60)), [undefined, undefined, NOW + 40, undefined, 'b']);
+  assert.equal(short(gone(NOW - SETTLE_MS)), [undefined, undefined, undefined, NOW + 50, 'folder']);
+  assert.is(gone(NOW).seen, seen);
+});
+
+test.run();

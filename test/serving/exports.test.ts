@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { renameSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { linesOf } from '../support/exporting.js';
+import { generate } from '../support/generated.js';
+import { startOwnService } from '../support/own-service.js';
+import { makeFolder } from '../support/reloading.js';
+import { until } from '../support/wait.js';
+
+// more bytes than sockets hold: the reader's end decides how far an export comes
+const POINTS = 60_000;
+const PATH = '/export/points.ndjson';
+const folder = makeFolder();
+const snapshot = join(folder, 'points.waypost');
+await generate(folder, 'points.waypost', { points: POINTS, seed: 1 });
+const service = await startOwnService([
+  ...['--snapshot', snapshot, '--settle', '0ms', '--journal', 'none'],
+  ...['--max-exports', '3', '--compress'],
+]);
+test.after(() => service.stop());
+
+/** Begins an export, and takes nothing of it yet. */
+async function open(headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
+  const request = get({ host: '127.0.0.1', port: service.port, path: PATH, headers, agent: false });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  return answer;
+}
+
+/** Takes all that comes. Throws where the stream breaks off. */
+async function read(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** The value of a metric, named with its labels. */
+async function metric(name: string): Promise<number> {
+  const { text } = await service.get('/metrics');
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length),
+  );
+}
+
+const total = (outcome: string): string => `waypost_exports_total{outcome="${outcome}"}`;
+
+function becomes(name: string, value: number): Promise<void> {
+  return until(`${name} ${value}`, async () => (await metric(name)) === value);
+}
+
+/** Serves another snapshot. */
+async function reload(seed: number, points: number): Promise<void> {
+  await generate(folder, 'next.waypost', { points, seed });
+  renameSync(join(folder, 'next.waypost'), snapshot);
+  await becomes('waypost_points', points);
+}
+
+test('a reader that waits holds one piece, and gets all of it afterwards', async () => {
+  const answer = await open();
+  await becomes('waypost_exports', 1);
+  const { status } = await service.get('/rest/map_data_points/?page_size=1');
+  assert.is(status, 200);
+  const unsent = await service.get('/metrics');
+  const held = Number(/^waypost_unsent_bytes\{.*\} (\d+)$/m.exec(unsent.text)![1]);
+  assert.ok(held <= 2 ** 19, `${held} bytes`);
+  assert.is(linesOf(await read(answer)).length, POINTS);
+  await becomes(total('whole'), 1);
+  assert.is(await metric('waypost_exports'), 0);
+});
+
+test('a reader that leaves frees its place; beyond the bound there is 503', async () => {
+  const answers = await Promise.all([open(), open(), open()]);
+  const refused = await service.get(PATH);
+  assert.equal([refused.status, refused.headers['retry-after']], [503, '10']);
+  assert.is(await metric(total('refused')), 1);
+  for (const answer of answers) answer.destroy();
+  await becomes('waypost_exports', 0);
+  // a system with large buffers may have taken all of one by then
+  const [left, whole] = [await metric(total('left')), await metric(total('whole'))];
+  assert.ok(left >= 1 && left + whole === 4, `${left} left, ${whole} whole`);
+  assert.is((await service.get(`${PATH}?bbox=24,60,25,61`)).status, 200);
+});
+
+test('a compressed export comes out as it is', async () => {
+  const plain = await service.get(PATH);
+  const answer = await open({ 'Accept-Encoding': 'br, gzip' });
+  assert.is(answer.headers['content-encoding'], 'gzip');
+  assert.ok(gunzipSync(await read(answer)).equals(plain.body));
+  const parquet = await service.get('/export/points.parquet?bbox=24,60,25,61', {
+    headers: { 'Accept-Encoding': 'gzip' },
+  });
+  assert.is(parquet.headers['content-encoding'], undefined);
+});
+
+test('an export is of one state, and that of a third old one is ended', async () => {
+  const sizes = [POINTS, POINTS + 1, POINTS + 2];
+  const answers: IncomingMessage[] = [];
+  for (const [i, points] of sizes.entries()) {
+    if (i > 0) await reload(i + 1, points);
+    answers.push(await open());
+    await becomes('waypost_exports', i + 1);
+  }
+  assert.is(await metric('waypost_exports_old_generations'), 2);
+  await reload(4, POINTS + 3);
+  await becomes(total('ended'), 1);
+  assert.is(await metric('waypost_exports_old_generations'), 2);
+  const [oldest, ...others] = answers as [IncomingMessage, IncomingMessage, IncomingMessage];
+  const failure = await read(oldest).catch((error: NodeJS.ErrnoException) => error.code);
+  assert.is(failure, 'ECONNRESET');
+  for (const [i, answer] of others.entries()) {
+    const lines = linesOf(await read(answer));
+    assert.is(new Set(lines.map((line) => JSON.parse(line).id)).size, sizes[i + 1]);
+  }
+  await becomes('waypost_exports_old_generations', 0);
+  assert.ok(service.logs.some(({ msg }) => msg === 'export broken off'));
+});
+
+test.run();

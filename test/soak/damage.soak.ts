@@ -1,9 +1,0 @@
-import { test } from 'uvu';
-import { readDamaged } from '../support/damaging.js';
-import { WRITERS } from '../support/rows.js';
-
-for (const [name, write] of Object.entries(WRITERS)) {
-  test(`${name}: damage is survived or refused, and never more`, () => readDamaged(write, 1_500));
-}
-
-test.run();

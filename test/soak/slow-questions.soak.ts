@@ -1,0 +1,83 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeFile } from '../../bench/support/data.js';
+import { openSnapshot } from '../../src/formats/files/open.js';
+import { buildDataset } from '../../src/index/build.js';
+import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
+import type { Circle, Query } from '../../src/model/query.js';
+import { createEngine } from '../../src/query/engine.js';
+import { leastOf, type Took, timeWork, type Work } from '../support/held.js';
+import { HOSTILE_DATA, hostileDataset } from '../support/hostile-data.js';
+import type { Note } from '../support/notes.js';
+import { randomQuestion } from '../support/queries.js';
+
+const POINTS = 200_000;
+const QUESTIONS = 500;
+/** Milliseconds of the processor: the budget has one, and a stretch may end late. */
+const MOST_HELD = 20;
+/** A hiccup of the machine, or code that V8 has yet to compile, must not make a finding. */
+const AGAIN = 7;
+const SHOWN = 5;
+
+interface Asked extends Took {
+  readonly question: string;
+}
+
+test('no random question holds a thread for long, on points laid out to be slow either', async () => {
+  const found = searchSlow('generated', await generated(), []);
+  for (const { name, circles, times, make } of HOSTILE_DATA) {
+    found.push(...searchSlow(name, await hostileDataset(make(POINTS), times), circles));
+  }
+  for (const by of ['millis', 'held'] as const) {
+    const worst = found.toSorted((a, b) => b[by] - a[by]).slice(0, SHOWN);
+    console.log(worst.map((one) => `${by} ${one[by].toFixed(1)}: ${one.question}`).join('\n'));
+    if (by === 'held') for (const one of worst) assert.ok(one.held < MOST_HELD, one.question);
+  }
+});
+
+/** The slowest of random questions, and those that hold a thread longest. */
+function searchSlow(name: string, dataset: Dataset, circles: readonly Circle[]): Asked[] {
+  const engine = createEngine(dataset);
+  const notes = notesOf(dataset);
+  const found: Asked[] = [];
+  for (let i = 0; i < QUESTIONS; i++) {
+    const { filters, ordering, pageOf } = randomQuestion(1, i, notes);
+    const circle = filters.circle && circles[i % (2 * circles.length)];
+    const asked = circle === undefined ? filters : { ...filters, circle };
+    const first = { filters: asked, ordering, page: 1, pageSize: 1 };
+    const query: Query = { ...first, ...pageOf(engine.run(first)!.count) };
+    const work: Work = (budget) => engine.run(query, undefined, undefined, budget);
+    const worst = (by: keyof Took): number =>
+      found.toSorted((a, b) => b[by] - a[by])[SHOWN]?.[by] ?? 0;
+    const once = timeWork(work);
+    if (once.millis <= worst('millis') && once.held <= worst('held')) continue;
+    const least = leastOf(work, AGAIN, once);
+    found.push({ question: `${name}: ${JSON.stringify(query)}`, ...least });
+  }
+  return found;
+}
+
+/** Places and times of some points, which questions are then asked about. */
+function notesOf({ coords, count, byCreatedAt, byModifiedAt }: Dataset): Note[] {
+  return Array.from({ length: 1_000 }, (_, i) => {
+    const row = Math.floor((i * count) / 1_000);
+    return {
+      id: 1,
+      lon: coords[2 * row]!,
+      lat: coords[2 * row + 1]!,
+      created: byCreatedAt.keys[byCreatedAt.ranks[row]!]!,
+      modified: byModifiedAt.keys[byModifiedAt.ranks[row]!]!,
+    };
+  });
+}
+
+async function generated(): Promise<Dataset> {
+  const reader = await openSnapshot(await nativeFile(POINTS), {});
+  try {
+    return assembleDataset(await buildDataset(reader));
+  } finally {
+    reader.close();
+  }
+}
+
+test.run();

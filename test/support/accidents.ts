@@ -1,0 +1,54 @@
+import {
+  copyFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+
+/** What can happen to a file behind the back of the process that owns it; `old` is a copy of it. */
+export const ACCIDENTS: Readonly<Record<string, (path: string, old: string) => void>> = {
+  truncated: (path) => truncateSync(path, 0),
+  halved: (path) => truncateSync(path, statSync(path).size >> 1),
+  removed: (path) => rmSync(path),
+  'removed with the file beside it'(path) {
+    rmSync(path);
+    rmSync(`${path}-journal`);
+  },
+  'overwritten by an older copy': (path, old) => copyFileSync(old, path),
+  'overwritten by an older copy with its time'(path, old) {
+    const { atime, mtime } = statSync(old);
+    copyFileSync(old, path);
+    utimesSync(path, atime, mtime);
+  },
+  'replaced by an older copy': (path, old) => renameSync(old, path),
+  'overwritten by nonsense': (path) => writeFileSync(path, 'x'.repeat(statSync(path).size)),
+  'replaced by nonsense'(path) {
+    writeFileSync(`${path}.x`, 'nonsense');
+    renameSync(`${path}.x`, path);
+  },
+  'replaced by an empty file'(path) {
+    writeFileSync(`${path}.x`, '');
+    renameSync(`${path}.x`, path);
+  },
+};
+
+/** What a thread of this file is told: which accident is to happen after so many milliseconds. */
+export interface Ordered {
+  readonly name: string;
+  readonly path: string;
+  readonly old: string;
+  readonly ms: number;
+  /** Becomes 1 when it has happened. */
+  readonly done: Int32Array;
+}
+
+parentPort?.on('message', ({ name, path, old, ms, done }: Ordered) => {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+  ACCIDENTS[name]!(path, old);
+  Atomics.store(done, 0, 1);
+});

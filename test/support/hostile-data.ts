@@ -1,0 +1,230 @@
+import geographiclib from 'geographiclib-geodesic';
+import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/formats/block.js';
+import type { SnapshotReader } from '../../src/formats/snapshot.js';
+import { buildDataset } from '../../src/index/build.js';
+import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
+import { geodesic } from '../../src/model/geo.js';
+import { readPoint, renderPoint } from '../../src/model/point.js';
+import type { Circle } from '../../src/model/query.js';
+import type { Degrees, Metres } from '../../src/model/units.js';
+
+/** Points laid out so that some circles cost as much as possible. */
+export interface HostileData {
+  readonly name: string;
+  /** The circles that the points were laid out for. */
+  readonly circles: readonly Circle[];
+  /**
+   * Minutes from the first moment to the creation and the modification of a point; without it both
+   * are scattered.
+   */
+  readonly times?: Times;
+  /** Longitude and latitude of each point in turn, of 8 digits, as snapshots have them. */
+  make(count: number): Float64Array;
+}
+
+/** Minutes at which point `i` is created and modified. */
+type Times = (i: number) => readonly [created: number, modified: number];
+
+interface Place {
+  readonly lat: Degrees;
+  readonly lon: Degrees;
+}
+
+const HELSINKI: Place = { lat: 60.17, lon: 24.94 };
+const ANTIPODE: Place = { lat: -60.17, lon: -155.06 };
+const FIJI: Place = { lat: -16.8, lon: 179.99 };
+const NORTH_POLE: Place = { lat: 90, lon: 0 };
+
+/** Every layout that a search for slow queries should try. */
+export const HOSTILE_DATA: readonly HostileData[] = [
+  ring('ring of 1 km', HELSINKI, 1_000),
+  ring('ring of 20 km', HELSINKI, 20_000),
+  ring('ring of 100 km', FIJI, 100_000),
+  ring('ring of 5,000 km', HELSINKI, 5_000_000, [{ ...ANTIPODE, radius: 15_003_931 }]),
+  ring('ring of 15,000 km', HELSINKI, 15_000_000),
+  ring('ring of 19,900 km', HELSINKI, 19_900_000),
+  ring('ring of 19,990 km', HELSINKI, 19_990_000),
+  ring('ring of 50 km, seen from its antipode', ANTIPODE, 50_000, [
+    { ...HELSINKI, radius: 19_954_000 },
+    { ...HELSINKI, radius: 19_990_000 },
+  ]),
+  {
+    name: 'one spot',
+    circles: [
+      { lat: 60.18, lon: 24.95, radius: geodesic(24.95, 60.18, HELSINKI.lon, HELSINKI.lat) },
+      { lat: 0, lon: 0, radius: geodesic(0, 0, HELSINKI.lon, HELSINKI.lat) },
+      { lat: -60, lon: -155, radius: geodesic(-155, -60, HELSINKI.lon, HELSINKI.lat) },
+      { ...HELSINKI, radius: 0 },
+      { ...HELSINKI, radius: 1_000 },
+    ],
+    make: (count) => points(count, () => [HELSINKI.lon, HELSINKI.lat]),
+  },
+  {
+    name: 'a pole by every longitude',
+    circles: [
+      { ...NORTH_POLE, radius: 0 },
+      { lat: 60, lon: 10, radius: geodesic(10, 60, 0, 90) },
+      { lat: -89, lon: 10, radius: geodesic(10, -89, 0, 90) },
+    ],
+    make: (count) => points(count, (i) => [(360 * i) / count - 180, 90]),
+  },
+  {
+    name: 'a thousand piles on a ring',
+    circles: [{ ...HELSINKI, radius: 100_000 }],
+    make: (count) => points(count, (i) => onRing(HELSINKI, 100_000, (i % 1_000) * 0.36)),
+  },
+  {
+    name: 'grid of 0.001 degrees',
+    circles: [
+      { ...HELSINKI, radius: geodesic(24.94, 60.17, 25.14, 60.17) },
+      { lat: 0, lon: 25, radius: geodesic(25, 0, 25, 60.17) },
+      { ...ANTIPODE, radius: geodesic(-155.06, -60.17, 25.14, 60.27) },
+    ],
+    make(count) {
+      const side = Math.ceil(Math.sqrt(count));
+      return points(count, (i) => [
+        HELSINKI.lon + ((i % side) - side / 2) * 0.001,
+        HELSINKI.lat + (Math.floor(i / side) - side / 2) * 0.001,
+      ]);
+    },
+  },
+  {
+    name: 'both sides of the antimeridian',
+    circles: [
+      { lat: 0, lon: 180, radius: 5_000_000 },
+      { lat: 0, lon: 0, radius: 19_000_000 },
+      { lat: 10, lon: -90, radius: geodesic(-90, 10, 180, 10) },
+    ],
+    make: (count) =>
+      points(count, (i) => [i % 2 === 0 ? 180 : -180, (180 * (i + 0.5)) / count - 90]),
+  },
+  {
+    name: 'one parallel',
+    circles: [
+      { ...NORTH_POLE, radius: geodesic(0, 90, 0, 60) },
+      { lat: 60, lon: 0, radius: 1_000_000 },
+      { lat: -60, lon: 180, radius: 19_990_000 },
+    ],
+    make: (count) => points(count, (i) => [(360 * i) / count - 180, 60]),
+  },
+  {
+    name: 'one meridian, modified in the reverse order of creation',
+    circles: [{ ...HELSINKI, radius: 9_000_000 }],
+    times: (i) => [i, 2_102_400 - i],
+    make: (count) => points(count, (i) => [25, (170 * i) / count - 85]),
+  },
+  {
+    name: 'one meridian, all at one time',
+    circles: [{ ...HELSINKI, radius: 9_000_000 }],
+    times: () => [0, 0],
+    make: (count) => points(count, (i) => [25, (170 * i) / count - 85]),
+  },
+];
+
+function ring(
+  name: string,
+  centre: Place,
+  radius: Metres,
+  more: readonly Circle[] = [],
+): HostileData {
+  return {
+    name,
+    circles: [{ ...centre, radius }, ...more],
+    make: (count) => points(count, (i) => onRing(centre, radius, (360 * i) / count)),
+  };
+}
+
+function onRing({ lat, lon }: Place, radius: Metres, azimuth: Degrees): [Degrees, Degrees] {
+  const end = geographiclib.Geodesic.WGS84.Direct(lat, lon, azimuth, radius);
+  return [end.lon2!, end.lat2!];
+}
+
+function points(count: number, place: (i: number) => [Degrees, Degrees]): Float64Array {
+  const coords = new Float64Array(2 * count);
+  for (let i = 0; i < count; i++) {
+    const [lon, lat] = place(i);
+    coords[2 * i] = Number(lon.toFixed(8));
+    coords[2 * i + 1] = Number(lat.toFixed(8));
+  }
+  return coords;
+}
+
+const START = Date.UTC(2020, 0, 1) * 1000;
+const MINUTE = 60e6;
+
+/** Attributes of which a half, a fifth and a 64th of the points have one more. */
+const RECORDS: readonly Buffer[] = Array.from({ length: 8 }, (_, variant) => {
+  const time = '2020-01-01T00:00:00Z';
+  const point = readPoint(
+    {
+      id: 1,
+      lat: '0',
+      lon: '0',
+      created_at: time,
+      status: variant & 1 ? 'OPEN' : 'NEW',
+      is_processed: (variant & 2) !== 0,
+      tags: variant & 4 ? ['rare', 'all'] : ['all'],
+    },
+    () => {},
+  );
+  if (!('id' in point)) throw new Error(`Expected a point, got ${JSON.stringify(point)}.`);
+  return Buffer.from(renderPoint(point));
+});
+
+function recordOf(i: number, count: number): Buffer {
+  const variant = (i % 5 === 0 ? 1 : 0) + (i > count / 2 ? 2 : 0) + (i % 64 === 7 ? 4 : 0);
+  return RECORDS[variant]!;
+}
+
+/** One point is created, and another modified, each minute. */
+function anyTimes(i: number): readonly [created: number, modified: number] {
+  return [(i * 611_953) % 2_102_400, (i * 1_299_709) % 2_102_400];
+}
+
+/** Builds a dataset over the points, whose records have no more than attributes of their own. */
+export async function hostileDataset(
+  coords: Float64Array,
+  times: Times = anyTimes,
+): Promise<Dataset> {
+  const count = coords.length / 2;
+  const reader: SnapshotReader = {
+    format: 'ndjson',
+    async *blocks() {
+      for (let from = 0; from < count; from += MAX_BLOCK_POINTS) {
+        yield blockOf(coords, times, from, Math.min(from + MAX_BLOCK_POINTS, count));
+      }
+    },
+    report: () => ({
+      format: 'ndjson',
+      page: undefined,
+      points: count,
+      invalid: 0,
+      problems: [],
+      unknownKeys: {},
+      notifications: [],
+      digest: 'hostile',
+      createdAt: 0,
+    }),
+    close() {},
+  };
+  return assembleDataset(await buildDataset(reader));
+}
+
+function blockOf(coords: Float64Array, times: Times, from: number, to: number): PointBlock {
+  const count = to - from;
+  const column = (at: (i: number) => number): Float64Array =>
+    Float64Array.from({ length: count }, (_, i) => at(from + i));
+  const points = coords.length / 2;
+  const records = Array.from({ length: count }, (_, i) => recordOf(from + i, points));
+  return {
+    count,
+    // a stride without a common factor puts neighbours on the map far apart in each order
+    id: column((i) => 1 + ((i * 7_368_787) % 2 ** 32)),
+    lon: column((i) => coords[2 * i]!),
+    lat: column((i) => coords[2 * i + 1]!),
+    createdAt: column((i) => START + times(i)[0] * MINUTE),
+    modifiedAt: column((i) => START + times(i)[1] * MINUTE),
+    length: Uint32Array.from(records, (record) => record.length),
+    records: Buffer.concat(records),
+  };
+}

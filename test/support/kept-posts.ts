@@ -1,0 +1,156 @@
+import { readdirSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as assert from 'uvu/assert';
+import type { Random } from '../../src/cli/generate/random.js';
+import type { Reply } from './client.js';
+import { JPEG } from './images.js';
+import { listAll, postKeyed } from './posted.js';
+import type { Service } from './service.js';
+import { until } from './wait.js';
+
+/** One post in so many has an image. */
+const IMAGES = 16;
+const MOST_REPEATED = 20;
+/** A key may be forgotten after a day: those of this time are sent once more. */
+const KEY_MS = 20 * 3_600_000;
+/** After a post that was refused for now. */
+const REFUSED_MS = 5;
+const POINTS = '/rest/map_data_points/';
+
+/** The snapshot that all begins with. */
+export const FIRST_NOTE = '{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00:00+00:00"}\n';
+
+/** What clients were told. */
+export interface Told {
+  /** Whether some points have images. */
+  readonly hasImages: boolean;
+  /** The record that a key was answered with. */
+  readonly acknowledged: Map<string, string>;
+  /** Keys whose post was cut off or refused for now. */
+  readonly open: Set<string>;
+  /** Answers that no client should get. */
+  readonly wrong: string[];
+}
+
+/**
+ * Posts one point after the other, some with an image, until it is told to stop or the service is
+ * gone.
+ */
+export async function postOn(
+  service: Service,
+  name: string,
+  told: Told,
+  pauseMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { acknowledged, open, wrong } = told;
+  const agent = new Agent({ keepAlive: true });
+  for (let count = 0; !signal.aborted; count++) {
+    const key = `${name}-${count}`;
+    open.add(key);
+    let reply: Reply;
+    try {
+      reply = await postOnce(service, key, told, agent);
+    } catch {
+      break;
+    }
+    // room for so many points or images comes later, or another decoder: they are sent again
+    if (reply.status === 503 || reply.text.includes('The image could not be decoded')) {
+      await delay(REFUSED_MS);
+      continue;
+    }
+    if (reply.status === 201) acknowledged.set(key, reply.text);
+    else wrong.push(`${key}: ${reply.status} ${reply.text}`);
+    open.delete(key);
+    if (pauseMs > 0) await delay(pauseMs);
+  }
+  agent.destroy();
+}
+
+/** Posts the point of a key, which has an image by the number at its end. */
+function postOnce(
+  service: Service,
+  key: string,
+  { hasImages }: Told,
+  agent: Agent,
+): Promise<Reply> {
+  const hasOne = hasImages && Number(key.split('-').at(-1)) % IMAGES === IMAGES - 1;
+  if (!hasOne) return postKeyed(service, key, agent);
+  const field = '--X\r\nContent-Disposition: form-data; name=';
+  const fields = { lat: '10', lon: '20', comment: key };
+  const head = Object.entries(fields).map(([name, text]) => `${field}"${name}"\r\n\r\n${text}\r\n`);
+  const image = `${field}"image"; filename="a.jpg"\r\n\r\n`;
+  const body = Buffer.concat([
+    Buffer.from(head.join('') + image),
+    JPEG,
+    Buffer.from('\r\n--X--\r\n'),
+  ]);
+  const headers = { 'Content-Type': 'multipart/form-data; boundary=X', 'Idempotency-Key': key };
+  return service.get(POINTS, { method: 'POST', body, headers, agent });
+}
+
+/** A note of what no client was told yet. */
+export function toldNothing(hasImages: boolean): Told {
+  return { hasImages, acknowledged: new Map(), open: new Set(), wrong: [] };
+}
+
+/**
+ * Asserts that every acknowledged point is there, once, with its image, and that keys count: those
+ * that were cut off or refused are sent again. The service's clock is `ahead` by milliseconds.
+ */
+export async function keepsPromises(
+  service: Service,
+  told: Told,
+  random: Random,
+  about: string,
+  ahead = 0,
+): Promise<void> {
+  const { acknowledged, open, wrong } = told;
+  assert.equal(wrong, [], about);
+  const agent = new Agent({ keepAlive: true });
+  await until('it answers', () => service.get('/health/ready').catch(() => undefined));
+  const records = await listAll(service, agent);
+  const ids = new Set(records.map(({ id }) => id));
+  assert.is(ids.size, records.length, `${about}: an id twice`);
+  const byKey = new Map(records.map((record) => [record['comment'] as string, record]));
+  // the first point of the snapshot has no comment
+  assert.is(byKey.size, records.length, `${about}: a post twice`);
+  for (const [key, record] of acknowledged) {
+    assert.is(JSON.stringify(byKey.get(key)), record, `${about}: ${key}`);
+  }
+  const recent = [...acknowledged].filter(([, record]) => {
+    return Date.parse(JSON.parse(record).created_at) > Date.now() + ahead - KEY_MS;
+  });
+  for (let i = 0; i < Math.min(recent.length, MOST_REPEATED); i++) {
+    const [key, record] = recent[random.int(recent.length)]!;
+    const reply = await postOnce(service, key, told, agent);
+    assert.equal([reply.status, reply.text], [201, record], `${about}: ${key} again`);
+    assert.is(reply.headers['idempotency-replayed'], 'true', `${about}: ${key} spent twice`);
+    const { image } = JSON.parse(reply.text);
+    if (image !== undefined) {
+      const { status } = await service.get(image, { agent });
+      assert.is(status, 200, `${about}: the image ${image} of ${key}`);
+    }
+  }
+  // whoever had no answer asks again
+  for (const key of open) {
+    const reply = await postOnce(service, key, told, agent);
+    assert.is(reply.status, 201, reply.text);
+    const isReplayed = reply.headers['idempotency-replayed'] === 'true';
+    assert.is(isReplayed, byKey.has(key), `${about}: ${key}`);
+    acknowledged.set(key, reply.text);
+  }
+  open.clear();
+  agent.destroy();
+}
+
+/** Every image belongs to a point, and no upload is left. */
+export async function noLitter(service: Service, folder: string): Promise<void> {
+  const agent = new Agent({ keepAlive: true });
+  const images = (await listAll(service, agent)).filter(({ image }) => image !== undefined);
+  agent.destroy();
+  const files = readdirSync(join(folder, 'media'), { recursive: true, withFileTypes: true });
+  assert.is(files.filter((one) => one.isFile()).length, images.length);
+}
