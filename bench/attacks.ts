@@ -29,7 +29,6 @@ interface Options extends BenchOptions, Measuring {
 }
 
 const PATHS = 20_000;
-const POSTING = ['--posts-per-address', '0', '--trust-proxy'];
 
 const command = benchCommand(
   'attacks',
@@ -86,7 +85,7 @@ async function openArena(
   const [folder, media] = [join(home, 'snapshots'), join(home, 'media')];
   for (const one of [folder, media]) mkdirSync(one);
   linkSync(file, join(folder, 'points.waypost'));
-  const posting = ['--journal', join(home, 'points.journal'), '--media', media, ...POSTING];
+  const posting = ['--journal', join(home, 'points.journal'), '--media', media, '--trust-proxy'];
   const given = [...smokeFlags(smoke), ...flags, ...(isPosting ? posting : [])];
   const server = await startService(folder, ['--settle', '50ms', ...given]);
   try {

@@ -71,7 +71,7 @@ export async function askOrdinarily(load: OrdinaryLoad): Promise<Ordinary> {
         const isPost = turn % postEvery === postEvery - 1;
         const path = isPost ? LIST : paths[turn % paths.length]!;
         turn++;
-        const kind = await ask({ hostname, port, path, agent, ...(isPost && POST) });
+        const kind = await ask({ hostname, port, path, agent, ...(isPost && postOf(turn)) });
         // a refusal that comes quickly is no quick answer
         if (kind === undefined) histogram.record(performance.now() - from);
         else count(errors, kind);
@@ -96,10 +96,12 @@ interface Asked {
   readonly body?: string;
 }
 
-const POST = {
-  ...{ method: 'POST', headers: { 'Content-Type': 'application/json' } },
-  body: POST_BODY,
-} as const;
+/** A post of one of so many people, each of whom has an address of its own behind the proxy. */
+function postOf(person: number): Pick<Asked, 'method' | 'headers' | 'body'> {
+  const address = `10.0.${(person >> 8) & 255}.${person & 255}`;
+  const headers = { 'Content-Type': 'application/json', 'X-Forwarded-For': address };
+  return { method: 'POST', headers, body: POST_BODY };
+}
 
 /** Sends one request and reads its answer; resolves with what went wrong. */
 function ask(asked: Asked): Promise<string | undefined> {
