@@ -124,12 +124,15 @@ function follow(map: MapLibre, place: HTMLElement): void {
   };
   map.on('dataloading', change);
   map.on('movestart', change);
-  // a busy browser may be idle before it has drawn a tile that came anew, and draws nothing after it
+  const tell = (): void => {
+    map.getCanvas().ariaLabel = summaryOf(map);
+  };
+  // a refresh whose last tile has not changed ends without a word, and the map is not idle again
   map.on('sourcedata', (event) => {
-    if ('tile' in event) map.triggerRepaint();
+    if ('tile' in event && place.dataset['state'] === 'idle') map.once('render', tell);
   });
   map.on('idle', () => {
-    map.getCanvas().ariaLabel = summaryOf(map);
+    tell();
     place.dataset['state'] = 'idle';
   });
 }

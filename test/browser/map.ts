@@ -122,7 +122,6 @@ browserTest(
       assert.is((await service.get(LIST, { method: 'POST', headers, body })).status, 201);
     };
     await visitor.visit([service.site], async (page) => {
-      await post(59, ['fresh']);
       await page.goto(`${LIST}?bbox=20,50,40,70&tags=fresh`);
       await drawn(page);
       await page.evaluate('window.isSamePage = true');
