@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http';
-import { parseFilters } from '../../src/http/request/filters.js';
 import { parseQueryString } from '../../src/http/request/query-string.js';
+import { parseTileLook } from '../../src/http/request/tile-parameters.js';
 import type { Filters } from '../../src/model/query.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Engine } from '../../src/query/engine.js';
@@ -22,7 +22,7 @@ export async function openOurs(engine: Engine): Promise<Contender> {
     name: OURS,
     isGrid: true,
     async prepare({ query }) {
-      filters = parseFilters(parseQueryString(query), zone, []);
+      ({ filters } = parseTileLook(parseQueryString(query), zone));
     },
     tile(address) {
       const within = filtersWithin(address, filters);
@@ -82,7 +82,8 @@ export async function slowestTile(engine: Engine, tries: number): Promise<WorldT
   // code is compiled, and so slow, as long as a kind is new
   for (let i = -5 * kinds.length; i < tries; i++) {
     const query = kinds[Math.abs(i) % kinds.length]!();
-    const filters = filtersWithin(WORLD, parseFilters(parseQueryString(query), zone, []));
+    const look = parseTileLook(parseQueryString(query), zone);
+    const filters = filtersWithin(WORLD, look.filters);
     const before = process.cpuUsage();
     makeTile(engine, { address: WORLD, filters, grid: GRID });
     const { user, system } = process.cpuUsage(before);

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { quote } from '../model/quote.js';
 import type { Current } from '../reload/current.js';
 import { servedSequence } from '../reload/generation.js';
-import { HttpError, RETRY_AFTER } from './request/http-error.js';
+import { HttpError, tryLater } from './request/http-error.js';
 
 /** Header of a request that is to be answered from a state which has a sequence of the journal. */
 export const AT_LEAST = 'waypost-at-least';
@@ -54,6 +54,5 @@ export function createAtLeast(
 }
 
 function notThere(reason: string): HttpError {
-  const detail = `The posts asked for are not there yet: ${reason}. Try again in a moment.`;
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+  return tryLater(`The posts asked for are not there yet: ${reason}. Try again in a moment.`);
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import type { Posting } from '../http/answer/context.js';
 import { createWriteHead } from '../http/answer/head-lines.js';
-import { createRequestStats } from '../http/answer/request-stats.js';
+import { RequestStats } from '../http/answer/request-stats.js';
 import { type Audience, createApp } from '../http/app.js';
 import { createBacklog } from '../http/backlog.js';
 import { createCutCounts } from '../http/limits.js';
@@ -46,7 +46,7 @@ export async function createWeb(
 ): Promise<Web> {
   const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog, workers } = settings;
   const origin = { publicUrl, trustProxy, allowedHosts };
-  const stats = createRequestStats();
+  const stats = new RequestStats();
   const backlog = createBacklog({
     // as with the cache below, each thread has its own
     maxUnsent: settings.maxUnsent / workers,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCodingOf, createCompression } from '../../src/http/answer/compression.js';
+import { Compression, createCodingOf } from '../../src/http/answer/compression.js';
 import type { Envelope, Reply } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
@@ -203,7 +203,8 @@ test('many at once are all answered, compressed or not', async () => {
 });
 
 test('no more than the bound is compressed at once', async () => {
-  const { start } = createCompression(2);
+  const compression = new Compression(2);
+  const start = compression.start.bind(compression);
   const body = Buffer.alloc(100_000, 'text ');
   const sizes: Promise<number | undefined>[] = [];
   const begin = (): boolean => {

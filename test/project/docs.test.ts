@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
-import { createRequestStats } from '../../src/http/answer/request-stats.js';
+import { RequestStats } from '../../src/http/answer/request-stats.js';
 import { createBacklog } from '../../src/http/backlog.js';
 import { createCutCounts } from '../../src/http/limits.js';
 import { createServiceMetrics, createThreadMetrics } from '../../src/http/metrics.js';
@@ -140,7 +140,7 @@ test('the operations page lists every metric with its type and labels', () => {
     }).registry,
     createThreadMetrics({
       thread: 0,
-      stats: createRequestStats(),
+      stats: new RequestStats(),
       connections: { size: 0 },
       backlog: createBacklog({ maxUnsent: 0, answerTimeout: 0 }),
       cut: createCutCounts(),

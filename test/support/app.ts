@@ -6,7 +6,7 @@ import { LaneExports } from '../../src/http/answer/export-lane.js';
 import { createWriteHead } from '../../src/http/answer/head-lines.js';
 import { createMake } from '../../src/http/answer/making.js';
 import type { SlowLane } from '../../src/http/answer/question.js';
-import { createRequestStats } from '../../src/http/answer/request-stats.js';
+import { RequestStats } from '../../src/http/answer/request-stats.js';
 import { answerInLane } from '../../src/http/answer/slow-lane.js';
 import { type Audience, createApp } from '../../src/http/app.js';
 import { createCutCounts } from '../../src/http/limits.js';
@@ -36,7 +36,7 @@ export async function startApp(
   answerCacheBytes = 0,
   audience: Audience = 'clients',
 ): Promise<OwnApp> {
-  const stats = createRequestStats();
+  const stats = new RequestStats();
   const bodies = new SharedRoom(2 ** 26);
   const context: Context = {
     current: current as Context['current'],

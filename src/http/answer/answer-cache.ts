@@ -48,68 +48,65 @@ const CODING_HASHES = { none: 0, br: 0x3c6ef372, gzip: 0x1b873593 } as const;
  * The first request for an answer leaves only the hash of its address: otherwise clients that
  * never repeat a request would push out the answers that others ask for again.
  */
-export interface AnswerCache {
+export class AnswerCache {
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  // of two keys with one hash, which chance will hardly bring together, one is kept
+  readonly #answers: LRUCache<number, { readonly key: AnswerKey; readonly answer: Answer }>;
+  // hashes instead of keys: what lives for thousands of requests makes garbage collection slow
+  readonly #seen = new Float64Array(SEEN_SLOTS);
+  #state: string | undefined;
+  /** Bytes that may be kept at once; each answer that is kept is subtracted. */
+  #credit: number;
+  #creditedAt: number;
+
+  /** `maxBytes` of 0 keep nothing; `now` tells milliseconds. */
+  constructor(maxBytes: number, now: () => number = () => performance.now()) {
+    this.#maxBytes = maxBytes;
+    this.#now = now;
+    this.#credit = maxBytes;
+    this.#creditedAt = now();
+    this.#answers = new LRUCache({
+      maxSize: Math.max(1, maxBytes),
+      sizeCalculation: ({ key, answer }) => answer.body.length + key.target.length + OVERHEAD,
+    });
+  }
+
   /** The answer that is kept under `key` and made from the state of that name. */
-  get(state: string, key: AnswerKey): Answer | undefined;
+  get(state: string, key: AnswerKey): Answer | undefined {
+    if (this.#state !== state) {
+      this.#answers.clear();
+      this.#state = state;
+    }
+    const kept = this.#answers.get(key.hash);
+    return kept !== undefined && areEqual(kept.key, key) ? kept.answer : undefined;
+  }
+
   /**
    * Whether an answer that {@link get} did not have is worth keeping: the first time it is asked
    * for it is not, nor while answers come so fast that they would push each other out.
    */
-  wants(key: AnswerKey): boolean;
-  /**
-   * Keeps an answer that was made from a state, unless another one has been asked for since: an
-   * answer may take long to make.
-   */
-  keep(state: string, key: AnswerKey, answer: Answer): void;
-}
-
-/** Makes a cache of at most `maxBytes`; 0 keeps nothing. `now` tells milliseconds. */
-export function createAnswerCache(
-  maxBytes: number,
-  now: () => number = () => performance.now(),
-): AnswerCache {
-  if (maxBytes === 0) return { get: () => undefined, wants: () => false, keep: () => {} };
-  // of two keys with one hash, which chance will hardly bring together, one is kept
-  const answers = new LRUCache<number, { readonly key: AnswerKey; readonly answer: Answer }>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ key, answer }) => answer.body.length + key.target.length + OVERHEAD,
-  });
-  // hashes instead of keys: what lives for thousands of requests makes garbage collection slow
-  const seen = new Float64Array(SEEN_SLOTS);
-  let owner: string | undefined;
-  // bytes that may be kept at once; each answer that is kept is subtracted
-  let credit = maxBytes;
-  let creditedAt = now();
-
-  function hasCredit(): boolean {
-    const time = now();
-    credit += ((time - creditedAt) * maxBytes) / (REPLACED_IN_SECONDS * 1_000);
-    credit = Math.min(credit, maxBytes);
-    creditedAt = time;
-    return credit > 0;
+  wants({ hash }: AnswerKey): boolean {
+    const slot = hash % SEEN_SLOTS;
+    if (this.#seen[slot] === hash) return this.#hasCredit();
+    this.#seen[slot] = hash;
+    return false;
   }
 
-  return {
-    get(state, key) {
-      if (owner !== state) {
-        answers.clear();
-        owner = state;
-      }
-      const kept = answers.get(key.hash);
-      return kept !== undefined && areEqual(kept.key, key) ? kept.answer : undefined;
-    },
-    wants({ hash }) {
-      const slot = hash % SEEN_SLOTS;
-      if (seen[slot] === hash) return hasCredit();
-      seen[slot] = hash;
-      return false;
-    },
-    keep(state, key, answer) {
-      if (state !== owner) return;
-      answers.set(key.hash, { key, answer });
-      credit -= answer.body.length;
-    },
-  };
+  /** Keeps an answer, unless another state than its own has been asked for since. */
+  keep(state: string, key: AnswerKey, answer: Answer): void {
+    if (state !== this.#state) return;
+    this.#answers.set(key.hash, { key, answer });
+    this.#credit -= answer.body.length;
+  }
+
+  #hasCredit(): boolean {
+    const time = this.#now();
+    const gained = ((time - this.#creditedAt) * this.#maxBytes) / (REPLACED_IN_SECONDS * 1_000);
+    this.#credit = Math.min(this.#credit + gained, this.#maxBytes);
+    this.#creditedAt = time;
+    return this.#credit > 0;
+  }
 }
 
 function areEqual(a: AnswerKey, b: AnswerKey): boolean {
@@ -118,35 +115,29 @@ function areEqual(a: AnswerKey, b: AnswerKey): boolean {
 }
 
 /** Lets requests for an answer that is being made wait for it: it is made once, not for each. */
-export interface Joins {
+export class Joins {
+  readonly #waiting = new Map<number, (() => void)[]>();
+
   /** Has `again` called when the answer under the key was made; false where nobody makes it. */
-  join(key: AnswerKey, again: () => void): boolean;
+  join({ hash }: AnswerKey, again: () => void): boolean {
+    const others = this.#waiting.get(hash);
+    others?.push(again);
+    return others !== undefined;
+  }
+
   /**
    * Notes that the answer is being made. What is returned is to be called when it is kept; where it
    * never is, those who wait are called when the response has ended.
    */
-  lead(key: AnswerKey, response: ServerResponse): () => void;
-}
-
-/** Makes the joins of a thread. */
-export function createJoins(): Joins {
-  const waiting = new Map<number, (() => void)[]>();
-  return {
-    join({ hash }, again) {
-      const others = waiting.get(hash);
-      others?.push(again);
-      return others !== undefined;
-    },
-    lead({ hash }, response) {
-      const others: (() => void)[] = [];
-      waiting.set(hash, others);
-      const release = (): void => {
-        if (waiting.get(hash) !== others) return;
-        waiting.delete(hash);
-        for (const again of others) again();
-      };
-      response.once('close', release);
-      return release;
-    },
-  };
+  lead({ hash }: AnswerKey, response: ServerResponse): () => void {
+    const others: (() => void)[] = [];
+    this.#waiting.set(hash, others);
+    const release = (): void => {
+      if (this.#waiting.get(hash) !== others) return;
+      this.#waiting.delete(hash);
+      for (const again of others) again();
+    };
+    response.once('close', release);
+    return release;
+  }
 }

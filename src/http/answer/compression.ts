@@ -1,25 +1,12 @@
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
+import { remembered } from '../request/negotiation.js';
 
 /** How a body is compressed, as Content-Encoding names it. */
 export type Coding = 'br' | 'gzip';
 
 /** The coding that an Accept-Encoding header prefers; undefined where it wants none of ours. */
 export type CodingOf = (acceptEncoding: string | undefined) => Coding | undefined;
-
-/** Compresses the bodies of a thread, in threads that Node keeps for such work. */
-export interface Compression {
-  /**
-   * Compresses a body and calls `done` later, with undefined where that failed. Returns false, and
-   * calls nothing, while enough others are under way.
-   */
-  start(
-    coding: Coding,
-    body: Buffer,
-    done: (compressed: Buffer<ArrayBuffer> | undefined) => void,
-  ): boolean;
-}
 
 /** A body below this size hardly gets smaller, and fits one packet anyway. */
 export const LEAST_COMPRESSED_BYTES = 1024;
@@ -40,43 +27,46 @@ const BROTLI = {
 // 6, the usual level, takes four times as long for 7 % less
 const GZIP = { chunkSize: CHUNK_BYTES, level: 4 };
 
-// clients send few different values, over and over; long ones are nobody's habit
-const MAX_KNOWN = 64;
-const MAX_KNOWN_LENGTH = 256;
-
 /** In the service's own order of preference, which counts among those of equal weight. */
 const OFFERED = ['br', 'gzip', 'identity'];
 
 /** Makes the reader of Accept-Encoding headers where these are offered, the preferred ones first. */
 export function createCodingOf(offered: readonly string[] = OFFERED): CodingOf {
-  const known = new LRUCache<string, Coding | 'identity'>({ max: MAX_KNOWN });
-  return (acceptEncoding) => {
-    if (!acceptEncoding) return undefined;
-    let coding = known.get(acceptEncoding);
-    if (coding === undefined) {
-      coding = negotiate(acceptEncoding, offered);
-      if (acceptEncoding.length <= MAX_KNOWN_LENGTH) known.set(acceptEncoding, coding);
-    }
+  const codingOf = remembered((header) => negotiate(header, offered));
+  return (header) => {
+    const coding = header ? codingOf(header) : 'identity';
     return coding === 'identity' ? undefined : coding;
   };
 }
 
-/** Makes the compression of a thread. */
-export function createCompression(maxUnderWay: number = MAX_UNDER_WAY): Compression {
-  let underWay = 0;
-  return {
-    start(coding, body, done) {
-      if (underWay >= maxUnderWay) return false;
-      underWay++;
-      const finish = (error: Error | null, compressed: Buffer): void => {
-        underWay--;
-        done(error === null ? (compressed as Buffer<ArrayBuffer>) : undefined);
-      };
-      if (coding === 'br') brotliCompress(body, BROTLI, finish);
-      else gzip(body, GZIP, finish);
-      return true;
-    },
-  };
+/** Compresses the bodies of a thread, in threads that Node keeps for such work. */
+export class Compression {
+  readonly #maxUnderWay: number;
+  #underWay = 0;
+
+  constructor(maxUnderWay: number = MAX_UNDER_WAY) {
+    this.#maxUnderWay = maxUnderWay;
+  }
+
+  /**
+   * Compresses a body and calls `done` later, with undefined where that failed. Returns false, and
+   * calls nothing, while enough others are under way.
+   */
+  start(
+    coding: Coding,
+    body: Buffer,
+    done: (compressed: Buffer<ArrayBuffer> | undefined) => void,
+  ): boolean {
+    if (this.#underWay >= this.#maxUnderWay) return false;
+    this.#underWay++;
+    const finish = (error: Error | null, compressed: Buffer): void => {
+      this.#underWay--;
+      done(error === null ? (compressed as Buffer<ArrayBuffer>) : undefined);
+    };
+    if (coding === 'br') brotliCompress(body, BROTLI, finish);
+    else gzip(body, GZIP, finish);
+    return true;
+  }
 }
 
 /** The package's types do not know the second parameter. */

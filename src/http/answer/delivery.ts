@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BodyMemory } from '../formats/representation.js';
 import type { AnswerCache, AnswerKey } from './answer-cache.js';
-import { createCompression, LEAST_COMPRESSED_BYTES } from './compression.js';
+import { Compression, LEAST_COMPRESSED_BYTES } from './compression.js';
 import type { Answering } from './context.js';
 import type { AnswerHead } from './head.js';
 import type { Made } from './making.js';
@@ -20,32 +20,46 @@ export interface Job {
   readonly memory: BodyMemory;
 }
 
-/** A whole answer that waits to be sent. */
-interface Waiting {
-  readonly job: Job;
-  readonly answer: Answer;
-  readonly onSent: (() => void) | undefined;
-}
-
 /** The delivery of a thread's answers: compression, answer cache, outbox. */
-export interface Delivery {
+export class Delivery {
   /** Memory for bodies that are not kept. */
-  readonly memory: BodyMemory;
-  send(made: Made, job: Job): void;
-}
+  readonly memory: BodyMemory = new PageBuffers();
+  readonly #compression = new Compression();
+  readonly #answers: AnswerCache;
+  readonly #outbox: Outbox<Waiting>;
 
-/** Makes the delivery of a thread. */
-export function createDelivery({ logger }: Answering, answers: AnswerCache): Delivery {
-  const compression = createCompression();
-  const outbox = createOutbox<Waiting>(
-    ({ job, answer, onSent }) => job.sender.send(job.request, job.reply, answer, onSent),
-    ({ job: { request, reply } }, error) => {
-      logger.error({ reqId: request.id, err: error, url: request.raw.url }, 'answer not sent');
-      reply.raw.destroy();
-    },
-  );
+  constructor({ logger }: Answering, answers: AnswerCache) {
+    this.#answers = answers;
+    this.#outbox = createOutbox<Waiting>(
+      ({ job, answer, onSent }) => job.sender.send(job.request, job.reply, answer, onSent),
+      ({ job: { request, reply } }, error) => {
+        logger.error({ reqId: request.id, err: error, url: request.raw.url }, 'answer not sent');
+        reply.raw.destroy();
+      },
+    );
+  }
 
-  function finish(
+  send(made: Made, job: Job): void {
+    const { heads, body } = made;
+    const [head, plain = head!] = heads;
+    const { coding } = head!;
+    const onSent = (): void => job.memory.give(body);
+    if (coding === undefined || body.length < LEAST_COMPRESSED_BYTES) {
+      this.#finish(job, made, plain, body, onSent);
+      return;
+    }
+    const sendPlain = (): void =>
+      this.#finish({ ...job, key: undefined }, made, plain, body, onSent);
+    const isStarted = this.#compression.start(coding, body, (compressed) => {
+      if (compressed === undefined) return sendPlain();
+      onSent();
+      this.#finish(job, made, head!, compressed);
+    });
+    // what is not compressed for want of a thread is not kept: the next one may find a thread
+    if (!isStarted) sendPlain();
+  }
+
+  #finish(
     job: Job,
     { work, state }: Made,
     { format, etag, coding, lines, bodyLines }: AnswerHead,
@@ -56,35 +70,19 @@ export function createDelivery({ logger }: Answering, answers: AnswerCache): Del
     // named one by one: a spread costs a microsecond
     const answer = { format, etag, coding, lines, bodyLines, body, work };
     if (key !== undefined) {
-      answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
+      const kept = { ...answer, body: withoutRoom(body), work: undefined };
+      this.#answers.keep(state.name, key, kept);
     }
     job.onKept?.();
-    outbox({ job, answer, onSent });
+    this.#outbox({ job, answer, onSent });
   }
+}
 
-  return {
-    memory: createPageBuffers(),
-    send(made, job) {
-      const { heads, body } = made;
-      const [head, plain = head!] = heads;
-      const { coding } = head!;
-      const onSent = (): void => job.memory.give(body);
-      if (coding === undefined || body.length < LEAST_COMPRESSED_BYTES) {
-        finish(job, made, plain, body, onSent);
-        return;
-      }
-      const isStarted = compression.start(coding, body, (compressed) => {
-        if (compressed === undefined) {
-          finish({ ...job, key: undefined }, made, plain, body, onSent);
-          return;
-        }
-        onSent();
-        finish(job, made, head!, compressed);
-      });
-      // what is not compressed for want of a thread is not kept: the next one may find a thread
-      if (!isStarted) finish({ ...job, key: undefined }, made, plain, body, onSent);
-    },
-  };
+/** A whole answer that waits to be sent. */
+interface Waiting {
+  readonly job: Job;
+  readonly answer: Answer;
+  readonly onSent: (() => void) | undefined;
 }
 
 /** The same bytes in memory that has no room beside them, which a cache would not count. */
@@ -151,23 +149,23 @@ const MOST_IDLE_BYTES = 16 * 1024 * 1024;
  * Memory that pages are written to, used again once a page is sent. Fresh memory would be cold for
  * every page, and each 64 MB of it would make V8 look for garbage in the whole heap.
  */
-export function createPageBuffers(): BodyMemory {
-  const idle: ArrayBuffer[][] = Array.from({ length: MOST_BYTES / STEP + 1 }, () => []);
-  let idleBytes = 0;
-  return {
-    take(bytes) {
-      const steps = Math.ceil(bytes / STEP);
-      // the last one given back is the likeliest to be in the processor's cache
-      const memory = idle[steps]?.pop();
-      if (memory === undefined) return Buffer.from(new ArrayBuffer(steps * STEP), 0, bytes);
-      idleBytes -= memory.byteLength;
-      return Buffer.from(memory, 0, bytes);
-    },
-    give({ buffer }) {
-      const { byteLength } = buffer;
-      if (byteLength > MOST_BYTES || idleBytes + byteLength > MOST_IDLE_BYTES) return;
-      idle[byteLength / STEP]!.push(buffer);
-      idleBytes += byteLength;
-    },
-  };
+export class PageBuffers implements BodyMemory {
+  readonly #idle: ArrayBuffer[][] = Array.from({ length: MOST_BYTES / STEP + 1 }, () => []);
+  #idleBytes = 0;
+
+  take(bytes: number): Buffer<ArrayBuffer> {
+    const steps = Math.ceil(bytes / STEP);
+    // the last one given back is the likeliest to be in the processor's cache
+    const memory = this.#idle[steps]?.pop();
+    if (memory === undefined) return Buffer.from(new ArrayBuffer(steps * STEP), 0, bytes);
+    this.#idleBytes -= memory.byteLength;
+    return Buffer.from(memory, 0, bytes);
+  }
+
+  give({ buffer }: Buffer<ArrayBuffer>): void {
+    const { byteLength } = buffer;
+    if (byteLength > MOST_BYTES || this.#idleBytes + byteLength > MOST_IDLE_BYTES) return;
+    this.#idle[byteLength / STEP]!.push(buffer);
+    this.#idleBytes += byteLength;
+  }
 }

@@ -5,13 +5,13 @@ import { version } from '../../model/quote.js';
 import { identityOf } from '../../reload/generation.js';
 import { FRESH_MEMORY } from '../formats/representation.js';
 import { clientOf } from '../request/client.js';
-import { createNegotiation } from '../request/negotiation.js';
+import { Negotiation } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { last, parseQueryString } from '../request/query-string.js';
-import { answerKey, createAnswerCache, createJoins } from './answer-cache.js';
+import { AnswerCache, answerKey, Joins } from './answer-cache.js';
 import { createCodingOf } from './compression.js';
 import type { Answering } from './context.js';
-import { createDelivery, type Job } from './delivery.js';
+import { Delivery, type Job } from './delivery.js';
 import type { AnswerHead } from './head.js';
 import { createMake } from './making.js';
 import type { PageQuestion } from './question.js';
@@ -33,17 +33,17 @@ export type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
 export function createPipeline(answering: Answering): Pipeline {
   const { current, stats, originOf } = answering;
   const codingOf = answering.compress ? createCodingOf() : undefined;
-  const answers = createAnswerCache(answering.answerCacheBytes);
-  const delivery = createDelivery(answering, answers);
+  const answers = new AnswerCache(answering.answerCacheBytes);
+  const delivery = new Delivery(answering, answers);
   const allow = createAllowance();
-  const joins = createJoins();
-  const seedOf = createSeedOf(answering);
+  const joins = new Joins();
+  const seed = seedOf(answering);
 
   return function serve(view) {
     const { formats, isPersonal } = view;
     const sender = createSender(answering, view);
     const make = createMake(answering, view);
-    const negotiation = createNegotiation(formats);
+    const negotiation = new Negotiation(formats);
     return view.prepare === undefined ? handle : prepared(handle, () => view.prepare!());
 
     function handleLater(request: FastifyRequest, reply: FastifyReply): void {
@@ -63,7 +63,7 @@ export function createPipeline(answering: Answering): Pipeline {
       const state = generation.state();
       const origin = originOf(raw);
       const coding = codingOf?.(raw.headers['accept-encoding']);
-      const hash = hashText(target, seedOf(origin));
+      const hash = hashText(target, hashText(origin, seed));
       const cacheKey = isPersonal ? undefined : answerKey(hash, origin, target, accept, coding);
       if (cacheKey !== undefined) {
         const kept = answers.get(state.name, cacheKey);
@@ -136,31 +136,14 @@ function prepared(handle: Handle, prepare: () => Promise<void> | undefined): Han
 }
 
 /**
- * Makes the reader of what the hash of an address begins with: the hash of all that decides about
- * answers besides the target, which is the origin of links and the settings.
+ * The hash of all that decides about the answers of this service besides snapshot and address, and
+ * so whether a client's copy is still good. Another version may render the same page otherwise.
  */
-export function createSeedOf(answering: Answering): (origin: string) => Hash {
-  const settings = hashSettings(decidingSettings(answering));
-  let lastOrigin = '';
-  let seed = settings;
-  return (origin) => {
-    if (origin !== lastOrigin) {
-      seed = hashText(origin, settings);
-      lastOrigin = origin;
-    }
-    return seed;
-  };
-}
-
-/**
- * What decides about the answers of this service besides the snapshot and the address, and so
- * whether a client's copy is still good. Another version may render the same page otherwise.
- */
-function decidingSettings({ zone, origin, maxPageBytes }: Answering): object {
+export function seedOf({ zone, origin, maxPageBytes }: Answering): Hash {
   const { publicUrl, trustProxy } = origin;
   const zoneRules = process.versions['tz'];
   const settings = { publicUrl, trustProxy, maxPageBytes };
-  return { ...settings, zone: zone.name, zoneRules, version: version(), RENDERING };
+  return hashSettings({ ...settings, zone: zone.name, zoneRules, version: version(), RENDERING });
 }
 
 /** What the questions of one turn of the event loop may cost together, in nanoseconds. */

@@ -21,47 +21,30 @@ export type Observe = (status: number, representation: string, seconds: number) 
  * Counts of requests, plain numbers in memory: on the hot path a metrics library's labels cost more
  * than the query. /metrics translates them.
  */
-export interface RequestStats {
-  readonly counts: RequestCount[];
+export class RequestStats {
+  readonly counts: RequestCount[] = [];
   /** How long the requests of each route took. */
-  readonly latencies: ReadonlyMap<string, Durations>;
+  readonly latencies: Map<string, Durations> = new Map();
   /** Lookups of the answer cache. */
-  cacheHits: number;
-  cacheMisses: number;
+  cacheHits = 0;
+  cacheMisses = 0;
   /** Questions of batches. */
-  questions: number;
+  questions = 0;
   /** Open streams of accepted points, and the points that went to any. */
-  streams: number;
-  streamed: number;
+  streams = 0;
+  streamed = 0;
+
   /** The counter of a route; routes and statuses are few, so nothing here grows with the input. */
-  route(name: string): Observe;
-}
-
-/** Makes counters, all at nought. */
-export function createRequestStats(): RequestStats {
-  const counts: RequestCount[] = [];
-  const latencies = new Map<string, Durations>();
-  return {
-    counts,
-    latencies,
-    cacheHits: 0,
-    cacheMisses: 0,
-    questions: 0,
-    streams: 0,
-    streamed: 0,
-    route,
-  };
-
-  function route(name: string): Observe {
-    const durations = latencies.get(name) ?? new Durations(LATENCY_BOUNDS);
-    latencies.set(name, durations);
+  route(name: string): Observe {
+    const durations = this.latencies.get(name) ?? new Durations(LATENCY_BOUNDS);
+    this.latencies.set(name, durations);
     const ends: RequestCount[] = [];
     return (status, representation, seconds) => {
       let end = ends.find((one) => one.status === status && one.representation === representation);
       if (end === undefined) {
         end = { route: name, status, representation, count: 0 };
         ends.push(end);
-        counts.push(end);
+        this.counts.push(end);
       }
       end.count++;
       durations.observe(seconds);

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { JSON_FORMAT, shownRecords } from '../formats/json-format.js';
 import type { Format } from '../formats/representation.js';
 import { type ErrorBody, type HttpError, RefusedForm } from '../request/http-error.js';
-import { createNegotiation, type Negotiation, type Offer } from '../request/negotiation.js';
+import { Negotiation, type Offer } from '../request/negotiation.js';
 import { pathOf } from '../request/origin.js';
 import type { Problems } from './filter-form.js';
 import { renderPage, type Shown } from './page-template.js';
@@ -15,7 +15,7 @@ const MAX_BYTES = 2 * 1024 * 1024;
 /** What asks for a page. */
 export const PAGE_OFFER: Offer = { parameter: 'api', mediaType: 'text/html' };
 /** Between JSON and a page, where an address has no other formats. */
-export const PAGE_NEGOTIATION: Negotiation<Offer> = createNegotiation<Offer>([
+export const PAGE_NEGOTIATION: Negotiation<Offer> = new Negotiation<Offer>([
   JSON_FORMAT,
   PAGE_OFFER,
 ]);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { quote } from '../../model/quote.js';
 import type { SharedRoom } from '../../posts/media/shared-room.js';
-import { HttpError, RETRY_AFTER } from './http-error.js';
+import { HttpError, tryLater } from './http-error.js';
 import { parseQueryString } from './query-string.js';
 
 /** How the body of a post says what it says. */
@@ -189,10 +189,8 @@ export function bodyTooLarge(): HttpError {
 }
 
 /** The error for a body that is in the way of those of others. */
-export function noRoomForBody(): HttpError {
-  const detail = 'Too many bodies are coming in; try again in a moment.';
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
-}
+export const noRoomForBody = (): HttpError =>
+  tryLater('Too many bodies are coming in; try again in a moment.');
 
 /** Looks at the brackets and commas of a JSON text alone, and so at any text. */
 function checkShape(bytes: Uint8Array, maxValues: number): void {

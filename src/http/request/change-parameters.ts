@@ -4,8 +4,14 @@ import { quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import type { JournalState } from '../../posts/journal.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
-import { HttpError, ParameterErrors, type ParameterProblem } from './http-error.js';
-import { FIELDS_PARAMETER, type Parameter, parseRecordKeys, readParameter } from './parameter.js';
+import { HttpError } from './http-error.js';
+import {
+  FIELDS_PARAMETER,
+  type Parameter,
+  type ParameterReader,
+  readKeys,
+  readParameters,
+} from './parameter.js';
 import type { Pair } from './query-string.js';
 
 /** What is asked of accepted points. */
@@ -17,19 +23,18 @@ export interface ChangesQuery {
   readonly after: number | undefined;
 }
 
-const AFTER: Parameter = {
-  name: 'after',
-  means: 'The sequence behind which to begin; else a stream begins now, and lines with the oldest.',
-  accepts: 'a sequence, a whole number',
-  example: '0',
-  schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-};
-
 /** The parameters of accepted points; all are optional. */
 export const CHANGES_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
   FIELDS_PARAMETER,
-  AFTER,
+  {
+    name: 'after',
+    means:
+      'The sequence behind which to begin; else a stream begins now, and lines with the oldest.',
+    accepts: 'a sequence, a whole number',
+    example: '0',
+    schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  },
   {
     name: 'format',
     means: 'The form of the answer; else what the Accept header prefers.',
@@ -41,20 +46,16 @@ export const CHANGES_PARAMETERS: readonly Parameter[] = [
 
 /** Reads the parameters of accepted points. Throws ParameterErrors with all that is wrong. */
 export function parseChangesQuery(pairs: readonly Pair[], zone: TimeZone): ChangesQuery {
-  const problems: ParameterProblem[] = [];
-  const filters = parseFilters(pairs, zone, problems);
-  const keys = parseRecordKeys(pairs, problems);
-  const after = readAfter(pairs, problems);
-  if (problems.length > 0) throw new ParameterErrors(problems);
-  return { filters, keys, after };
+  return readParameters(pairs, CHANGES_PARAMETERS, (reader) => ({
+    filters: parseFilters(reader, zone),
+    keys: readKeys(reader),
+    after: readAfter(reader),
+  }));
 }
 
 /** The sequence that `after` names. Throws ParameterErrors where it is none. */
 export function parseAfter(pairs: readonly Pair[]): number | undefined {
-  const problems: ParameterProblem[] = [];
-  const after = readAfter(pairs, problems);
-  if (problems.length > 0) throw new ParameterErrors(problems);
-  return after;
+  return readParameters(pairs, CHANGES_PARAMETERS, readAfter);
 }
 
 /** The sequence that a stream goes on behind, where a header names one. Throws a 400 HttpError. */
@@ -79,9 +80,8 @@ export function checkKept(
   throw new HttpError(410, { detail: `${why} Begin with all points, and go on from there.` });
 }
 
-function readAfter(pairs: readonly Pair[], problems: ParameterProblem[]): number | undefined {
-  const parse = (text: string): number | string => sequenceOf(text.trim()) ?? 'not a sequence';
-  return readParameter(pairs, CHANGES_PARAMETERS, 'after', parse, problems);
+function readAfter(reader: ParameterReader): number | undefined {
+  return reader.read('after', (text) => sequenceOf(text.trim()) ?? 'not a sequence');
 }
 
 function sequenceOf(text: string): number | undefined {

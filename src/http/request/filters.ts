@@ -1,18 +1,22 @@
 import type { Circle, Filters, TimeWindow } from '../../model/query.js';
+import { quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
-import type { Microseconds } from '../../model/units.js';
+import { isWhole, type Microseconds } from '../../model/units.js';
 import { MAX_PLACES, parseBbox, parsePolygon } from './areas.js';
-import { ATTRIBUTE_PARAMETERS, type Mutable, readAttributes } from './attribute-filters.js';
-import type { ParameterProblem } from './http-error.js';
 import {
   DECIMAL_PATTERN,
   type Parameter,
+  type ParameterReader,
   parseDecimals,
-  readParameter,
+  parseFlag,
+  parseWhole,
   type Schema,
 } from './parameter.js';
-import type { Pair } from './query-string.js';
+import { splitList } from './query-string.js';
+
+/** Values that one parameter may name: each is looked up, which takes some 1 µs. */
+const MAX_VALUES = 1_000;
 
 const TIME =
   "an ISO 8601 date and time, with Z, a UTC offset or none for the service's own time zone";
@@ -21,6 +25,17 @@ const TIME_SCHEMA: Schema = { type: 'string', format: 'date-time' };
 const LAT: Schema = { minimum: -90, maximum: 90 };
 const PLACE = `${DECIMAL_PATTERN},${DECIMAL_PATTERN}`;
 const RING = `${PLACE}(?:;${PLACE}){2,}`;
+
+const EXACTLY =
+  'each exactly as records have it, but with \\, for a comma that belongs to it and \\\\ for a backslash';
+const TEXTS: Schema = { type: 'array', items: { type: 'string', minLength: 1 } };
+const FLAG: Schema = { type: 'boolean' };
+const USERS: Schema = {
+  type: 'array',
+  items: {
+    anyOf: [{ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, { const: 'none' }],
+  },
+};
 
 /** The parameters that say which points are meant, wherever points are asked for. */
 export const FILTER_PARAMETERS: readonly Parameter[] = [
@@ -75,54 +90,123 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
     example: '24.94,60.16;24.96,60.16;24.95,60.18',
     schema: { type: 'string', pattern: `^${RING}(?:\\|${RING})*$` },
   },
-  ...ATTRIBUTE_PARAMETERS,
+  {
+    name: 'status',
+    means: 'Points that have any of these statuses.',
+    accepts: `one status or several with commas between them, ${EXACTLY}`,
+    example: 'NEW,OPEN',
+    schema: TEXTS,
+  },
+  {
+    name: 'is_processed',
+    means: 'Points that somebody has dealt with, or those that nobody has.',
+    accepts: 'true or false',
+    example: 'false',
+    schema: FLAG,
+  },
+  {
+    name: 'tags',
+    means: 'Points that have any of these tags.',
+    accepts: `one tag or several with commas between them, ${EXACTLY}: points that have any of them`,
+    example: 'Lighting,Muu 2',
+    schema: TEXTS,
+  },
+  {
+    name: 'tags_all',
+    means: 'Points that have all of these tags.',
+    accepts: `one tag or several with commas between them, ${EXACTLY}: points that have all of them`,
+    example: 'Lighting,Muu 2',
+    schema: TEXTS,
+  },
+  {
+    name: 'created_by',
+    means: 'Points of any of these users.',
+    accepts:
+      'ids of users, whole numbers from 0 to 2^53 - 1, with commas between them; none stands for points without a user',
+    example: '148,none',
+    schema: USERS,
+  },
+  {
+    name: 'has_image',
+    means: 'Points with an image, or those without.',
+    accepts: 'true or false',
+    example: 'true',
+    schema: FLAG,
+  },
 ];
 
-/**
- * Reads the parameters that filter points and adds what is wrong with them to `problems`; `zone` is
- * where times without an offset stand.
- */
-export function parseFilters(
-  pairs: readonly Pair[],
-  zone: TimeZone,
-  problems: ParameterProblem[],
-): Filters {
-  const filters: Mutable = {};
-  const created = readWindow(pairs, 'created_at_after', 'created_at_before', zone, problems);
-  if (created !== undefined) filters.createdAt = created;
-  const modified = readWindow(pairs, 'modified_at_after', 'modified_at_before', zone, problems);
-  if (modified !== undefined) filters.modifiedAt = modified;
-  const boxes = read(pairs, 'bbox', parseBbox, problems);
+/** Reads the filters of points; `zone` is where times without an offset stand. */
+export function parseFilters(reader: ParameterReader, zone: TimeZone): Filters {
+  const filters: { -readonly [name in keyof Filters]: Filters[name] } = {};
+  const createdAt = readWindow(reader, 'created_at', zone);
+  if (createdAt !== undefined) filters.createdAt = createdAt;
+  const modifiedAt = readWindow(reader, 'modified_at', zone);
+  if (modifiedAt !== undefined) filters.modifiedAt = modifiedAt;
+  const boxes = reader.read('bbox', parseBbox);
   if (boxes !== undefined) filters.boxes = boxes;
-  const circle = read(pairs, 'coordinates', parseCircle, problems);
+  const circle = reader.read('coordinates', parseCircle);
   if (circle !== undefined) filters.circle = circle;
-  const polygon = read(pairs, 'polygon', parsePolygon, problems);
+  const polygon = reader.read('polygon', parsePolygon);
   if (polygon !== undefined) filters.polygon = polygon;
-  readAttributes(pairs, filters, problems);
+  const statuses = readList(reader, 'status', parseText);
+  if (statuses !== undefined) filters.statuses = statuses;
+  const isProcessed = reader.read('is_processed', parseFlag);
+  if (isProcessed !== undefined) filters.isProcessed = isProcessed;
+  const tags = readList(reader, 'tags', parseText);
+  if (tags !== undefined) filters.tags = tags;
+  const tagsAll = readList(reader, 'tags_all', parseText);
+  if (tagsAll !== undefined) filters.tagsAll = tagsAll;
+  const createdBy = readList(reader, 'created_by', parseUser);
+  if (createdBy !== undefined) filters.createdBy = createdBy;
+  const hasImage = reader.read('has_image', parseFlag);
+  if (hasImage !== undefined) filters.hasImage = hasImage;
   return filters;
 }
 
-function read<Value extends number | object>(
-  pairs: readonly Pair[],
-  name: string,
-  parse: (text: string) => Value | string,
-  problems: ParameterProblem[],
-): Value | undefined {
-  return readParameter(pairs, FILTER_PARAMETERS, name, parse, problems);
+function readWindow(reader: ParameterReader, name: string, zone: TimeZone): TimeWindow | undefined {
+  const parse = (text: string): Microseconds | string => parseQueryTime(text, zone);
+  const after = reader.read(`${name}_after`, parse);
+  const before = reader.read(`${name}_before`, parse);
+  if (after === undefined && before === undefined) return undefined;
+  return {
+    after: after ?? Number.NEGATIVE_INFINITY,
+    before: before ?? Number.POSITIVE_INFINITY,
+  };
 }
 
-function readWindow(
-  pairs: readonly Pair[],
-  after: string,
-  before: string,
-  zone: TimeZone,
-  problems: ParameterProblem[],
-): TimeWindow | undefined {
-  const parse = (text: string): Microseconds | string => parseQueryTime(text, zone);
-  const from = read(pairs, after, parse, problems);
-  const to = read(pairs, before, parse, problems);
-  if (from === undefined && to === undefined) return undefined;
-  return { after: from ?? Number.NEGATIVE_INFINITY, before: to ?? Number.POSITIVE_INFINITY };
+/**
+ * Reads lists with commas; repeated ones add up, and each value counts once. `parse` returns the
+ * value in a list of its own, or the reason why it is none.
+ */
+function readList<Value>(
+  reader: ParameterReader,
+  name: string,
+  parse: (text: string) => readonly [Value] | string,
+): readonly Value[] | undefined {
+  let values: Set<Value> | undefined;
+  for (const pair of reader.pairs) {
+    if (pair.name !== name || pair.value === '') continue;
+    values ??= new Set();
+    for (const [index, text] of splitList(pair.value).entries()) {
+      const value = text === '' ? `value ${index + 1} is empty` : parse(text);
+      if (typeof value === 'string') return reader.refuse(name, pair.value, value);
+      values.add(value[0]);
+      if (values.size <= MAX_VALUES) continue;
+      return reader.refuse(name, pair.value, `more than ${MAX_VALUES} values`);
+    }
+  }
+  return values && [...values];
+}
+
+function parseText(text: string): [text: string] | string {
+  return text.includes('\0') ? 'has a NUL character, which no record has' : [text];
+}
+
+function parseUser(text: string): [user: number | undefined] | string {
+  if (text.trim() === 'none') return [undefined];
+  const user = parseWhole(text);
+  if (isWhole(user, 0)) return [user];
+  return `${quote(text)} is neither none nor a whole number up to 2^53 - 1`;
 }
 
 /** Of numbers with these bounds. */

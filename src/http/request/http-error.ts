@@ -18,11 +18,6 @@ export class HttpError extends Error {
   }
 }
 
-/** Seconds after which a client that was turned away may try again. */
-export const RETRY_AFTER = '1';
-/** The same where something takes longer to end. */
-const RETRY_AFTER_LONG = '10';
-
 /** A form of a page whose fields cannot be used. */
 export class RefusedForm extends HttpError {
   override readonly name = 'RefusedForm';
@@ -74,10 +69,7 @@ export interface PageSizes {
   readonly limit: number;
 }
 
-/**
- * The error of a page whose records have more bytes than a page may have; the longest record fits
- * one.
- */
+/** The error of a page whose records have more bytes than a page may have; the longest fits one. */
 export function pageTooLarge(
   { count, size, longest, limit }: PageSizes,
   parameter = 'page_size',
@@ -99,57 +91,35 @@ export function otherState(ifMatch: string, state: string): HttpError {
   return new HttpError(412, { detail }, { 'Waypost-Snapshot': state });
 }
 
-/** The error when a question takes longer than anybody waits. */
-export function tookTooLong(): HttpError {
-  const detail = 'The answer took too long; try again in a moment, or ask for less.';
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+/** The error of what may work `seconds` later: 503. */
+export function tryLater(detail: string, seconds = 1): HttpError {
+  return new HttpError(503, { detail }, { 'Retry-After': String(seconds) });
 }
 
-/** The error of a question whose thread has died. */
-export function threadDied(): HttpError {
-  const detail = 'The answer could not be made; ask for less.';
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
-}
-
-/** The error when more queries wait that take long than will be worked on. */
-export function tooManyQueries(): HttpError {
-  const detail = 'Too many queries are waiting that take long; try again in a moment.';
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
-}
-
-/** The error when as many exports are under way as may be. */
-export function tooManyExports(most: number): HttpError {
-  const detail = `${most} exports are under way already; try again in a while.`;
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER_LONG });
-}
-
-/** The error of a stream when as many are open as may be. */
-export function tooManyStreams(most: number): HttpError {
-  const detail = `${most} streams are open already; try again in a while.`;
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER_LONG });
-}
-
-/** The error of an export whose points are kept no longer. */
-export function exportEnded(): HttpError {
-  const detail = 'The export was ended: its points were replaced too often meanwhile.';
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
-}
-
-/** The error while a thread is too far behind to take requests on. */
-export function overloaded(): HttpError {
-  const detail = 'The service is overloaded; try again in a moment.';
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
-}
+export const tookTooLong = (): HttpError =>
+  tryLater('The answer took too long; try again in a moment, or ask for less.');
+export const threadDied = (): HttpError => tryLater('The answer could not be made; ask for less.');
+export const tooManyQueries = (): HttpError =>
+  tryLater('Too many queries are waiting that take long; try again in a moment.');
+export const tooManyExports = (most: number): HttpError =>
+  tryLater(`${most} exports are under way already; try again in a while.`, 10);
+export const tooManyStreams = (most: number): HttpError =>
+  tryLater(`${most} streams are open already; try again in a while.`, 10);
+export const exportEnded = (): HttpError =>
+  tryLater('The export was ended: its points were replaced too often meanwhile.');
+export const overloaded = (): HttpError =>
+  tryLater('The service is overloaded; try again in a moment.');
+/** Of a post that could not be stored. */
+export const unavailable = (reason: string): HttpError =>
+  tryLater(`The point was not stored: ${reason}. Try again in a moment.`);
 
 /** The error when the service itself is at fault. */
-export function internalError(): HttpError {
-  return new HttpError(500, { detail: 'Internal server error.' });
-}
+export const internalError = (): HttpError =>
+  new HttpError(500, { detail: 'Internal server error.' });
 
 /** The error for a method that an address does not take. */
-export function wrongMethod(method: string, allow: string): HttpError {
-  return new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
-}
+export const wrongMethod = (method: string, allow: string): HttpError =>
+  new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
 
 /** The error of a post without a token, where one is needed. */
 export function credentialsMissing(): HttpError {
@@ -162,10 +132,4 @@ export function keyReused(): HttpError {
   const detail =
     'The Idempotency-Key was used for another point in the last 24 hours. Expected the same body again, or another key.';
   return new HttpError(422, { detail });
-}
-
-/** The error of a post that could not be stored. */
-export function unavailable(reason: string): HttpError {
-  const detail = `The point was not stored: ${reason}. Try again in a moment.`;
-  return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
 }

@@ -5,14 +5,13 @@ import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
-import { ParameterErrors, type ParameterProblem } from './http-error.js';
 import {
   FIELDS_PARAMETER,
   type Parameter,
+  type ParameterReader,
   parseDecimals,
-  parseRecordKeys,
-  readParameter,
-  refusal,
+  readKeys,
+  readParameters,
   wholeFrom,
 } from './parameter.js';
 import type { Pair } from './query-string.js';
@@ -102,56 +101,49 @@ export const ITEMS_PARAMETERS: readonly Parameter[] = [
  * ParameterErrors with all that is wrong, such as a parameter that there is not.
  */
 export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQuery {
-  const problems = unknownParameters(pairs, ITEMS_PARAMETERS);
-  const read = <Value extends number | object>(
-    name: string,
-    parse: (text: string) => Value | string,
-  ): Value | undefined => readParameter(pairs, ITEMS_PARAMETERS, name, parse, problems);
-  const filters = parseFilters(pairs.map(withoutHeights), zone, problems);
-  const times = (text: string): TimeWindow | string => parseTimes(text, zone);
-  const createdAt = both(filters.createdAt, read('datetime', times));
-  const keys = parseRecordKeys(pairs, problems);
-  const limit = read('limit', wholeFrom(1)) ?? DEFAULT_LIMIT;
-  const after = read(AFTER, wholeFrom(0)) ?? 0;
-  if (problems.length > 0) throw new ParameterErrors(problems);
-  return {
-    filters: createdAt === undefined ? filters : { ...filters, createdAt },
-    after,
-    limit: Math.min(limit, MAX_LIMIT),
-    keys,
-  };
+  return readKnown(pairs.map(withoutHeights), ITEMS_PARAMETERS, (reader) => {
+    const filters = parseFilters(reader, zone);
+    const times = reader.read('datetime', (text) => parseTimes(text, zone));
+    const createdAt = both(filters.createdAt, times);
+    return {
+      filters: createdAt === undefined ? filters : { ...filters, createdAt },
+      after: reader.read(AFTER, wholeFrom(0)) ?? 0,
+      limit: Math.min(reader.read('limit', wholeFrom(1)) ?? DEFAULT_LIMIT, MAX_LIMIT),
+      keys: readKeys(reader),
+    };
+  });
 }
 
 /** Reads the parameters of an item: which keys it shall have. Throws as those of the items do. */
 export function parseItemQuery(pairs: readonly Pair[]): readonly RecordKey[] | undefined {
-  const problems = unknownParameters(pairs, ITEM_PARAMETERS);
-  const keys = parseRecordKeys(pairs, problems);
-  if (problems.length > 0) throw new ParameterErrors(problems);
-  return keys;
+  return readKnown(pairs, ITEM_PARAMETERS, readKeys);
 }
 
-/** Throws ParameterErrors where a request has a parameter that is not one of those. */
-export function refuseOthers(pairs: readonly Pair[], parameters: readonly Parameter[]): void {
-  const problems = unknownParameters(pairs, parameters);
-  if (problems.length > 0) throw new ParameterErrors(problems);
+/** Throws ParameterErrors where the request for a document has a parameter that there is not. */
+export function refuseOthers(pairs: readonly Pair[]): void {
+  readKnown(pairs, OGC_PARAMETERS, () => undefined);
 }
 
-/**
- * Reads the filters of a document that leads to the items, in the order of links. Throws as
- * {@link refuseOthers} does, and for what no filter may be.
- */
+/** Reads the filters of a document that leads to the items, in the order of links. Throws likewise. */
 export function parseKept(pairs: readonly Pair[], zone: TimeZone): readonly Pair[] {
-  const problems = unknownParameters(pairs, LEADING_PARAMETERS);
-  parseFilters(pairs, zone, problems);
-  if (problems.length > 0) throw new ParameterErrors(problems);
+  readKnown(pairs, LEADING_PARAMETERS, (reader) => parseFilters(reader, zone));
   return pairs.filter(({ name }) => KEPT_PARAMETERS.some((one) => one.name === name));
 }
 
-function unknownParameters(
+/** Reads parameters where no others are allowed. */
+function readKnown<Wanted>(
   pairs: readonly Pair[],
   parameters: readonly Parameter[],
-): ParameterProblem[] {
-  const problems: ParameterProblem[] = [];
+  read: (reader: ParameterReader) => Wanted,
+): Wanted {
+  return readParameters(pairs, parameters, (reader) => {
+    refuseUnknown(reader, parameters);
+    return read(reader);
+  });
+}
+
+function refuseUnknown(reader: ParameterReader, parameters: readonly Parameter[]): void {
+  const { pairs, problems } = reader;
   for (const { name, value } of pairs) {
     if (problems.length === MOST_TOLD) break;
     const parameter = parameters.find((one) => one.name === name);
@@ -164,10 +156,9 @@ function unknownParameters(
     // the pipeline reads `format` itself
     const choices = (parameter.schema?.['enum'] ?? []) as readonly string[];
     if (name === 'f' && value !== '' && !choices.includes(value)) {
-      problems.push(refusal(parameters, name, value, 'no format that there is'));
+      reader.refuse(name, value, 'no format that there is');
     }
   }
-  return problems;
 }
 
 /**

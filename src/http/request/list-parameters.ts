@@ -2,14 +2,14 @@ import type { RecordKey } from '../../model/point.js';
 import type { Filters, Ordering, Query, TimeOrdering } from '../../model/query.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
-import { invalidPage, ParameterErrors, type ParameterProblem } from './http-error.js';
+import { invalidPage } from './http-error.js';
 import {
   FIELDS_PARAMETER,
   type Parameter,
-  parseRecordKeys,
+  type ParameterReader,
   parseWhole,
-  readParameter,
-  refusal,
+  readKeys,
+  readParameters,
   wholeFrom,
 } from './parameter.js';
 import { last, type Pair } from './query-string.js';
@@ -79,12 +79,19 @@ export const POINT_PARAMETERS: readonly Parameter[] = [
   },
 ];
 
+const ORDERINGS: readonly TimeOrdering[] = [
+  'created_at',
+  '-created_at',
+  'modified_at',
+  '-modified_at',
+];
+
 const ORDERING: Parameter = {
   name: 'ordering',
   means: 'The order of the points; `-` stands for descending, and ties go by id.',
   accepts: 'created_at, -created_at, modified_at or -modified_at',
   example: '-created_at',
-  schema: { enum: ['created_at', '-created_at', 'modified_at', '-modified_at'] },
+  schema: { enum: ORDERINGS },
 };
 
 /** The parameters of an export; all are optional, and an empty one counts as absent. */
@@ -110,47 +117,34 @@ export const PAGE_PARAMETERS: readonly Parameter[] = [...PAGE_NUMBER, FORMAT];
  * ParameterErrors with all that is wrong, else NotFound for a page that cannot exist.
  */
 export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): PointsQuery {
-  const problems: ParameterProblem[] = [];
-  const filters = parseFilters(pairs, zone, problems);
-  const nearest = filters.circle === undefined ? 'id' : 'distance';
-  const ordering: Ordering = readOrdering(pairs, problems) ?? nearest;
-  const keys = parseRecordKeys(pairs, problems);
-  const pageSize = readPageSize(pairs, problems);
-
-  if (problems.length > 0) throw new ParameterErrors(problems);
-  const query = { filters, ordering, page: readPage(pairs), pageSize };
-  return keys === undefined ? query : { ...query, keys };
+  const query = readParameters(pairs, POINTS_PARAMETERS, (reader) => {
+    const filters = parseFilters(reader, zone);
+    const nearest = filters.circle === undefined ? 'id' : 'distance';
+    const ordering: Ordering = readOrdering(reader) ?? nearest;
+    return { filters, ordering, keys: readKeys(reader), pageSize: readPageSize(reader) };
+  });
+  const { filters, ordering, keys, pageSize } = query;
+  const wanted = { filters, ordering, page: readPage(pairs), pageSize };
+  return keys === undefined ? wanted : { ...wanted, keys };
 }
 
-/**
- * Reads the parameters of an export; `zone` is where times without an offset stand. Throws
- * ParameterErrors with all that is wrong.
- */
+/** Reads the parameters of an export, likewise. */
 export function parseExportQuery(pairs: readonly Pair[], zone: TimeZone): ExportQuery {
-  const problems: ParameterProblem[] = [];
-  const filters = parseFilters(pairs, zone, problems);
-  const ordering = readOrdering(pairs, problems);
-  const keys = parseRecordKeys(pairs, problems);
-  if (problems.length > 0) throw new ParameterErrors(problems);
-  return { filters, ordering, keys };
+  return readParameters(pairs, EXPORT_PARAMETERS, (reader) => ({
+    filters: parseFilters(reader, zone),
+    ordering: readOrdering(reader),
+    keys: readKeys(reader),
+  }));
 }
 
 /** Reads which keys a point that is asked for alone shall have; undefined for all. */
 export function parsePointQuery(pairs: readonly Pair[]): readonly RecordKey[] | undefined {
-  const problems: ParameterProblem[] = [];
-  const keys = parseRecordKeys(pairs, problems);
-  if (problems.length > 0) throw new ParameterErrors(problems);
-  return keys;
+  return readParameters(pairs, POINT_PARAMETERS, readKeys);
 }
 
-/**
- * Reads the parameters of a list that has pages and nothing else; throws as the list of points
- * does.
- */
+/** Reads the parameters of a list that has pages and nothing else; throws as that of points does. */
 export function parsePageQuery(pairs: readonly Pair[]): PageRequest {
-  const problems: ParameterProblem[] = [];
-  const pageSize = readPageSize(pairs, problems);
-  if (problems.length > 0) throw new ParameterErrors(problems);
+  const pageSize = readParameters(pairs, PAGE_PARAMETERS, readPageSize);
   return { page: readPage(pairs), pageSize };
 }
 
@@ -163,26 +157,13 @@ function readPage(pairs: readonly Pair[]): number | 'last' {
   return page;
 }
 
-function readPageSize(pairs: readonly Pair[], problems: ParameterProblem[]): number {
-  const size = readParameter(pairs, POINTS_PARAMETERS, 'page_size', parsePageSize, problems);
-  return Math.min(size ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+function readPageSize(reader: ParameterReader): number {
+  return Math.min(reader.read('page_size', parsePageSize) ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
 }
 
-function readOrdering(
-  pairs: readonly Pair[],
-  problems: ParameterProblem[],
-): TimeOrdering | undefined {
-  const text = last(pairs, 'ordering');
+function readOrdering(reader: ParameterReader): TimeOrdering | undefined {
+  const text = last(reader.pairs, 'ordering');
   if (!text) return undefined;
-  const ordering = text.trim();
-  switch (ordering) {
-    case 'created_at':
-    case '-created_at':
-    case 'modified_at':
-    case '-modified_at':
-      return ordering;
-    default:
-      problems.push(refusal(EXPORT_PARAMETERS, 'ordering', text, 'not one of the four orders'));
-      return undefined;
-  }
+  const ordering = ORDERINGS.find((one) => one === text.trim());
+  return ordering ?? reader.refuse('ordering', text, 'not one of the four orders');
 }

@@ -12,7 +12,7 @@ import {
   passOver,
   tooManyFields,
 } from './body.js';
-import { HttpError, RETRY_AFTER } from './http-error.js';
+import { HttpError, tryLater } from './http-error.js';
 
 /** What a multipart body says. */
 export interface MultipartForm {
@@ -188,8 +188,7 @@ function imageError(status: number, text: string): HttpError {
 function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof MediaUnavailable) {
-    const detail = 'The image could not be stored; try again in a moment.';
-    return new HttpError(503, { detail }, { 'Retry-After': RETRY_AFTER });
+    return tryLater('The image could not be stored; try again in a moment.');
   }
   const { message } = error as Error;
   return new HttpError(400, { detail: `Multipart form parse error - ${message}` });

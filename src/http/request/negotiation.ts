@@ -11,20 +11,6 @@ export interface Offer {
   readonly mediaType: string;
 }
 
-/** Finds out which of several offers a request asks for. */
-export interface Negotiation<Offered extends Offer> {
-  /**
-   * The offer that the `format` parameter names; undefined where the parameter is absent or empty.
-   * Throws NotFound for a name that is none.
-   */
-  named(name: string | undefined): Offered | undefined;
-  /**
-   * The offer that the Accept header prefers; no header and an empty one accept everything. Throws
-   * a 406 HttpError when nothing offered is accepted.
-   */
-  accepted(accept: string | undefined): Offered;
-}
-
 /** Any parameter of a media range but its weight and its version, its value quoted or not. */
 const PARAMETER = /;(?![\t ]*(?:q|version)[\t ]*=)[^;,="]*(?:="(?:[^"\\]|\\.)*"|=[^;,"]*)?/gi;
 const VERSION = /;[\t ]*version[\t ]*=[^;,]*/gi;
@@ -36,35 +22,58 @@ const MOST_RANGES = 256;
 const MAX_KNOWN = 64;
 const MAX_KNOWN_LENGTH = 256;
 
-/** Negotiates between `offers`, at least one, in the service's own order of preference. */
-export function createNegotiation<Offered extends Offer>(
-  offers: readonly Offered[],
-): Negotiation<Offered> {
-  const first = offers[0]!;
-  const known = new LRUCache<string, Offered | typeof NONE>({ max: MAX_KNOWN });
-  return {
-    named(name) {
-      if (!name) return undefined;
-      const offer = offers.find(({ parameter }) => parameter === name);
-      if (offer !== undefined) return offer;
-      const names = offers.map(({ parameter }) => parameter).join(', ');
-      throw new NotFound(`There is no format ${quote(name)} here; the formats are ${names}.`);
-    },
-
-    accepted(accept) {
-      if (!accept || accept === '*/*' || accept === first.mediaType) return first;
-      let chosen = known.get(accept);
-      if (chosen === undefined) {
-        chosen = negotiate(accept, offers);
-        if (accept.length <= MAX_KNOWN_LENGTH) known.set(accept, chosen);
-      }
-      if (chosen !== NONE) return chosen;
-      throw new HttpError(406, { detail: 'Could not satisfy the request Accept header.' });
-    },
+/** The same function of a header, which remembers what it said of the last values. */
+export function remembered<Value extends object | string | symbol>(
+  read: (header: string) => Value,
+): (header: string) => Value {
+  const known = new LRUCache<string, Value>({ max: MAX_KNOWN });
+  return (header) => {
+    let value = known.get(header);
+    if (value === undefined) {
+      value = read(header);
+      if (header.length <= MAX_KNOWN_LENGTH) known.set(header, value);
+    }
+    return value;
   };
 }
 
 const NONE = Symbol('no offer is accepted');
+
+/** Finds out which of several offers a request asks for. */
+export class Negotiation<Offered extends Offer> {
+  readonly #offers: readonly Offered[];
+  readonly #preferred: (accept: string) => Offered | typeof NONE;
+
+  /** `offers`, at least one, are in the service's own order of preference. */
+  constructor(offers: readonly Offered[]) {
+    this.#offers = offers;
+    this.#preferred = remembered((accept) => negotiate(accept, offers));
+  }
+
+  /**
+   * The offer that the `format` parameter names; undefined where the parameter is absent or empty.
+   * Throws NotFound for a name that is none.
+   */
+  named(name: string | undefined): Offered | undefined {
+    if (!name) return undefined;
+    const offer = this.#offers.find(({ parameter }) => parameter === name);
+    if (offer !== undefined) return offer;
+    const names = this.#offers.map(({ parameter }) => parameter).join(', ');
+    throw new NotFound(`There is no format ${quote(name)} here; the formats are ${names}.`);
+  }
+
+  /**
+   * The offer that the Accept header prefers; no header and an empty one accept everything. Throws
+   * a 406 HttpError when nothing offered is accepted.
+   */
+  accepted(accept: string | undefined): Offered {
+    const first = this.#offers[0]!;
+    if (!accept || accept === '*/*' || accept === first.mediaType) return first;
+    const chosen = this.#preferred(accept);
+    if (chosen !== NONE) return chosen;
+    throw new HttpError(406, { detail: 'Could not satisfy the request Accept header.' });
+  }
+}
 
 function negotiate<Offered extends Offer>(
   header: string,

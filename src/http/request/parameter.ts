@@ -1,6 +1,6 @@
 import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
-import type { ParameterProblem } from './http-error.js';
+import { ParameterErrors, type ParameterProblem } from './http-error.js';
 import { last, type Pair } from './query-string.js';
 
 /** A JSON Schema, as OpenAPI 3.1 has it. */
@@ -18,43 +18,63 @@ export interface Parameter {
   readonly schema?: Schema;
 }
 
-/** What a client is told whose parameter cannot be used: the value, the reason, the rule. */
-export function refusal(
-  parameters: readonly Parameter[],
-  name: string,
-  value: string,
-  reason: string,
-): ParameterProblem {
-  const { accepts, example } = parameters.find((parameter) => parameter.name === name)!;
-  const text = `Got ${quote(value)}: ${reason}. Expected ${accepts}. Example: ${name}=${example}`;
-  return { parameter: name, text };
+/** A parser of a text; returns the reason as text for what cannot be used. */
+type Parse<Value> = (text: string) => Value | string;
+
+/** Reads the parameters of a request one by one, and gathers what is wrong with them. */
+export class ParameterReader {
+  readonly pairs: readonly Pair[];
+  readonly problems: ParameterProblem[] = [];
+  readonly #parameters: readonly Parameter[];
+
+  /** `parameters` are those of the address. */
+  constructor(pairs: readonly Pair[], parameters: readonly Parameter[]) {
+    this.pairs = pairs;
+    this.#parameters = parameters;
+  }
+
+  /** Reads a parameter, of which the last counts; undefined where absent, empty or refused. */
+  read<Value extends number | boolean | object>(
+    name: string,
+    parse: Parse<Value>,
+  ): Value | undefined {
+    const text = last(this.pairs, name);
+    if (!text) return undefined;
+    const value = parse(text);
+    return typeof value === 'string' ? this.refuse(name, text, value) : value;
+  }
+
+  /** Tells the client the value, the reason and the rule. */
+  refuse(name: string, value: string, reason: string): undefined {
+    const { accepts, example } = this.#parameters.find((one) => one.name === name)!;
+    const text = `Got ${quote(value)}: ${reason}. Expected ${accepts}. Example: ${name}=${example}`;
+    this.problems.push({ parameter: name, text });
+  }
 }
 
-/**
- * Reads a parameter, one of `parameters`, by a parser that returns the reason as text for what
- * cannot be used, which is added to `problems`. Undefined where it is absent, empty or refused.
- */
-export function readParameter<Value extends number | object>(
+/** Reads parameters by `read`. Throws ParameterErrors with all that is wrong. */
+export function readParameters<Wanted>(
   pairs: readonly Pair[],
   parameters: readonly Parameter[],
-  name: string,
-  parse: (text: string) => Value | string,
-  problems: ParameterProblem[],
-): Value | undefined {
-  const text = last(pairs, name);
-  if (!text) return undefined;
-  const value = parse(text);
-  if (typeof value !== 'string') return value;
-  problems.push(refusal(parameters, name, text, value));
-  return undefined;
+  read: (reader: ParameterReader) => Wanted,
+): Wanted {
+  const reader = new ParameterReader(pairs, parameters);
+  const wanted = read(reader);
+  if (reader.problems.length > 0) throw new ParameterErrors(reader.problems);
+  return wanted;
 }
 
 /** Makes the parser of a whole number from `least`, infinite where it is too long. */
-export function wholeFrom(least: number): (text: string) => number | string {
+export function wholeFrom(least: number): Parse<number> {
   return (text) => {
     const value = parseWhole(text);
     return value !== undefined && value >= least ? value : `not a whole number from ${least}`;
   };
+}
+
+export function parseFlag(text: string): boolean | string {
+  const flag = text.trim();
+  return flag === 'true' || (flag === 'false' ? false : 'neither true nor false');
 }
 
 /** A decimal number with white space around it, as a pattern of JSON Schema. */
@@ -145,17 +165,9 @@ export const FIELDS_PARAMETER: Parameter = {
   schema: { type: 'array', items: { enum: RECORD_KEYS } },
 };
 
-const OWN: readonly Parameter[] = [FIELDS_PARAMETER];
-
-/**
- * Reads which keys records shall have, in the order in which records have them; undefined for all.
- * Adds what is wrong to `problems`.
- */
-export function parseRecordKeys(
-  pairs: readonly Pair[],
-  problems: ParameterProblem[],
-): readonly RecordKey[] | undefined {
-  return readParameter(pairs, OWN, FIELDS_PARAMETER.name, parseKeys, problems);
+/** Which keys records shall have, in the order in which records have them; undefined for all. */
+export function readKeys(reader: ParameterReader): readonly RecordKey[] | undefined {
+  return reader.read('fields', parseKeys);
 }
 
 function parseKeys(text: string): readonly RecordKey[] | string {

@@ -2,17 +2,17 @@ import type { Filters } from '../../model/query.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { filtersWithin, MAX_ZOOM, type TileQuery } from '../../tiles/grid.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
-import { NotFound, ParameterErrors, type ParameterProblem } from './http-error.js';
+import { NotFound } from './http-error.js';
 import {
   FIELDS_PARAMETER,
   type Parameter,
-  parseRecordKeys,
+  parseFlag,
   parseWhole,
-  readParameter,
-  refusal,
+  readKeys,
+  readParameters,
   wholeFrom,
 } from './parameter.js';
-import { last, type Pair } from './query-string.js';
+import type { Pair } from './query-string.js';
 
 const GRIDS = [4, 8, 16, 32, 64, 128];
 const DEFAULT_GRID = 16;
@@ -40,8 +40,9 @@ export const TILE_PATH_PARAMETERS: readonly Parameter[] = [
   },
 ];
 
-/** What tiles are made of, besides the filters; all are optional. */
-const LOOK: readonly Parameter[] = [
+/** What tiles are made of; all are optional. */
+export const TILE_PARAMETERS: readonly Parameter[] = [
+  ...FILTER_PARAMETERS,
   {
     name: 'grid',
     accepts: `the number of cells along the edge of a tile: ${GRIDS.join(', ')}; ${DEFAULT_GRID} is the default`,
@@ -63,8 +64,6 @@ const LOOK: readonly Parameter[] = [
   FIELDS_PARAMETER,
 ];
 
-export const TILE_PARAMETERS: readonly Parameter[] = [...FILTER_PARAMETERS, ...LOOK];
-
 /** What a request for tiles asks for, whichever tile it is. */
 export interface TileLook extends Omit<TileQuery, 'address' | 'filters'> {
   readonly filters: Filters;
@@ -75,14 +74,13 @@ export interface TileLook extends Omit<TileQuery, 'address' | 'filters'> {
  * ParameterErrors with all that is wrong.
  */
 export function parseTileLook(pairs: readonly Pair[], zone: TimeZone): TileLook {
-  const problems: ParameterProblem[] = [];
-  const filters = parseFilters(pairs, zone, problems);
-  const grid = readParameter(pairs, LOOK, 'grid', parseGrid, problems) ?? DEFAULT_GRID;
-  const isClustered = readCluster(pairs, problems);
-  const limit = readParameter(pairs, LOOK, 'limit', wholeFrom(1), problems) ?? MAX_POINTS;
-  const fields = parseRecordKeys(pairs, problems);
-  if (problems.length > 0) throw new ParameterErrors(problems);
-  return { filters, grid, limit: isClustered ? undefined : Math.min(limit, MAX_POINTS), fields };
+  return readParameters(pairs, TILE_PARAMETERS, (reader) => {
+    const filters = parseFilters(reader, zone);
+    const grid = reader.read('grid', parseGrid) ?? DEFAULT_GRID;
+    const isClustered = reader.read('cluster', parseFlag) ?? true;
+    const limit = Math.min(reader.read('limit', wholeFrom(1)) ?? MAX_POINTS, MAX_POINTS);
+    return { filters, grid, limit: isClustered ? undefined : limit, fields: readKeys(reader) };
+  });
 }
 
 /** Reads the address of a tile. Throws NotFound for one outside of the pyramid. */
@@ -102,11 +100,4 @@ function parsePlace(text: string): number {
 function parseGrid(text: string): number | string {
   const grid = parseWhole(text);
   return grid !== undefined && GRIDS.includes(grid) ? grid : 'not a power of two from 4 to 128';
-}
-
-function readCluster(pairs: readonly Pair[], problems: ParameterProblem[]): boolean {
-  const text = last(pairs, 'cluster')?.trim();
-  if (!text || text === 'true') return true;
-  if (text !== 'false') problems.push(refusal(LOOK, 'cluster', text, 'neither true nor false'));
-  return false;
 }

@@ -8,7 +8,7 @@ import {
   type State,
 } from '../../reload/generation.js';
 import type { Context, ViewContext } from '../answer/context.js';
-import { createPageBuffers } from '../answer/delivery.js';
+import { PageBuffers } from '../answer/delivery.js';
 import { corsHeaders, varyOf } from '../answer/head.js';
 import { linesOf } from '../answer/head-lines.js';
 import { createMake, type Made } from '../answer/making.js';
@@ -68,7 +68,7 @@ export function addBatch(app: FastifyInstance, context: Context): void {
   const { current, bodies, stats, note } = context;
   const maker = createLineMaker(context);
   const takeTurn = createTurnstile();
-  const chunks = createPageBuffers();
+  const chunks = new PageBuffers();
   const observe = stats.route('batch');
   const begin = createBegin(context, observe);
 

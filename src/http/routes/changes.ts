@@ -7,7 +7,7 @@ import { createProjection } from '../formats/json-format.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
 import { checkKept, parseChangesQuery, parseLastEventId } from '../request/change-parameters.js';
 import { tooManyStreams } from '../request/http-error.js';
-import { createNegotiation, type Offer } from '../request/negotiation.js';
+import { Negotiation, type Offer } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { last, parseQueryString } from '../request/query-string.js';
 import { CHANGES_DESCRIPTION } from './describe.js';
@@ -38,7 +38,7 @@ export function createChangesHandler(context: Context, posting: Posting): RouteH
   const { current, zone, stats, closing } = context;
   const { journal, streams: counts, maxStreams } = posting;
   const streams = new Streams({ current, journal, stats, closing });
-  const negotiation = createNegotiation([EVENTS, LINES]);
+  const negotiation = new Negotiation([EVENTS, LINES]);
 
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { raw } = request;

@@ -5,7 +5,7 @@ import type { State } from '../../reload/generation.js';
 import { createCodingOf } from '../answer/compression.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { type AnswerHead, codedHead, createHeads } from '../answer/head.js';
-import { createSeedOf } from '../answer/pipeline.js';
+import { seedOf } from '../answer/pipeline.js';
 import type { ExportBegin, ExportPiece } from '../answer/question.js';
 import { createBegin, createSender } from '../answer/sender.js';
 import { successOf } from '../answer/slow-lane.js';
@@ -62,7 +62,7 @@ function createHandler(
   const codingOf = isCoded ? createCodingOf(['gzip', 'identity']) : undefined;
   const sender = createSender(context, FACTS);
   const heads = createHeads({ ...context, compress: isCoded }, FACTS);
-  const seedOf = createSeedOf(context);
+  const seed = hashText('', seedOf(context));
   const write = createBegin(context, stats.route(FACTS.name));
   const name = `attachment; filename="points.${format.name}"`;
   // without an order the same points may come in another one after a merge
@@ -70,7 +70,7 @@ function createHandler(
 
   /** What the answers begin with that the client may get: compressed, where it may be, then not. */
   function headsOf(state: State, target: string, isGzipped: boolean): AnswerHead[] {
-    const content = spellHash(hashText(`${target} ${state.name}`, seedOf('')));
+    const content = spellHash(hashText(`${target} ${state.name}`, seed));
     const plain = heads.of(state, described, content, false);
     return isGzipped ? [codedHead(plain, 'gzip'), plain] : [plain];
   }

@@ -15,7 +15,7 @@ import {
   OGC_PATH,
   VIEWER_PATH,
 } from '../request/addresses.js';
-import { OGC_PARAMETERS, parseKept, refuseOthers } from '../request/item-parameters.js';
+import { parseKept, refuseOthers } from '../request/item-parameters.js';
 import type { Pair } from '../request/query-string.js';
 
 const JSON_TYPE = JSON_FORMAT.mediaType;
@@ -97,7 +97,7 @@ interface Document {
 /** A view of a document that knows no filters. */
 function documentView(document: Document): View<readonly Pair[]> {
   return viewOf(document, ({ pairs }) => {
-    refuseOthers(pairs, OGC_PARAMETERS);
+    refuseOthers(pairs);
     return [];
   });
 }

@@ -1,10 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  type AnswerKey,
-  answerKey,
-  createAnswerCache,
-} from '../../../src/http/answer/answer-cache.js';
+import { AnswerCache, type AnswerKey, answerKey } from '../../../src/http/answer/answer-cache.js';
 import type { Answer } from '../../../src/http/answer/sender.js';
 import { JSON_FORMAT } from '../../../src/http/formats/json-format.js';
 
@@ -25,7 +21,7 @@ function key(target: string, hash = 5): AnswerKey {
 }
 
 test('an answer is wanted when it is asked for again, and kept', () => {
-  const cache = createAnswerCache(100_000);
+  const cache = new AnswerCache(100_000);
   assert.not(cache.wants(key('/a')));
   assert.ok(cache.wants(key('/a')));
   assert.is(cache.get('one', key('/a')), undefined);
@@ -37,7 +33,7 @@ test('an answer is wanted when it is asked for again, and kept', () => {
 
 test('answers that come too fast to stay are not kept, until time has passed', () => {
   let time = 0;
-  const cache = createAnswerCache(100_000, () => time);
+  const cache = new AnswerCache(100_000, () => time);
   const isWanted = (name: string): boolean => {
     cache.wants(key(`/${name}`, name.length));
     return cache.wants(key(`/${name}`, name.length));
@@ -61,7 +57,7 @@ test('answers that come too fast to stay are not kept, until time has passed', (
 });
 
 test('a key with the same hash is another one', () => {
-  const cache = createAnswerCache(100_000);
+  const cache = new AnswerCache(100_000);
   cache.get('one', key('/a'));
   cache.keep('one', key('/a'), answer(10));
   assert.is(cache.get('one', key('/b')), undefined);
@@ -89,7 +85,7 @@ test('the hash of a key is of all that is in it', () => {
 });
 
 test('another state empties it, and what was asked for often is kept at once', () => {
-  const cache = createAnswerCache(100_000);
+  const cache = new AnswerCache(100_000);
   cache.get('one', key('/a'));
   cache.wants(key('/a'));
   cache.keep('one', key('/a'), answer(10));
@@ -99,7 +95,7 @@ test('another state empties it, and what was asked for often is kept at once', (
 });
 
 test('an answer that took so long that another state is served is not kept', () => {
-  const cache = createAnswerCache(100_000);
+  const cache = new AnswerCache(100_000);
   cache.get('one', key('/a'));
   cache.get('two', key('/a'));
   cache.keep('one', key('/a'), answer(10));
@@ -107,12 +103,12 @@ test('an answer that took so long that another state is served is not kept', () 
 });
 
 test('bytes are bounded, and 0 keeps nothing', () => {
-  const cache = createAnswerCache(100_000);
+  const cache = new AnswerCache(100_000);
   const keys = Array.from({ length: 10 }, (_, i) => key('/a', i));
   cache.get('one', keys[0]!);
   for (const one of keys) cache.keep('one', one, answer(30_000));
   assert.is(keys.filter((one) => cache.get('one', one)).length, 3);
-  const none = createAnswerCache(0);
+  const none = new AnswerCache(0);
   assert.not(none.wants(key('/a')) || none.wants(key('/a')));
   none.keep('one', key('/a'), answer(10));
   assert.is(none.get('one', key('/a')), undefined);

@@ -2,14 +2,14 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { answerKey, createJoins } from '../../../src/http/answer/answer-cache.js';
+import { answerKey, Joins } from '../../../src/http/answer/answer-cache.js';
 
 const [one, other] = [1, 2].map((low) => {
   return answerKey({ low, high: 0 }, 'a', '/', undefined, undefined);
 });
 
 test('who asks for what is being made is called when it is kept, or its response has ended', () => {
-  const joins = createJoins();
+  const joins = new Joins();
   const called: string[] = [];
   const join = (key = one!, name = 'a'): boolean => joins.join(key, () => called.push(name));
   const response = new EventEmitter() as ServerResponse;

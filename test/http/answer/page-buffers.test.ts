@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createPageBuffers } from '../../../src/http/answer/delivery.js';
+import { PageBuffers } from '../../../src/http/answer/delivery.js';
 import { FIXTURE_POINTS, startService } from '../../support/service.js';
 
 const KIB = 1024;
 
 test('memory that was given back is taken again, the last first, for pages of about the size', () => {
-  const buffers = createPageBuffers();
+  const buffers = new PageBuffers();
   const [first, second] = [buffers.take(20 * KIB), buffers.take(29_000)];
   assert.is(first.length, 20 * KIB);
   assert.is(second.length, 29_000);
@@ -25,7 +25,7 @@ test('memory that was given back is taken again, the last first, for pages of ab
 });
 
 test('pages without a byte and large ones are fine, and large ones are not kept', () => {
-  const buffers = createPageBuffers();
+  const buffers = new PageBuffers();
   assert.is(buffers.take(0).length, 0);
   const large = buffers.take(5_000 * KIB);
   assert.is(large.length, 5_000 * KIB);
@@ -34,7 +34,7 @@ test('pages without a byte and large ones are fine, and large ones are not kept'
 });
 
 test('idle memory is bounded', () => {
-  const buffers = createPageBuffers();
+  const buffers = new PageBuffers();
   const taken = Array.from({ length: 100 }, () => buffers.take(200 * KIB));
   for (const buffer of taken) buffers.give(buffer);
   const memories = new Set(taken.map(({ buffer }) => buffer));

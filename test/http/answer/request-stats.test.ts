@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createRequestStats, LATENCY_BOUNDS } from '../../../src/http/answer/request-stats.js';
+import { LATENCY_BOUNDS, RequestStats } from '../../../src/http/answer/request-stats.js';
 
 test('a latency counts in the first bucket whose bound it does not exceed', () => {
   for (const [index, bound] of LATENCY_BOUNDS.entries()) {
-    const stats = createRequestStats();
+    const stats = new RequestStats();
     const observe = stats.route('points');
     observe(200, 'json', bound);
     observe(200, 'json', bound * 1.001);
@@ -15,7 +15,7 @@ test('a latency counts in the first bucket whose bound it does not exceed', () =
 });
 
 test('a latency above the last bound has a bucket, too', () => {
-  const stats = createRequestStats();
+  const stats = new RequestStats();
   stats.route('points')(200, 'json', 3_600);
   const { buckets, seconds } = stats.latencies.get('points')!;
   assert.is(buckets.length, LATENCY_BOUNDS.length + 1);
@@ -24,7 +24,7 @@ test('a latency above the last bound has a bucket, too', () => {
 });
 
 test('requests are counted by status and representation', () => {
-  const stats = createRequestStats();
+  const stats = new RequestStats();
   const observe = stats.route('points');
   for (const representation of ['json', 'html', 'json'] as const) observe(200, representation, 0);
   observe(304, 'json', 0);

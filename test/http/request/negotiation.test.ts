@@ -4,9 +4,11 @@ import * as assert from 'uvu/assert';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../../../src/http/formats/json-format.js';
 import { PAGE_OFFER } from '../../../src/http/pages/page-format.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
-import { createNegotiation } from '../../../src/http/request/negotiation.js';
+import { Negotiation } from '../../../src/http/request/negotiation.js';
 
-const { accepted, named } = createNegotiation([JSON_FORMAT, { ...PAGE_OFFER, name: 'html' }]);
+const negotiation = new Negotiation([JSON_FORMAT, { ...PAGE_OFFER, name: 'html' }]);
+const accepted = negotiation.accepted.bind(negotiation);
+const named = negotiation.named.bind(negotiation);
 
 /** The error that a call ends in. */
 function refusal(call: () => unknown): HttpError {
@@ -72,7 +74,8 @@ test('other parameters of a media range are no demands', () => {
 
 test('the version of a type that has some is a demand', () => {
   const type = 'application/vnd.oai.openapi+json';
-  const { accepted } = createNegotiation([JSON_FORMAT, OPENAPI, OPENAPI_30]);
+  const versions = new Negotiation([JSON_FORMAT, OPENAPI, OPENAPI_30]);
+  const accepted = versions.accepted.bind(versions);
   const nameOf = (accept: string): string => accepted(accept).name;
   assert.is(nameOf(`${type};version=3.0`), 'openapi30');
   assert.is(nameOf(`${type}; VERSION="3.0", application/json;q=0.5`), 'openapi30');

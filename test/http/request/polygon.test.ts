@@ -2,7 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import { parsePolygon } from '../../../src/http/request/areas.js';
-import { parseFilters } from '../../../src/http/request/filters.js';
+import { FILTER_PARAMETERS, parseFilters } from '../../../src/http/request/filters.js';
+import { ParameterReader } from '../../../src/http/request/parameter.js';
 import { UTC } from '../../../src/model/time-zone.js';
 
 /** The rings in degrees. */
@@ -111,12 +112,15 @@ test('what is no polygon is told with the number of the place', () => {
 });
 
 test('a polygon is one of the filters', () => {
-  const problems: { parameter: string; text: string }[] = [];
-  const pair = (value: string): { name: string; value: string }[] => [{ name: 'polygon', value }];
-  assert.is(parseFilters(pair('1,2;3,4;5,6'), UTC, problems).polygon?.rings.length, 1);
-  assert.is(parseFilters(pair(''), UTC, problems).polygon, undefined);
-  assert.equal(problems, []);
-  parseFilters(pair('1,2;3,4'), UTC, problems);
+  const readerOf = (value: string): ParameterReader =>
+    new ParameterReader([{ name: 'polygon', value }], FILTER_PARAMETERS);
+  assert.is(parseFilters(readerOf('1,2;3,4;5,6'), UTC).polygon?.rings.length, 1);
+  const none = readerOf('');
+  assert.is(parseFilters(none, UTC).polygon, undefined);
+  assert.equal(none.problems, []);
+  const wrong = readerOf('1,2;3,4');
+  parseFilters(wrong, UTC);
+  const { problems } = wrong;
   assert.is(problems[0]!.parameter, 'polygon');
   assert.match(
     problems[0]!.text,
