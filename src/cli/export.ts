@@ -5,10 +5,9 @@ import { setImmediate } from 'node:timers/promises';
 import { EXPORT_FORMATS } from '../exports/encoder.js';
 import { exportEncoder } from '../exports/encoders.js';
 import { Export, type Piece } from '../exports/export.js';
-import { writeAtomically } from '../formats/atomic-file.js';
 import { openSnapshot } from '../formats/files/open.js';
 import type { LoadReport, SnapshotReader } from '../formats/snapshot.js';
-import { writeAll } from '../formats/system-files.js';
+import { writeAll, writeAtomically } from '../formats/system-files.js';
 import { HttpError } from '../http/request/http-error.js';
 import {
   EXPORT_PARAMETERS,

@@ -1,8 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Readable, type Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { writeAtomically } from '../formats/atomic-file.js';
-import { writeAll } from '../formats/system-files.js';
+import { writeAll, writeAtomically } from '../formats/system-files.js';
 import { InputError, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import { readJournal } from '../posts/database.js';

@@ -2,15 +2,21 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { writeAtomically } from '../formats/atomic-file.js';
 import type { ColumnBlock, PointBlock } from '../formats/block.js';
 import { readNotifications } from '../formats/files/notifications.js';
 import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import { sortBlocks } from '../formats/native/sort.js';
 import { type NativeTotals, NativeWriter } from '../formats/native/write.js';
-import type { LoadReport, SnapshotReader, Watermark } from '../formats/snapshot.js';
-import { type Leniency, problemTexts, requireWhole } from '../formats/whole.js';
+import {
+  type Leniency,
+  type LoadReport,
+  problemTexts,
+  requireWhole,
+  type SnapshotReader,
+  type Watermark,
+} from '../formats/snapshot.js';
+import { writeAtomically } from '../formats/system-files.js';
 import { forTerminal, InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { unwritable, writeAll } from '../formats/system-files.js';
-import { removeLeftovers, temporaryIn } from '../formats/temporary.js';
+import { removeLeftovers, temporaryIn, unwritable, writeAll } from '../formats/system-files.js';
 import { InputError } from '../model/quote.js';
 
 /** Stands for standard input or standard output where a file is named. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type Span, type VerifyReport, verifySnapshot } from '../formats/files/verify.js';
-import type { Leniency } from '../formats/whole.js';
+import type { Leniency } from '../formats/snapshot.js';
 import { forTerminal } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { formatUtc } from '../model/timestamp.js';

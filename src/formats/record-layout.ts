@@ -169,6 +169,17 @@ function endOfText(record: Uint8Array, from: number, to: number): number {
   return to;
 }
 
+/** Whether the text between the quotes of a JSON string, bytes `from` to `to - 1`, has escapes. */
+export function hasEscape(source: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (source[at] === BACKSLASH) return true;
+  return false;
+}
+
+/** The text of a JSON string whose quotes are the first and the last of these bytes. */
+export function textOf(source: Uint8Array, from: number, to: number): string {
+  return JSON.parse(Buffer.from(source.subarray(from, to)).toString());
+}
+
 /**
  * Copies some members of a record to `target` from `at` on, with commas between them; returns where
  * they end. `members` are numbers of keys, ascending.
@@ -209,4 +220,70 @@ export function copyBytes(
   if (to - from < LEAST_SET) for (let i = from; i < to; i++) target[i + move] = source[i]!;
   else target.set(source.subarray(from, to), at);
   return to + move;
+}
+
+/**
+ * Reads from a record in its rendered form what filters may ask for besides place and times, in
+ * some 300 ns.
+ */
+export class RecordAttributes {
+  /** Where the status stands in the bytes, as JSON has it, without its quotes. */
+  statusFrom = 0;
+  statusTo = 0;
+  isProcessed = false;
+  hasImage = false;
+  /** -1 where there is none. */
+  createdBy = -1;
+  /** How many tags there are; where each begins and ends in the bytes, without its quotes. */
+  tagCount = 0;
+  tagBounds: Uint32Array = new Uint32Array(32);
+  readonly #places = createMemberPlaces();
+
+  /**
+   * Reads the record in bytes `from` to `to - 1`. Returns false where its form is another than that
+   * of a rendered record; then there are no attributes.
+   */
+  read(bytes: Uint8Array, from: number, to: number): boolean {
+    const places = this.#places;
+    this.createdBy = -1;
+    this.tagCount = 0;
+    findMembers(bytes, places, undefined, from, to);
+    if (!isRendered(bytes, places, to)) return false;
+    this.statusFrom = valueStart(places, STATUS) + 1;
+    this.statusTo = places[2 * STATUS + 1]! - 1;
+    this.hasImage = places[2 * IMAGE + 1]! > 0;
+    this.isProcessed = bytes[valueStart(places, IS_PROCESSED)] === LETTER_T;
+    const userTo = places[2 * CREATED_BY + 1]!;
+    if (userTo > 0) {
+      this.createdBy = 0;
+      for (let at = valueStart(places, CREATED_BY); at < userTo; at++) {
+        this.createdBy = this.createdBy * 10 + (bytes[at]! - ZERO);
+      }
+    }
+    const tagsTo = places[2 * TAGS + 1]!;
+    return tagsTo === 0 || this.#readTags(bytes, valueStart(places, TAGS) + 1, tagsTo - 1);
+  }
+
+  /** Reads the texts between the brackets of a list; false where there is anything else. */
+  #readTags(bytes: Uint8Array, from: number, to: number): boolean {
+    for (let at = from; at < to; at++) {
+      if (bytes[at] !== QUOTE || (at > from && bytes[at - 1] !== COMMA)) return false;
+      const start = at + 1;
+      for (at = start; at < to && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+      if (at >= to) return false;
+      this.#addTag(start, at++);
+    }
+    return true;
+  }
+
+  #addTag(from: number, to: number): void {
+    const at = 2 * this.tagCount++;
+    if (at === this.tagBounds.length) {
+      const larger = new Uint32Array(2 * at);
+      larger.set(this.tagBounds);
+      this.tagBounds = larger;
+    }
+    this.tagBounds[at] = from;
+    this.tagBounds[at + 1] = to;
+  }
 }

@@ -1,4 +1,24 @@
-import { writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fchmodSync,
+  fsync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { InputError } from '../model/quote.js';
 
 /** The error for a file that the system does not let us read. */
@@ -43,5 +63,171 @@ export function writeAll(fd: number, bytes: Uint8Array, position?: number): void
   while (done < bytes.length) {
     const at = position === undefined ? null : position + done;
     done += writeSync(fd, bytes, done, bytes.length - done, at);
+  }
+}
+
+const NAME = /^\.waypost-[0-9a-f-]+\.tmp(?:\.sha256)?$/;
+/** Milliseconds after which nobody writes to a temporary file any more. */
+const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
+
+/**
+ * A name for a temporary file: hidden, and of another ending, so that nobody who watches the folder
+ * takes it for a snapshot.
+ */
+export function temporaryIn(folder: string): string {
+  return join(folder, `.waypost-${randomBytes(8).toString('hex')}.tmp`);
+}
+
+/**
+ * Removes temporary files that nothing was written to for a day: their process ended without having
+ * removed them, such as one that was killed.
+ */
+export function removeLeftovers(folder: string): void {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // whoever writes into it will say so
+    return;
+  }
+  for (const name of names) {
+    if (!NAME.test(name)) continue;
+    try {
+      const path = join(folder, name);
+      const stats = lstatSync(path);
+      if (stats.isFile() && stats.mtimeMs < Date.now() - ABANDONED_AFTER) unlinkSync(path);
+    } catch {
+      // gone by now, or somebody else's to remove
+    }
+  }
+}
+
+const flush = promisify(fsync);
+
+const ANYBODY = 0o666;
+
+/**
+ * Writes a file so that its name only ever stands for the old content or the whole new one, even
+ * through a power cut: `write` fills a temporary file in the same folder, which takes the name once
+ * it is on disk. If `write` throws, or `signal` is aborted, the old file stays and the temporary
+ * one is removed. Nobody reads the temporary file who may not read the old one. A symbolic link
+ * keeps pointing where it does; its target is replaced, or made. What processes that were killed
+ * have left in the folder is removed, too.
+ *
+ * Throws what `write` threw, the reason of `signal`, or an InputError when the folder, its
+ * permissions or the disk do not allow it.
+ */
+export async function writeAtomically<T>(
+  path: string,
+  write: (fd: number) => T | Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const { target, mode } = inspect(path);
+  const folder = dirname(target);
+  removeLeftovers(folder);
+  const temporary = temporaryIn(folder);
+  let fd: number;
+  try {
+    fd = openSync(temporary, 'wx', mode ?? ANYBODY);
+  } catch (error) {
+    throw unwritable(path, folder, error);
+  }
+  let open = true;
+  try {
+    const result = await write(fd);
+    signal?.throwIfAborted();
+    try {
+      // the process's umask may have taken some away
+      if (mode !== undefined) fchmodSync(fd, mode);
+      await flush(fd);
+      // the descriptor is gone even where closing it tells of an error
+      open = false;
+      closeSync(fd);
+      signal?.throwIfAborted();
+      renameSync(temporary, target);
+      flushFolder(folder);
+    } catch (error) {
+      throw unwritable(path, folder, error);
+    }
+    return result;
+  } catch (error) {
+    if (open) closeSync(fd);
+    rmSync(temporary, { force: true });
+    // what `write` read may have failed as well: only a failed write is ours to explain
+    throw (error as NodeJS.ErrnoException).syscall === 'write'
+      ? unwritable(path, folder, error)
+      : error;
+  }
+}
+
+/** What the name stands for now: the file to replace, and its permissions if there is one. */
+function inspect(path: string): { target: string; mode: number | undefined } {
+  const target = replacedFile(path);
+  let stat: Stats;
+  try {
+    stat = statSync(target);
+  } catch {
+    return { target, mode: undefined };
+  }
+  if (stat.isDirectory()) throw new InputError(`${path}: cannot be written: it is a folder`);
+  if (!stat.isFile()) throw new InputError(`${path}: cannot be written: it is no regular file`);
+  return { target, mode: stat.mode & 0o777 };
+}
+
+/** The file that a name stands for. Throws an InputError where its links lead nowhere. */
+export function replacedFile(path: string): string {
+  try {
+    return targetOf(path);
+  } catch (error) {
+    throw unwritable(path, dirname(path), error);
+  }
+}
+
+/** Windows opens no folders, and needs none to be flushed. */
+const NEEDS_FLUSHES = process.platform !== 'win32';
+
+/** Waits until names that were made, renamed or removed in a folder are on disk. */
+export function flushFolder(folder: string): void {
+  if (!NEEDS_FLUSHES) return;
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The same, while this thread does other things. */
+export async function flushFolderAside(folder: string): Promise<void> {
+  if (!NEEDS_FLUSHES) return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * The file that a path stands for, by way of links if it is one, whether the file is there or not
+ * yet. Throws what the system says where links cannot be followed, such as round a circle.
+ */
+export function targetOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const link = linkAt(path);
+    if (link === undefined) return path;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return targetOf(resolve(realpathSync(dirname(path)), link));
+  }
+}
+
+/** What a symbolic link says; undefined where there is none. */
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }

@@ -3,15 +3,14 @@ import { createServer, type Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Tokens } from '../posts/tokens/table.js';
 import type { Context, Sending } from './answer/context.js';
-import { corsHeaders, EXPOSED, varyOf } from './answer/head.js';
-import { KEEP_ALIVE_MS } from './answer/head-lines.js';
+import { corsHeaders, EXPOSED, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
 import type { Observe } from './answer/request-stats.js';
-import { createAtLeast } from './at-least.js';
 import { createErrorAnswer } from './error-answer.js';
 import { createGate, type Handler } from './gate.js';
 import {
   type CutCounts,
   checkHead,
+  createAtLeast,
   type Limits,
   limitBodyTime,
   refuseBrokenRequest,
@@ -19,12 +18,12 @@ import {
 } from './limits.js';
 import { addOperations, type Service } from './operations.js';
 import { BATCH_PATH, POINTS_PATH } from './request/addresses.js';
-import { userOf } from './request/authorization.js';
+import { userOf } from './request/client.js';
 import { NotFound, overloaded, wrongMethod } from './request/http-error.js';
 import { originForm } from './request/origin.js';
 import { addBatch } from './routes/batch.js';
 import { addMedia } from './routes/images.js';
-import { addViewer } from './routes/interface-viewer.js';
+import { addStatic, addViewer } from './routes/other-addresses.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
 import {
   addFrontDoor,
@@ -33,7 +32,6 @@ import {
   createFinder,
   createResources,
 } from './routes/resources.js';
-import { addStatic } from './routes/static-files.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

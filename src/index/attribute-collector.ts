@@ -1,9 +1,8 @@
 import type { AttributeColumns } from '../formats/block.js';
-import { RecordAttributes } from '../formats/record-attributes.js';
+import { RecordAttributes } from '../formats/record-layout.js';
 import { TextNumbers } from '../formats/text-numbers.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
-import type { DeltaRow } from './delta.js';
-import type { DeltaAttributes } from './delta-attributes.js';
+import type { DeltaAttributes, DeltaRow } from './delta.js';
 import type { Row } from './order.js';
 import {
   type Attributes,
@@ -11,12 +10,13 @@ import {
   buildPostings,
   eachRow,
   NOBODY,
+  numbersOf,
   type RowValues,
+  sortTexts,
   wordsOf,
 } from './postings.js';
 import { CHUNK_BITS, type Records, recordStart } from './records.js';
 import { sharedArray } from './shared-array.js';
-import { numbersOf, sortTexts } from './texts.js';
 
 /**
  * Reads the attributes out of the records of all rows. A record in another than its rendered form

@@ -7,13 +7,14 @@ import {
   countBelow,
   eachRow,
   Filling,
+  numbersOf,
   type Postings,
   rowsWith,
+  sortTexts,
   type TextAttribute,
   wordsOf,
 } from './postings.js';
 import { sharedArray } from './shared-array.js';
-import { numbersOf, sortTexts } from './texts.js';
 
 /** The rows of one attribute, and the number that each of its values has among those of both. */
 interface Numbered {

@@ -1,7 +1,6 @@
 import { KD_NODE_SIZE } from '../formats/kd-order.js';
 import type { LoadReport } from '../formats/snapshot.js';
-import type { Blocks } from './blocks.js';
-import { BoxIndex } from './box-index.js';
+import { type Blocks, BoxIndex } from './blocks.js';
 import type { Row } from './order.js';
 import type { Orders } from './orders.js';
 import type { Attributes } from './postings.js';

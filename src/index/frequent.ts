@@ -1,6 +1,5 @@
 import { type Delta, type DeltaRow, deltaLength } from './delta.js';
-import type { Attributes, TextAttribute } from './postings.js';
-import { bytesOf, numberOf, type Texts } from './texts.js';
+import { type Attributes, bytesOf, numberOf, type TextAttribute, type Texts } from './postings.js';
 
 /** Texts that people are offered, and the characters of the longest one. */
 const MOST = 50;

@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { targetOf } from '../formats/atomic-file.js';
+import { targetOf } from '../formats/system-files.js';
 import { JournalUnwritable } from './journal.js';
 import { StoreError, storeError } from './store-error.js';
 

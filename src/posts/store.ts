@@ -1,7 +1,7 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { flushFolder } from '../formats/atomic-file.js';
+import { flushFolder } from '../formats/system-files.js';
 import { Copy } from './copy.js';
 import { Database, type Head, isOlderCopy, makeJournal } from './database.js';
 import type { Appended, NewPost, Post } from './journal.js';

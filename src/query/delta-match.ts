@@ -1,7 +1,5 @@
-import type { Delta, DeltaRow } from '../index/delta.js';
-import type { DeltaAttributes } from '../index/delta-attributes.js';
-import { NOBODY } from '../index/postings.js';
-import { bytesOf } from '../index/texts.js';
+import type { Delta, DeltaAttributes, DeltaRow } from '../index/delta.js';
+import { bytesOf, NOBODY } from '../index/postings.js';
 import { Budget, inStretches } from '../model/budget.js';
 import type { Box, Filters, TimeWindow } from '../model/query.js';
 import { IMAGE, PROCESSED } from '../model/units.js';

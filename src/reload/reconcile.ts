@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { doubtOf, type Leniency } from '../formats/whole.js';
+import { doubtOf, type Leniency } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
 import { reclaimMemory } from './background.js';
 import { Attempt, type Builder, type BuildResult, type BuildTask } from './build.js';

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
-import { seedThrottle, THROTTLE_NUMBERS, type ThrottleMemory } from '../http/request/throttle.js';
+import { seedThrottle, THROTTLE_NUMBERS, type ThrottleMemory } from '../http/request/client.js';
 import { rankOf } from '../index/order.js';
 import { recordBytes } from '../index/records.js';
 import { sharedArray } from '../index/shared-array.js';

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { LaneExports } from '../http/answer/export-lane.js';
 import { createMake, type Make } from '../http/answer/making.js';
-import { answerInLane, memoryOf } from '../http/answer/slow-lane.js';
+import { answerInLane, LaneExports, memoryOf } from '../http/answer/slow-lane.js';
 import { createSite } from '../http/pages/site.js';
 import { createViews } from '../http/routes/resources.js';
 import { openTimeZone } from '../model/time-zone.js';

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ServeSettings } from '../cli/settings/values.js';
 import type { LaneQuestion } from '../http/answer/question.js';
-import type { ThrottleMemory } from '../http/request/throttle.js';
+import type { ThrottleMemory } from '../http/request/client.js';
 import type { PostReply, PostRequest, Posts } from '../posts/posts.js';
 import type { TokenTable } from '../posts/tokens/table.js';
 import type { Standing } from '../reload/current.js';

@@ -1,22 +1,19 @@
-import { copyBytes } from '../formats/record-layout.js';
+import { copyBytes, hasEscape, textOf } from '../formats/record-layout.js';
 import { EXTENT } from './grid.js';
-import { copyJsonText, copyPlainWords, WORD } from './json-text.js';
-import {
-  MOST_HEADER,
-  MOST_VARINT,
-  ProtobufWriter,
-  putHeader,
-  putVarint,
-  sizeOf,
-  tagOf,
-  VARINT,
-} from './protobuf.js';
 
 /** What a property of a feature may be; numbers are whole. */
 export type Value = string | number | boolean;
 
 /** The number under which a layer has a key or a value. */
 export type Place = number & { readonly brand?: 'place in a layer' };
+
+/** Bytes of a number of at most 2^53. */
+const MOST_VARINT = 8;
+/** Bytes of the header of a field: its number, and its length below 2^28. */
+const MOST_HEADER = 5;
+
+const VARINT = 0;
+const LENGTH_DELIMITED = 2;
 
 // numbers of the fields of Mapbox Vector Tiles 2.1
 const TILE_LAYER = 3;
@@ -100,42 +97,19 @@ export class LayerWriter {
 
   /** The place of a text of its own: UTF-8, bytes `from` to `to - 1`. */
   ownText(source: Uint8Array, from: number, to: number): Place {
-    const at = this.#roomForText(to - from);
-    return this.#ownText(at, copyBytes(source, from, to, this.#values.bytes, at));
-  }
-
-  /**
-   * The same for a text as JSON has it between its quotes. `words` is the same memory, which must go
-   * on for some bytes behind the text.
-   */
-  ownJsonText(source: Uint8Array, words: DataView, from: number, to: number): Place {
-    const at = this.#roomForText(to - from);
     const values = this.#values;
-    const target = values.words;
-    // a text has no escapes, mostly: it is copied by words, up to the first of them
-    const plain = copyPlainWords(words, from, to, target, at);
-    if (plain === to) return this.#ownText(at, at + to - from);
-    return this.#ownText(at, copyJsonText(source, plain, to, values.bytes, at + plain - from));
-  }
-
-  /** Makes room for a text of at most `length` bytes; returns where it is if it has as many. */
-  #roomForText(length: number): number {
-    const values = this.#values;
-    values.reserve(length + 2 * MOST_HEADER + WORD);
-    const header = 1 + sizeOf(length);
-    return values.end + 1 + sizeOf(header + length) + header;
-  }
-
-  /** Makes a value of the text in bytes `at` to `to - 1`, which is moved where it is shorter. */
-  #ownText(at: number, to: number): Place {
-    const values = this.#values;
+    const length = to - from;
+    values.reserve(length + 2 * MOST_HEADER);
     const { bytes } = values;
-    const length = to - at;
     const end = putHeader(bytes, values.end, LAYER.value, 1 + sizeOf(length) + length);
-    const start = putHeader(bytes, end, VALUE.text, length);
-    if (start < at) bytes.copyWithin(start, at, to);
-    values.end = start + length;
+    values.end = copyBytes(source, from, to, bytes, putHeader(bytes, end, VALUE.text, length));
     return this.#count++;
+  }
+
+  /** The same for a text as JSON has it between its quotes. */
+  ownJsonText(source: Uint8Array, from: number, to: number): Place {
+    if (!hasEscape(source, from, to)) return this.ownText(source, from, to);
+    return this.own(textOf(source, from - 1, to + 1));
   }
 
   /** Begins a feature; its properties come next. */
@@ -200,4 +174,86 @@ export function writeMeta(tile: Uint8Array[], facts: Readonly<Record<string, num
   for (const { key, value } of properties) layer.property(key, value);
   layer.end(EXTENT / 2, EXTENT / 2);
   layer.finish(tile);
+}
+
+/** Writes the protocol buffers that tiles are made of, into memory that grows. */
+class ProtobufWriter {
+  /** What is written, and room: {@link reserve} may put other memory in its place. */
+  bytes: Uint8Array;
+  /** Where the next byte goes. */
+  end = 0;
+
+  /** `bytes` is what will be written, more or less: memory that grows is copied. */
+  constructor(bytes: number = FIRST_BYTES) {
+    // from Node's pool where it is little: fresh memory takes longer than a small tile
+    this.bytes = Buffer.allocUnsafe(bytes);
+  }
+
+  /** What has been written. */
+  finish(): Uint8Array {
+    return this.bytes.subarray(0, this.end);
+  }
+
+  /** A number that is a field of its own. */
+  number(field: number, value: number): void {
+    this.reserve(MOST_HEADER + MOST_VARINT);
+    this.bytes[this.end++] = tagOf(field, VARINT);
+    this.end = putVarint(this.bytes, this.end, value);
+  }
+
+  /** Text that is a field of its own. */
+  text(field: number, value: string): void {
+    const bytes = Buffer.from(value);
+    this.reserve(MOST_HEADER + bytes.length);
+    this.end = putHeader(this.bytes, this.end, field, bytes.length);
+    this.bytes.set(bytes, this.end);
+    this.end += bytes.length;
+  }
+
+  /** Makes room for `more` bytes. */
+  reserve(more: number): void {
+    if (this.end + more <= this.bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(2 * this.bytes.length, this.end + more));
+    larger.set(this.finish());
+    this.bytes = larger;
+  }
+}
+
+const FIRST_BYTES = 1_024;
+
+/** The byte that a field begins with; there are 15 fields at most. */
+function tagOf(field: number, type: number): number {
+  return field * 8 + type;
+}
+
+/** How many bytes a whole number from 0 to 2^53 takes. */
+function sizeOf(value: number): number {
+  if (value < 0x80) return 1;
+  if (value < 0x4000) return 2;
+  if (value < 0x200000) return 3;
+  if (value < 0x10000000) return 4;
+  return value < 0x800000000 ? 5 : value < 0x40000000000 ? 6 : value < 0x2000000000000 ? 7 : 8;
+}
+
+/** Writes a whole number from 0 to 2^53; returns where it ends. There must be room for it. */
+function putVarint(bytes: Uint8Array, at: number, value: number): number {
+  let end = at;
+  let rest = value;
+  // bits are of 32-bit numbers only
+  while (rest >= 0x80000000) {
+    bytes[end++] = (rest % 0x80) | 0x80;
+    rest = Math.floor(rest / 0x80);
+  }
+  while (rest >= 0x80) {
+    bytes[end++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  bytes[end++] = rest;
+  return end;
+}
+
+/** Writes what a field of `length` bytes begins with; returns where it ends. */
+function putHeader(bytes: Uint8Array, at: number, field: number, length: number): number {
+  bytes[at] = tagOf(field, LENGTH_DELIMITED);
+  return putVarint(bytes, at + 1, length);
 }

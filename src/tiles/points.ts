@@ -9,13 +9,15 @@ import { TextNumbers } from '../formats/text-numbers.js';
 import type { Dataset } from '../index/dataset.js';
 import type { DeltaMatches } from '../index/delta.js';
 import type { Row } from '../index/order.js';
-import { type FetchedPage, memoryOf, wordsOf } from '../index/record-page.js';
+import { type FetchedPage, memoryOf } from '../index/record-page.js';
 import { type Budget, inStretches } from '../model/budget.js';
 import type { RecordKey } from '../model/point.js';
 import type { Microseconds } from '../model/units.js';
+import { SCATTERED } from '../query/common/plan.js';
 import { Facts } from './facts.js';
 import type { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
+import { inOrderOfHashes, SORTED } from './thin.js';
 
 /** Properties of every point. */
 export const ALWAYS: readonly RecordKey[] = ['id', 'status', 'is_processed', 'created_at'];
@@ -147,7 +149,7 @@ class Statuses {
     const to = places[2 * STATUS + 1]! - 1;
     this.#numbers ??= new TextNumbers();
     const number = this.#numbers.add(memory, from, to);
-    this.#rare[number] ??= this.#layer.ownJsonText(memory, wordsOf(page, index), from, to);
+    this.#rare[number] ??= this.#layer.ownJsonText(memory, from, to);
     return this.#rare[number];
   }
 }
@@ -178,26 +180,25 @@ class Members {
     const layer = this.#layer;
     const places = this.#places;
     const record = memoryOf(page, index);
-    const words = wordsOf(page, index);
     findMembers(record, places, this.#last, page.places[2 * index], page.places[2 * index + 1]);
     for (let i = 0; i < this.#members.length; i++) {
       const { key, member } = this.#members[i]!;
       const end = places[2 * member + 1]!;
       if (end === 0) continue;
       const from = valueStart(places, member);
-      layer.property(this.#keys[i]!, this.#valueOf(key, record, words, from, end));
+      layer.property(this.#keys[i]!, this.#valueOf(key, record, from, end));
     }
   }
 
   /** Tags, as their JSON, and users are those of many points. */
-  #valueOf(key: RecordKey, record: Uint8Array, words: DataView, from: number, to: number): Place {
+  #valueOf(key: RecordKey, record: Uint8Array, from: number, to: number): Place {
     if (key === 'tags') {
       const number = this.#numbers.add(record, from, to);
       this.#tags[number] ??= this.#layer.ownText(record, from, to);
       return this.#tags[number];
     }
     if (key === 'created_by') return this.#layer.shared(wholeNumber(record, from, to));
-    return this.#layer.ownJsonText(record, words, from + 1, to - 1);
+    return this.#layer.ownJsonText(record, from + 1, to - 1);
   }
 }
 
@@ -205,4 +206,55 @@ function wholeNumber(record: Uint8Array, from: number, to: number): number {
   let number = 0;
   for (let i = from; i < to; i++) number = number * 10 + (record[i]! - 0x30);
   return number;
+}
+
+/**
+ * Bytes of records that are read for one tile. A record has up to 256 KiB: without a bound, 10,000
+ * of them would be gigabytes.
+ */
+export const MOST_RECORD_BYTES: number = 4 * 2 ** 20;
+
+/** Rows of which the first `fitting` may have their records read. */
+export interface Budgeted {
+  readonly rows: Int32Array;
+  readonly fitting: number;
+  /** Bytes of the records that may be read. */
+  readonly bytes: number;
+}
+
+/**
+ * Finds the rows whose records fit into {@link MOST_RECORD_BYTES} together, the least hashes of ids
+ * first; all rows where no record must be read for the `fields` that are asked for. Part of the
+ * rows, such as those of a deeper tile, keeps every row of it that all of them keep.
+ */
+export function withinBudget(
+  dataset: Dataset,
+  accepted: DeltaMatches | undefined,
+  rows: Int32Array,
+  fields: readonly RecordKey[] | undefined,
+  budget: Budget,
+): Budgeted {
+  if (!readsRecords(fields)) return { rows, fitting: rows.length, bytes: 0 };
+  const facts = new Facts(dataset, accepted);
+  let bytes = 0;
+  inStretches(budget, 0, rows.length, SCATTERED, (from, to) => {
+    for (let i = from; i < to; i++) bytes += facts.recordBytes(rows[i]!);
+  });
+  return bytes <= MOST_RECORD_BYTES
+    ? { rows, fitting: rows.length, bytes }
+    : leastHashesFirst(rows, facts, budget);
+}
+
+/** Puts those rows first whose records fit, which not all of them do. */
+function leastHashesFirst(rows: Int32Array, facts: Facts, budget: Budget): Budgeted {
+  budget.charge(rows.length * SORTED);
+  const ordered = inOrderOfHashes(rows, facts);
+  let bytes = 0;
+  let fitting = 0;
+  for (; fitting < ordered.length; fitting++) {
+    const more = facts.recordBytes(ordered[fitting]!);
+    if (bytes + more > MOST_RECORD_BYTES) break;
+    bytes += more;
+  }
+  return { rows: ordered, fitting, bytes };
 }

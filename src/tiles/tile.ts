@@ -1,15 +1,14 @@
 import type { Dataset } from '../index/dataset.js';
 import type { DeltaMatches } from '../index/delta.js';
-import type { Budget } from '../model/budget.js';
+import { type Budget, inStretches } from '../model/budget.js';
 import type { Box, Filters } from '../model/query.js';
 import type { Matches } from '../query/common/matches.js';
 import type { Scratch } from '../query/common/scratch.js';
 import type { Engine, Hints } from '../query/engine.js';
-import { clusterTile } from './clusters.js';
+import { Cells, fillCells } from './cells.js';
 import { boxOf, Grid, type TileQuery } from './grid.js';
-import { writeMeta } from './layer.js';
-import { writePoints } from './points.js';
-import { withinBudget } from './record-budget.js';
+import { LayerWriter, type Place, writeMeta } from './layer.js';
+import { withinBudget, writePoints } from './points.js';
 import { thinOut } from './thin.js';
 
 const EMPTY: Uint8Array = new Uint8Array(0);
@@ -76,4 +75,106 @@ function singlesTile(
   writePoints(tile, new Grid(address, 1), dataset, points, budget);
   writeMeta(tile, { point_count: count, shown: rows.length, left_out: count - rows.length });
   return Buffer.concat(tile);
+}
+
+/** A tile of clusters and of points that are alone in their cells; empty where there are none. */
+export function clusterTile(
+  dataset: Dataset,
+  scratch: Scratch,
+  { address, grid: size, fields }: TileQuery,
+  matches: Matches,
+  accepted: DeltaMatches | undefined,
+): Uint8Array {
+  const grid = new Grid(address, size);
+  const cells = new Cells(grid);
+  const { budget } = scratch;
+  fillCells(dataset, scratch, grid, cells, matches);
+  addAccepted(cells, dataset, accepted, budget);
+  const tile: Uint8Array[] = [];
+  writeClusters(tile, grid, cells, budget);
+  const singles = singlesOf(cells);
+  const { rows, fitting, bytes } = withinBudget(dataset, accepted, singles, fields, budget);
+  writePoints(tile, grid, dataset, { rows, detailed: fitting, bytes, accepted, fields }, budget);
+  // all points are in the tile: they are counted
+  if (fitting < rows.length) writeMeta(tile, { without_fields: rows.length - fitting });
+  return Buffer.concat(tile);
+}
+
+function addAccepted(
+  cells: Cells,
+  { count }: Dataset,
+  accepted: DeltaMatches | undefined,
+  budget: Budget,
+): void {
+  if (accepted === undefined) return;
+  const { delta, rows } = accepted;
+  inStretches(budget, 0, rows.length, ADD, (from, to) => {
+    for (let i = from; i < to; i++) cells.add(count + rows[i]!, delta.coords, rows[i]!);
+  });
+}
+
+/** The rows that are alone in their cells. */
+function singlesOf({ counts, rows }: Cells): Int32Array {
+  return rows.filter((_, cell) => counts[cell] === 1);
+}
+
+// nanoseconds
+const ADD = 15; // a point to its cell
+const LOOK = 1; // at a cell
+const CLUSTER = 200; // written
+
+/** A cluster takes hardly more. */
+const FEATURE_BYTES = 24;
+
+/** Adds the layer of clusters; none where there are no clusters. */
+function writeClusters(
+  tile: Uint8Array[],
+  grid: Grid,
+  { counts, sums }: Cells,
+  budget: Budget,
+): void {
+  let clusters = 0;
+  for (const count of counts) if (count > 1) clusters++;
+  if (clusters === 0) return;
+  const layer = new LayerWriter('clusters', clusters * FEATURE_BYTES);
+  const pointCount = layer.key('point_count');
+  const abbreviated = layer.key('point_count_abbreviated');
+  /** Where the layer has each count; behind it comes its abbreviation. */
+  const places = new Map<number, Place>();
+  const write = (from: number, to: number): void => {
+    for (let cell = from; cell < to; cell++) {
+      const count = counts[cell]!;
+      if (count < 2) continue;
+      let place = places.get(count);
+      if (place === undefined) {
+        place = layer.own(count);
+        layer.own(abbreviate(count));
+        places.set(count, place);
+      }
+      layer.begin();
+      layer.property(pointCount, place);
+      layer.property(abbreviated, place + 1);
+      const east = grid.unitsEast(sums[2 * cell]! / count, cell);
+      layer.end(east, grid.unitsSouth(sums[2 * cell + 1]! / count, cell));
+    }
+  };
+  const cost = LOOK + (CLUSTER * clusters) / counts.length;
+  inStretches(budget, 0, counts.length, cost, write);
+  layer.finish(tile);
+}
+
+const UNITS = ['', 'k', 'M', 'G'] as const;
+
+/** A count in four characters at most, rounded: `999`, `1.2k`, `35k`, `1.1M`. */
+export function abbreviate(count: number): string {
+  if (count < 1000) return String(count);
+  let scaled = count;
+  let unit = 0;
+  // a rounded `1000k` is `1M`
+  while (unit < UNITS.length - 1 && Math.round(scaled) >= 1000) {
+    scaled /= 1000;
+    unit++;
+  }
+  const digits = scaled < 9.95 ? 1 : 0;
+  return Number(scaled.toFixed(digits)) + UNITS[unit]!;
 }

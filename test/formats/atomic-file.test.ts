@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { writeAtomically } from '../../src/formats/atomic-file.js';
+import { writeAtomically } from '../../src/formats/system-files.js';
 import { withFolder } from '../support/native.js';
 import { refusal } from '../support/rows.js';
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { throttled } from '../../src/http/request/client.js';
 import {
   credentialsMissing,
   type HttpError,
@@ -15,7 +16,6 @@ import {
   unavailable,
 } from '../../src/http/request/http-error.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
-import { throttled } from '../../src/http/request/throttle.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';

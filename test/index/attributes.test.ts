@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildAttributes } from '../../src/index/attribute-collector.js';
-import { NOBODY, type Postings, rowsWith } from '../../src/index/postings.js';
+import { bytesOf, NOBODY, numberOf, type Postings, rowsWith } from '../../src/index/postings.js';
 import { allocateRecords, putRecords, type Records } from '../../src/index/records.js';
-import { bytesOf, numberOf } from '../../src/index/texts.js';
 import { renderPoint } from '../../src/model/point.js';
 import { type Note, pointOf, STATUSES, scatterNotes, TAGS } from '../support/notes.js';
 

@@ -1,8 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
-import { type Blocks, cutBlocks } from '../../src/index/blocks.js';
-import { type BlockGroup, BoxIndex, type BoxNode } from '../../src/index/box-index.js';
+import {
+  type BlockGroup,
+  type Blocks,
+  BoxIndex,
+  type BoxNode,
+  cutBlocks,
+} from '../../src/index/blocks.js';
 import { treeCoords } from '../support/tree-coords.js';
 
 const SEED = 52;

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
-import { buildCrossTable, countCells } from '../../src/index/cross-table.js';
 import { buildOrder, type Order } from '../../src/index/order.js';
+import { buildCrossTable, countCells } from '../../src/index/orders.js';
 
 const random = new Random(64, 'point');
 

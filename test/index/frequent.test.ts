@@ -4,8 +4,13 @@ import { generatePoint } from '../../src/cli/generate/notes.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { appendToDelta, createDelta, type Delta } from '../../src/index/delta.js';
 import { frequentTexts } from '../../src/index/frequent.js';
-import { type Attributes, buildPostings, type TextAttribute } from '../../src/index/postings.js';
-import { bytesOf, sortTexts } from '../../src/index/texts.js';
+import {
+  type Attributes,
+  buildPostings,
+  bytesOf,
+  sortTexts,
+  type TextAttribute,
+} from '../../src/index/postings.js';
 
 /** An attribute whose rows have these texts. */
 function attributeOf(rows: readonly string[]): TextAttribute {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { abbreviate } from '../../src/tiles/clusters.js';
+import { abbreviate } from '../../src/tiles/tile.js';
 
 test('counts are written in four characters at most', () => {
   const texts = new Map([

@@ -5,7 +5,7 @@ import { hashId } from '../../src/index/content-hash.js';
 import { assembleDataset } from '../../src/index/dataset.js';
 import { type RecordKey, renderPoint } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
-import { MOST_RECORD_BYTES } from '../../src/tiles/record-budget.js';
+import { MOST_RECORD_BYTES } from '../../src/tiles/points.js';
 import { makeTile } from '../../src/tiles/tile.js';
 import { acceptedMatches, deltaOf, Meter, readerOf } from '../support/engine.js';
 import { type Note, pointOf } from '../support/notes.js';

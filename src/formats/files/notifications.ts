@@ -3,8 +3,8 @@ import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { IdSet } from '../id-set.js';
 import { detectFormat } from '../rows/detect.js';
-import { ProblemLog } from '../rows/problem-log.js';
 import { nameFile, PARSERS } from '../rows/reader.js';
+import { ProblemLog } from '../rows/row.js';
 import { Source } from '../rows/source.js';
 import type { ReadOptions } from '../snapshot.js';
 

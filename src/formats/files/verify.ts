@@ -4,8 +4,15 @@ import type { Degrees, Microseconds } from '../../model/units.js';
 import type { PointBlock } from '../block.js';
 import { NativeAudit } from '../native/audit.js';
 import type { NativeReader } from '../native/read.js';
-import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
-import { doubtOf, type Leniency, problemTexts } from '../whole.js';
+import {
+  doubtOf,
+  type Leniency,
+  type LoadReport,
+  problemTexts,
+  type ReadOptions,
+  type SnapshotFormat,
+  type SnapshotReader,
+} from '../snapshot.js';
 import { openSnapshot } from './open.js';
 
 const MAX_REASONS = 10;

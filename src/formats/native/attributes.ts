@@ -1,7 +1,7 @@
 import type { InputError } from '../../model/quote.js';
 import { IMAGE, isWhole, PROCESSED } from '../../model/units.js';
 import type { AttributeColumns } from '../block.js';
-import { RecordAttributes } from '../record-attributes.js';
+import { RecordAttributes } from '../record-layout.js';
 import { TextNumbers } from '../text-numbers.js';
 import { binOf, type Fail, type Fields } from './decode.js';
 

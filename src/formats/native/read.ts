@@ -18,7 +18,6 @@ import {
 } from '../snapshot.js';
 import { readAttributes } from './attributes.js';
 import { decodeMap, readColumns, readNotifications } from './decode.js';
-import { checkBinHead, checkBinSize, recordSteps } from './decode-records.js';
 import { type Ends, readEnds } from './ends.js';
 import {
   MAX_COLUMNS_BYTES,
@@ -27,7 +26,15 @@ import {
   requireLittleEndian,
   UINT32_BYTES,
 } from './format.js';
-import { FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
+import {
+  checkBinHead,
+  checkBinSize,
+  FrameFile,
+  type FramePlace,
+  failAt,
+  frameBytes,
+  recordSteps,
+} from './frame-file.js';
 
 const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 

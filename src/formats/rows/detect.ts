@@ -1,6 +1,6 @@
 import { InputError, quote } from '../../model/quote.js';
 import { MAGIC, type SnapshotFormat } from '../snapshot.js';
-import { foreignSeparator, REQUIRED, readHeader } from './csv-header.js';
+import { foreignSeparator, REQUIRED, readHeader } from './csv.js';
 import { JsonDocument } from './json-document.js';
 import { RECORD_SEPARATOR } from './lines.js';
 import { BrokenRows, isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';

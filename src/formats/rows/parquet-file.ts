@@ -6,8 +6,8 @@ import {
 } from 'hyparquet';
 import { isRecordKey } from '../../model/point.js';
 import { isObject } from '../../model/units.js';
-import { assignFields, MAX_COLUMNS } from './csv-header.js';
-import { foreignCrs } from './geojson.js';
+import { assignFields, MAX_COLUMNS } from './csv.js';
+import { foreignCrs } from './json.js';
 import { endOfThrift, type Levels } from './parquet-guard.js';
 import { BrokenRows } from './row.js';
 import type { Source } from './source.js';

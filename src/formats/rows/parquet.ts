@@ -2,8 +2,7 @@ import type { DecodedArray } from 'hyparquet';
 import { InputError } from '../../model/quote.js';
 import type { Progress } from '../snapshot.js';
 import { type Column, type ParquetFile, type RowGroup, readParquetFile } from './parquet-file.js';
-import { readPages } from './parquet-pages.js';
-import { cellValue, Place, Unreadable } from './parquet-values.js';
+import { cellValue, Place, readPages, Unreadable } from './parquet-pages.js';
 import { BrokenRows, type Row } from './row.js';
 import type { Source } from './source.js';
 

@@ -8,10 +8,9 @@ import { BlockBuilder } from './block-builder.js';
 import { RenderedPoint } from './canonical.js';
 import { readCsv } from './csv.js';
 import { readJson } from './json.js';
+import { readNdjson } from './lines.js';
 import { readMsgpack } from './msgpack.js';
-import { readNdjson } from './ndjson.js';
-import { ProblemLog, UnknownKeys } from './problem-log.js';
-import { BrokenRows, type Row, type RowParser } from './row.js';
+import { BrokenRows, ProblemLog, type Row, type RowParser, UnknownKeys } from './row.js';
 import { Source } from './source.js';
 
 /** Formats whose files are read from front to back. */

@@ -8,9 +8,9 @@ import type { Posts } from '../../posts/posts.js';
 import type { Tokens } from '../../posts/tokens/table.js';
 import type { Current } from '../../reload/current.js';
 import type { Site } from '../pages/site.js';
+import type { Throttle } from '../request/client.js';
 import type { OriginOf, OriginSettings } from '../request/origin.js';
-import type { Throttle } from '../request/throttle.js';
-import type { WriteHead } from './head-lines.js';
+import type { WriteHead } from './head.js';
 import type { SlowLane } from './question.js';
 import type { RequestStats } from './request-stats.js';
 

@@ -4,9 +4,8 @@ import type { State } from '../../reload/generation.js';
 import type { BodyMemory, Page, QueryWork } from '../formats/representation.js';
 import { pageTooLarge } from '../request/http-error.js';
 import { type AnswerHead, codedHead, createHeads, type Dependence } from './head.js';
-import type { Question } from './question.js';
+import type { Question, Served, View } from './question.js';
 import { hashPage, spellHash } from './validators.js';
-import type { Served, View } from './view.js';
 
 /** An answer as it is made, not yet compressed. */
 export interface Made {

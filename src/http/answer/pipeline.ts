@@ -14,11 +14,10 @@ import type { Answering } from './context.js';
 import { Delivery, type Job } from './delivery.js';
 import type { AnswerHead } from './head.js';
 import { createMake } from './making.js';
-import type { PageQuestion } from './question.js';
+import type { Asked, PageQuestion, View } from './question.js';
 import { createSender } from './sender.js';
 import { askSlowLane } from './slow-lane.js';
 import { hashSettings, hashText, judge, spellHash } from './validators.js';
-import type { Asked, View } from './view.js';
 
 /** Part of every entity tag: raised when the same points are rendered into other bytes. */
 const RENDERING = 1;

@@ -1,10 +1,14 @@
-import type { GenerationParts, State } from '../../reload/generation.js';
-import type { QueryWork } from '../formats/representation.js';
+import type { DeltaMatches } from '../../index/delta.js';
+import type { Budget } from '../../model/budget.js';
+import type { Filters } from '../../model/query.js';
+import { matchDelta } from '../../query/delta-match.js';
+import type { Generation, GenerationParts, State } from '../../reload/generation.js';
+import type { Format, Page, QueryWork } from '../formats/representation.js';
 import type { ErrorBody, HttpError } from '../request/http-error.js';
 import type { ExportQuery } from '../request/list-parameters.js';
+import type { Pair } from '../request/query-string.js';
 import type { Coding } from './compression.js';
-import type { AnswerHead } from './head.js';
-import type { Asked } from './view.js';
+import type { AnswerHead, Facts } from './head.js';
 
 /** What is asked of an address: all that its answer is made from but the points. */
 export interface Question {
@@ -89,4 +93,57 @@ export type LaneAnswer =
 export interface SlowLane {
   /** Resolves with the answer, which is an error where too many wait or a thread died. */
   ask(question: LaneQuestion): Promise<LaneAnswer>;
+}
+
+/** A request as handlers see it. */
+export interface Asked {
+  /** What links in the answer begin with. */
+  readonly origin: string;
+  readonly pairs: readonly Pair[];
+  /** What stands in the variable parts of the path. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Whom the token names, at an address whose answers are personal. */
+  readonly user: number | undefined;
+}
+
+/** What an address answers to GET, step by step. */
+export interface View<Wanted> extends Facts {
+  readonly formats: readonly Format[];
+  /** Reads what is wanted. Throws an HttpError for what cannot be used. */
+  read(asked: Asked): Wanted;
+  /**
+   * Whether the address names this state of the data, so that it will never have another answer;
+   * absent where no address does.
+   */
+  lasts?(wanted: Wanted, name: string): boolean;
+  /** Loads what the view needs; undefined once it is there. Absent where nothing is to be loaded. */
+  prepare?(): Promise<void> | undefined;
+  /**
+   * Looks it up: a page, or the bytes of a document, which no format encodes. Throws NotFound where
+   * there is nothing, and what the budget throws.
+   */
+  find(
+    wanted: Wanted,
+    asked: Asked,
+    served: Served,
+    budget: Budget,
+    format: Format,
+  ): Page | Uint8Array;
+}
+
+/** What a request is answered from, to its end. */
+export interface Served {
+  readonly generation: Generation;
+  readonly state: State;
+}
+
+/** The accepted points beside the generation that satisfy the filters; undefined where none do. */
+export function matchBeside(
+  { generation: { delta }, state: { length } }: Served,
+  filters: Filters,
+  budget: Budget,
+): DeltaMatches | undefined {
+  if (length === 0) return undefined;
+  const rows = matchDelta(delta!, filters, 0, length, budget);
+  return rows.length === 0 ? undefined : { delta: delta!, rows };
 }

@@ -1,8 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { QueryWork } from '../formats/representation.js';
 import type { Answering, Sending } from './context.js';
-import { type AnswerHead, bodilessLines, corsHeaders, type Facts, linesWithBody } from './head.js';
-import { linesOf, type PlainStatus, parseLines } from './head-lines.js';
+import {
+  type AnswerHead,
+  bodilessLines,
+  corsHeaders,
+  type Facts,
+  linesOf,
+  linesWithBody,
+  type PlainStatus,
+  parseLines,
+} from './head.js';
 import type { Observe } from './request-stats.js';
 import { judge, type Named } from './validators.js';
 

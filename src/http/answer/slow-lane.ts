@@ -1,10 +1,25 @@
+import { exportEncoder } from '../../exports/encoders.js';
+import { Export } from '../../exports/export.js';
 import { sharedArray } from '../../index/shared-array.js';
 import { AT_ONCE, Budget } from '../../model/budget.js';
-import { createGeneration, type Generation, identityOf } from '../../reload/generation.js';
+import { reclaimMemory } from '../../reload/background.js';
+import {
+  createGeneration,
+  type Generation,
+  identityOf,
+  type State,
+} from '../../reload/generation.js';
 import { type Format, FRESH_MEMORY } from '../formats/representation.js';
-import { HttpError, tookTooLong } from '../request/http-error.js';
+import { exportEnded, HttpError, tookTooLong } from '../request/http-error.js';
 import type { Made, Make } from './making.js';
-import type { LaneAnswer, LaneQuestion, PageQuestion, SlowLane } from './question.js';
+import type {
+  ExportBegin,
+  ExportStep,
+  LaneAnswer,
+  LaneQuestion,
+  PageQuestion,
+  SlowLane,
+} from './question.js';
 
 /** Milliseconds after which a question is given up. */
 const LONGEST_MS = 10_000;
@@ -111,4 +126,55 @@ export function refusalOf({ status, body, headers }: HttpError): LaneAnswer {
 /** The memory that goes to another thread with an answer. */
 export function memoryOf(answer: LaneAnswer): ArrayBuffer[] {
   return 'heads' in answer || 'export' in answer ? [answer.body.buffer] : [];
+}
+
+/** An export under way: what it is made from stays the same to its end. */
+interface UnderWay {
+  readonly file: Export;
+  readonly state: State;
+  readonly generation: string;
+}
+
+/** The exports that a thread of the slow lane makes, each by its number. */
+export class LaneExports {
+  readonly #all = new Map<number, UnderWay>();
+
+  /** Makes the next piece; a new export is made from `generation`. */
+  step(step: ExportStep, generation: Generation): LaneAnswer {
+    const number = step.export!;
+    try {
+      const found = this.#all.get(number) ?? (step.begin && begin(step, step.begin, generation));
+      if (found === undefined) return refusalOf(exportEnded());
+      const { bytes, isLast } = found.file.next(step.bytes);
+      this.#all.set(number, found);
+      if (isLast) this.drop(number, generation);
+      return {
+        ...{ export: number, body: bytes, isLast },
+        ...{ state: found.state, generation: found.generation },
+      };
+    } catch (error) {
+      this.drop(number, generation);
+      return failureOf(error);
+    }
+  }
+
+  /** Ends an export; `served` is the generation that is served now. */
+  drop(number: number, served: Generation): void {
+    const { generation } = this.#all.get(number) ?? {};
+    if (!this.#all.delete(number) || generation === identityOf(served)) return;
+    if (![...this.#all.values()].some((one) => one.generation === generation)) reclaimMemory();
+  }
+}
+
+function begin(
+  step: ExportStep,
+  { format, query, isGzipped }: ExportBegin,
+  generation: Generation,
+): UnderWay {
+  const { engine, delta } = generation;
+  const state = generation.state();
+  const source = { engine, delta, length: state.length };
+  const check = (): void => giveUpFor(step);
+  const file = new Export(source, query, exportEncoder(format), { isGzipped, check });
+  return { file, state, generation: identityOf(generation) };
 }

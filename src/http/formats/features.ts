@@ -9,8 +9,7 @@ import {
 } from '../../formats/record-layout.js';
 import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
 import { type WriteRecord, writeBody } from './json-format.js';
-import { selfLink } from './links.js';
-import type { Format, Link, ListFacts } from './representation.js';
+import { type Format, type Link, type ListFacts, selfLink } from './representation.js';
 
 /** The media type of GeoJSON. */
 const GEOJSON_TYPE = 'application/geo+json';

@@ -1,5 +1,4 @@
-import { queryString } from '../formats/links.js';
-import type { Offered } from '../formats/representation.js';
+import { type Offered, queryString } from '../formats/representation.js';
 import type { Parameter } from '../request/parameter.js';
 import { joinList, last, type Pair, splitList } from '../request/query-string.js';
 import { type Html, html } from './html.js';

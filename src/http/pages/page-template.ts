@@ -1,11 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { Budget } from '../../model/budget.js';
-import { pageLinker, queryString } from '../formats/links.js';
 import {
   type BodyMemory,
   FRESH_MEMORY,
   type ListFacts,
   type Offered,
+  pageLinker,
+  queryString,
 } from '../formats/representation.js';
 import { CHANGES_PATH, EXPORT_PATH } from '../request/addresses.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';

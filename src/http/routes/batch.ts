@@ -9,14 +9,12 @@ import {
 } from '../../reload/generation.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { PageBuffers } from '../answer/delivery.js';
-import { corsHeaders, varyOf } from '../answer/head.js';
-import { linesOf } from '../answer/head-lines.js';
+import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
 import { createMake, type Made } from '../answer/making.js';
-import type { Question } from '../answer/question.js';
+import type { Question, View } from '../answer/question.js';
 import { createBegin } from '../answer/sender.js';
 import { askSlowLane } from '../answer/slow-lane.js';
 import { judge } from '../answer/validators.js';
-import type { View } from '../answer/view.js';
 import { LINE_FORMAT } from '../formats/json-format.js';
 import { type BodyMemory, FRESH_MEMORY } from '../formats/representation.js';
 import { BATCH_PATH } from '../request/addresses.js';
@@ -25,7 +23,7 @@ import { kindOfBody, noRoomForBody, receiveBody } from '../request/body.js';
 import { clientOf } from '../request/client.js';
 import { HttpError, internalError } from '../request/http-error.js';
 import type { PointsQuery } from '../request/list-parameters.js';
-import { addOtherAddress } from './other-address.js';
+import { addOtherAddress } from './other-addresses.js';
 import { pointsView } from './rest-views.js';
 
 const METHODS = ['POST'];

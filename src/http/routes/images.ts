@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { IMAGES_PATH } from '../../posts/media/folder.js';
 import { ALLOW_READ } from '../request/addresses.js';
 import { HttpError, NotFound } from '../request/http-error.js';
-import { addOtherAddress, FILE, FILE_METHODS } from './other-address.js';
+import { addOtherAddress, FILE, FILE_METHODS } from './other-addresses.js';
 
 const ID = /^[1-9]\d{0,15}$/;
 /** Names as this service and the one before it give them: of images, without blanks, not hidden. */

@@ -1,12 +1,11 @@
 import type { PageCopier } from '../../index/record-page.js';
 import { takeKeyset } from '../../query/keyset.js';
 import type { ViewContext } from '../answer/context.js';
-import { matchBeside, type View } from '../answer/view.js';
+import { matchBeside, type View } from '../answer/question.js';
 import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
-import { selfLink } from '../formats/links.js';
 import { PointRecords } from '../formats/page-records.js';
-import type { Link, Page } from '../formats/representation.js';
+import { type Link, type Page, selfLink } from '../formats/representation.js';
 import { ALLOW_READ, COLLECTION_PATH, ITEMS_PATH } from '../request/addresses.js';
 import {
   AFTER,

@@ -1,22 +1,34 @@
+import { createPageCopier } from '../../index/record-page.js';
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
 import type { ViewContext } from '../answer/context.js';
-import type { Served, View } from '../answer/view.js';
+import type { Served, View } from '../answer/question.js';
 import { GEOJSON } from '../formats/features.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
-import { selfLink } from '../formats/links.js';
+import { selfLink } from '../formats/representation.js';
 import {
   ALLOW_READ,
   COLLECTION_PATH,
   COLLECTIONS_PATH,
   CONFORMANCE_PATH,
+  ITEM_PATH,
   ITEMS_PATH,
   OGC_API_PATH,
   OGC_PATH,
   VIEWER_PATH,
 } from '../request/addresses.js';
-import { parseKept, refuseOthers } from '../request/item-parameters.js';
+import {
+  ITEM_PARAMETERS,
+  ITEMS_PARAMETERS,
+  LEADING_PARAMETERS,
+  OGC_PARAMETERS,
+  parseKept,
+  refuseOthers,
+} from '../request/item-parameters.js';
+import type { Parameter } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
+import { type Description, described, POINT_ID } from './describe.js';
+import { itemsView, itemView } from './ogc-items.js';
 
 const JSON_TYPE = JSON_FORMAT.mediaType;
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
@@ -167,4 +179,58 @@ function extentOf({ generation: { engine, delta }, state: { length } }: Served):
     return { bbox: [-180, -90, 180, 90], interval: [null, null] };
   }
   return { bbox: [west, south, east, north], interval: [formatUtc(first), formatUtc(last)] };
+}
+
+/** Makes a resource of an address, its view and its description. */
+type Make<Resource> = <Wanted>(
+  path: string,
+  view: View<Wanted>,
+  description: Description,
+) => Resource;
+
+/** OGC API - Features, address by address. */
+export function ogcResources<Resource>(context: ViewContext, make: Make<Resource>): Resource[] {
+  return [
+    make(OGC_PATH, landingView(context), leading('OGC API - Features', 'Where everything is.')),
+    make(
+      CONFORMANCE_PATH,
+      conformanceView(),
+      ogcDocument('Conformance', 'The parts of the standard kept to.'),
+    ),
+    make(
+      COLLECTIONS_PATH,
+      collectionsView(context),
+      leading('Collections', 'The one collection there is.'),
+    ),
+    make(
+      COLLECTION_PATH,
+      collectionView(context),
+      leading('Collection', 'What the collection holds, where and when.'),
+    ),
+    make(
+      ITEMS_PATH,
+      itemsView(context, createPageCopier()),
+      ogcDocument(
+        'Items',
+        'Points by ascending ids; the link to the next page begins behind the last one.',
+        ITEMS_PARAMETERS,
+      ),
+    ),
+    make(ITEM_PATH, itemView(), ogcDocument('Item', 'One point.', ITEM_PARAMETERS, [POINT_ID])),
+  ];
+}
+
+function ogcDocument(
+  name: string,
+  description: string,
+  parameters: readonly Parameter[] = OGC_PARAMETERS,
+  pathParameters: readonly Parameter[] = [],
+): Description {
+  return described(name, description, parameters, pathParameters, []);
+}
+
+/** A document whose links keep the filters that it is asked with. */
+function leading(name: string, description: string): Description {
+  const text = `${description} Links to the items keep the filters.`;
+  return ogcDocument(name, text, LEADING_PARAMETERS);
 }

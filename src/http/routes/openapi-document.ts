@@ -1,6 +1,6 @@
 import { version } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
-import type { Asked } from '../answer/view.js';
+import type { Asked } from '../answer/question.js';
 import source from '../openapi.json' with { type: 'json' };
 import { BATCH_PATH, templateOf } from '../request/addresses.js';
 import { type ErrorBody, HttpError } from '../request/http-error.js';

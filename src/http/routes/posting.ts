@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PostRequest } from '../../posts/posts.js';
 import type { Context, Posting } from '../answer/context.js';
-import { corsHeaders, varyOf } from '../answer/head.js';
-import { linesOf } from '../answer/head-lines.js';
+import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
 import type { Observe } from '../answer/request-stats.js';
 import { createWrite } from '../answer/sender.js';
 import { createdPage, headerList, setPageHeaders } from '../pages/page-format.js';

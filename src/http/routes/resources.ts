@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod 
 import type { Answering, Context, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline, type Pipeline } from '../answer/pipeline.js';
+import type { Asked, View } from '../answer/question.js';
 import type { Observe } from '../answer/request-stats.js';
-import type { Asked, View } from '../answer/view.js';
+import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import type { Subject } from '../pages/site.js';
 import {
+  ALLOW_READ,
   NOTIFICATIONS_PATH,
   OGC_API_PATH,
   OPENAPI_PATH,
@@ -22,23 +24,26 @@ import { pathOf, queryOf } from '../request/origin.js';
 import { batchView } from './batch.js';
 import { changesAddress, createChangesHandler } from './changes.js';
 import {
+  createSubjects,
   type Description,
+  FORMATS,
   NOTIFICATIONS_DESCRIPTION,
   OPENAPI_DESCRIPTION,
   optionsOf,
   POINT_DESCRIPTION,
+  POINT_FORMATS,
   POINTS_DESCRIPTION,
   READ_POINTS_DESCRIPTION,
   ROOT_DESCRIPTION,
   TILE_DESCRIPTION,
   TILES_DESCRIPTION,
+  withPage,
 } from './describe.js';
 import { createExportHandler, exportAddress } from './exports.js';
-import { ogcResources } from './ogc-resources.js';
-import { openapiView } from './openapi-view.js';
-import { refuseOtherMethods } from './other-address.js';
+import { ogcResources } from './ogc.js';
+import type { DocumentTexts, Others, Readable } from './openapi-document.js';
+import { refuseOtherMethods } from './other-addresses.js';
 import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
-import { createSubjects, FORMATS, POINT_FORMATS, withPage } from './subjects.js';
 import { tileSetView, tileView } from './tile-views.js';
 
 /** An address of the REST interface and all it does. */
@@ -213,4 +218,30 @@ function describe({ description, formats, allow }: Resource): RouteHandlerMethod
   const body = JSON.stringify(optionsOf(description, formats));
   const headers = { 'Content-Type': 'application/json', Allow: allow, ...preflightHeaders(allow) };
   return (_request, reply) => void reply.headers(headers).send(Buffer.from(body));
+}
+
+/**
+ * `GET /openapi.json`: the interface described, for programs. What makes the document is loaded
+ * when it is asked for first: it costs each thread 4 ms of its start.
+ */
+export function openapiView(addresses: readonly Readable[], others: Others): View<undefined> {
+  let texts: DocumentTexts | undefined;
+
+  async function load(): Promise<void> {
+    const { documentTexts } = await import('./openapi-document.js');
+    texts ??= documentTexts(addresses, others);
+  }
+
+  return {
+    name: 'openapi',
+    allow: ALLOW_READ,
+    isPersonal: false,
+    formats: [JSON_FORMAT, OPENAPI, OPENAPI_30],
+    prepare: () => (texts === undefined ? load() : undefined),
+    read: () => undefined,
+    find(_wanted, { origin }, _served, _budget, format) {
+      const rest = format === OPENAPI_30 ? texts!.older : texts!.newer;
+      return Buffer.from(`{"servers":${JSON.stringify([{ url: origin }])},${rest}`);
+    },
+  };
 }

@@ -5,10 +5,9 @@ import { createPageCopier } from '../../index/record-page.js';
 import { recordBytes } from '../../index/records.js';
 import type { RecordKey } from '../../model/point.js';
 import type { ViewContext } from '../answer/context.js';
-import { matchBeside, type Served, type View } from '../answer/view.js';
-import { pageLinks } from '../formats/links.js';
+import { matchBeside, type Served, type View } from '../answer/question.js';
 import { PointRecords, SingleRecords } from '../formats/page-records.js';
-import type { Format } from '../formats/representation.js';
+import { type Format, pageLinks } from '../formats/representation.js';
 import { ALLOW_POINTS, ALLOW_READ, NOTIFICATIONS_PATH, POINTS_PATH } from '../request/addresses.js';
 import { invalidPage, NotFound } from '../request/http-error.js';
 import {

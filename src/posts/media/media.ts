@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { flushFolder, flushFolderAside } from '../../formats/atomic-file.js';
+import { flushFolder, flushFolderAside } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { createDecoder, type Decoder } from './decoder.js';
 import {

@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { flushFolder, replacedFile } from '../../formats/atomic-file.js';
-import { writeAll } from '../../formats/system-files.js';
+import { flushFolder, replacedFile, writeAll } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { isObject, isToken, isWhole } from '../../model/units.js';
 import { type Holder, type TokenTable, tokenKey } from './table.js';

@@ -3,14 +3,15 @@ import { lowerBound, type Row } from '../../index/order.js';
 import {
   type Attributes,
   bitCount,
+  bytesOf,
   NOBODY,
+  numberOf,
   type Postings,
   type RowSet,
   rowsWith,
   type TextAttribute,
   wordsOf,
 } from '../../index/postings.js';
-import { bytesOf, numberOf } from '../../index/texts.js';
 import { type Budget, inStretches } from '../../model/budget.js';
 import type { Filters } from '../../model/query.js';
 import { bitOf, listMarked, markRows } from './marks.js';

@@ -1,7 +1,6 @@
-import { countCells } from '../../index/cross-table.js';
 import type { Dataset } from '../../index/dataset.js';
 import type { Order, Rank, RankRange } from '../../index/order.js';
-import { crossViewOf } from '../../index/orders.js';
+import { countCells, crossViewOf } from '../../index/orders.js';
 import type { Budget } from '../../model/budget.js';
 import { NEIGHBOUR, SCATTERED } from './plan.js';
 import type { Window } from './windows.js';

@@ -1,4 +1,4 @@
-import type { BlockGroup, BoxNode } from '../../index/box-index.js';
+import type { BlockGroup, BoxNode } from '../../index/blocks.js';
 import type { Dataset } from '../../index/dataset.js';
 import type { Budget } from '../../model/budget.js';
 import { INSIDE, OUTSIDE, type Region } from '../region/overlap.js';

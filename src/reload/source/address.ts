@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { removeLeftovers, temporaryIn } from '../../formats/temporary.js';
+import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { stateIfAny } from './file-state.js';
 import { CHECKSUM_SUFFIX } from './names.js';

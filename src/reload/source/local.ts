@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { targetOf } from '../../formats/atomic-file.js';
+import { targetOf } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { changeOf, type FileState, stateIfAny, stateOf } from './file-state.js';
 import { candidateOf, type FileCandidate, Folder } from './folder.js';

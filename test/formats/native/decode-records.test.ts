@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { checkBinHead, recordSteps } from '../../../src/formats/native/decode-records.js';
 import { BIN8_MARK, BIN16_MARK, BIN32_MARK } from '../../../src/formats/native/format.js';
+import { checkBinHead, recordSteps } from '../../../src/formats/native/frame-file.js';
 import { InputError } from '../../../src/model/quote.js';
 
 const SIZE = 5;

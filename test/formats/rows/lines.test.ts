@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LineSplitter } from '../../../src/formats/rows/lines.js';
-import { readNdjson } from '../../../src/formats/rows/ndjson.js';
+import { LineSplitter, readNdjson } from '../../../src/formats/rows/lines.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { outcomes, rowsOf } from '../../support/rows.js';
 

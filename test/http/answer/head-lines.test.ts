@@ -8,7 +8,7 @@ import {
   KEEP_ALIVE_MS,
   linesOf,
   parseLines,
-} from '../../../src/http/answer/head-lines.js';
+} from '../../../src/http/answer/head.js';
 
 const test = suite('head lines');
 

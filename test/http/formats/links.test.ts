@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { pageLinks } from '../../../src/http/formats/links.js';
+import { pageLinks } from '../../../src/http/formats/representation.js';
 import { last, type Pair, parseQueryString } from '../../../src/http/request/query-string.js';
 
 const BASE = 'http://testserver.example/rest/map_data_points/';

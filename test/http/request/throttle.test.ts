@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clientOf, networkOf } from '../../../src/http/request/client.js';
-import type { HttpError } from '../../../src/http/request/http-error.js';
 import {
+  clientOf,
   createThrottle,
+  networkOf,
   seedThrottle,
   THROTTLE_NUMBERS,
-} from '../../../src/http/request/throttle.js';
+} from '../../../src/http/request/client.js';
+import type { HttpError } from '../../../src/http/request/http-error.js';
 import { sharedArray } from '../../../src/index/shared-array.js';
 
 /** A throttle, and its clock. */

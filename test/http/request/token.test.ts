@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { userOf } from '../../../src/http/request/authorization.js';
+import { userOf } from '../../../src/http/request/client.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readTokenFile, tableOf } from '../../../src/posts/tokens/file.js';
 import type { Tokens } from '../../../src/posts/tokens/table.js';
