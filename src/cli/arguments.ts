@@ -25,10 +25,7 @@ export function argument<T>(parse: (text: string) => T): (text: string) => T {
   };
 }
 
-/**
- * Lets a command end quietly when whoever reads its output leaves: with 141, as a shell says of
- * SIGPIPE.
- */
+/** Lets a command end quietly, with 141, when whoever reads its output leaves. */
 export async function endWithReader(): Promise<void> {
   const streams = await import('./standard-streams.js');
   streams.endWithReader();

@@ -46,10 +46,7 @@ export interface PackOptions extends Leniency {
   /** What `-` stands for as input and as output; standard input and output where absent. */
   readonly stdin?: Readable;
   readonly stdout?: Writable;
-  /**
-   * Takes each line of the summary; where absent, standard output or, if the snapshot goes there,
-   * error.
-   */
+  /** Takes each line of the summary; standard output or error where absent. */
   readonly print?: (line: string) => void;
   /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
   readonly progressTo?: NodeJS.WriteStream;

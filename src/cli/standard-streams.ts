@@ -15,9 +15,7 @@ const OWNER_ONLY = 0o600;
 /** What a shell says of a program whose reader has left: 128 and the number of SIGPIPE. */
 const READER_LEFT = 141;
 
-/**
- * Ends the process without a word when nobody reads what it says any more, as other programs end.
- */
+/** Ends the process without a word when nobody reads what it says, as other programs end. */
 export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

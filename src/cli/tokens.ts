@@ -44,10 +44,7 @@ export function listTokens(path: string): string[] {
   );
 }
 
-/**
- * Takes the tokens out of a file that an id of the list names, or all that have a name, and returns
- * their ids. Throws an InputError where there is none.
- */
+/** Takes out the tokens with an id or a name; returns their ids. Throws an InputError. */
 export async function revokeToken(path: string, idOrName: string): Promise<string[]> {
   const revoked: string[] = [];
   const isMeant = ({ key, name }: Entry): boolean => idOf(key) === idOrName || name === idOrName;

@@ -21,10 +21,7 @@ export interface VerifyOptions extends Leniency {
   readonly progressTo?: NodeJS.WriteStream;
 }
 
-/**
- * Verifies a snapshot file, or `-` for standard input, and prints what was found. Returns the exit
- * code: 0, or 1 for a bad file.
- */
+/** Verifies a file, or `-` for standard input. Returns the exit code, 1 for a bad file. */
 export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
   await openTimeZone(options.timeZone ?? 'UTC');
   if (path === STANDARD) {

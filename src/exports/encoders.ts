@@ -72,10 +72,7 @@ const COMMA = 0x2c;
 /** Fields whose text may hold anything; the texts of others need no quotes. */
 const FREE_TEXTS: ReadonlySet<RecordKey> = new Set(['status', 'comment', 'image']);
 
-/**
- * CSV with a header, by commas. JSON without escapes between its quotes is a quoted field as it is;
- * tags are an array of JSON.
- */
+/** CSV by commas with a header. JSON without escapes is a quoted field as it is. */
 export function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
   const places = createMemberPlaces();
   return new TextFileEncoder({

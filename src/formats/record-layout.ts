@@ -116,10 +116,7 @@ export function findMembers(
   put(places, MODIFIED_AT, at, at + MODIFIED_NAME + TIME_BYTES, to);
 }
 
-/**
- * Whether members that {@link findMembers} found in a record, which ends at `to`, have the names of
- * a rendered record's, with commas between them and braces around.
- */
+/** Whether members have the names, commas and braces of a rendered record, which ends at `to`. */
 export function isRendered(record: Uint8Array, places: MemberPlaces, to: number): boolean {
   let at = places[0]! - 1;
   for (let member = 0; member <= LAST_MEMBER; member++) {
@@ -134,10 +131,7 @@ export function isRendered(record: Uint8Array, places: MemberPlaces, to: number)
   return at === to - 1 && record[at] === BRACE_CLOSE;
 }
 
-/**
- * Puts where a member is, which begins at `at`; `end` is 0 where the record has no such key. Returns
- * where the next member begins.
- */
+/** Notes where a member is, `end` being 0 where there is none; returns where the next begins. */
 function put(places: MemberPlaces, member: number, at: number, end: number, to: number): number {
   const last = Math.min(end, to);
   places[2 * member] = Math.min(at, last);
@@ -180,10 +174,7 @@ export function textOf(source: Uint8Array, from: number, to: number): string {
   return JSON.parse(Buffer.from(source.subarray(from, to)).toString());
 }
 
-/**
- * Copies some members of a record to `target` from `at` on, with commas between them; returns where
- * they end. `members` are numbers of keys, ascending.
- */
+/** Copies the members of these ascending numbers, with commas; returns where they end. */
 export function copyMembers(
   record: Uint8Array,
   places: MemberPlaces,
@@ -222,10 +213,7 @@ export function copyBytes(
   return to + move;
 }
 
-/**
- * Reads from a record in its rendered form what filters may ask for besides place and times, in
- * some 300 ns.
- */
+/** What filters may ask of a rendered record besides place and times, in some 300 ns. */
 export class RecordAttributes {
   /** Where the status stands in the bytes, as JSON has it, without its quotes. */
   statusFrom = 0;
@@ -239,10 +227,7 @@ export class RecordAttributes {
   tagBounds: Uint32Array = new Uint32Array(32);
   readonly #places = createMemberPlaces();
 
-  /**
-   * Reads the record in bytes `from` to `to - 1`. Returns false where its form is another than that
-   * of a rendered record; then there are no attributes.
-   */
+  /** Bytes `from` to `to - 1`; false, and no attributes, where the form is another. */
   read(bytes: Uint8Array, from: number, to: number): boolean {
     const places = this.#places;
     this.createdBy = -1;

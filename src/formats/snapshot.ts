@@ -35,16 +35,11 @@ export interface LoadReport {
   /** Times without an offset, where there are some, and the time zone that they were read by. */
   readonly localTimes?: { readonly count: number; readonly zone: string };
   readonly notifications: readonly Notification[];
-  /**
-   * Why the file is a page of a longer list, as the API answers it; undefined where it is all of
-   * one.
-   */
+  /** Why the file is a page of a longer list; undefined where it is all of one. */
   readonly page: string | undefined;
   /** Changes whenever the content does: hexadecimal, the same for the same bytes. */
   readonly digest: string;
-  /**
-   * When the export was made, in milliseconds since the epoch: what the file says, else its mtime.
-   */
+  /** When the export was made, in milliseconds: what the file says, else its mtime. */
   readonly createdAt: number;
   /** As the reader says. */
   readonly watermark?: Watermark | undefined;
@@ -65,9 +60,7 @@ export interface ReadOptions {
   readonly maxInvalid?: number;
   /** Where times without an offset stand; UTC where absent. */
   readonly timeZone?: string | undefined;
-  /**
-   * When rows were exported, in milliseconds since the epoch; the time of their file where absent.
-   */
+  /** When rows were exported, in milliseconds; the time of their file where absent. */
   readonly exportedAt?: number | undefined;
   readonly onProgress?: Progress;
 }
@@ -75,10 +68,7 @@ export interface ReadOptions {
 /** An open snapshot file, read once from front to back. */
 export interface SnapshotReader {
   readonly format: SnapshotFormat;
-  /**
-   * Which posts are in the file, or were left out of it on purpose; undefined where it does not
-   * say.
-   */
+  /** Which posts the file has, or leaves out on purpose; undefined where it does not say. */
   readonly watermark?: Watermark | undefined;
   /**
    * The points, block by block, in constant memory. Throws an InputError when the file is broken,
@@ -100,9 +90,7 @@ export interface TwoPassReader extends SnapshotReader {
   readonly count: number;
   /** The columns of each block; valid until the next are asked for. */
   columns(): Iterable<ColumnBlock>;
-  /**
-   * The records of each block, in the order of {@link columns}; valid until the next is asked for.
-   */
+  /** In the order of {@link columns}; valid until the next is asked for. */
   records(): Iterable<Uint8Array>;
   /**
    * The same, read straight to where they are wanted: `memoryOf` is asked for the memory of points
@@ -119,10 +107,7 @@ export interface Leniency {
   readonly allowEmpty?: boolean | undefined;
 }
 
-/**
- * Why a file that was read without fault is still not taken, with the way out; undefined where it
- * is.
- */
+/** Why a sound file is still not taken, with the way out; undefined where it is. */
 export function doubtOf(
   { page, points, invalid }: LoadReport,
   { acceptPage = false, allowEmpty = false }: Leniency,

@@ -42,10 +42,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long for the folder',
 };
 
-/**
- * The error for a file that the system does not let us write; `error` itself where it is none of
- * the system's.
- */
+/** The error for what the system does not let us write; `error` itself where it is another. */
 export function unwritable(path: string, folder: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || !(error instanceof Error) || !('syscall' in error)) return error;
@@ -70,18 +67,12 @@ const NAME = /^\.waypost-[0-9a-f-]+\.tmp(?:\.sha256)?$/;
 /** Milliseconds after which nobody writes to a temporary file any more. */
 const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
-/**
- * A name for a temporary file: hidden, and of another ending, so that nobody who watches the folder
- * takes it for a snapshot.
- */
+/** Hidden, so that nobody who watches the folder takes it for a snapshot. */
 export function temporaryIn(folder: string): string {
   return join(folder, `.waypost-${randomBytes(8).toString('hex')}.tmp`);
 }
 
-/**
- * Removes temporary files that nothing was written to for a day: their process ended without having
- * removed them, such as one that was killed.
- */
+/** Removes temporary files that nothing was written to for a day: their process was killed. */
 export function removeLeftovers(folder: string): void {
   let names: string[];
   try {

@@ -41,9 +41,7 @@ declare module 'fastify' {
     user: number | undefined;
   }
   interface FastifyContextConfig {
-    /**
-     * Whether the route is for operators: answered under load, and to whoever has the admin token.
-     */
+    /** Whether it is for operators: answered under load, and to whoever has the admin token. */
     isOperation?: boolean;
     /** Counts the requests of the route; absent where they are counted with others. */
     observe?: Observe;
@@ -58,9 +56,7 @@ const SCATTER = 0x9e3779b1;
 /** Whom an app answers: clients, operators, who then have an address of their own, or both. */
 export type Audience = 'clients' | 'operators' | 'all';
 
-/**
- * No route has a schema: parameters are read and answers are written by this project's own code.
- */
+/** No route has a schema: parameters are read by this project's own code. */
 function refuseSchemas(): never {
   throw new Error('A route has a schema, which nothing would check; read its parameters in code.');
 }

@@ -10,14 +10,9 @@ export interface BacklogLimits {
   readonly answerTimeout: number;
 }
 
-/**
- * Answers that are made and that the system has not taken yet, because their clients read slowly.
- */
+/** Answers that the system has not taken yet, because their clients read slowly. */
 export interface Backlog {
-  /**
-   * To be called with each response that has been ended, or is written in pieces: counts it until
-   * the system has taken all.
-   */
+  /** Counts a response that was ended, or is written in pieces, until the system has taken all. */
   note(response: ServerResponse): void;
   /** What the answers hold at this moment. */
   readonly bytes: number;
@@ -39,9 +34,7 @@ interface Entry {
 
 /** Answers are counted each time that this share of the bound was added. */
 const STEP = 1 / 8;
-/**
- * When a count finds more than the bound less a step, clients are cut off until this share is left.
- */
+/** When a count finds too much, clients are cut off until this share of the bound is left. */
 const REST = 3 / 4;
 const LONGEST_LOOK_MS = 1_000;
 
@@ -100,9 +93,7 @@ export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Back
     timer = undefined;
   }
 
-  /**
-   * Cuts clients off while all answers hold too much, but not the one whose answer was just added.
-   */
+  /** Cuts clients off while all answers hold too much, but not the one that came last. */
   function makeRoom(newest: Entry): void {
     added = 0;
     let bytes = total();

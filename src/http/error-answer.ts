@@ -18,10 +18,7 @@ import { last, parseQueryString } from './request/query-string.js';
 /** Answers a request with an error; `subject` is what the pages of its address are about. */
 type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject) => void;
 
-/**
- * Makes the one place where an error becomes a status, as JSON or, where that is preferred, as a
- * page.
- */
+/** Makes the one place where an error becomes a status, as JSON or as a page. */
 export function createErrorAnswer({
   logger,
   site,

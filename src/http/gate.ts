@@ -8,10 +8,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** Requests of one connection that are worked on at the same time. */
 const MOST_UNANSWERED = 2;
-/**
- * Requests of one thread that wait, at some 2 kB each beside their bytes, until clients are cut off
- * for it.
- */
+/** Requests of a thread that wait, at some 2 kB each, until clients are cut off for it. */
 const MOST_WAITING = 2_048;
 /** A client with no more waiting requests than this is never cut off. */
 const FAIR_SHARE = 16;

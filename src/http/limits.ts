@@ -16,9 +16,7 @@ export interface Limits {
   readonly requestTimeout: number;
   /** Milliseconds to send one whose body may hold an image. */
   readonly uploadTimeout: number;
-  /**
-   * Milliseconds that the event loop may be behind before requests are turned away; 0 never does.
-   */
+  /** Milliseconds that the event loop may be behind before requests get 503; 0 never does. */
   readonly maxLoopDelay: number;
 }
 
@@ -78,10 +76,7 @@ function waitsForBody({ headersSent, req }: ServerResponse): boolean {
   return !headersSent && !req.complete;
 }
 
-/**
- * Holds the body of a request to the time of a request. Node's server gives all of them the time
- * that an image may take.
- */
+/** Holds a body to the time of a request: Node gives all of them the time of an image. */
 export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
   if (coding === undefined && (length === undefined || length === '0')) return;

@@ -19,10 +19,7 @@ export interface ServiceMetrics {
   readonly registry: Registry;
   /** Reads the numbers of threads, too, whenever the text is asked for. */
   add(read: () => Promise<readonly MetricsJson[]>): void;
-  /**
-   * In Prometheus's text format: the numbers of the process, and those of its threads added up.
-   * They are read after the call, ten times a second at most.
-   */
+  /** In Prometheus's text format, the numbers of threads added up; ten times a second at most. */
   text(): Promise<string>;
 }
 
@@ -44,10 +41,7 @@ interface ThreadNumbers {
   readonly log: { readonly dropped: number };
 }
 
-/**
- * What is counted: type, name, labels in braces, and what it is. What threads count is
- * added up.
- */
+/** What is counted: type, name, labels in braces, and what it is. Threads' counts are added up. */
 const METRICS = `
 counter waypost_http_requests_total{route,status,representation} Requests answered.
 counter waypost_answer_cache_hits_total Answers sent from the cache.

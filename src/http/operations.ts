@@ -62,9 +62,7 @@ export function addOperations(
 
   const mayAll = ({ headers }: FastifyRequest): boolean =>
     isAdmin(headers.authorization, tokens, adminToken);
-  /**
-   * Whether the request may see names of files. Throws a 401 HttpError for a token that nobody has.
-   */
+  /** Whether the request may see names of files. Throws a 401 HttpError for an unknown token. */
   const seesAll = (request: FastifyRequest): boolean => {
     if (mayAll(request)) return true;
     userOf(request.headers.authorization, tokens);
@@ -139,10 +137,7 @@ function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
   return reply.header('Cache-Control', 'no-store').send(body);
 }
 
-/**
- * Tells the state of the data, with the names of files only where one `seesAll`. Stale or not, it
- * is ready.
- */
+/** The state of the data, with names of files only for one who `seesAll`. */
 function readiness(current: Current, seesAll: boolean): object {
   const { generation, stale, building, posts } = current;
   const { tag, exportedAt, loadedAt } = generation;

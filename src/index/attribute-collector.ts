@@ -18,10 +18,7 @@ import {
 import { CHUNK_BITS, type Records, recordStart } from './records.js';
 import { sharedArray } from './shared-array.js';
 
-/**
- * Reads the attributes out of the records of all rows. A record in another than its rendered form
- * has none.
- */
+/** A record in another than its rendered form has no attributes. */
 export function buildAttributes(records: Records, count: number): Attributes {
   const collector = new AttributeCollector(count);
   const memories = records.memories.map(({ buffer }) => Buffer.from(buffer));

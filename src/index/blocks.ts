@@ -149,10 +149,7 @@ const NODE_CHILDREN = 16;
  */
 export class BoxIndex extends RBush<BlockGroup> {
   readonly root: BoxNode;
-  /**
-   * West, south, east and north of each node and item: a walk that read their objects would touch
-   * more memory.
-   */
+  /** West, south, east and north of each node and item: objects would touch more memory. */
   readonly boxes: Float64Array;
 
   constructor({ starts, boxes }: Blocks) {

@@ -126,10 +126,7 @@ function joinColumns(source: Source, kdbush: KDBush): Columns {
   return { ...joined, attributes };
 }
 
-/**
- * The file has the order of the tree: nothing is sorted, and records are read straight to their
- * rows.
- */
+/** The file has the order of the tree: records are read straight to their rows. */
 function keepOrder(reader: TwoPassReader, columns: Columns, kdbush: KDBush): Layout {
   const { id, createdAt, modifiedAt, length, attributes } = columns;
   return {

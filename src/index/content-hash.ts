@@ -30,9 +30,7 @@ export function putRowHash(hashes: Int32Array, row: number, id: number, created:
   hashes[2 * row + 1] = Math.imul(created | 0, 0xc2b2ae35) ^ (id * 2 ** -32);
 }
 
-/**
- * Hashes the first `count` of some rows. Rows from the dataset's `count` on are rows of the delta.
- */
+/** Hashes the first `count` of some rows, of which those of the delta come behind the dataset's. */
 export function hashRows(
   { count: total, rowHashes }: Hashed & { readonly count: number },
   delta: Hashed | undefined,

@@ -42,10 +42,7 @@ export interface Dataset extends DatasetParts {
   readonly boxIndex: BoxIndex;
 }
 
-/**
- * Makes the dataset that queries run on, in a few milliseconds: only the box index has objects to
- * be made.
- */
+/** Makes the dataset that queries run on, in a few milliseconds. */
 export function assembleDataset(parts: DatasetParts): Dataset {
   const { ids, coords, treeEnds } = parts;
   const trees = treeEnds.map((end, tree) => {

@@ -194,10 +194,7 @@ export interface DeltaAttributes {
   readonly flags: Uint32Array;
   /** {@link NOBODY} where there is no user. */
   readonly createdBy: Float64Array;
-  /**
-   * The status of each row and, each behind a byte 0, its tags; as JSON has texts between its
-   * quotes, where no byte is 0.
-   */
+  /** The status and, each behind a byte 0, the tags of each row, as JSON has them in its quotes. */
   readonly texts: Uint8Array;
   /** Where the texts of each row end. */
   readonly textEnds: Uint32Array;

@@ -138,9 +138,7 @@ function* sixteenBitDigits(keyOf: Float64Array): Generator<Uint16Array> {
   }
 }
 
-/**
- * Fills in where each bucket begins; false when all digits are equal and the pass can be skipped.
- */
+/** Fills in where each bucket begins; false where all digits are equal. */
 function bucketStarts(digits: Uint16Array, starts: Uint32Array): boolean {
   starts.fill(0);
   for (let i = 0; i < digits.length; i++) starts[digits[i]!]!++;
@@ -154,9 +152,7 @@ function bucketStarts(digits: Uint16Array, starts: Uint32Array): boolean {
   return true;
 }
 
-/**
- * The first place of ascending keys whose key is not less than `value`; past the end when all are.
- */
+/** The first place of ascending keys whose key is not less than `value`. */
 export function lowerBound(keys: Float64Array | Int32Array, value: number): number {
   let from = 0;
   let to = keys.length;
@@ -168,9 +164,7 @@ export function lowerBound(keys: Float64Array | Int32Array, value: number): numb
   return from;
 }
 
-/**
- * The first place of ascending keys whose key is greater than `value`; past the end when none is.
- */
+/** The first place of ascending keys whose key is greater than `value`. */
 export function firstAbove(keys: Float64Array | Int32Array, value: number): number {
   let from = 0;
   let to = keys.length;

@@ -28,9 +28,7 @@ export interface Orders {
   };
 }
 
-/**
- * Sorts the rows in each of the orders; some 100 ms an order at 1M rows, and 7 ms a cross table.
- */
+/** Some 100 ms an order at 1M rows, and 7 ms a cross table. */
 export function buildOrders({ id, createdAt, modifiedAt }: OrderKeys): Orders {
   const byId = buildOrder(id);
   const byCreatedAt = buildOrder(createdAt, byId.rows);
@@ -106,9 +104,7 @@ export interface CrossTable {
   readonly shift: number;
   /** Cells between the lines, in each direction. */
   readonly cells: number;
-  /**
-   * Rows below line `i` of the first order and line `j` of the second, at `i * (cells + 1) + j`.
-   */
+  /** Rows below line `i` of the first order and `j` of the second, at `i * (cells + 1) + j`. */
   readonly below: Int32Array;
 }
 

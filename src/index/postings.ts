@@ -2,9 +2,7 @@ import type { TextNumbers } from '../formats/text-numbers.js';
 import { lowerBound } from './order.js';
 import { sharedArray } from './shared-array.js';
 
-/**
- * Which rows have a value: a list of them, ascending, or a bit for each row where that is smaller.
- */
+/** A list of rows, ascending, or a bit for each row where that is smaller. */
 export type RowSet =
   | { readonly count: number; readonly rows: Int32Array; readonly bits?: undefined }
   | { readonly count: number; readonly bits: Int32Array; readonly rows?: undefined };

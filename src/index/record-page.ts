@@ -91,10 +91,7 @@ function endOfRun({ memoryOf, count }: FetchedPage, from: number): number {
   return to;
 }
 
-/**
- * Reads a byte of the first five cache lines and of the last of records `from` to `to - 1` of the
- * page.
- */
+/** Reads a byte of the first five cache lines and of the last of each record. */
 function fetchLines(memory: Uint8Array, places: Int32Array, from: number, to: number): void {
   let mixed = 0;
   for (let i = from; i < to; i++) {

@@ -105,9 +105,7 @@ export function putRecords(
   return next;
 }
 
-/**
- * The memory of rows `from` to `to - 1`: their records, end to end, cut only where a memory ends.
- */
+/** The memory of rows `from` to `to - 1`: their records, cut only where a memory ends. */
 export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let first = from; first < to; ) {

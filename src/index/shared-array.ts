@@ -1,9 +1,7 @@
 /** Typed arrays of numbers that threads can share. */
 type Numbers = Uint16Array | Int32Array | Uint32Array | Float64Array;
 
-/**
- * `length` noughts in memory of their own that every thread it is posted to sees, without a copy.
- */
+/** Noughts in memory that every thread it is posted to sees, without a copy. */
 export function sharedArray<T extends Numbers>(
   Type: { new (memory: SharedArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
   length: number,

@@ -89,10 +89,7 @@ function restrictRuns({ rows, marks, budget }: Scratch, runs: Runs, bits: Int32A
   );
 }
 
-/**
- * Keeps those rows of a list that lie in the region and in the windows. Goes through the rows of a
- * window instead where these are far fewer.
- */
+/** Keeps those of a list that lie in region and windows, or goes through far fewer of a window. */
 export function matchListed(
   dataset: Dataset,
   scratch: Scratch,
@@ -147,9 +144,7 @@ function listInRegion(
   return region === undefined ? list.length : keepWithin(dataset, scratch, list.length, region);
 }
 
-/**
- * Lists the rows that an ascending list and the runs have in common; returns how many there are.
- */
+/** Lists the rows that an ascending list and the runs have in common; returns their number. */
 function listCommon({ runs, rows, budget }: Scratch, list: Int32Array): number {
   const { bounds, length } = runs;
   let at = 0;

@@ -72,10 +72,7 @@ function listFramed(
   return count;
 }
 
-/**
- * Keeps those of the first `candidates` of a list that lie in the region and have the attributes
- * that are asked for; returns how many do.
- */
+/** Keeps those of the first `candidates` that match; returns how many do. */
 function keepMatches(
   { coords, attributes }: Delta,
   filters: Filters,
@@ -123,10 +120,7 @@ function attributeCost(
   return FLAGS + texts * (TEXT + (TEXT_BYTE * textEnds[last]!) / (last + 1));
 }
 
-/**
- * Makes a test of whether a row of a delta has the attributes that filters ask for; some 20 to 200
- * ns a row.
- */
+/** Makes a test of the attributes of a row; some 20 to 200 ns a row. */
 function attributeTest(
   { flags, createdBy, texts, textEnds }: DeltaAttributes,
   { statuses, isProcessed, tags, tagsAll, createdBy: users, hasImage }: Filters,

@@ -59,9 +59,7 @@ export type Answer = Page | undefined;
 export interface Engine {
   readonly dataset: Dataset;
   run(query: Query, hints?: Hints, accepted?: DeltaMatches, budget?: Budget): Answer;
-  /**
-   * Hands all matches to a visitor, rows ascending and `accepted` last, and returns their number.
-   */
+  /** Hands all matches to a visitor, rows ascending and `accepted` last; returns their number. */
   scan(
     filters: Filters,
     visit: Visitor,
@@ -69,10 +67,7 @@ export interface Engine {
     accepted?: DeltaMatches,
     budget?: Budget,
   ): number;
-  /**
-   * Hands all matches to `use`, in the form that was cheapest to find, and returns what it makes of
-   * them.
-   */
+  /** Hands all matches to `use`, in the form that was cheapest to find; returns what it makes. */
   collect<T>(filters: Filters, use: Use<T>, hints?: Hints, budget?: Budget): T;
 }
 
@@ -200,10 +195,7 @@ export function orderOf(
   }
 }
 
-/**
- * Takes matches as they are found: the rows `from` to `to - 1` all match. Those from the dataset's
- * `count` on are rows of the delta, from 0.
- */
+/** Rows `from` to `to - 1` all match; from the dataset's `count` on they are the delta's. */
 export type Visitor = (from: Row, to: Row) => void;
 
 /**

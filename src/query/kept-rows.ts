@@ -80,10 +80,7 @@ export function keepRows(
 /** Rows that are tested by a region between two charges: each may cost microseconds. */
 const MEASURED_ROWS = 256;
 
-/**
- * Makes a function that charges the budget for the geodesics that the region took since its last
- * call.
- */
+/** Charges the budget for the geodesics that the region took since the last call. */
 export function chargeOf(budget: Budget, region: Region | undefined): () => void {
   if (region === undefined) return () => {};
   let before = region.work();

@@ -23,10 +23,7 @@ import { keepInWindows, keepMarked, keepWithin, listWindow } from './kept-rows.j
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 
-/**
- * Below this many rows in a time window, testing them beats looking for a region's runs, where the
- * region does not know better.
- */
+/** Below this many rows in a window, testing them beats looking for a region's runs. */
 const NARROW_WINDOW = 256;
 
 /** Finds and counts the rows that satisfy the filters. `forced` overrides the planner's choice. */

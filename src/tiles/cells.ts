@@ -111,10 +111,7 @@ const LOOK = 45; // a box against the cells
 const TEST = 15; // a point into its cell
 const SUM = 3; // a marked point of a block that lies in one cell
 
-/**
- * Where at most one row in `LISTED` matches, matches are added row by row: to mark them and to walk
- * would take longer.
- */
+/** Where at most one row in `LISTED` matches, rows are added one by one. */
 const LISTED = 64;
 
 /** Adds all matches that lie in the tile to its cells. */
@@ -136,10 +133,7 @@ export function fillCells(
   } else walk(dataset, grid, cells, markMatches(dataset, scratch, matches), budget);
 }
 
-/**
- * Walks through the boxes of rows: whole stretches where they lie in one cell, single points where
- * they lie across the border of one.
- */
+/** Whole stretches of rows where they lie in one cell, single points at the border of one. */
 function walk(
   { coords, blocks, boxIndex }: Dataset,
   grid: Grid,

@@ -125,10 +125,7 @@ class Statuses {
     this.#facts = facts;
   }
 
-  /**
-   * Read from the record where few rows have it, else known by a bit. The records are those of some
-   * rows, with this one at `index`, or there are none yet.
-   */
+  /** Read from the record where few rows have it, else known by a bit. */
   placeOf(row: Row, records: FetchedPage | undefined, index: number): Place {
     const number = this.#facts.frequentStatus(row);
     const known = this.#frequent[number];
@@ -208,10 +205,7 @@ function wholeNumber(record: Uint8Array, from: number, to: number): number {
   return number;
 }
 
-/**
- * Bytes of records that are read for one tile. A record has up to 256 KiB: without a bound, 10,000
- * of them would be gigabytes.
- */
+/** Bytes of records read for a tile: 10,000 of 256 KiB would be gigabytes. */
 export const MOST_RECORD_BYTES: number = 4 * 2 ** 20;
 
 /** Rows of which the first `fitting` may have their records read. */

@@ -13,10 +13,7 @@ import { thinOut } from './thin.js';
 
 const EMPTY: Uint8Array = new Uint8Array(0);
 
-/**
- * Makes a tile as Mapbox Vector Tiles 2.1 have it: empty where nothing matches. `accepted` are the
- * matches among the accepted points.
- */
+/** Makes a Mapbox Vector Tile 2.1: empty where nothing matches. */
 export function makeTile(
   engine: Engine,
   query: TileQuery,
@@ -51,10 +48,7 @@ function isSame(a: Box, b: Box): boolean {
   return a.west === b.west && a.south === b.south && a.east === b.east && a.north === b.north;
 }
 
-/**
- * A tile of at most `limit` points, each at its own place, and a layer that says how many were left
- * out; empty where nothing matches.
- */
+/** At most `limit` points, each at its own place, and a layer that says how many were left out. */
 function singlesTile(
   dataset: Dataset,
   scratch: Scratch,

@@ -191,10 +191,7 @@ interface Words {
   /** How names of images begin. */
   readonly images: readonly string[];
   readonly emoji: readonly string[];
-  /**
-   * Text that breaks careless escaping, quoting, splitting or counting of characters, around
-   * `{text}`.
-   */
+  /** Text that breaks careless escaping or counting of characters, around `{text}`. */
   readonly odd: readonly string[];
   /** Finnish, Swedish, English and Japanese. */
   readonly voices: readonly Voice[];

@@ -79,9 +79,7 @@ const CROWDED: readonly Place[] = [
   exact(-16.8, 180),
 ];
 
-/**
- * A place as the points of a real city's map lie: dense in the middle, thinner with the distance.
- */
+/** As the points of a real city's map lie: dense in the middle, thinner with the distance. */
 export function place(random: Random): Place {
   const share = random.next();
   if (share < SHARE_OF_EDGES) return random.pick(EDGES)(random);
@@ -146,9 +144,7 @@ const SUMMERS = [2020, 2021, 2022, 2023, 2024].map(
   (year) => [lastSunday(year, 2), lastSunday(year, 9)] as const,
 );
 
-/**
- * Most by day, in spring and autumn, and more every year, from 2020 to 2023 by Helsinki's clocks.
- */
+/** Most by day, in spring and autumn, and more every year, by Helsinki's clocks. */
 export function createdAt(random: Random): Microseconds {
   const day = FIRST_DAY + random.weighted(BY_DAY);
   const local = day * DAY + random.weighted(BY_HOUR) * 3600 + random.int(3600);

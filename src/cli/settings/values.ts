@@ -11,10 +11,7 @@ export interface SettingRow {
   readonly help: string;
   readonly required?: boolean;
   readonly fallback?: string;
-  /**
-   * Turns the text into the value; throws an Error that names the rule. Texts stay as they are
-   * without.
-   */
+  /** Throws an Error that names the rule. Texts stay as they are without. */
   readonly parse?: (text: string) => unknown;
 }
 
@@ -129,9 +126,7 @@ export function atLeast(value: number, least: number, rule: string): number {
   throw new InputError(rule);
 }
 
-/**
- * Threads that answer where nobody says how many: one a core, {@link MOST_AUTO_WORKERS} at most.
- */
+/** One thread a core, {@link MOST_AUTO_WORKERS} at most. */
 export function autoWorkers(): number {
   // a socket cannot be given to a process several times there
   if (process.platform === 'win32') return 1;

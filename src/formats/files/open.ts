@@ -21,10 +21,7 @@ export async function openSnapshot(
   return openRows(path, format, options, await openTimeZone(options.timeZone ?? 'UTC'));
 }
 
-/**
- * The format of a snapshot file, by its content; a native one does not wait for the parsers of the
- * others. Throws an InputError when there is no such file, or it is no snapshot.
- */
+/** A native file does not wait for the parsers of the others. Throws an InputError. */
 export async function formatOf(path: string): Promise<SnapshotFormat> {
   if (isNative(path)) return 'native';
   const { detectFormat } = await import('../rows/detect.js');
@@ -81,9 +78,7 @@ export async function checkChecksum(
   );
 }
 
-/**
- * The digest for the file, in small letters: of its own line, or of a lone digest without a name.
- */
+/** In small letters: of the file's own line, or of a lone digest without a name. */
 async function readChecksum(checksumPath: string, name: string): Promise<string> {
   const lines = (await readStart(checksumPath))
     .split(/\r?\n/)

@@ -23,10 +23,7 @@ export interface Span {
   readonly last: Microseconds;
 }
 
-/**
- * What a snapshot file holds, and what is wrong with it; what a broken file counts is what was
- * read.
- */
+/** What a snapshot file holds, as far as it was read, and what is wrong with it. */
 export interface VerifyReport {
   /** Undefined when the file could not be opened as any. */
   readonly format: SnapshotFormat | undefined;

@@ -96,10 +96,7 @@ export function readFooter(fields: Fields, fail: Fail): FooterObject {
   };
 }
 
-/**
- * Checks the columns of block `index` and copies them to where they are aligned, which `take`
- * gives.
- */
+/** Checks the columns of block `index` and copies them to aligned memory, which `take` gives. */
 export function readColumns(
   fields: Fields,
   object: Buffer,

@@ -127,9 +127,7 @@ function integer(value: number): number | bigint {
   return value > 0xffff_ffff ? BigInt(value) : value;
 }
 
-/**
- * A map of up to 15 values that are encoded already: a packer would choose a number's width itself.
- */
+/** Of values that are encoded already: a packer would choose a number's width itself. */
 function map(entries: Readonly<Record<string, Uint8Array>>): Uint8Array {
   const parts: Uint8Array[] = [Uint8Array.of(0x80 + Object.keys(entries).length)];
   for (const key in entries) parts.push(packr.pack(key), entries[key]!);

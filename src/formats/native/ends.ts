@@ -19,10 +19,7 @@ export interface Ends {
   readonly digest: string;
 }
 
-/**
- * Reads magic, header and footer, and nothing between: a file cut short or of another version is
- * refused before it is read. Throws an InputError.
- */
+/** A file cut short or of another version is refused before it is read. Throws an InputError. */
 export function readEnds(file: FrameFile): Ends {
   if (!beginsNative(file)) {
     throw new InputError(`${file.path}: no native snapshot: it does not begin with "waypost"`);

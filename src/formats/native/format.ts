@@ -74,10 +74,7 @@ export interface FooterObject {
   readonly crc: number;
 }
 
-/**
- * Columns are copied between file and memory as they are.
- * Throws an InputError on a host whose numbers have the other byte order.
- */
+/** Columns are copied as they are. Throws an InputError where numbers have the other byte order. */
 export function requireLittleEndian(): void {
   if (endianness() !== 'LE') {
     throw new InputError(

@@ -28,9 +28,7 @@ export interface Frame extends FramePlace {
   readonly object: Buffer;
 }
 
-/**
- * A file read in frames. No length it claims is trusted: memory is only taken for what is there.
- */
+/** No length that the file claims is trusted: memory is only taken for what is there. */
 export class FrameFile {
   readonly path: string;
   readonly size: number;
@@ -78,9 +76,7 @@ export class FrameFile {
     }
   }
 
-  /**
-   * Where the frame at `position` lies; it must end by `end`, its object be at most `limit` long.
-   */
+  /** The frame must end by `end`, its object have at most `limit` bytes. */
   place(position: number, end: number, limit: number): FramePlace {
     if (position + FRAME_OVERHEAD > end) throw this.broken(position, 'a frame is cut short');
     const length = this.#uint32(position);
@@ -193,10 +189,7 @@ const STEP_BYTES = 256 * 1024;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
-/**
- * Checks that an object of `length` bytes can be a `bin` of `size` bytes, before memory is taken
- * for it.
- */
+/** Checks that `length` bytes can be a `bin` of `size` bytes, before memory is taken for it. */
 export function checkBinSize(length: number, size: number, fail: Fail): void {
   if (!BIN_HEAD_BYTES.includes(length - size)) throw notOneBin(size, fail);
 }

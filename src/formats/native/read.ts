@@ -180,10 +180,7 @@ class Reader implements NativeReader {
     return lengths;
   }
 
-  /**
-   * Reads all frames but those of records, whose places it yields beside each block; `take` gives
-   * memory.
-   */
+  /** Reads all frames but those of records, whose places it yields beside each block. */
   *#walk(take: (count: number) => ColumnBlock): Generator<[ColumnBlock, RecordsPlace]> {
     const { header, headerPlace, footerPlace } = this.#ends;
     const hasAttributes = header.version > 1;

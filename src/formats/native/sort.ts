@@ -34,10 +34,7 @@ export async function* sortBlocks(
   }
 }
 
-/**
- * The point at each place of the order, all blocks counted through; undefined where they stand in
- * it. One step, of seconds for millions of points.
- */
+/** The point at each place of the order; undefined where they stand in it. */
 function kdIds(blocks: readonly PointBlock[]): Uint16Array | Uint32Array | undefined {
   const kdbush = new KDBush(
     blocks.reduce((sum, { count }) => sum + count, 0),

@@ -62,10 +62,7 @@ export class NativeWriter {
     this.#frame(headerObject(0, this.#labels, 0));
   }
 
-  /**
-   * Adds points. A block with more bytes of records than the format allows is written as several.
-   * Throws a RangeError when the block contradicts itself.
-   */
+  /** A block with too many bytes is written as several. Throws a RangeError. */
   write(block: PointBlock): void {
     if (this.#state !== 'blocks') throw new Error('blocks come before notifications and the end');
     if (block.count > MAX_BLOCK_POINTS) {

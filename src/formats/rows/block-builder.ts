@@ -22,10 +22,7 @@ export class BlockBuilder {
   #count = 0;
   #size = 0;
 
-  /**
-   * Adds a point and its rendered JSON, whose bytes the caller has counted. Returns the block
-   * before it when that is full.
-   */
+  /** Adds a point; returns the block before it when that is full. */
   add(point: Point, json: string, bytes: number): PointBlock | undefined {
     const block = this.#reserve(bytes);
     const { id, lat, lon, createdAt, modifiedAt } = point;

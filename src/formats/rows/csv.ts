@@ -114,10 +114,7 @@ export interface Header {
   readonly twice: string | undefined;
 }
 
-/**
- * Reads a header with the separator by which it names most of the required fields; undefined where
- * none does.
- */
+/** With the separator by which it names most of the required fields; undefined where none does. */
 export function readHeader(
   line: Uint8Array,
   separators: readonly string[] = SEPARATORS,
@@ -174,10 +171,7 @@ function indexesOf(names: readonly string[]): Map<string, number[]> {
   return indexes;
 }
 
-/**
- * The fields of one record; undefined where a quote stands inside of a field that is not quoted, or
- * behind one that is.
- */
+/** Undefined where a quote stands inside of a plain field, or behind a quoted one. */
 export function splitFields(text: string, separator: string): string[] | undefined {
   const fields: string[] = [];
   for (let at = 0; ; at++) {
@@ -255,9 +249,7 @@ function readTags(text: string): unknown {
   return text.split(';').map((tag) => tag.trim());
 }
 
-/**
- * The items of a PostgreSQL array; undefined when it is none. Its work is a look at each character.
- */
+/** Undefined where it is none. Looks at each character once. */
 function readPostgresArray(text: string): (string | null)[] | undefined {
   const inner = text.slice(1, -1);
   const items: (string | null)[] = [];

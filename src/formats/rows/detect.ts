@@ -82,10 +82,7 @@ export function sniff(head: Uint8Array): SnapshotFormat | undefined {
   return readHeader(headerLine(text))?.missing.length === 0 ? 'csv' : undefined;
 }
 
-/**
- * Whether an object is all of a file, and has no key that a record must have: an error message,
- * most likely.
- */
+/** Whether an object is all of a file and no record: an error message, most likely. */
 function isNoRecord(text: Uint8Array, keys: readonly string[]): boolean {
   if (keys.length === 0 || [...REQUIRED, 'geometry'].some((key) => keys.includes(key)))
     return false;

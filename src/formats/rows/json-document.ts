@@ -39,10 +39,7 @@ const LONGEST_LIST_KEY = 256;
 export class JsonDocument {
   /** Undefined until the list begins. */
   list: ListName | undefined;
-  /**
-   * The members of the outermost object, with an empty list of records: those before the list once
-   * it begins, all at the end.
-   */
+  /** Of the outermost object: those before the list once it begins, all at the end. */
   members: Readonly<Record<string, unknown>> = {};
   /** Records so far, those that are too long among them. */
   records = 0;
@@ -65,9 +62,7 @@ export class JsonDocument {
   #outline = Buffer.alloc(LONGEST_LIST_KEY);
   #outlineSize = 0;
 
-  /**
-   * `onRecord` hears each record of the list, parsed or a `RenderedPoint`, or that it is too long.
-   */
+  /** Hears each record, parsed or a `RenderedPoint`, or that it is too long. */
   constructor(onRecord: (value: unknown, isTooLong: boolean) => void) {
     this.#onRecord = onRecord;
   }

@@ -66,10 +66,7 @@ export class LineSplitter {
     return this.#take();
   }
 
-  /**
-   * The same without the lines of white space before it, which take no more than a look at each
-   * byte.
-   */
+  /** The same without the lines of white space before it. */
   nextFilled(): Line | undefined {
     if (this.#size === 0) {
       const chunk = this.#chunk;

@@ -54,10 +54,7 @@ export interface ParquetFile {
   readonly groups: readonly RowGroup[];
 }
 
-/**
- * Reads what a Parquet file says of itself. Throws {@link BrokenRows} where it is damaged, or no
- * list of notes.
- */
+/** Throws {@link BrokenRows} where the file is damaged, or no list of notes. */
 export async function readParquetFile(source: Source): Promise<ParquetFile> {
   const end = await readEnd(source);
   try {
@@ -157,10 +154,7 @@ function chooseColumns(
   return { columns, unknown: [...unknown] };
 }
 
-/**
- * The column that GeoParquet names for points, or that says itself that it has such; with what is
- * wrong with its coordinates, if so.
- */
+/** The column of points that GeoParquet names, and what is wrong with its coordinates. */
 function geometryOf(
   leaves: readonly SchemaElement[][],
   names: readonly string[],

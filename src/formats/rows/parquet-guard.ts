@@ -154,10 +154,7 @@ export function checkPage(
   }
 }
 
-/**
- * Runs of a value each, and of values packed bit by bit: not more than `count` altogether. Returns
- * how many there are.
- */
+/** Throws where runs have more than `count` values altogether; returns how many they have. */
 function checkRuns(
   bytes: Uint8Array,
   from: number,

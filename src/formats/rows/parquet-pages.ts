@@ -26,10 +26,7 @@ const MAX_LIST = 2 ** 18;
 
 type Decoder = Parameters<typeof readPage>[2];
 
-/**
- * The values of one column in one row group, page by page; a list in a row is an array. Memory is
- * bounded by the largest page.
- */
+/** Page by page; a list in a row is an array. Memory is bounded by the largest page. */
 export async function* readPages(
   source: Source,
   column: Column,
@@ -203,9 +200,7 @@ export function parsersOf({ logical_type: logical }: SchemaElement): ParquetPars
   };
 }
 
-/**
- * The value as records have it in this field; undefined for none. Text is read as that of CSV is.
- */
+/** As records have it in this field; undefined for none. Text is read as that of CSV is. */
 export function cellValue(field: string, value: unknown): unknown {
   if (value === null) return undefined;
   if (typeof value === 'string') return readCell(field, value);

@@ -45,10 +45,7 @@ export function nameFile(source: Source, error: unknown): unknown {
   return new InputError(`${path}: ${error.message}`, { cause: error });
 }
 
-/**
- * A file with this many more invalid records than are allowed is not read to its end: 0.3 MB of gzip
- * can be 150 million lines.
- */
+/** Beyond so many more than are allowed no more is read: 0.3 MB of gzip can be 150M lines. */
 const GIVE_UP_AFTER = 100_000;
 
 class RowsReader implements SnapshotReader {

@@ -3,10 +3,7 @@ import { InputError } from '../../model/quote.js';
 import { MAX_RECORD_BYTES } from '../block.js';
 import type { RecordProblem, SnapshotFormat } from '../snapshot.js';
 
-/**
- * A record as its file has it, not validated yet, or a `RenderedPoint`; or why not even that could
- * be read.
- */
+/** A record as its file has it, or a `RenderedPoint`; or why it could not be read. */
 export type Row =
   | { readonly place: number; readonly value: unknown; readonly problem?: never }
   | { readonly place: number; readonly problem: Problem };
@@ -24,17 +21,12 @@ export type RowParser = (
 
 export type OnPage = (why: string) => void;
 
-/**
- * Nothing more can be read from this input. The message does not name the file: its reader does.
- */
+/** Nothing more can be read. The message does not name the file: its reader does. */
 export class BrokenRows extends Error {
   override readonly name = 'BrokenRows';
 }
 
-/**
- * What one record may take in its file, which bounds memory. More than it may take once rendered:
- * escapes and white space are longer there.
- */
+/** Bytes of a record in its file: escapes and white space are longer there. */
 export const MAX_RAW_BYTES: number = 8 * (MAX_RECORD_BYTES + 1);
 
 export const TOO_LONG: Problem = {
@@ -100,9 +92,7 @@ const MAX_KEYS = 100;
 const MAX_KEY_LENGTH = 60;
 const OTHERS = '(other keys)';
 
-/**
- * Counts keys that records may not have; a file of ever new ones does not take ever more memory.
- */
+/** Counts unknown keys, of which a file may have ever new ones, in bounded memory. */
 export class UnknownKeys {
   readonly #counts = new Map<string, number>();
 

@@ -55,9 +55,7 @@ export class Source {
     }
   }
 
-  /**
-   * Throws an InputError when the file cannot be read on, or its gzip data is damaged or cut short.
-   */
+  /** Throws an InputError where the file cannot be read on, or its gzip data is damaged. */
   async *chunks(onProgress?: Progress): AsyncGenerator<Uint8Array> {
     if (!this.gzipped) {
       yield* this.#raw(onProgress);
@@ -78,10 +76,7 @@ export class Source {
     }
   }
 
-  /**
-   * Reads all of the file for its digest; from then on {@link readAt} reads any part of it. Throws
-   * as {@link chunks} does.
-   */
+  /** Reads the file for its digest; then {@link readAt} reads any part of it. */
   async hash(): Promise<void> {
     if (!this.#open || this.#digest !== undefined) throw new Error('a snapshot is read only once');
     const hash = createHash('sha256');

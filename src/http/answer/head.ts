@@ -13,9 +13,7 @@ export interface AnswerHead {
   readonly etag: string;
   /** How the body is compressed. */
   readonly coding: Coding | undefined;
-  /**
-   * Header lines that all answers of this format and state have in common, each with its line end.
-   */
+  /** Lines of all answers of this format and state, each with its line end. */
   readonly lines: string;
   /** Lines that stand with a body only: its coding and its type. The length is not known yet. */
   readonly bodyLines: string;
@@ -32,20 +30,14 @@ export interface Facts {
   readonly isFile?: boolean;
 }
 
-/**
- * Makes what answers begin with. `content` tells an answer from all others of the same snapshot and
- * format. `lasts` says that the address will never have another answer.
- */
+/** Makes heads. `content` tells an answer from all others of its snapshot and format. */
 export interface Heads {
   of(state: State, format: HeadFormat, content: string, lasts: boolean): AnswerHead;
   /** The headers that all answers of a format have, names and values in turn. */
   shared(format: HeadFormat): string[];
 }
 
-/**
- * Cache-Control of an answer that caches need not ask about again; a year is the longest that they
- * heed.
- */
+/** Cache-Control of an answer that caches need not ask about again; they heed a year at most. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Makes the {@link Heads} of an address. */

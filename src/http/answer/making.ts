@@ -24,10 +24,7 @@ export interface Means {
   isKnown(heads: readonly AnswerHead[]): boolean;
 }
 
-/**
- * Makes the answer to a question; undefined where the client has it already. Throws the errors of
- * its view, and what the budget throws.
- */
+/** Undefined where the client has it already. Throws what its view and the budget throw. */
 export type Make = (question: Question, served: Served, means: Means) => Made | undefined;
 
 /** What decides about answers besides questions and points. */

@@ -43,10 +43,7 @@ export interface PageQuestion extends Question, Waited {
   readonly parts?: GenerationParts | undefined;
 }
 
-/**
- * Asks for the next piece of an export, or for the first one of a new export. Once nobody waits, it
- * ends the export.
- */
+/** Asks for the next piece of an export, or the first; once nobody waits, it ends the export. */
 export interface ExportStep extends Waited {
   /** As the lane has numbered the export; undefined of a new one. */
   readonly export: number | undefined;
@@ -111,17 +108,11 @@ export interface View<Wanted> extends Facts {
   readonly formats: readonly Format[];
   /** Reads what is wanted. Throws an HttpError for what cannot be used. */
   read(asked: Asked): Wanted;
-  /**
-   * Whether the address names this state of the data, so that it will never have another answer;
-   * absent where no address does.
-   */
+  /** Whether the address names this state, so that it will never have another answer. */
   lasts?(wanted: Wanted, name: string): boolean;
   /** Loads what the view needs; undefined once it is there. Absent where nothing is to be loaded. */
   prepare?(): Promise<void> | undefined;
-  /**
-   * Looks it up: a page, or the bytes of a document, which no format encodes. Throws NotFound where
-   * there is nothing, and what the budget throws.
-   */
+  /** A page, or the bytes of a document. Throws NotFound, and what the budget throws. */
   find(
     wanted: Wanted,
     asked: Asked,

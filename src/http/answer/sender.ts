@@ -14,10 +14,7 @@ import {
 import type { Observe } from './request-stats.js';
 import { judge, type Named } from './validators.js';
 
-/**
- * A whole answer with status 200, or 204 where its body is empty, ready to be sent any number of
- * times.
- */
+/** A whole answer, 200, or 204 where its body is empty, ready to be sent any number of times. */
 export interface Answer extends AnswerHead {
   readonly body: Uint8Array;
   /** What finding it took; undefined of an answer that was kept, and where nothing was searched. */
@@ -36,10 +33,7 @@ export interface Sender {
     state: Named,
     heads: readonly AnswerHead[],
   ): boolean;
-  /**
-   * Sends 200, or 204 where the body is empty. Calls `onSent` once Node reads the body's memory no
-   * more; never when the client has gone.
-   */
+  /** Calls `onSent` once Node reads the body's memory no more; never when the client has gone. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -91,10 +85,7 @@ export type Write = (
   onSent?: () => void,
 ) => void;
 
-/**
- * Makes the {@link Write} of an address. It writes straight to Node's response: Fastify's reply
- * costs more than a query.
- */
+/** Makes a {@link Write}, straight to Node's response: Fastify's reply costs more than a query. */
 export function createWrite(sending: Sending, observe: Observe): Write {
   const { writeHead, note, closing } = sending;
   return (request, reply, status, representation, lines, body, onSent) => {
@@ -151,10 +142,7 @@ function count(
 /** The request header that asks for `Server-Timing`, whatever its value. */
 export const TIMING_HEADER = 'waypost-timing';
 
-/**
- * The line of a Server-Timing header: how long the service has had the request, and how the answer
- * was found, which is not known of an answer that was kept.
- */
+/** Server-Timing: how long the service has had the request, and how the answer was found. */
 export function timingLine(
   { startedAt }: FastifyRequest,
   isKept: boolean,

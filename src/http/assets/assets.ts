@@ -18,10 +18,7 @@ interface Asset {
 
 /** The static files of the pages, by name and by address. */
 export interface Assets {
-  /**
-   * The file called `name`, such as `page.css`; read when first asked for. Throws where there is
-   * none.
-   */
+  /** Read when first asked for. Throws where there is none. */
   named(name: string): Asset;
   /** The file at an address that ends with `file`; undefined where there is none. */
   at(file: string): Asset | undefined;
@@ -29,9 +26,7 @@ export interface Assets {
 
 export const STATIC_PATH = '/static/';
 
-/**
- * Hexadecimal digits of the digest in an address: two files of one name never share them by chance.
- */
+/** Hexadecimal digits of the digest in an address. */
 const HASH_DIGITS = 12;
 /** An import of a module from its neighbour, as the compiler writes it. */
 const IMPORT = /(\bfrom |\bimport\(|\bimport )(['"])\.\/([\w-]+\.m?js)\2/g;
@@ -41,9 +36,7 @@ const SOURCE_MAP = /\n\/\/# sourceMappingURL=.*\s*$/;
 // half the time of the best quality, and 5 % more bytes
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-/**
- * Makes the static files, whose addresses begin with `prefix`: a path without a slash at its end.
- */
+/** `prefix`, a path without a slash at its end, begins all addresses. */
 export function createAssets(prefix: string, sources: readonly Source[] = SOURCES): Assets {
   const read = new Map<string, Asset>();
 
@@ -125,10 +118,7 @@ const ASSETS = '../../../../assets';
 const SCRIPTS = '../../browser';
 const MAPLIBRE = '../../../../node_modules/maplibre-gl/dist';
 
-/**
- * Every static file; nothing else is served under its address. What a script imports from its
- * neighbours is among them.
- */
+/** Every static file, and what a script imports from its neighbours; nothing else is served. */
 export const SOURCES: readonly Source[] = [
   ...['page.css', 'icon.svg', 'map.css', 'viewer.css', 'land.json'].map((one) => from(one, ASSETS)),
   ...[

@@ -34,10 +34,7 @@ export const GEOJSON: Format = {
 /** What stands behind the last Feature of a collection. */
 export const AFTER_FEATURES = ']}';
 
-/**
- * A FeatureCollection of GeoJSON up to its first Feature. `links` are those of {@link linksMember};
- * `own` are members that only some collections have, with a comma in front.
- */
+/** A collection up to its first Feature; `own` are further members, with a comma in front. */
 export function beforeFeatures(
   { count }: ListFacts,
   returned: number,

@@ -10,10 +10,7 @@ import type { Exchange, Format, ListFacts, Page, PageRecords } from './represent
 /** Nanoseconds for a byte of a record that is copied and sent. */
 const COPIED = 0.5;
 
-/**
- * JSON: the records are copied as the bytes they are kept as, and only the words around them
- * written.
- */
+/** JSON: records are copied as they are kept, and only the words around them written. */
 export const JSON_FORMAT: Format = {
   name: 'json',
   parameter: 'json',
@@ -55,10 +52,7 @@ function encodeJson(
   return buffer;
 }
 
-/**
- * The JSON of a page up to its first record. Links must be ASCII without quotes or backslashes, as
- * `pageLinks` makes them.
- */
+/** The JSON of a page up to its first record; links are ASCII without quotes or backslashes. */
 export function beforeRecords(list: ListFacts | undefined): string {
   if (list === undefined) return '';
   const { next, previous } = list.links;

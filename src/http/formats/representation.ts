@@ -105,10 +105,7 @@ export interface Format {
   readonly contentType: string;
   /** Headers of its own, names and values in turn. */
   readonly headers: readonly string[];
-  /**
-   * The most that the records of a page may have as JSON, in bytes; what the service allows may be
-   * less.
-   */
+  /** Most bytes that the records of a page may have as JSON; the service may allow less. */
   readonly maxBytes: number;
   /** Whether an answer is named by its body, not by what it was made from. */
   readonly isNamedByBody?: boolean;

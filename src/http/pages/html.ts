@@ -52,9 +52,7 @@ function textOf(value: Value): string {
   return value.map(textOf).join('');
 }
 
-/**
- * Where the values of a key lead: the address for a value, undefined for one that leads nowhere.
- */
+/** Where the values of a key lead; undefined for one that leads nowhere. */
 export interface KeyLink {
   readonly key: string;
   readonly href: (value: string | number) => string | undefined;

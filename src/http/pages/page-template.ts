@@ -265,9 +265,7 @@ function textOf({ buffer, byteOffset, length }: Uint8Array): string {
 /** Pages that are linked on each side of the one that is shown. */
 const NEIGHBOURS = 2;
 
-/**
- * Links to the neighbours of a page, to some pages by their number, to the first and to the last.
- */
+/** Links to the neighbours of a page, the first, the last and some others. */
 export function paging(path: string, pairs: readonly Pair[], list: ListFacts, label: string): Html {
   const { page, pageCount, links } = list;
   if (pageCount <= 1) return NOTHING;

@@ -8,20 +8,14 @@ import type { PostingBy, Site } from './site.js';
 /** What was posted by a form, by the name of a field. */
 export type Posted = Readonly<Record<string, string>>;
 
-/**
- * Fields of the forms alone: tags with commas between them, a record as JSON, and what names the
- * page that a form stands on.
- */
+/** Fields of the forms alone: tags with commas, a record as JSON, and what names the page. */
 export const TAGS_FIELD = '_tags';
 export const JSON_FIELD = '_content';
 export const PAGE_FIELD = '_page';
 
 const EXAMPLE = '{\n  "lat": "60.16986",\n  "lon": "24.93837",\n  "comment": ""\n}';
 
-/**
- * The forms for a new point: one of fields and one of raw JSON, with what was posted before and
- * what was wrong with it. `page` names the page that they stand on.
- */
+/** The forms for a new point, of fields and of raw JSON; `page` names where they stand. */
 export function postForm(
   path: string,
   { posting, hasImages }: Pick<Site, 'posting' | 'hasImages'>,

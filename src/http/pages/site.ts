@@ -46,10 +46,7 @@ export function createSite(
   };
 }
 
-/**
- * Headers by which a browser loads nothing from elsewhere but map tiles, runs no script and takes
- * no style that stands in the page, and shows the page in no frame.
- */
+/** A browser loads nothing from elsewhere but map tiles, and runs no script in the page. */
 function headersOf(tileUrl: string | undefined): readonly string[] {
   const tiles = tileUrl === undefined ? '' : ` ${originOf(tileUrl)}`;
   const policy = [
@@ -160,9 +157,7 @@ export interface Subject {
   /** The columns of its records; none where there is no table. */
   readonly columns: readonly Column[];
   readonly links: readonly KeyLink[];
-  /**
-   * Path of the tiles of all matches, behind which their filters stand; undefined without a map.
-   */
+  /** Path of the tiles of all matches; undefined without a map. */
   readonly tiles: string | undefined;
   /** Names of the formats that all matches can be had in as a file. */
   readonly exports: readonly string[];

@@ -7,10 +7,7 @@ const WRAPPED_UNITS = 1e10;
 /** What rounding two wrapped edges can add to a span. */
 const ROUNDING: Degrees = 2 / WRAPPED_UNITS;
 
-/**
- * Reads `left,bottom,right,top` as one box, or as two that meet at the antimeridian without
- * overlapping. Returns the reason as text when it is none.
- */
+/** One box, or two that meet at the antimeridian; or the reason as text. */
 export function parseBbox(text: string): readonly Box[] | string {
   const numbers = parseDecimals(text, 4);
   if (typeof numbers === 'string') return numbers;
@@ -63,10 +60,7 @@ const MAX_LONGITUDE = 3_600;
 const TURN = 360 * UNITS_PER_DEGREE;
 const HALF = TURN / 2;
 
-/**
- * Reads `lon,lat;lon,lat;…`, the rings with `|` between them. Returns the reason as text when that
- * is no polygon.
- */
+/** Reads `lon,lat;lon,lat;…`, the rings with `|` between them; or returns the reason as text. */
 export function parsePolygon(text: string): Polygon | string {
   const rings: Float64Array[] = [];
   let places = 0;
@@ -148,10 +142,7 @@ function shortcut(difference: number): number {
   return -TURN * Math.round(difference / TURN);
 }
 
-/**
- * Moves rings by whole turns to where a polygon has them. One whose longitudes are all within ±180
- * is taken at its word, as boxes are.
- */
+/** Moves rings by whole turns to where a polygon has them; within ±180 they stay. */
 function place(rings: readonly Float64Array[]): Polygon {
   const [outer, ...holes] = rings;
   const extents = rings.map(extentOf);

@@ -24,10 +24,7 @@ const KNOWN = new Set(POINTS_PARAMETERS.map(({ name }) => name).filter((one) => 
 /** Reads one question of a batch. Throws an HttpError where it is none. */
 export type ReadQuestion = () => readonly Pair[];
 
-/**
- * Splits a batch into its questions, which are read one by one. Throws an HttpError where it is
- * none, or has more than {@link MAX_QUESTIONS}. Of lines each fails by itself.
- */
+/** Splits a batch into its questions, read one by one: of lines each fails by itself. */
 export function parseBatch(bytes: Buffer, kind: BatchKind): ReadQuestion[] {
   if (kind === 'lines') {
     return few(linesOf(bytes)).map((line) => () => pairsOf(parseJson(line, MAX_VALUES)));
@@ -55,10 +52,7 @@ function few<T>(questions: readonly T[]): readonly T[] {
   throw new HttpError(413, { detail });
 }
 
-/**
- * The parameters of the list that an object names. A list has commas between its values; null is
- * as good as no parameter.
- */
+/** The parameters of the list that an object names; null is as good as no parameter. */
 function pairsOf(question: unknown): Pair[] {
   if (!isObject(question)) {
     throw none(show(question), 'an object whose keys are parameters of the list');

@@ -26,10 +26,7 @@ export const POST_KINDS: Kinds<BodyKind> = {
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 const CHARSET = /;\s*charset\s*=\s*"?([^;"\s]*)/i;
 
-/**
- * The kind of a body by its Content-Type. Throws a 415 HttpError for a type, a character set or a
- * content coding that is not read.
- */
+/** By its Content-Type. Throws a 415 HttpError for what is not read. */
 export function kindOfBody<Kind extends string>(
   { 'content-type': given = '', 'content-encoding': coding }: IncomingHttpHeaders,
   kinds: Kinds<Kind>,
@@ -143,10 +140,7 @@ export function parseJsonBody(bytes: Uint8Array): Body {
   return { kind: 'json', value: bytes.length === 0 ? {} : parseJson(bytes, MAX_VALUES) };
 }
 
-/**
- * Reads JSON. Throws a 400 HttpError, for what is too deep or has too much in it before it is
- * parsed.
- */
+/** Reads JSON. Throws a 400 HttpError, for what is too deep or too long before it is parsed. */
 export function parseJson(bytes: Uint8Array, maxValues: number): unknown {
   checkShape(bytes, maxValues);
   try {
@@ -159,10 +153,7 @@ export function parseJson(bytes: Uint8Array, maxValues: number): unknown {
   }
 }
 
-/**
- * Reads a form-encoded body; as with query strings, nothing in it is an error. Throws a 413
- * HttpError for one of too many fields.
- */
+/** Reads a form, in which nothing is an error. Throws a 413 HttpError for too many fields. */
 export function parseFormBody(bytes: Buffer): Body {
   let count = 1;
   for (let at = bytes.indexOf(AMPERSAND); at >= 0; at = bytes.indexOf(AMPERSAND, at + 1)) {

@@ -8,19 +8,13 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
 /** What an IPv4 address in the clothes of IPv6 begins with. */
 const MAPPED = '0:0:0:0:0:ffff:';
 
-/**
- * The address by which the client of a request is counted: that of the connection, or where a proxy
- * is trusted the one that it saw.
- */
+/** By which a client is counted: the address of the connection, or the one a trusted proxy saw. */
 export function clientOf(request: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? forwardedAddress(request) : undefined;
   return networkOf(forwarded ?? request.socket.remoteAddress ?? '');
 }
 
-/**
- * One text for all ways to write an address: an IPv4 address itself, also in the clothes of IPv6,
- * and of an IPv6 address the network of 64 bits.
- */
+/** One text for all ways to write an address; of an IPv6 address the network of 64 bits. */
 export function networkOf(address: string): string {
   // most are IPv4: the shape of IPv6 is a long expression
   if (!address.includes(':') || !isIPv6(address)) return address;
@@ -58,10 +52,7 @@ function forwardedAddress({ headers }: IncomingMessage): string | undefined {
 /** The schemes that carry a key; whoever asks by another one is anonymous. */
 const SCHEME = /^(?:token|bearer)$/i;
 
-/**
- * The user that an Authorization header names, undefined without a token. Throws a 401 HttpError
- * for one that is not known, or that is none.
- */
+/** Undefined without a token. Throws a 401 HttpError for one that is not known. */
 export function userOf(authorization: string | undefined, tokens: Tokens): number | undefined {
   const key = tokenOf(authorization);
   if (key === undefined) return undefined;
@@ -82,10 +73,7 @@ export function isAdmin(
   return holderOf(given, tokens)?.isAdmin === true;
 }
 
-/**
- * The token that an Authorization header carries, undefined where it carries none. Throws a 401
- * HttpError where a scheme of tokens is not followed by one word.
- */
+/** Throws a 401 HttpError where a scheme of tokens is not followed by one word. */
 function tokenOf(authorization = ''): string | undefined {
   const [scheme = '', key, ...others] = authorization.trim().split(/[\t ]+/);
   if (!SCHEME.test(scheme)) return undefined;
@@ -112,10 +100,7 @@ export type ThrottleMemory = Float64Array;
 
 /** Lets each client do something so many times a minute. */
 export interface Throttle {
-  /**
-   * Counts one more for a client. Throws a 429 HttpError that says when the client may try again,
-   * where it has had its share.
-   */
+  /** Counts one more. Throws a 429 HttpError that says when there may be another. */
   take(client: string): void;
 }
 

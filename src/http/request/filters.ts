@@ -174,10 +174,7 @@ function readWindow(reader: ParameterReader, name: string, zone: TimeZone): Time
   };
 }
 
-/**
- * Reads lists with commas; repeated ones add up, and each value counts once. `parse` returns the
- * value in a list of its own, or the reason why it is none.
- */
+/** Repeated ones add up, and each value counts once. `parse` returns the value in a list. */
 function readList<Value>(
   reader: ParameterReader,
   name: string,

@@ -96,10 +96,7 @@ export const ITEMS_PARAMETERS: readonly Parameter[] = [
   ...ITEM_PARAMETERS,
 ];
 
-/**
- * Reads the parameters of the items; `zone` is where times without an offset stand. Throws
- * ParameterErrors with all that is wrong, such as a parameter that there is not.
- */
+/** Throws ParameterErrors with all that is wrong, such as a parameter that there is not. */
 export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQuery {
   return readKnown(pairs.map(withoutHeights), ITEMS_PARAMETERS, (reader) => {
     const filters = parseFilters(reader, zone);
@@ -161,10 +158,7 @@ function refuseUnknown(reader: ParameterReader, parameters: readonly Parameter[]
   }
 }
 
-/**
- * A box of six numbers is one of four with heights, which points do not have. One whose heights are
- * no numbers stays as it is, to be refused.
- */
+/** A box of six numbers has heights, which points have not; where these are no numbers it stays. */
 function withoutHeights(pair: Pair): Pair {
   if (pair.name !== 'bbox') return pair;
   const parts = pair.value.split(',', 7);

@@ -112,10 +112,7 @@ export const POINTS_PARAMETERS: readonly Parameter[] = [
 /** The parameters of the list of notifications. */
 export const PAGE_PARAMETERS: readonly Parameter[] = [...PAGE_NUMBER, FORMAT];
 
-/**
- * Reads the parameters of the list of points; `zone` is where times without an offset stand. Throws
- * ParameterErrors with all that is wrong, else NotFound for a page that cannot exist.
- */
+/** Throws ParameterErrors with all that is wrong, else NotFound for a page that cannot exist. */
 export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): PointsQuery {
   const query = readParameters(pairs, POINTS_PARAMETERS, (reader) => {
     const filters = parseFilters(reader, zone);

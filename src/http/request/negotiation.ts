@@ -50,10 +50,7 @@ export class Negotiation<Offered extends Offer> {
     this.#preferred = remembered((accept) => negotiate(accept, offers));
   }
 
-  /**
-   * The offer that the `format` parameter names; undefined where the parameter is absent or empty.
-   * Throws NotFound for a name that is none.
-   */
+  /** Undefined where the `format` parameter is absent or empty. Throws NotFound. */
   named(name: string | undefined): Offered | undefined {
     if (!name) return undefined;
     const offer = this.#offers.find(({ parameter }) => parameter === name);
@@ -62,10 +59,7 @@ export class Negotiation<Offered extends Offer> {
     throw new NotFound(`There is no format ${quote(name)} here; the formats are ${names}.`);
   }
 
-  /**
-   * The offer that the Accept header prefers; no header and an empty one accept everything. Throws
-   * a 406 HttpError when nothing offered is accepted.
-   */
+  /** No header and an empty one accept everything. Throws a 406 HttpError. */
   accepted(accept: string | undefined): Offered {
     const first = this.#offers[0]!;
     if (!accept || accept === '*/*' || accept === first.mediaType) return first;

@@ -83,10 +83,7 @@ export const DECIMAL_PATTERN: string = String.raw`\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+
 const DECIMAL = new RegExp(`^${DECIMAL_PATTERN}$`);
 const WHOLE = /^\+?\d+$/;
 
-/**
- * Reads a finite decimal number, white space around it allowed. Hexadecimal and the names of
- * infinities, which `Number` would take, are none.
- */
+/** Hexadecimal and the names of infinities, which `Number` would take, are none. */
 function parseDecimal(text: string): number | undefined {
   if (!DECIMAL.test(text)) return undefined;
   // adding zero turns -0 into 0
@@ -148,9 +145,7 @@ function readPlainDecimals(text: string, count: number): number[] | undefined {
   return at > text.length ? numbers : undefined;
 }
 
-/**
- * Reads a whole number, 0 or more, white space around it allowed; infinite where it is too long.
- */
+/** A whole number, white space around it allowed; infinite where it is too long. */
 export function parseWhole(text: string): number | undefined {
   const trimmed = text.trim();
   return WHOLE.test(trimmed) ? Number(trimmed) : undefined;

@@ -22,10 +22,7 @@ const MOST_BYTES_A_CHARACTER = 6;
 /** In the place of the time that the service sets. */
 const STAND_IN_TIME = '2000-01-01T00:00:00.000000+00:00';
 
-/**
- * Reads the fields of a new point: their types here, and the rules of all records by the validator
- * of snapshots. Returns the draft, or all that is wrong.
- */
+/** Reads a new point: types here, the rules of all records by the validator of snapshots. */
 export function readDraft(body: Body): Draft | Refused {
   if (body.kind === 'json' && !isObject(body.value)) {
     const given = `Invalid data. Expected a dictionary, but got ${typeName(body.value)}.`;
@@ -75,9 +72,7 @@ export function readDraft(body: Body): Draft | Refused {
   return { lat: point.lat, lon: point.lon, comment: point.comment, tags: point.tags };
 }
 
-/**
- * Whether a record could be longer than `most`; to render it to see would cost more than all else.
- */
+/** Whether a record could be longer than `most`; to render it would cost more than all else. */
 function mayExceed({ comment, tags = [] }: Point, most: number): boolean {
   // with the quotes and the comma of each tag
   const length = tags.reduce((sum, tag) => sum + tag.length + 3, comment.length);
@@ -97,10 +92,7 @@ const BLANK = 'This field may not be blank.';
 const TOO_LONG = `Ensure this field has no more than ${MAX_TAG_LENGTH} characters.`;
 const NO_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
 
-/**
- * As the values of a JSON object: of a repeated field the last counts, and tags are all that are
- * given.
- */
+/** As a JSON object: of a repeated field the last counts, and tags are all that are given. */
 function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
   const fields: Record<string, unknown> = {};
   for (const name of ['lat', 'lon', 'comment', 'image']) {
@@ -161,10 +153,7 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
   return tags;
 }
 
-/**
- * A file comes by multipart alone; every other form of it is none, unless it says that there is
- * none.
- */
+/** A file comes by multipart alone; every other form says at most that there is none. */
 function readImage(value: unknown, fail: Fail): void {
   if (value !== undefined && value !== null && value !== '') fail('image', NO_FILE);
 }

@@ -67,10 +67,7 @@ function decode(text: string): string {
   return new URLSearchParams(`=${escaped}`).get('')!;
 }
 
-/**
- * The values of a list with commas between them. `\,` is a comma and `\\` a backslash that belong to
- * a value; any other backslash stands for itself.
- */
+/** Splits at commas. `\,` and `\\` are a comma and a backslash that belong to a value. */
 export function splitList(list: string): string[] {
   if (!list.includes('\\')) return list.split(',');
   const values: string[] = [];

@@ -69,10 +69,7 @@ export interface TileLook extends Omit<TileQuery, 'address' | 'filters'> {
   readonly filters: Filters;
 }
 
-/**
- * Reads the parameters of tiles; `zone` is where times without an offset stand. Throws
- * ParameterErrors with all that is wrong.
- */
+/** Throws ParameterErrors with all that is wrong. */
 export function parseTileLook(pairs: readonly Pair[], zone: TimeZone): TileLook {
   return readParameters(pairs, TILE_PARAMETERS, (reader) => {
     const filters = parseFilters(reader, zone);

@@ -75,10 +75,7 @@ export class Admission {
     this.#kind = hasBody(headers) ? kindOfBody(headers, POST_KINDS) : undefined;
   }
 
-  /**
-   * Reads what the body says, and its image; without a body nothing was said. Throws an HttpError
-   * for what is no body; no image is left then.
-   */
+  /** Without a body nothing was said. Throws an HttpError; no image is left then. */
   async read(raw: IncomingMessage): Promise<Submission> {
     const { uploads } = this.#posting;
     const { address } = this;
@@ -131,10 +128,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
   return coding !== undefined || (length !== undefined && length !== '0');
 }
 
-/**
- * The Idempotency-Key of a request, with the user in front: nobody's key is in the way of
- * another's. Throws a 400 HttpError for one that is none.
- */
+/** With the user in front: nobody's key is in the way of another's. Throws a 400 HttpError. */
 function keyName(header: string | string[] | undefined, user: number | undefined) {
   if (header === undefined) return undefined;
   const key = String(header);

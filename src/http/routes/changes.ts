@@ -30,10 +30,7 @@ export function changesAddress({ zone }: ViewContext): Readable {
   };
 }
 
-/**
- * Makes the handler of accepted points by sequence: a stream that goes on until its client leaves, or
- * as lines up to the newest.
- */
+/** A stream that goes on until its client leaves, or as lines up to the newest. */
 export function createChangesHandler(context: Context, posting: Posting): RouteHandlerMethod {
   const { current, zone, stats, closing } = context;
   const { journal, streams: counts, maxStreams } = posting;

@@ -206,9 +206,7 @@ const EXAMPLES: readonly Example[] = [
   },
 ];
 
-/**
- * The formats for programs of an address and its page, in the service's own order of preference.
- */
+/** The formats of an address with its page, in the order of preference. */
 export function withPage(
   site: Site,
   subject: Subject,

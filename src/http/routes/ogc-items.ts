@@ -47,10 +47,7 @@ export function itemsView({ zone }: ViewContext, copier: PageCopier): View<Items
   };
 }
 
-/**
- * The parameters of the page behind an id. Each stands once: some clients add their own to every
- * link, whose address would grow from page to page.
- */
+/** Each stands once: some clients add their own to every link, which would grow. */
 function behind(pairs: readonly Pair[], id: number): Pair[] {
   const others = new Map(
     pairs.filter(({ name }) => name !== AFTER).map((one) => [`${one.name}=${one.value}`, one]),

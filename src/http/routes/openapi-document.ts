@@ -242,10 +242,7 @@ function referenceTo(kind: 'parameters' | 'responses', name: string): Piece {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/**
- * A copy of a piece of `openapi.json` in which keys that stand beside a `$ref` are laid over what
- * it refers to.
- */
+/** A copy in which keys beside a `$ref` are laid over what it refers to. */
 function laidOver(piece: unknown): unknown {
   if (Array.isArray(piece)) return piece.map(laidOver);
   if (!isObject(piece)) return piece;

@@ -14,10 +14,7 @@ import { PAGE_TYPE } from '../pages/page-format.js';
 import { ALLOW_READ, OPENAPI_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import { NotFound, wrongMethod } from '../request/http-error.js';
 
-/**
- * Adds the routes of an address that is no resource: `methods` by `handler`, what OPTIONS says, and
- * 405 for every other method.
- */
+/** Adds an address that is no resource: `methods`, OPTIONS, and 405 for the others. */
 export function addOtherAddress(
   app: FastifyInstance,
   url: string,

@@ -153,10 +153,7 @@ export function createFinder(
   };
 }
 
-/**
- * Adds the routes of a resource, one for every method, and the redirect to an address that ends
- * with a slash.
- */
+/** Adds a route for every method, and the redirect to an address that ends with a slash. */
 export function addResource(app: FastifyInstance, resource: Resource, answering: Answering): void {
   const { path, allow, get, observe } = resource;
   const config = observe === undefined ? {} : { observe };

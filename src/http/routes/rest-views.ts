@@ -84,9 +84,7 @@ function recordOf(id: number, { generation, state }: Served): Uint8Array {
   return deltaRecord(delta!, row);
 }
 
-/**
- * `GET /rest/notifications/`: what the user of the token has not seen yet; nothing without a token.
- */
+/** `GET /rest/notifications/`: what the user of the token has not seen yet. */
 export function notificationsView(formats: readonly Format[]): View<PageRequest> {
   return {
     name: 'notifications',

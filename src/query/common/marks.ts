@@ -29,10 +29,7 @@ export function markRun(bits: Int32Array, from: Row, to: Row): void {
   bits[last]! |= delta;
 }
 
-/**
- * Lists the marked rows of words `from` to `to - 1`, from place `at` of the list on; returns where
- * they end.
- */
+/** Lists the marked rows of words `from` to `to - 1`; returns where they end. */
 export function listMarked(
   bits: Int32Array,
   list: Int32Array,
@@ -49,10 +46,7 @@ export function listMarked(
   return end;
 }
 
-/**
- * Lists the marked ones of rows `from` to `to - 1`, from place `at` of the list on; returns where
- * they end.
- */
+/** Lists the marked ones of rows `from` to `to - 1`; returns where they end. */
 export function listMarkedRows(
   bits: Int32Array,
   list: Int32Array,

@@ -69,9 +69,7 @@ export function listRows({ rows: list, budget }: Scratch, matches: Matches): Int
   }
 }
 
-/**
- * Lists the rows of the next runs until the list has `wanted` rows; the last run is listed whole.
- */
+/** Lists whole runs until the list has `wanted` rows. */
 function listSomeRuns(
   { bounds, length }: Runs,
   list: Int32Array,
@@ -124,10 +122,7 @@ export function markMatches(dataset: Dataset, scratch: Scratch, matches: Matches
 /** Nanoseconds to mark a run; the words that it fills add little. */
 const RUN = 8;
 
-/**
- * Whether it is cheaper to test the ranks of all rows in sequence than to mark the rows of a
- * window, which are scattered in memory.
- */
+/** Whether to test the ranks of all rows in sequence: those of a window are scattered. */
 function marksInSequence({ count }: Dataset, windows: readonly Window[]): boolean {
   const perRow = windows.length === 1 ? MARKED : SCATTERED + MARKED;
   return narrowest(windows).count * perRow > count * NEIGHBOUR;

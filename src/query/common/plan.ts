@@ -13,17 +13,11 @@ export interface Facts {
   /** Rows in the window of created_at and of modified_at; undefined without one. */
   readonly createdAt: number | undefined;
   readonly modifiedAt: number | undefined;
-  /**
-   * Rows of a cell of the cross table, where that table can count the matches: with both windows
-   * and no region.
-   */
+  /** Rows of a cell of the cross table, with both windows and no region. */
   readonly cellRows: number | undefined;
 }
 
-/**
- * The filter whose rows are listed, while the other filters are tested on each row; `cells` counts
- * two windows by the cross table instead.
- */
+/** The filter whose rows are listed while others are tested; `cells` counts by the cross table. */
 export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt' | 'cells';
 
 /**
@@ -52,10 +46,7 @@ const MEASURED = 20; // a distance sorted into its bucket, where there are at mo
 const COMPARING = 80_000; // above FEW: finding out which distances matter, fixed cost
 const COMPARED = 30; // and for each match
 
-/**
- * Up to `MOST_LISTED` rows in a region the matches are listed, above they are marked in a bitmap:
- * reading a bitmap of a million rows takes 20 µs.
- */
+/** Above so many rows in a region matches are marked: reading 1M bits takes 20 µs. */
 export const MOST_LISTED = 16_384;
 
 /**
@@ -147,10 +138,7 @@ export function chooseAccessPath(
   return { accessPath: 'walk', most: Math.min(mostPassed(passed), Math.ceil(cost / test)) };
 }
 
-/**
- * Rows that a walk may pass before it is given up, where `passed` are expected. The expectation
- * assumes that matches are spread evenly over the order.
- */
+/** Rows that a walk may pass before it is given up: matches may not be spread evenly. */
 function mostPassed(passed: number): number {
   return 1_000 + 8 * Math.ceil(passed);
 }

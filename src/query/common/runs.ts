@@ -71,10 +71,7 @@ export class Runs {
     this.length++;
   }
 
-  /**
-   * Adds those rows from `from` to `to - 1` that lie in a region; all of them are in the box at
-   * `box`.
-   */
+  /** Adds those of rows `from` to `to - 1` in a region; all are in the box at `box`. */
   addWithin(
     region: Region,
     coords: Float64Array,

@@ -33,9 +33,7 @@ export interface Marks {
 export interface Selection {
   /** A bit for each rank, all zero between queries. */
   readonly bits: Int32Array;
-  /**
-   * How many bits are set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries.
-   */
+  /** Bits set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries. */
   readonly spans: Int32Array;
   /** Whether a selection set some. */
   isUsed: boolean;
@@ -51,10 +49,7 @@ export interface Selection {
 export const SPAN_SHIFT = 12;
 export const BITS_PER_SPAN: number = 1 << SPAN_SHIFT;
 export const MAX_PAGE_ROWS = 1000;
-/**
- * Up to `FEW` matches a bucket sort of our own beats the native sort, whose call alone takes a
- * microsecond.
- */
+/** Up to `FEW` matches a bucket sort beats the native sort, whose call takes 1 µs. */
 export const FEW = 1_024;
 export const BUCKETS = 256;
 

@@ -5,16 +5,10 @@ import { INSIDE, OUTSIDE, type Region } from '../region/overlap.js';
 import { REGION_TEST } from './plan.js';
 import type { Runs } from './runs.js';
 
-/**
- * Nanoseconds that a look at a box takes: the mean of boxes that four comparisons settle and of the
- * others.
- */
+/** Nanoseconds that a look at a box takes, on average. */
 const LOOK = 30;
 
-/**
- * Finds the rows in a region: whole nodes and blocks where they lie inside, single points at its
- * border.
- */
+/** Whole nodes and blocks where they lie inside, single points at the border of the region. */
 export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: Budget): Runs {
   runs.clear();
   const { coords, blocks, boxIndex } = dataset;

@@ -62,10 +62,7 @@ export function markWithin(
   return count;
 }
 
-/**
- * Lists the rows at ranks `from` to `to - 1` of a window that lie in the other; returns where they
- * end.
- */
+/** Lists the rows of one window that lie in the other; returns where they end. */
 export function listWithin(
   { order: { rows } }: Window,
   other: Window,

@@ -24,10 +24,7 @@ const SPARE = 8;
 const FEWEST_LOOKS = 1_536;
 const LOOKS_PER_ROW = 2;
 
-/**
- * Two haversines of one distance, taken in different ways, differ by less than this share; the
- * search outwards computes its own.
- */
+/** Two haversines of one distance, taken in different ways, differ by a smaller share. */
 const AGREEMENT = 1e-6;
 /** Of the sphere of that search, in kilometres. */
 const EARTH_RADIUS = 6371;

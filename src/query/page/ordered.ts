@@ -182,10 +182,7 @@ class Walk {
     this.#toPass = Math.min(from, behind);
   }
 
-  /**
-   * Tests rows, each at a cost, until the page is full. Returns false when that takes more than
-   * `most` rows.
-   */
+  /** Returns false when it takes more than `most` rows to fill the page. */
   run(test: RowTest, cost: number, budget: Budget, most: number): boolean {
     const stretch = Math.ceil(budget.stretch / cost);
     for (let left = most; left > 0; left -= stretch) {
@@ -216,10 +213,7 @@ class Walk {
     return taken === page.length;
   }
 
-  /**
-   * Goes on by bits to a stride before the page at most: matches are counted, every other branch
-   * would be mispredicted.
-   */
+  /** Goes on by bits to a stride before the page at most: other branches would be mispredicted. */
   pass(bits: Int32Array, budget: Budget): void {
     const stretch = Math.ceil(budget.stretch / MARKED);
     while (!this.#pass(bits, stretch, budget)) budget.charge(stretch * MARKED);

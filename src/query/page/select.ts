@@ -10,9 +10,7 @@ import {
   SPAN_SHIFT,
 } from '../common/scratch.js';
 
-/**
- * More than this in one bucket of a few: they are so close together that insertion would be slow.
- */
+/** More than this in one bucket of a few: insertion would be slow. */
 const MOST_IN_BUCKET = 64;
 
 /**
@@ -80,10 +78,7 @@ function sortByInsertion(
   }
 }
 
-/**
- * Picks a window of rows sorted by their ranks: those at places `from` to `to - 1`, written to the
- * front of `out`.
- */
+/** Picks those at places `from` to `to - 1` of rows sorted by their ranks. */
 export function selectRanked(
   { selection, budget }: Scratch,
   rows: Int32Array,

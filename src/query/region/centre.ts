@@ -120,9 +120,7 @@ export function discRegion(centre: Centre, most: number): Region {
   };
 }
 
-/**
- * Radians up to which the first terms of a series are exact: 60 km, which most searches are within.
- */
+/** Radians up to which the first terms of a series are exact: 60 km. */
 const NEAR = 0.01;
 
 function sineNear(angle: number): number {

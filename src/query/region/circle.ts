@@ -32,10 +32,7 @@ const SLACK = 1e-12;
  */
 const NOISE: Metres = 1e-6;
 
-/**
- * A patch with at most this error leaves hardly a point in doubt: a patch for a smaller box would
- * save nothing.
- */
+/** A patch with at most this error leaves hardly a point in doubt. */
 const SHARP: Metres = 1e-5;
 
 /** Least sine of the radius near the antipode, where geodesics do not meet in one point. */

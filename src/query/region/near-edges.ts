@@ -259,10 +259,7 @@ export function edgesOf(rings: readonly Float64Array[], shift: number): Edges {
   return { ends, ringEnds };
 }
 
-/**
- * A difference of two products is surely not 0, and its sign is right, where it is larger than this
- * share of their sum.
- */
+/** A difference of products has the right sign where it is above this share of their sum. */
 export const ROUNDING = 4e-16;
 
 /**

@@ -14,10 +14,7 @@ export const ACROSS = 2;
  * not inlined is put on the heap.
  */
 export interface Region {
-  /**
-   * A rectangle that holds the whole region; from -180 to 180 where the region crosses the
-   * antimeridian.
-   */
+  /** Holds the whole region; from -180 to 180 where that crosses the antimeridian. */
   readonly frame: Box;
   /** Up to `fewRows` rows are tested one by one in less time than a search in the region takes. */
   readonly fewRows?: number;
@@ -26,10 +23,7 @@ export interface Region {
    * May say ACROSS where INSIDE or OUTSIDE is true, never the other way round.
    */
   overlap(boxes: Float64Array, at: number): Overlap;
-  /**
-   * Whether the region holds the point whose longitude and latitude are at `2 * row` and the place
-   * after.
-   */
+  /** Whether the region holds the point whose coordinates are at `2 * row` and the place after. */
   contains(coords: Float64Array, row: Row): boolean;
   /**
    * Tests rows `from` to `to - 1` together. Writes `row, row + 1` to `bounds`, from `at` on, for
@@ -49,10 +43,7 @@ export interface Region {
   work(): number;
 }
 
-/**
- * Does what {@link Region.collect} does by single tests, for regions whose test costs far more than
- * a call.
- */
+/** Does what {@link Region.collect} does by single tests, for regions whose test is dear. */
 export function collectEach(
   contains: Region['contains'],
   coords: Float64Array,
@@ -72,10 +63,7 @@ export function collectEach(
   return end;
 }
 
-/**
- * Whether all points of a box are at one place: a single point, points with equal coordinates, or a
- * pole.
- */
+/** Whether all points of a box are at one place, which may be a pole. */
 export function isPlace(boxes: Float64Array, at: number): boolean {
   const south = boxes[at + 1]!;
   if (south !== boxes[at + 3]) return false;

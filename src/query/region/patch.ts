@@ -10,16 +10,10 @@ import type { Degrees, Metres } from '../../model/units.js';
 
 const RADIANS = Math.PI / 180;
 
-/**
- * Largest size of a patch, in radians and beside the distances to the centre and its antipode: the
- * error of a larger one grows too fast.
- */
+/** Largest size of a patch in radians: the error of a larger one grows too fast. */
 const MOST_REACH = 0.1;
 
-/**
- * The error that is allowed for, as a share of the error model: twice the largest share that
- * test/query/region/patch.test.ts finds.
- */
+/** Share of the error model: twice the largest that test/query/region/patch.test.ts finds. */
 const SHARE = 0.4;
 /** Rounding, here and in the geodesic. */
 const ROUNDING: Metres = 1e-7;
@@ -32,10 +26,7 @@ const ROUNDING: Metres = 1e-7;
 export class Patch {
   /** Whether the polynomial holds for the box that was asked for last. */
   isValid = false;
-  /**
-   * Whether only the distance to the middle is known. A distance changes by no more than the way
-   * moved, which {@link error} allows for.
-   */
+  /** Whether only the distance to the middle is known; {@link error} allows for the rest. */
   isFlat = false;
   west: Degrees = 0;
   south: Degrees = 0;

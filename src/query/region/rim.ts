@@ -6,10 +6,7 @@ import type { Degrees, Metres } from '../../model/units.js';
 import { ACROSS, INSIDE, isPlace, OUTSIDE, type Overlap, type Region } from './overlap.js';
 import type { Patch } from './patch.js';
 
-/**
- * {@link GeodesicFrom} and the geodesic agree to this; test/model/geodesic-from.test.ts finds a
- * third of it.
- */
+/** Between {@link GeodesicFrom} and the geodesic; a test finds a third of it. */
 const AGREEMENT: Metres = 5e-8;
 /** Tolerance for rounding and for {@link AGREEMENT}. */
 const NOISE: Metres = 1e-6;
@@ -29,10 +26,7 @@ export class Rim {
   readonly #circle: Circle;
   #from: GeodesicFrom | undefined;
   readonly #isPolar: boolean;
-  /**
-   * Places that were measured, and how many of these took the general solution: what a search has
-   * cost.
-   */
+  /** What a search has cost: places measured, and those that took the general solution. */
   measured = 0;
   solved = 0;
   // the place that was measured last
@@ -125,10 +119,7 @@ export class Rim {
     return end;
   }
 
-  /**
-   * Collects those rows from `from` to `to - 1` that the circle holds; all of them are in the
-   * patch.
-   */
+  /** Collects the rows that the circle holds; all of them are in the patch. */
   collect(
     patch: Patch,
     coords: Float64Array,

@@ -75,10 +75,7 @@ export function smallCircleRegion(
     return end;
   };
 
-  /**
-   * A patch for the rows of a box, one of which is in doubt: it is hardly the only one. Undefined
-   * where that would not help, such as for a single place.
-   */
+  /** For the rows of a box, one of which is in doubt; undefined where it would not help. */
   function patchOf(boxes: Float64Array, box: number): Patch | undefined {
     if (box === NO_BOX || isPlace(boxes, box)) return undefined;
     close ??= new Patch();
