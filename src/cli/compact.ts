@@ -52,7 +52,6 @@ async function watermarkOf(path: string, { name, through }: Posted): Promise<num
   return journal === name && sequence <= through ? sequence : 0;
 }
 
-/** The posts of a journal beside the points of a snapshot. */
 export class JournaledPoints implements FurtherPoints {
   readonly origin: string;
   readonly latest: number;
@@ -61,7 +60,6 @@ export class JournaledPoints implements FurtherPoints {
   readonly posted: Posted;
   readonly #watermark: number;
   readonly #postedIds: ReadonlySet<number>;
-  /** When the snapshot's records with these ids were created. */
   readonly #created = new Map<number, Microseconds>();
   #nextId: number;
 

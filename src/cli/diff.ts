@@ -12,9 +12,7 @@ export interface DiffOptions {
   readonly format: 'summary' | 'ndjson';
   /** How many invalid records a file may have; 0 where absent. */
   readonly maxInvalid?: number;
-  /** Where times without an offset stand; UTC where absent. */
   readonly timeZone?: string;
-  /** Where to write; standard output where absent. */
   readonly output?: Writable;
   /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
   readonly progressTo?: NodeJS.WriteStream;

@@ -25,7 +25,6 @@ import { type JournaledPoints, journaledPoints } from './compact.js';
 import { allBlocks, refuseSameFile, reportLines } from './pack.js';
 import { STANDARD, withInput } from './standard-streams.js';
 
-/** Bytes of records that are written at a time. */
 const PIECE_BYTES = 1024 * 1024;
 
 export interface ExportOptions {
@@ -35,7 +34,6 @@ export interface ExportOptions {
   readonly format?: string;
   /** Journal whose posts belong to the snapshot: a file, or the address of a service. */
   readonly journal?: string;
-  /** As for `packSnapshot`. */
   readonly maxInvalid?: number;
   readonly timeZone?: string;
   readonly stdin?: Readable;
@@ -95,7 +93,6 @@ function queryOf(filter: string, zone: TimeZone): ExportQuery {
 
 interface Task {
   readonly path: string;
-  /** What the input is called to people. */
   readonly name: string;
   readonly output: string;
   readonly format: string;

@@ -20,9 +20,7 @@ interface GenerateOptions {
   readonly points: number;
   /** 0 to {@link MAX_SEED}: the same seed gives the same file. */
   readonly seed: number;
-  /** Its ending chooses the form. */
   readonly out: string;
-  /** Takes the line that says what was written. */
   readonly print: (line: string) => void;
   /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
   readonly progressTo?: NodeJS.WriteStream;

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { endWithReader, interruption, timeZone, whole } from './arguments.js';
 
 const ANY = whole(0, Number.MAX_SAFE_INTEGER);
-/** The flag of a zone, as commander reads it. */
 export interface TimeZoneFlag {
   readonly timeZone: string;
 }
@@ -10,7 +9,6 @@ export interface TimeZoneFlag {
 const FILE =
   'journal that no service has open, a copy of one, or the address of a service (http://…; its admin token in WAYPOST_ADMIN_TOKEN)';
 
-/** Adds `journal` and its parts, and `compact`. */
 export function addJournalCommands(program: Command): void {
   const journal = program
     .command('journal')

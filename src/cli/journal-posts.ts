@@ -15,9 +15,7 @@ const PIECE = 1 << 20;
 /** Has the token that opens the posts of a service. */
 const TOKEN_VARIABLE = 'WAYPOST_ADMIN_TOKEN';
 
-/** The posts of a journal. */
 export interface Posted {
-  /** The name of the journal. */
   readonly name: string;
   readonly posts: readonly Post[];
   /** Every post up to this sequence is among them, or was pruned; 0 where there was none yet. */
@@ -94,10 +92,8 @@ export async function* listJournal(source: string): AsyncGenerator<string, void,
 }
 
 interface ExportOptions {
-  /** Posts up to this sequence are left out. */
   readonly after: number;
   readonly stdout: Writable;
-  /** Takes the line that says what was written. */
   readonly print: (line: string) => void;
 }
 
@@ -125,7 +121,6 @@ export async function exportJournal(
   print(`${to}: ${counted(posts.length, 'post')}; a snapshot that has them: ${given}`);
 }
 
-/** The lines of an export, some at a time. */
 function* pieces(posts: readonly Post[]): Generator<string, void, undefined> {
   let text = '';
   for (const post of posts) {

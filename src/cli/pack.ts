@@ -38,7 +38,6 @@ export interface PackOptions extends Leniency {
   readonly maxInvalid?: number;
   /** As the writer takes it; where absent, what a native input says. */
   readonly watermark?: Watermark;
-  /** Where times without an offset stand; UTC where absent. */
   readonly timeZone?: string | undefined;
   readonly further?: FurtherPoints;
   /** A file of notifications to take instead of those that the input has. */
@@ -57,7 +56,6 @@ export interface PackOptions extends Leniency {
 export interface PackSummary extends NativeTotals {
   readonly bytesRead: number;
   readonly seconds: number;
-  /** What was found in the input. */
   readonly input: LoadReport;
 }
 
@@ -141,7 +139,6 @@ async function packFile(
   }
 }
 
-/** Reads all blocks. */
 async function read(
   input: string,
   reader: SnapshotReader,

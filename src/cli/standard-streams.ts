@@ -9,7 +9,6 @@ import { InputError } from '../model/quote.js';
 /** Stands for standard input or standard output where a file is named. */
 export const STANDARD = '-';
 
-/** Permissions of temporary files. */
 const OWNER_ONLY = 0o600;
 
 /** What a shell says of a program whose reader has left: 128 and the number of SIGPIPE. */

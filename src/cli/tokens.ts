@@ -3,7 +3,6 @@ import { InputError } from '../model/quote.js';
 import { changeTokenFile, type Entry, readTokenFile } from '../posts/tokens/file.js';
 import { tokenKey } from '../posts/tokens/table.js';
 
-/** What a new token is for. */
 interface NewToken {
   readonly user: number;
   readonly name: string;

@@ -11,7 +11,6 @@ import { STANDARD, withInput } from './standard-streams.js';
 export interface VerifyOptions extends Leniency {
   /** How many invalid records a good file may have; 0 where absent. */
   readonly maxInvalid?: number;
-  /** Where times without an offset stand; UTC where absent. */
   readonly timeZone?: string;
   /** Takes each line of what was found; standard output where absent. */
   readonly print?: (line: string) => void;

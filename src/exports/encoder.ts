@@ -1,12 +1,10 @@
 import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
 import type { RecordKey } from '../model/point.js';
 
-/** A kind of file that points are exported to. */
 export interface ExportFormat {
   /** Ends the names of such files, and tells the format from others. */
   readonly name: string;
   readonly contentType: string;
-  /** Whether such a file is compressed already. */
   readonly isCompressed?: boolean;
 }
 
@@ -27,13 +25,10 @@ export type BeginFile = (keys: readonly RecordKey[] | undefined) => FileEncoder;
 export interface FileEncoder {
   /** Records that a piece must have at most, and their bytes, whatever is asked for. */
   readonly piece?: { readonly rows: number; readonly bytes: number };
-  /** The bytes of some records. */
   add(page: FetchedPage): Uint8Array<ArrayBuffer>;
-  /** What stands behind the last record. */
   end(): Uint8Array<ArrayBuffer>;
 }
 
-/** How a file of text says its records. */
 export interface TextLayout {
   /** What stands before the first record, between two, and behind the last one, in ASCII. */
   readonly before: string;
@@ -45,7 +40,6 @@ export interface TextLayout {
   readonly write: (record: Uint8Array, target: Buffer, at: number) => number;
 }
 
-/** Encodes records one by one. */
 export class TextFileEncoder implements FileEncoder {
   readonly #layout: TextLayout;
   /** What stands before the next record. */

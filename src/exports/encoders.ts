@@ -16,7 +16,6 @@ import { encodeMsgpack, encodeParquet } from './parquet.js';
 
 const LINE_FEED = 0x0a;
 
-/** What makes the files of each format. */
 const ENCODERS: Readonly<Record<string, BeginFile>> = {
   // a record a line, as answers have it
   ndjson: (keys) => (keys === undefined ? copyLines() : lines(createProjection(keys), 0)),
@@ -35,7 +34,6 @@ const ENCODERS: Readonly<Record<string, BeginFile>> = {
   geojsonl: (keys) => lines(createFeatureWriter(keys), FEATURE_ROOM),
 };
 
-/** What makes the files of a format. */
 export function exportEncoder(name: string): BeginFile {
   return ENCODERS[name]!;
 }
@@ -112,7 +110,6 @@ function writeText(
   return at + target.write(`"${text}"`, at);
 }
 
-/** Copies bytes as a quoted field. */
 function copyQuoted(
   record: Uint8Array,
   from: number,

@@ -12,11 +12,9 @@ import { Walk } from './walk.js';
 export interface ExportSource {
   readonly engine: Engine;
   readonly delta: Delta | undefined;
-  /** How many rows of the delta there are. */
   readonly length: DeltaRow;
 }
 
-/** Some more bytes of a file. */
 export interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isLast: boolean;
@@ -27,7 +25,6 @@ const MOST_ROWS = 8_192;
 
 /** An export under way: holds the points that it is made from until it is dropped. */
 export class Export {
-  /** Points that it has. */
   readonly count: number;
   readonly #source: ExportSource;
   readonly #walk: Walk;

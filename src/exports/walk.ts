@@ -24,7 +24,6 @@ const NONE: Beside = { rows: new Int32Array(0), places: new Float64Array(0) };
  * points come last.
  */
 export class Walk {
-  /** Matches that have yet to be handed out. */
   left: number;
   readonly #dataset: Dataset;
   readonly #delta: Delta | undefined;

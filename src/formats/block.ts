@@ -27,12 +27,10 @@ export interface ColumnBlock {
 export interface AttributeColumns {
   readonly statusTexts: readonly string[];
   readonly status: Uint32Array;
-  /** PROCESSED and IMAGE of model/units. */
   readonly flags: Uint8Array;
   /** -1 where there is none. */
   readonly createdBy: Float64Array;
   readonly tagTexts: readonly string[];
-  /** How many tags each point has. */
   readonly tagCounts: Uint32Array;
   /** The tags of all points, one after the other. */
   readonly tags: Uint32Array;
@@ -45,7 +43,6 @@ export interface PointBlock extends ColumnBlock {
 
 export type ColumnName = 'id' | 'lat' | 'lon' | 'createdAt' | 'modifiedAt' | 'length';
 
-/** The columns of every block. */
 export const COLUMN_NAMES: readonly ColumnName[] = [
   'id',
   'lat',
@@ -64,7 +61,6 @@ export function blockOf(
   return { count, ...columns } as unknown as ColumnBlock;
 }
 
-/** Memory for the columns of so many points. */
 export function allocateColumns(count: number): ColumnBlock {
   return blockOf(count, (name) =>
     name === 'length' ? new Uint32Array(count) : new Float64Array(count),

@@ -153,7 +153,6 @@ function endOfDegrees(record: Uint8Array, from: number, to: number): number {
   return at + 10;
 }
 
-/** The place behind the closing quote of a text. */
 function endOfText(record: Uint8Array, from: number, to: number): number {
   for (let at = from; at < to; at++) {
     const byte = record[at];

@@ -14,7 +14,6 @@ export type SnapshotFormat =
 /** The text `waypost` as MessagePack: the first eight bytes of every native file. */
 export const MAGIC: Uint8Array = Uint8Array.of(0xa7, 0x77, 0x61, 0x79, 0x70, 0x6f, 0x73, 0x74);
 
-/** A record that broke a rule. */
 export interface RecordProblem {
   /** `line 12` or `record 12`, counted from 1. */
   readonly place: string;
@@ -28,7 +27,6 @@ export interface LoadReport {
   readonly points: number;
   /** Records left out because they broke a rule. */
   readonly invalid: number;
-  /** The first few of them. */
   readonly problems: readonly RecordProblem[];
   /** Keys that records may not have, dropped, with how often each was seen. */
   readonly unknownKeys: Readonly<Record<string, number>>;
@@ -41,7 +39,6 @@ export interface LoadReport {
   readonly digest: string;
   /** When the export was made, in milliseconds: what the file says, else its mtime. */
   readonly createdAt: number;
-  /** As the reader says. */
   readonly watermark?: Watermark | undefined;
 }
 
@@ -58,7 +55,6 @@ export type Progress = (bytesRead: number, bytesTotal: number) => void;
 export interface ReadOptions {
   /** How many invalid records are left out before the file is refused; 0 refuses the first. */
   readonly maxInvalid?: number;
-  /** Where times without an offset stand; UTC where absent. */
   readonly timeZone?: string | undefined;
   /** When rows were exported, in milliseconds; the time of their file where absent. */
   readonly exportedAt?: number | undefined;
@@ -103,7 +99,6 @@ export interface TwoPassReader extends SnapshotReader {
 export interface Leniency {
   /** A page of a longer list, as the API answers it. */
   readonly acceptPage?: boolean | undefined;
-  /** A snapshot without points. */
   readonly allowEmpty?: boolean | undefined;
 }
 

@@ -214,7 +214,6 @@ export function targetOf(path: string): string {
   }
 }
 
-/** What a symbolic link says; undefined where there is none. */
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);

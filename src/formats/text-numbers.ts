@@ -31,7 +31,6 @@ export class TextNumbers {
     return this.#hashes.length - 1;
   }
 
-  /** The same for a text of its own. */
   addText(text: string): number {
     const bytes = Buffer.from(text);
     return this.add(bytes, 0, bytes.length);

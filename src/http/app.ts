@@ -61,7 +61,6 @@ function refuseSchemas(): never {
   throw new Error('A route has a schema, which nothing would check; read its parameters in code.');
 }
 
-/** What an app is made with. */
 interface AppParts {
   readonly context: Context;
   readonly service: Service;

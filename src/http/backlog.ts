@@ -14,7 +14,6 @@ export interface BacklogLimits {
 export interface Backlog {
   /** Counts a response that was ended, or is written in pieces, until the system has taken all. */
   note(response: ServerResponse): void;
-  /** What the answers hold at this moment. */
   readonly bytes: number;
   /** Clients that were cut off because they took nothing for too long. */
   readonly stalled: number;
@@ -22,7 +21,6 @@ export interface Backlog {
   readonly crowded: number;
 }
 
-/** The answers of one connection. */
 interface Entry {
   readonly socket: Socket;
   readonly responses: Set<ServerResponse>;

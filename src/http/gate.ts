@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { responseOf, stopParsing } from './answer/node-internals.js';
 import type { CutCounts } from './limits.js';
 
-/** Works on a request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Requests of one connection that are worked on at the same time. */
@@ -13,15 +12,12 @@ const MOST_WAITING = 2_048;
 /** A client with no more waiting requests than this is never cut off. */
 const FAIR_SHARE = 16;
 
-/** A connection whose client sent requests ahead of the answers. */
 interface Line {
   readonly socket: Socket;
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
   /** Requests that are being worked on, or whose answers the system has not taken yet. */
   unanswered: number;
-  /** Whether a request of the line begins in the next turn. */
   isReady: boolean;
-  /** Whether nothing is read from the connection. */
   isHeld: boolean;
 }
 

@@ -8,9 +8,7 @@ import { servedSequence } from '../reload/generation.js';
 import { responseOf } from './answer/node-internals.js';
 import { HttpError, tryLater } from './request/http-error.js';
 
-/** What a thread lets its clients do. */
 export interface Limits {
-  /** Bytes of a request line and its headers. */
   readonly maxHeaderSize: number;
   /** Milliseconds to send a request, or to take the next part of an answer. */
   readonly requestTimeout: number;
@@ -93,7 +91,6 @@ function mayHoldImage({ headers }: IncomingMessage): boolean {
   return /^\s*multipart\/form-data\b/i.test(headers['content-type'] ?? '');
 }
 
-/** Headers that hardly any request has. */
 const RARE: ReadonlySet<string> = new Set(['expect', 'upgrade', 'transfer-encoding']);
 
 /**

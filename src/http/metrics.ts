@@ -10,7 +10,6 @@ import type { RequestStats } from './answer/request-stats.js';
 import type { Backlog } from './backlog.js';
 import type { CutCounts } from './limits.js';
 
-/** The metrics of one thread, as they travel. */
 export type MetricsJson = readonly object[];
 
 /** All metrics of the service; docs/operations.md lists every one. */
@@ -23,14 +22,12 @@ export interface ServiceMetrics {
   text(): Promise<string>;
 }
 
-/** What is counted of exports. */
 interface ExportNumbers {
   readonly open: number;
   readonly oldGenerations: number;
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
-/** What one thread counts. */
 interface ThreadNumbers {
   readonly thread: number;
   readonly stats: RequestStats;

@@ -23,7 +23,6 @@ import { NotFound } from './request/http-error.js';
 import { queryOf } from './request/origin.js';
 import { parseQueryString } from './request/query-string.js';
 
-/** What runs behind the web servers of all threads, from whichever thread. */
 export interface Service {
   readonly current: Current;
   /** Undefined where points are only read. */
@@ -35,13 +34,11 @@ export interface Service {
    * for, if anything, or, where that `isAwaited`, when the newest is served or will not be.
    */
   reload(accept: boolean, isAwaited: boolean): Promise<Waiting | undefined>;
-  /** Works on what takes long. */
   readonly slowLane: SlowLane;
   /** All metrics of all threads, in Prometheus's text format. */
   metrics(): Promise<string>;
 }
 
-/** Who may see what. */
 interface Access {
   readonly adminToken: string | undefined;
   /** Whether only operators reach the address, so that nothing needs to be kept from anybody. */

@@ -38,7 +38,6 @@ export class AttributeCollector {
   readonly #userNumbers = new Map<number, number>([[NOBODY, 0]]);
   readonly #status: Uint32Array;
   readonly #user: Uint32Array;
-  /** A bit for each row. */
   readonly #isProcessed: Int32Array;
   readonly #hasImage: Int32Array;
   readonly #tags = new Tagged();
@@ -108,7 +107,6 @@ export class AttributeCollector {
     eachRow(hasImage, from, (row, value) => setBit(this.#hasImage, rowOf(row), value));
   }
 
-  /** Takes a row of a delta. */
   addDeltaRow(
     { flags, createdBy, texts, textEnds }: DeltaAttributes,
     from: DeltaRow,

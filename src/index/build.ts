@@ -94,7 +94,6 @@ async function keepBlocks(reader: SnapshotReader): Promise<Source> {
 }
 
 interface Columns extends OrderKeys {
-  /** Bytes of each record. */
   readonly length: Uint32Array;
   /** In the order of the file; undefined where it has no columns of attributes. */
   readonly attributes: AttributeCollector | undefined;
@@ -166,7 +165,6 @@ function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
 /** A thread that sorts keys once, or is released. */
 interface Sorter {
   sort(keys: OrderKeys): Promise<Orders>;
-  /** Ends the thread, where there will be no keys. */
   release(): void;
 }
 
@@ -190,7 +188,6 @@ function startSorter(): Sorter {
   };
 }
 
-/** Copies each record to the place of its row. */
 function placeRecords(source: Source, length: Uint32Array, sourceOf: Uint32Array): Records {
   const lengths = new Uint32Array(length.length);
   const rowOf = new Uint32Array(length.length);

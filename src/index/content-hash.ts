@@ -2,13 +2,11 @@ import { hash } from 'node:crypto';
 import type { Row } from './order.js';
 import { sharedArray } from './shared-array.js';
 
-/** Two hashes of 32 bits. */
 export interface Hash {
   readonly low: number;
   readonly high: number;
 }
 
-/** Points with the hashes of their rows. */
 interface Hashed {
   readonly rowHashes: Int32Array;
 }
@@ -23,7 +21,6 @@ export function rowHashesOf(ids: Float64Array, createdAt: Float64Array): Int32Ar
   return hashes;
 }
 
-/** Writes the two hashes of a row. */
 export function putRowHash(hashes: Int32Array, row: number, id: number, created: number): void {
   // the upper halves are small, and the same in nearly all rows
   hashes[2 * row] = Math.imul(id | 0, 0x85ebca6b) ^ (created * 2 ** -32);

@@ -25,14 +25,12 @@ export interface Delta {
   /** Longitude and latitude of each row, in turn. */
   readonly coords: Float64Array;
   readonly id: Float64Array;
-  /** Microseconds since the epoch. */
   readonly createdAt: Float64Array;
   readonly modifiedAt: Float64Array;
   /** As the dataset has them. */
   readonly rowHashes: Int32Array;
   /** Ascending: the numbers under which the points were accepted. */
   readonly sequence: Float64Array;
-  /** Where each row's record ends in {@link bytes}. */
   readonly ends: Uint32Array;
   /** The rendered JSON of each row, end to end, then {@link SPARE_BYTES}. */
   readonly bytes: Uint8Array;
@@ -48,7 +46,6 @@ export interface DeltaMatches {
   readonly rows: Int32Array;
 }
 
-/** How much is in a delta, or can be. */
 export interface DeltaSize {
   readonly rows: number;
   /** Of records. */
@@ -59,7 +56,6 @@ export interface DeltaSize {
 export interface AcceptedPoint {
   readonly sequence: number;
   readonly point: Point;
-  /** The point's rendered JSON. */
   readonly record: Uint8Array;
 }
 
@@ -110,7 +106,6 @@ export function lastTime({ baseTime, createdAt }: Delta, length: DeltaRow): numb
   return length === 0 ? baseTime : createdAt[length - 1]!;
 }
 
-/** How much is in a delta. */
 export function sizeOf(delta: Delta): DeltaSize {
   const rows = deltaLength(delta);
   return { rows, bytes: endOf(delta, rows - 1) };
@@ -151,7 +146,6 @@ export function appendToDelta(delta: Delta, points: readonly AcceptedPoint[]): v
   Atomics.store(delta.published, 0, length);
 }
 
-/** A view of the record of a row. */
 export function deltaRecord(delta: Delta, row: DeltaRow): Uint8Array {
   return delta.bytes.subarray(endOf(delta, row - 1), delta.ends[row]);
 }
@@ -196,7 +190,6 @@ export interface DeltaAttributes {
   readonly createdBy: Float64Array;
   /** The status and, each behind a byte 0, the tags of each row, as JSON has them in its quotes. */
   readonly texts: Uint8Array;
-  /** Where the texts of each row end. */
   readonly textEnds: Uint32Array;
 }
 

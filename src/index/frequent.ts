@@ -11,7 +11,6 @@ export interface FrequentTexts {
   readonly tags: readonly string[];
 }
 
-/** How many rows have each text. */
 type Counts = Map<string, number>;
 
 /** What the rows of a delta up to `length` have. */

@@ -37,7 +37,6 @@ interface NewTree {
   readonly coords: Float64Array;
   /** The source of each row of the tree, the first of which is row `kept`. */
   readonly sourceOf: Uint32Array;
-  /** The row of each source. */
   readonly rowOf: Uint32Array;
 }
 

@@ -9,7 +9,6 @@ export type RowSet =
 
 /** The rows that have each value of an attribute, in shared memory; values are numbered from 0. */
 export interface Postings {
-  /** Rows of each value. */
   readonly counts: Uint32Array;
   /** Where the rows of each value begin in `rows`; a value with a bitmap has none there. */
   readonly starts: Uint32Array;
@@ -54,7 +53,6 @@ export class Filling {
   /** Where the next row of each value goes. */
   readonly #next: Uint32Array;
 
-  /** `counts` has the rows of each value, of `count` rows in all. */
   constructor(count: number, counts: Uint32Array) {
     const words = wordsOf(count);
     const starts = sharedArray(Uint32Array, counts.length + 1);
@@ -93,7 +91,6 @@ export class Filling {
   }
 }
 
-/** Copies the first `count` bits. */
 export function copyBits(target: Int32Array, bits: Int32Array, count: number): void {
   target.set(bits.subarray(0, wordsOf(count)));
   // the last word has bits for fewer rows
@@ -148,14 +145,12 @@ export function buildFlagPostings(count: number, bits: Int32Array): Postings {
   return { counts, starts, rows, bitmapOf, bitmaps: [others, bits] };
 }
 
-/** How many bits of a word are set. */
 export function bitCount(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** The rows that have a value. */
 export function rowsWith(
   { counts, starts, rows, bitmapOf, bitmaps }: Postings,
   value: number,
@@ -166,10 +161,8 @@ export function rowsWith(
   return { count, rows: rows.subarray(starts[value], starts[value + 1]) };
 }
 
-/** Rows by a text that they have. */
 export interface TextAttribute {
   readonly texts: Texts;
-  /** Rows by the number of the text. */
   readonly postings: Postings;
 }
 
@@ -197,7 +190,6 @@ export interface Attributes {
 export interface Texts {
   /** The texts end to end, as JSON has them between its quotes. */
   readonly bytes: Uint8Array;
-  /** Where each of them ends. */
   readonly ends: Uint32Array;
 }
 

@@ -19,7 +19,6 @@ export interface FetchedPage {
   readonly count: number;
   /** Start and end of each record in turn, in its memory. */
   readonly places: Int32Array;
-  /** Number of the memory of each record. */
   readonly memoryOf: Int32Array;
   /** Bytes of all records with commas between them. */
   readonly size: number;
@@ -105,7 +104,6 @@ function fetchLines(memory: Uint8Array, places: Int32Array, from: number, to: nu
   if (mixed > 255) throw new Error('Expected bytes.');
 }
 
-/** The bytes of record `index` of a page. */
 export function fetchedRecord(page: FetchedPage, index: number): Uint8Array {
   return memoryOf(page, index).subarray(page.places[2 * index], page.places[2 * index + 1]);
 }
@@ -117,7 +115,6 @@ export function longestRecord({ places, count }: FetchedPage): number {
   return longest;
 }
 
-/** Copies pages. */
 export interface PageCopier {
   /** Copies a page to `target` at `at`; returns where the page ends. */
   copy(page: FetchedPage, target: Uint8Array, at: number): number;

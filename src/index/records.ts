@@ -20,13 +20,11 @@ export const SPARE_BYTES = 512;
 export interface Records {
   /** Records, then {@link SPARE_BYTES}, in memory that threads share. */
   readonly memories: readonly Uint8Array[];
-  /** The same memories, to be read in words. */
   readonly words: readonly DataView[];
   /** Number of the memory that has each chunk of 2^{@link CHUNK_BITS} rows. */
   readonly memoryOf: Uint32Array;
   /** Where the first record of each chunk begins in its memory. */
   readonly starts: Uint32Array;
-  /** Where each row's record ends in its memory. */
   readonly ends: Uint32Array;
 }
 
@@ -119,22 +117,18 @@ export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
   return pieces;
 }
 
-/** A view of one record's JSON. */
 export function recordBytes(records: Records, row: Row): Uint8Array {
   return memoryOf(records, row).subarray(recordStart(records, row), records.ends[row]);
 }
 
-/** Bytes of one record. */
 export function recordLength(records: Records, row: Row): number {
   return records.ends[row]! - recordStart(records, row);
 }
 
-/** Where a record begins in its memory. */
 export function recordStart({ starts, ends }: Records, row: Row): number {
   return (row & (CHUNK_ROWS - 1)) === 0 ? starts[row >>> CHUNK_BITS]! : ends[row - 1]!;
 }
 
-/** The memory that has a row's record. */
 export function memoryOf({ memories, memoryOf }: Records, row: Row): Uint8Array {
   return memories[memoryOf[row >>> CHUNK_BITS]!]!;
 }

@@ -9,7 +9,6 @@ export function sharedArray<T extends Numbers>(
   return new Type(new SharedArrayBuffer(length * Type.BYTES_PER_ELEMENT));
 }
 
-/** The numbers of one array, then those of another. */
 export function joinedArray<T extends Numbers>(
   Type: { new (memory: SharedArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
   one: T,

@@ -32,7 +32,6 @@ export function matchesOf({ rows, bits, count }: RowSet): Matches {
     : { form: 'bits', bits, windows: NO_WINDOWS, count };
 }
 
-/** Keeps those matches whose bit is set. */
 export function restrictMatches(
   dataset: Dataset,
   scratch: Scratch,

@@ -18,9 +18,7 @@ export interface Hints {
   readonly accessPath?: AccessPath;
 }
 
-/** One page of an answer. */
 export interface Page {
-  /** Matches on all pages. */
   readonly count: number;
   /** From 1. */
   readonly page: number;
@@ -34,15 +32,11 @@ export interface Page {
   readonly length: number;
   /** Has the rows that are not the dataset's; undefined where there are none. */
   readonly delta: Delta | undefined;
-  /** What the page took. */
   readonly effort: Effort;
 }
 
-/** How a page was come by. */
 export interface Effort {
-  /** Rows that were looked at one by one. */
   readonly looks: number;
-  /** The form that the matches had. */
   readonly form: Form;
   /** As `Budget` names it. */
   readonly accessPath: string;

@@ -35,12 +35,10 @@ function isWithin({ ranks, from, last }: Bounds, row: Row): boolean {
   return rank >= from && rank <= last;
 }
 
-/** Keeps what has a bit. */
 export function keepMarked(scratch: Scratch, candidates: number, bits: Int32Array): number {
   return keepRows(scratch, candidates, MARKED, (row) => bitOf(bits, row) === 1);
 }
 
-/** Keeps what lies in a region. */
 export function keepWithin(
   { coords }: Dataset,
   { rows: list, budget }: Scratch,

@@ -22,7 +22,6 @@ export interface KeysetQuery {
 }
 
 export interface KeysetPage {
-  /** Matches on all pages. */
   readonly count: number;
   /** Rows of the page; those from the dataset's `count` on are rows of the delta, from 0. */
   readonly rows: Uint32Array;
@@ -32,7 +31,6 @@ export interface KeysetPage {
   readonly next: number | undefined;
 }
 
-/** Takes a page. `accepted` are the matches of the delta. */
 export function takeKeyset(
   engine: Engine,
   { filters, after, limit }: KeysetQuery,

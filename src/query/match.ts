@@ -56,7 +56,6 @@ function windowsOf(
   return windows.filter((window) => window !== undefined);
 }
 
-/** The rows that satisfy the filters, but for attributes. */
 function matchPlaceAndTime(
   dataset: Dataset,
   scratch: Scratch,
@@ -146,7 +145,6 @@ function testRows(
   return listed(scratch, windows, count, true);
 }
 
-/** Marks the rows of the runs that lie in the windows. */
 function markRuns({ runs, marks, budget }: Scratch, windows: readonly Window[]): Matches {
   const { bits } = marks;
   const [one, other = one] = windows.map(boundsOf);

@@ -21,7 +21,6 @@ export interface OwnMatches {
 
 /** Keys that rows are sorted by; those of one key are sorted by their ids. */
 interface Keys {
-  /** The key of a row of the dataset. */
   of(row: Row): number;
   /** The key of an accepted point, and what that costs. */
   ofAccepted(row: number): number;

@@ -11,9 +11,7 @@ import type { Grid } from './grid.js';
 /** The matches in each cell of a tile: how many, the sums of their coordinates, and one of them. */
 export class Cells {
   readonly counts: Int32Array;
-  /** Sums of longitudes and of latitudes in turn. */
   readonly sums: Float64Array;
-  /** The last row that was added to each cell. */
   readonly rows: Int32Array;
   readonly #grid: Grid;
 
@@ -114,7 +112,6 @@ const SUM = 3; // a marked point of a block that lies in one cell
 /** Where at most one row in `LISTED` matches, rows are added one by one. */
 const LISTED = 64;
 
-/** Adds all matches that lie in the tile to its cells. */
 export function fillCells(
   dataset: Dataset,
   scratch: Scratch,

@@ -26,17 +26,14 @@ export class Facts {
     this.#processed = rowsWith(isProcessed, 1);
   }
 
-  /** The ids of rows. */
   ids(rows: Int32Array): Float64Array {
     return this.#keys(rows, this.#dataset.byId, this.#delta?.id);
   }
 
-  /** When points were created, in {@link Microseconds}. */
   createdAt(rows: Int32Array): Float64Array {
     return this.#keys(rows, this.#dataset.byCreatedAt, this.#delta?.createdAt);
   }
 
-  /** When points were last changed, in {@link Microseconds}. */
   modifiedAt(rows: Int32Array): Float64Array {
     return this.#keys(rows, this.#dataset.byModifiedAt, this.#delta?.modifiedAt);
   }
@@ -81,7 +78,6 @@ export class Facts {
       : fetchMixedPage(records, count, delta, rows, rows.length);
   }
 
-  /** Bytes of a point's record. */
   recordBytes(row: Row): number {
     const count = this.#count;
     if (row < count) return recordLength(this.#dataset.records, row);

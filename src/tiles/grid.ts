@@ -9,7 +9,6 @@ export interface TileAddress {
   readonly y: number;
 }
 
-/** What a tile shows. */
 export interface TileQuery {
   readonly address: TileAddress;
   /** As {@link filtersWithin} makes them: undefined where nothing in the tile can match. */
@@ -84,7 +83,6 @@ export class Grid {
     this.parallels = parallels;
   }
 
-  /** The cell of a place in the tile. */
   cellOf(lon: Degrees, lat: Degrees): number {
     const { meridians, parallels } = this;
     // just west of a border the product is rounded up to it; on a border it is never rounded down

@@ -21,7 +21,6 @@ const LAYER = { name: 1, feature: 2, key: 3, value: 4, extent: 5, version: 15 } 
 const FEATURE = { id: 1, tags: 2, type: 3, geometry: 4 } as const;
 const VALUE = { text: 1, positive: 5, negative: 6, flag: 7 } as const;
 const POINT = 1;
-/** One place to move to. */
 const MOVE_TO = (1 << 3) | 1;
 
 /** Of the properties of one feature, of which there are fewer than 16. */
@@ -180,7 +179,6 @@ export function writeMeta(tile: Uint8Array[], facts: Readonly<Record<string, num
 class ProtobufWriter {
   /** What is written, and room: {@link reserve} may put other memory in its place. */
   bytes: Uint8Array;
-  /** Where the next byte goes. */
   end = 0;
 
   /** `bytes` is what will be written, more or less: memory that grows is copied. */
@@ -189,7 +187,6 @@ class ProtobufWriter {
     this.bytes = Buffer.allocUnsafe(bytes);
   }
 
-  /** What has been written. */
   finish(): Uint8Array {
     return this.bytes.subarray(0, this.end);
   }
@@ -210,7 +207,6 @@ class ProtobufWriter {
     this.end += bytes.length;
   }
 
-  /** Makes room for `more` bytes. */
   reserve(more: number): void {
     if (this.end + more <= this.bytes.length) return;
     const larger = Buffer.allocUnsafe(Math.max(2 * this.bytes.length, this.end + more));

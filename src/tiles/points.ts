@@ -19,7 +19,6 @@ import type { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
 import { inOrderOfHashes, SORTED } from './thin.js';
 
-/** Properties of every point. */
 export const ALWAYS: readonly RecordKey[] = ['id', 'status', 'is_processed', 'created_at'];
 /** Properties that no record is read for. */
 const IN_COLUMNS: readonly RecordKey[] = [...ALWAYS, 'modified_at'];
@@ -36,13 +35,11 @@ const BYTE = 2; // of a record
 const FEATURE_BYTES = 48;
 const VALUE_BYTES = 16;
 
-/** What the layer of points is made from. */
 export interface PointsQuery {
   /** Row `i` of the delta is row `dataset.count + i`. */
   readonly rows: Int32Array;
   /** The first of the rows, whose records may be read. */
   readonly detailed: number;
-  /** Bytes of these records. */
   readonly bytes: number;
   readonly accepted: DeltaMatches | undefined;
   /** Keys of a record that points have besides the usual properties. */
@@ -151,15 +148,12 @@ class Statuses {
   }
 }
 
-/** Writes properties as records have them. */
 class Members {
   readonly #layer: LayerWriter;
   readonly #members: readonly { readonly key: RecordKey; readonly member: number }[];
-  /** The keys of the layer, in the same order. */
   readonly #keys: readonly Place[];
   readonly #last: number;
   readonly #places: MemberPlaces = createMemberPlaces();
-  /** Places of tags by their numbers. */
   readonly #tags: Place[] = [];
   readonly #numbers = new TextNumbers();
 
@@ -172,7 +166,6 @@ class Members {
     this.#last = Math.max(...this.#members.map(({ member }) => member));
   }
 
-  /** Writes the properties that record `index` of a page has. */
   write(page: FetchedPage, index: number): void {
     const layer = this.#layer;
     const places = this.#places;
@@ -212,7 +205,6 @@ export const MOST_RECORD_BYTES: number = 4 * 2 ** 20;
 export interface Budgeted {
   readonly rows: Int32Array;
   readonly fitting: number;
-  /** Bytes of the records that may be read. */
   readonly bytes: number;
 }
 

@@ -107,7 +107,6 @@ function addAccepted(
   });
 }
 
-/** The rows that are alone in their cells. */
 function singlesOf({ counts, rows }: Cells): Int32Array {
   return rows.filter((_, cell) => counts[cell] === 1);
 }
@@ -120,7 +119,6 @@ const CLUSTER = 200; // written
 /** A cluster takes hardly more. */
 const FEATURE_BYTES = 24;
 
-/** Adds the layer of clusters; none where there are no clusters. */
 function writeClusters(
   tile: Uint8Array[],
   grid: Grid,

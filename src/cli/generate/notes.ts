@@ -35,7 +35,6 @@ export class PointSource {
     this.#notificationRandom = new Random(seed, 'notification');
   }
 
-  /** The point at `index`, from 0. */
   point(index: number): Point {
     this.#random.restart(index);
     return generatePoint(this.#random, this.#ids.at(index) + 1);
@@ -65,7 +64,6 @@ export class PointSource {
   }
 }
 
-/** A point as people leave them, valid in every field. */
 export function generatePoint(random: Random, id: number): Point {
   const { lat, lon, country } = place(random);
   const created = createdAt(random);
@@ -109,7 +107,6 @@ function degrees(units: number): string {
   return `${units < 0 ? '-' : ''}${whole}.${fraction}`;
 }
 
-/** A few users write most. */
 function user(random: Random): number {
   const share = random.next();
   return 1 + Math.floor(share * share * USERS);
@@ -158,7 +155,6 @@ export function comment(random: Random, country: string): string {
   return text;
 }
 
-/** A short answer to somebody's comment. */
 export function reply(random: Random): string {
   return random.pick(WORDS.voices[random.weighted(FINLAND)]!.reply);
 }
@@ -176,24 +172,19 @@ function filled(template: string, texts: Readonly<Record<string, string>>): stri
 export interface Voice {
   /** Has `{what}` and `{where}` in it. */
   readonly sentence: string;
-  /** Between two sentences. */
   readonly space: string;
   readonly what: readonly string[];
   readonly where: readonly string[];
   readonly close: readonly string[];
-  /** What comes back from others. */
   readonly reply: readonly string[];
 }
 
-/** What notes are made of. */
 interface Words {
   readonly tags: readonly string[];
-  /** How names of images begin. */
   readonly images: readonly string[];
   readonly emoji: readonly string[];
   /** Text that breaks careless escaping or counting of characters, around `{text}`. */
   readonly odd: readonly string[];
-  /** Finnish, Swedish, English and Japanese. */
   readonly voices: readonly Voice[];
 }
 

@@ -9,7 +9,6 @@ type City = readonly [name: string, country: string, lat: number, lon: number, p
 /** The largest of the world and of Finland, largest first. */
 export const CITIES: readonly City[] = (readAsset('cities') as { cities: readonly City[] }).cities;
 
-/** Reads one of the files of material. */
 export function readAsset(name: string): unknown {
   return JSON.parse(
     readFileSync(new URL(`../../../../assets/${name}.json`, import.meta.url), 'utf8'),
@@ -171,7 +170,6 @@ export function isIn2023(created: Microseconds): boolean {
   return created >= START_OF_2023;
 }
 
-/** The instant as Helsinki's clocks show it. */
 export function helsinkiTime(micros: Microseconds): Timestamp {
   const seconds = Math.floor(micros / 1e6);
   const offset = helsinkiOffset(seconds);

@@ -50,7 +50,6 @@ export class Random {
     return sum >>> 0;
   }
 
-  /** From 0 up to, not including, 1. */
   next(): number {
     return this.bits() / TWO_32;
   }
@@ -60,12 +59,10 @@ export class Random {
     return Math.floor(this.next() * limit);
   }
 
-  /** From `low` up to, not including, `high`. */
   between(low: number, high: number): number {
     return low + this.next() * (high - low);
   }
 
-  /** True with the given probability. */
   chance(probability: number): boolean {
     return this.next() < probability;
   }
@@ -79,7 +76,6 @@ export class Random {
     return (sum / TWO_32 - 2) * 1.7320508075688772;
   }
 
-  /** One item of a list that is not empty. */
   pick<T>(items: readonly T[]): T {
     return items[this.int(items.length)]!;
   }
@@ -121,7 +117,6 @@ export class Permutation {
     this.#keys = Array.from({ length: 8 }, () => random.bits());
   }
 
-  /** What stands at `index`. */
   at(index: number): number {
     let value = index;
     // mixing permutes the next power of two; those beyond the size are mixed on until they are not

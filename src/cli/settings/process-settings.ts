@@ -18,7 +18,6 @@ const MOST_POSTS = 60_000;
 /** Beyond it a decoder holds gigabytes. */
 const MOST_IMAGE_PIXELS = 250_000_000;
 
-/** What is served and accepted. */
 export const POINTS_SETTINGS: readonly SettingRow[] = [
   {
     flag: '--snapshot <file>',
@@ -85,7 +84,6 @@ export const POINTS_SETTINGS: readonly SettingRow[] = [
   },
 ];
 
-/** Where the service listens, what it takes for new, and who operates it. */
 export const PROCESS_SETTINGS: readonly SettingRow[] = [
   {
     flag: '--host <address>',

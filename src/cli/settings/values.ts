@@ -20,10 +20,8 @@ export interface Setting extends SettingRow {
   readonly environment: string;
 }
 
-/** The settings, read. */
 export interface ServeSettings {
   readonly snapshot: string;
-  /** Folder. */
   readonly downloads?: string;
   readonly notifications?: string;
   readonly tokens?: string;
@@ -74,7 +72,6 @@ export interface ServeSettings {
   readonly maxExports: number;
   readonly maxStreams: number;
   readonly shutdownTimeout: number;
-  /** Share of the requests that are logged. */
   readonly accessLog: number;
   readonly logFormat: string;
   readonly logLevel: string;

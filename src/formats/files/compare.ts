@@ -17,7 +17,6 @@ export interface Difference {
   readonly record: string;
 }
 
-/** What tells two snapshots apart. */
 export interface Comparison {
   readonly reports: readonly [LoadReport, LoadReport];
   readonly counts: Readonly<Record<Difference['change'], number>>;
@@ -67,7 +66,6 @@ export async function compareSnapshots(
     }),
   );
   const told = new Told(onDifference);
-  /** What the values of each point that changed were. */
   const values = new Map<number, readonly string[]>();
   if (states.some((state) => state !== SAME)) {
     await readAgain(first, reading, reports[0]!, async (id, record, lon, lat) => {

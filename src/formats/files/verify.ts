@@ -17,7 +17,6 @@ import { openSnapshot } from './open.js';
 
 const MAX_REASONS = 10;
 
-/** The first and the last of some instants. */
 export interface Span {
   readonly first: Microseconds;
   readonly last: Microseconds;

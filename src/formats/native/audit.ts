@@ -19,7 +19,6 @@ export class NativeAudit {
     this.#onReason = onReason;
   }
 
-  /** Checks the next block of the file. */
   check(block: PointBlock): void {
     const records = Buffer.from(
       block.records.buffer,
@@ -43,7 +42,6 @@ export class NativeAudit {
     }
   }
 
-  /** Checks the notifications of the file, all of them. */
   checkNotifications(notifications: readonly Notification[]): void {
     const ids = new IdSet();
     for (const { id } of notifications) {

@@ -84,7 +84,6 @@ function readWatermark(fields: Fields, fail: Fail): Watermark | undefined {
   return { journal, sequence: wholeNumber(fields, 'journal_through', fail) };
 }
 
-/** Checks a footer. */
 export function readFooter(fields: Fields, fail: Fail): FooterObject {
   if (fields['type'] !== 'footer') throw fail('expected the footer');
   return {

@@ -14,7 +14,6 @@ import {
 
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
-/** What a header says that is known before the points are. */
 export interface Labels {
   readonly origin: string;
   readonly watermark?: Watermark | undefined;
@@ -46,7 +45,6 @@ export function headerObject(
   });
 }
 
-/** What a block's columns say of its records. */
 interface RecordsFacts {
   readonly size: number;
   readonly crc: number;
@@ -95,7 +93,6 @@ export function notificationsObject(items: readonly Uint8Array[]): Uint8Array {
   return map({ type: packr.pack('notifications'), items: list });
 }
 
-/** One item of a notifications frame. */
 export function notificationObject({ id, user, seen, comment }: Notification): Uint8Array {
   return packr.pack({
     id: integer(id),

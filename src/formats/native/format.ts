@@ -59,7 +59,6 @@ export interface ColumnsObject {
   readonly tag_texts: readonly string[];
   readonly tag_counts: Uint8Array;
   readonly tags: Uint8Array;
-  /** Bytes of all records of the block. */
   readonly records_size: number;
   /** The CRC-32 that closes the block's records frame: the records that belong to these columns. */
   readonly records_crc: number;

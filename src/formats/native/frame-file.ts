@@ -24,7 +24,6 @@ export interface FramePlace {
 export interface Frame extends FramePlace {
   /** The whole frame; it may be overwritten when the next one is read. */
   readonly bytes: Buffer;
-  /** The part of it that is its object. */
   readonly object: Buffer;
 }
 
@@ -87,7 +86,6 @@ export class FrameFile {
     return { position, length, crc: this.#uint32(position + UINT32_BYTES + length) };
   }
 
-  /** Reads a frame and checks it. */
   frame(place: FramePlace): Frame {
     const bytes = this.read(place.position, place.length + FRAME_OVERHEAD);
     const object = bytes.subarray(UINT32_BYTES, UINT32_BYTES + place.length);
@@ -117,12 +115,10 @@ export class FrameFile {
     return head;
   }
 
-  /** The error for what is wrong at one place of the file. */
   broken(position: number, reason: string): InputError {
     return new InputError(`${this.path}: broken at byte ${position}: ${reason}`);
   }
 
-  /** May be called more than once. */
   close(): void {
     if (this.#open) closeSync(this.#fd);
     this.#open = false;
@@ -162,7 +158,6 @@ export class FrameFile {
   }
 }
 
-/** The bytes that a frame takes in all. */
 export function frameBytes(place: FramePlace): number {
   return place.length + FRAME_OVERHEAD;
 }

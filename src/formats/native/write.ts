@@ -25,7 +25,6 @@ import {
 // with room for the map around them
 const MAX_ITEMS_BYTES = MAX_NOTIFICATIONS_BYTES - 64;
 
-/** What a finished file holds. */
 export interface NativeTotals {
   readonly points: number;
   readonly blocks: number;
@@ -88,7 +87,6 @@ export class NativeWriter {
     if (block.count > from) this.#block(block, from, block.count, block.records.subarray(start));
   }
 
-  /** Adds notifications; may be called more than once. */
   writeNotifications(items: readonly Notification[]): void {
     if (this.#state === 'finished') throw new Error('the snapshot is finished');
     let pending: Uint8Array[] = [];

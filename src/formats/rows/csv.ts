@@ -103,12 +103,10 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   modified_at: ['modified_at'],
 };
 
-/** The first line of a CSV file. */
 export interface Header {
   readonly separator: string;
   /** The field of a record that each column has, else the column's own name. */
   readonly names: readonly string[];
-  /** Required fields that no column has. */
   readonly missing: readonly string[];
   /** A field that two columns have, if there is one. */
   readonly twice: string | undefined;

@@ -127,7 +127,6 @@ function sniffObject(text: Uint8Array): SnapshotFormat {
   return line.state === 'complete' && isNoRecord(text, Object.keys(members)) ? 'json' : 'ndjson';
 }
 
-/** Reads the beginning of a document. */
 function readStart(start: Uint8Array): {
   readonly document: JsonDocument;
   readonly state: 'complete' | 'open' | 'broken';

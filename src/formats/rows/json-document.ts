@@ -43,7 +43,6 @@ export class JsonDocument {
   members: Readonly<Record<string, unknown>> = {};
   /** Records so far, those that are too long among them. */
   records = 0;
-  /** Bytes of the chunks so far. */
   bytes = 0;
   isComplete = false;
   readonly #onRecord: (value: unknown, isTooLong: boolean) => void;

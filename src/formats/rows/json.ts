@@ -67,7 +67,6 @@ function pageOf({ members, records }: JsonDocument): string | undefined {
   return `it says that there are ${count} records, and has ${records}`;
 }
 
-/** The address of the next page as OGC API writes it. */
 function nextLink(links: unknown): unknown {
   if (!Array.isArray(links)) return undefined;
   return links.find((link) => link?.rel === 'next')?.href;

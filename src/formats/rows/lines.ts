@@ -39,7 +39,6 @@ export class LineSplitter {
   #parts: Uint8Array[] = [];
   #size = 0;
   #place = 1;
-  /** Line feeds inside of the line. */
   #innerLines = 0;
   /** Where in a CSV field the next byte stands; `closed` is behind a quote that may be its last. */
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';

@@ -37,7 +37,6 @@ class ValueStream {
   /** Values of the one array; infinite where values stand for themselves. */
   #expected: number | undefined;
 
-  /** The records that end in this chunk. */
   write(chunk: Uint8Array): Row[] {
     this.#parts.push(chunk);
     this.#size += chunk.length;

@@ -25,7 +25,6 @@ const MAX_DEPTH = 32;
 export interface Column {
   /** The field of a record, or `geometry` where both coordinates come from there. */
   readonly field: string;
-  /** What the file calls it. */
   readonly name: string;
   /** Its place among the columns of each row group. */
   readonly index: number;
@@ -49,7 +48,6 @@ export interface Chunk {
 
 export interface ParquetFile {
   readonly columns: readonly Column[];
-  /** Names of columns that records do not have. */
   readonly unknown: readonly string[];
   readonly groups: readonly RowGroup[];
 }

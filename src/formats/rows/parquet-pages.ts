@@ -172,7 +172,6 @@ export class Unreadable {
   }
 }
 
-/** Where the point of a geometry lies. */
 export class Place {
   readonly lon: number;
   readonly lat: number;

@@ -6,7 +6,6 @@ import { cellValue, Place, readPages, Unreadable } from './parquet-pages.js';
 import { BrokenRows, type Row } from './row.js';
 import type { Source } from './source.js';
 
-/** Rows that are handed on at once. */
 const BATCH = 1_024;
 /** What a row counts for at least, in bytes. */
 const ROW_BYTES = 64;

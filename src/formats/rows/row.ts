@@ -70,7 +70,6 @@ export class ProblemLog {
     return this.#invalid;
   }
 
-  /** Notes one record, with all that is wrong with it. */
   add(place: number, problems: readonly Problem[]): void {
     this.#invalid += 1;
     for (const { field, reason } of problems) {

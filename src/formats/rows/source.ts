@@ -113,7 +113,6 @@ export class Source {
     return this.#digest;
   }
 
-  /** May be called more than once. */
   close(): void {
     if (!this.#open) return;
     this.#open = false;

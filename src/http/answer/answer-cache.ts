@@ -15,7 +15,6 @@ const REPLACED_IN_SECONDS = 10;
 /** Hashes of keys that were asked for once; a power of two. */
 const SEEN_SLOTS = 8_192;
 
-/** What an answer is kept under. */
 export interface AnswerKey {
   readonly origin: string;
   readonly target: string;
@@ -72,7 +71,6 @@ export class AnswerCache {
     });
   }
 
-  /** The answer that is kept under `key` and made from the state of that name. */
   get(state: string, key: AnswerKey): Answer | undefined {
     if (this.#state !== state) {
       this.#answers.clear();

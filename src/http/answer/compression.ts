@@ -2,7 +2,6 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { remembered } from '../request/negotiation.js';
 
-/** How a body is compressed, as Content-Encoding names it. */
 export type Coding = 'br' | 'gzip';
 
 /** The coding that an Accept-Encoding header prefers; undefined where it wants none of ours. */
@@ -39,7 +38,6 @@ export function createCodingOf(offered: readonly string[] = OFFERED): CodingOf {
   };
 }
 
-/** Compresses the bodies of a thread, in threads that Node keeps for such work. */
 export class Compression {
   readonly #maxUnderWay: number;
   #underWay = 0;

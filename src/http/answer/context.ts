@@ -14,14 +14,12 @@ import type { WriteHead } from './head.js';
 import type { SlowLane } from './question.js';
 import type { RequestStats } from './request-stats.js';
 
-/** What accepts points, and how many of them. */
 export interface Posting {
   readonly posts: Posts;
   readonly journal: JournalReader;
   /** Open streams of accepted points on all threads: one number, which they share. */
   readonly streams: Int32Array;
   readonly maxStreams: number;
-  /** Whether only holders of a token may post. */
   readonly requireToken: boolean;
   /** By the address of a client without a token, and by the user of a token. */
   readonly addressThrottle: Throttle;
@@ -30,7 +28,6 @@ export interface Posting {
   readonly uploads: Uploads | undefined;
 }
 
-/** What answers of every kind are sent and counted with. */
 export interface Sending {
   readonly logger: Logger;
   readonly stats: RequestStats;
@@ -46,29 +43,22 @@ export interface Sending {
   readonly closing: () => boolean;
 }
 
-/** What answers to GET are made with. */
 export interface Answering extends Sending {
   readonly current: Current;
   /** Where times without an offset stand. */
   readonly zone: TimeZone;
   readonly origin: OriginSettings;
-  /** The one reader of origins of a thread. */
   readonly originOf: OriginOf;
   /** Bounds the bytes that repeated answers are kept in. */
   readonly answerCacheBytes: number;
   /** Bounds the bytes that the records of a page have as JSON. */
   readonly maxPageBytes: number;
-  /** Whether bodies are compressed for clients that accept it. */
   readonly compress: boolean;
-  /** Works on what takes long. */
   readonly slowLane: SlowLane;
 }
 
-/** What views are made with, in every thread. */
 export interface ViewContext {
-  /** Where times without an offset stand. */
   readonly zone: TimeZone;
-  /** What the pages for people have in common. */
   readonly site: Site;
   /** Folder of the images of points; none are served without. */
   readonly mediaFolder: string | undefined;
@@ -76,7 +66,6 @@ export interface ViewContext {
   readonly posting: object | undefined;
 }
 
-/** What an app is made with. */
 export interface Context extends Answering, ViewContext {
   readonly tokens: Tokens;
   readonly posting: Posting | undefined;

@@ -7,16 +7,13 @@ import type { AnswerHead } from './head.js';
 import type { Made } from './making.js';
 import type { Answer, Sender } from './sender.js';
 
-/** Whom an answer is for, and what becomes of it. */
 export interface Job {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly sender: Sender;
   /** What the answer is kept under; undefined when it is not to be kept. */
   readonly key: AnswerKey | undefined;
-  /** To be called when the answer is kept. */
   readonly onKept: (() => void) | undefined;
-  /** Where the memory of the body comes from. */
   readonly memory: BodyMemory;
 }
 
@@ -78,7 +75,6 @@ export class Delivery {
   }
 }
 
-/** A whole answer that waits to be sent. */
 interface Waiting {
   readonly job: Job;
   readonly answer: Answer;

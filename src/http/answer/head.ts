@@ -11,7 +11,6 @@ export type HeadFormat = Pick<Format, 'name' | 'contentType' | 'headers' | 'isWe
 export interface AnswerHead {
   readonly format: HeadFormat;
   readonly etag: string;
-  /** How the body is compressed. */
   readonly coding: Coding | undefined;
   /** Lines of all answers of this format and state, each with its line end. */
   readonly lines: string;
@@ -21,7 +20,6 @@ export interface AnswerHead {
 
 /** An address as its answers describe it. */
 export interface Facts {
-  /** For logs and metrics. */
   readonly name: string;
   readonly allow: string;
   /** Whether answers depend on the token, so that no shared cache may keep them. */
@@ -40,7 +38,6 @@ export interface Heads {
 /** Cache-Control of an answer that caches need not ask about again; they heed a year at most. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Makes the {@link Heads} of an address. */
 export function createHeads(
   context: Pick<Dependence, 'compress' | 'corsOrigin'>,
   { allow, isPersonal, isFile = false }: Facts,
@@ -90,7 +87,6 @@ export function createHeads(
   };
 }
 
-/** What the same answer begins with when its body is compressed. */
 export function codedHead(plain: AnswerHead, coding: Coding): AnswerHead {
   const { format, etag, lines, bodyLines } = plain;
   return {
@@ -102,7 +98,6 @@ export function codedHead(plain: AnswerHead, coding: Coding): AnswerHead {
   };
 }
 
-/** The header lines of an answer without a body, such as 304. */
 export function bodilessLines({ etag, lines }: AnswerHead): string {
   return `ETag: ${etag}\r\n${lines}`;
 }
@@ -114,11 +109,9 @@ export function linesWithBody({ etag, lines, bodyLines }: AnswerHead, bytes: num
 
 /** What answers depend on besides their address. */
 export interface Dependence {
-  /** Whether on the token. */
   readonly isPersonal: boolean;
   readonly compress: boolean;
   readonly corsOrigin: readonly string[];
-  /** Whether it is the same whatever the client accepts. */
   readonly isFile?: boolean;
 }
 

@@ -7,7 +7,6 @@ import { type AnswerHead, codedHead, createHeads, type Dependence } from './head
 import type { Question, Served, View } from './question.js';
 import { hashPage, spellHash } from './validators.js';
 
-/** An answer as it is made, not yet compressed. */
 export interface Made {
   /** The answers that the client may get: compressed, where it may be, then as it is. */
   readonly heads: readonly AnswerHead[];
@@ -27,17 +26,13 @@ export interface Means {
 /** Undefined where the client has it already. Throws what its view and the budget throw. */
 export type Make = (question: Question, served: Served, means: Means) => Made | undefined;
 
-/** What decides about answers besides questions and points. */
 export interface MakeSettings extends Pick<Dependence, 'compress' | 'corsOrigin'> {
-  /** Bounds the bytes that the records of a page have as JSON. */
   readonly maxPageBytes: number;
 }
 
-/** Makes the {@link Make} of a view. */
 export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): Make {
   const heads = createHeads(settings, view);
 
-  /** What the answers begin with that the client may get. */
   function headsOf(question: Question, state: State, content: Hash): readonly AnswerHead[] {
     const { coding, name, wanted } = question;
     const lasts = view.lasts?.(wanted as Wanted, state.name) === true;

@@ -14,7 +14,6 @@ interface Connection {
 }
 
 interface Response {
-  /** Null until there is one. */
   _header: string | null;
 }
 

@@ -22,7 +22,6 @@ import { hashSettings, hashText, judge, spellHash } from './validators.js';
 /** Part of every entity tag: raised when the same points are rendered into other bytes. */
 const RENDERING = 1;
 
-/** Makes the handler of a view's GET and HEAD. */
 export type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
 
 /**
@@ -108,7 +107,6 @@ export function createPipeline(answering: Answering): Pipeline {
       }
     }
 
-    /** Has the slow lane make an answer. */
     function hand(question: Omit<PageQuestion, 'ended'>, job: Job): void {
       const { request, reply } = job;
       askSlowLane(answering.slowLane, question, formats, {

@@ -12,21 +12,17 @@ import type { AnswerHead, Facts } from './head.js';
 
 /** What is asked of an address: all that its answer is made from but the points. */
 export interface Question {
-  /** The name of the view. */
   readonly view: string;
   readonly wanted: unknown;
   readonly asked: Asked;
-  /** The request's path and query. */
   readonly target: string;
   /** The place of the format among those of the view. */
   readonly format: number;
-  /** How the body may be compressed. */
   readonly coding: Coding | undefined;
   /** Names the request: whatever decides about the answer besides state and format. */
   readonly name: string;
 }
 
-/** What every question says of who asks. */
 interface Waited {
   /** Who asks, by the address: each has a turn. */
   readonly client: string;
@@ -34,7 +30,6 @@ interface Waited {
   readonly ended: Int32Array;
 }
 
-/** A question as it goes to another thread. */
 export interface PageQuestion extends Question, Waited {
   /** Names the generation that is to answer, and the state of the accepted points beside it. */
   readonly generation: string;
@@ -47,23 +42,18 @@ export interface PageQuestion extends Question, Waited {
 export interface ExportStep extends Waited {
   /** As the lane has numbered the export; undefined of a new one. */
   readonly export: number | undefined;
-  /** Absent once the export has begun. */
   readonly begin?: ExportBegin;
-  /** Bytes of records that the piece is to have. */
   readonly bytes: number;
 }
 
-/** What is exported, and how. */
 export interface ExportBegin {
   readonly format: string;
   readonly query: ExportQuery;
   readonly isGzipped: boolean;
 }
 
-/** What the slow lane works on. */
 export type LaneQuestion = PageQuestion | ExportStep;
 
-/** A piece of an export. */
 export interface ExportPiece {
   readonly export: number;
   readonly body: Uint8Array<ArrayBuffer>;
@@ -86,18 +76,14 @@ export type LaneAnswer =
   | { readonly status: number; readonly body: ErrorBody; readonly headers: HttpError['headers'] }
   | { readonly error: unknown };
 
-/** The threads that work on what takes long. */
 export interface SlowLane {
   /** Resolves with the answer, which is an error where too many wait or a thread died. */
   ask(question: LaneQuestion): Promise<LaneAnswer>;
 }
 
-/** A request as handlers see it. */
 export interface Asked {
-  /** What links in the answer begin with. */
   readonly origin: string;
   readonly pairs: readonly Pair[];
-  /** What stands in the variable parts of the path. */
   readonly path: Readonly<Record<string, string>>;
   /** Whom the token names, at an address whose answers are personal. */
   readonly user: number | undefined;
@@ -122,7 +108,6 @@ export interface View<Wanted> extends Facts {
   ): Page | Uint8Array;
 }
 
-/** What a request is answered from, to its end. */
 export interface Served {
   readonly generation: Generation;
   readonly state: State;

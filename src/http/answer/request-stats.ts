@@ -1,6 +1,5 @@
 import { Durations } from '../../reload/stats.js';
 
-/** Requests that ended the same way. */
 export interface RequestCount {
   readonly route: string;
   readonly status: number;
@@ -14,7 +13,6 @@ export const LATENCY_BOUNDS: readonly number[] = [
   0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];
 
-/** Counts a request that took `seconds`. */
 export type Observe = (status: number, representation: string, seconds: number) => void;
 
 /**
@@ -23,12 +21,9 @@ export type Observe = (status: number, representation: string, seconds: number) 
  */
 export class RequestStats {
   readonly counts: RequestCount[] = [];
-  /** How long the requests of each route took. */
   readonly latencies: Map<string, Durations> = new Map();
-  /** Lookups of the answer cache. */
   cacheHits = 0;
   cacheMisses = 0;
-  /** Questions of batches. */
   questions = 0;
   /** Open streams of accepted points, and the points that went to any. */
   streams = 0;

@@ -21,7 +21,6 @@ export interface Answer extends AnswerHead {
   readonly work?: QueryWork | undefined;
 }
 
-/** Sends the answers of one address. */
 export interface Sender {
   /**
    * Sends 304 where the client has one of these answers already, and says whether it did. Throws a
@@ -43,7 +42,6 @@ export interface Sender {
   ): void;
 }
 
-/** Makes the sender of an address. */
 export function createSender(answering: Answering, facts: Facts): Sender {
   const write = createWrite(answering, answering.stats.route(facts.name));
 

@@ -24,7 +24,6 @@ import type {
 /** Milliseconds after which a question is given up. */
 const LONGEST_MS = 10_000;
 
-/** Who waits for an answer of the slow lane. */
 export interface Waiter {
   readonly socket: {
     readonly destroyed: boolean;
@@ -118,12 +117,10 @@ export function failureOf(error: unknown): LaneAnswer {
   return error instanceof HttpError ? refusalOf(error) : { error };
 }
 
-/** An error as it goes to another thread. */
 export function refusalOf({ status, body, headers }: HttpError): LaneAnswer {
   return { status, body, headers };
 }
 
-/** The memory that goes to another thread with an answer. */
 export function memoryOf(answer: LaneAnswer): ArrayBuffer[] {
   return 'heads' in answer || 'export' in answer ? [answer.body.buffer] : [];
 }

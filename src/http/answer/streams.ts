@@ -29,15 +29,12 @@ const MOST_BYTES = 64 * 1024;
 /** A stream without points says after so many milliseconds that it is there. */
 const BEAT_MS = 15_000;
 
-/** How a stream says things. */
 export interface StreamForm {
-  /** A point as it goes over the wire. */
   point(record: Uint8Array, sequence: number): Uint8Array;
   /** Says that all points up to a sequence have been looked at; empty where it cannot be said. */
   beat(sequence: number): string;
 }
 
-/** Which points a stream has. */
 export interface StreamStart {
   readonly filters: Filters;
   /** The sequence behind which it begins, and the one with which it ends, if any. */
@@ -50,13 +47,10 @@ export interface StreamStart {
 /** What streams are made from; they end where it is closing. */
 type StreamSources = Pick<Context, 'current' | 'stats' | 'closing'> & Pick<Posting, 'journal'>;
 
-/** A stream under way. */
 class Stream extends Readable {
   readonly start: StreamStart;
   readonly form: StreamForm;
-  /** Up to which sequence points have been looked at. */
   cursor: number;
-  /** Whether it has room for more. */
   isHungry = false;
   /** By `performance.now()`. */
   beatsAt = 0;

@@ -71,7 +71,6 @@ function members(list: string): { readonly isWeak: boolean; readonly opaque: str
   return found;
 }
 
-/** Whether the header stands for any answer there is. */
 function isAny(ifNoneMatch: string): boolean {
   return ifNoneMatch.trim() === '*';
 }

@@ -4,11 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** A static file as it is served. */
 interface Asset {
   /** Its address, which changes with its bytes, so that browsers never ask for it again. */
   readonly url: string;
-  /** The last part of the address. */
   readonly file: string;
   readonly type: string;
   readonly body: Buffer;
@@ -16,7 +14,6 @@ interface Asset {
   compressed(coding: 'br' | 'gzip'): Promise<Buffer>;
 }
 
-/** The static files of the pages, by name and by address. */
 export interface Assets {
   /** Read when first asked for. Throws where there is none. */
   named(name: string): Asset;
@@ -94,7 +91,6 @@ function createAsset({ name, extension }: Source, body: Buffer, prefix: string):
   };
 }
 
-/** A static file of the pages: where it stands, and what it is. */
 export interface Source {
   /** Its file is served as `<name>.<hash>.<extension>`. */
   readonly name: string;
@@ -103,7 +99,6 @@ export interface Source {
   readonly paths: readonly string[];
 }
 
-/** Content types by the extension of a name. */
 export const TYPES = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -114,7 +109,6 @@ export const TYPES = {
 
 /** The folder `assets` at the top of the project, which no build changes. */
 const ASSETS = '../../../../assets';
-/** The scripts of `src/browser`, compiled. */
 const SCRIPTS = '../../browser';
 const MAPLIBRE = '../../../../node_modules/maplibre-gl/dist';
 

@@ -11,7 +11,6 @@ import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
 import { type WriteRecord, writeBody } from './json-format.js';
 import { type Format, type Link, type ListFacts, selfLink } from './representation.js';
 
-/** The media type of GeoJSON. */
 const GEOJSON_TYPE = 'application/geo+json';
 
 /** GeoJSON, as RFC 7946 has it: a list is a FeatureCollection, a point alone a Feature. */
@@ -45,7 +44,6 @@ export function beforeFeatures(
   return `{"type":"FeatureCollection"${own},${numbers},${links},"features":[`;
 }
 
-/** The links of a list to itself and to its neighbours. */
 export function listLinks({ links, base, pairs }: ListFacts): Link[] {
   const all = [linkTo('self', selfLink(base, pairs))];
   if (links.next !== null) all.push(linkTo('next', links.next));

@@ -112,7 +112,6 @@ const COMMA = 0x2c;
 /** Nanoseconds for a byte of a record that is written. */
 const BYTE = 4;
 
-/** A body whose records are not copied as they are kept. */
 export interface RewrittenBody {
   /** What stands around the records, in ASCII. */
   readonly before: string;
@@ -124,7 +123,6 @@ export interface RewrittenBody {
   readonly write: (record: Uint8Array, target: Uint8Array, at: number) => number;
 }
 
-/** Writes a body. */
 export function writeBody(
   { before, after, records, room, write }: RewrittenBody,
   { memory, budget }: Pick<Exchange, 'memory' | 'budget'>,

@@ -3,9 +3,7 @@ import type { Budget } from '../../model/budget.js';
 import type { RecordKey } from '../../model/point.js';
 import type { Pair } from '../request/query-string.js';
 
-/** What an address answers with, before it has a form. */
 export interface Page {
-  /** Names the page to people. */
   readonly title: string;
   /** What a list says around its records; undefined where one record stands alone. */
   readonly list: ListFacts | undefined;
@@ -22,10 +20,8 @@ export interface Page {
   readonly work?: QueryWork | undefined;
 }
 
-/** Frequent values of records, by the parameter that asks for them. */
 export type Offered = Readonly<Record<string, readonly string[]>>;
 
-/** What a query took. */
 export interface QueryWork {
   /** Rows that were looked at one by one. */
   readonly looks: number;
@@ -37,14 +33,12 @@ export interface QueryWork {
 /** A link as GeoJSON and OGC API have it. */
 export interface Link {
   readonly rel: string;
-  /** The media type of what it leads to. */
   readonly type: string;
   readonly href: string;
 }
 
 /** What a list says around the records of a page. */
 export interface ListFacts {
-  /** Matches on all pages. */
   readonly count: number;
   readonly links: PageLinks;
   /** The address that was asked: scheme, authority and path, and the parameters. */
@@ -60,7 +54,6 @@ export interface PageRecords {
   readonly count: number;
   /** Bytes of all records with a comma between each two. */
   readonly size: number;
-  /** Bytes of the longest record. */
   longest(): number;
   /** Tells these records from all others of the same snapshot; only before another page is made. */
   hash(): Hash;
@@ -83,14 +76,12 @@ export const FRESH_MEMORY: BodyMemory = { take: Buffer.allocUnsafeSlow, give: ()
 
 /** What a format may need to know of the request and its answer. */
 export interface Exchange {
-  /** The request's path and query. */
   readonly target: string;
   /** Names the snapshot that the page is of. */
   readonly snapshot: string;
   /** Headers that all answers of this address and format have, names and values in turn. */
   readonly headers: readonly string[];
   readonly memory: BodyMemory;
-  /** What the body may cost. */
   readonly budget: Budget;
 }
 
@@ -103,7 +94,6 @@ export interface Format {
   /** What an Accept header asks for it by. */
   readonly mediaType: string;
   readonly contentType: string;
-  /** Headers of its own, names and values in turn. */
   readonly headers: readonly string[];
   /** Most bytes that the records of a page may have as JSON; the service may allow less. */
   readonly maxBytes: number;

@@ -9,7 +9,6 @@ const IMAGE = /^\/media\/map_data_points\/\d+\/(?!\.)[\p{L}\p{M}\p{N}_.-]+$/u;
 /** Characters of a text that a table shows; the JSON has all of it. */
 const MOST_SHOWN = 280;
 
-/** The columns of points. */
 export const POINT_COLUMNS: readonly Column[] = [
   { label: 'Id', keys: ['id'], cell: ({ id }, site) => pointLink(id, site) },
   { label: 'Image', keys: ['image'], cell: ({ image }, site) => thumbnail(image, site) },
@@ -27,7 +26,6 @@ export const POINT_COLUMNS: readonly Column[] = [
   { label: 'By', keys: ['created_by'], cell: (one) => text(one['created_by']) },
 ];
 
-/** The columns of notifications. */
 export const NOTIFICATION_COLUMNS: readonly Column[] = [
   { label: 'Id', keys: ['id'], cell: ({ id }) => text(id) },
   { label: 'Comment', keys: ['comment'], cell: (one) => text(commentOf(one)['comment']) },
@@ -40,7 +38,6 @@ export const NOTIFICATION_COLUMNS: readonly Column[] = [
   },
 ];
 
-/** Where the values of a point lead. */
 export function pointLinks({ prefix, hasImages }: Site): readonly KeyLink[] {
   return [
     { key: 'id', href: (id) => pointPath(id, prefix) },
@@ -48,7 +45,6 @@ export function pointLinks({ prefix, hasImages }: Site): readonly KeyLink[] {
   ];
 }
 
-/** Where the values of a notification lead. */
 export function notificationLinks({ prefix }: Site): readonly KeyLink[] {
   return [{ key: 'map_data_point', href: (id) => pointPath(id, prefix) }];
 }

@@ -72,12 +72,10 @@ ${
 `;
 }
 
-/** What people call a parameter. */
 export function labelOf(name: string): string {
   return LABELS[name] ?? name;
 }
 
-/** What is set of a parameter, a chip for each value. */
 function chips(path: string, name: string, pairs: readonly Pair[]): Html[] {
   const shown = shownValue(pairs, name);
   if (shown === '') return [];

@@ -31,7 +31,6 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
   return new Html(text);
 }
 
-/** Nothing at all. */
 export const NOTHING: Html = new Html('');
 
 /** The text with every character escaped that HTML gives a meaning. */

@@ -12,7 +12,6 @@ import { HOME, plainSubject, type Site, type Subject } from './site.js';
 /** JSON that a page for people may show: 10 ms of work in all. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** What asks for a page. */
 export const PAGE_OFFER: Offer = { parameter: 'api', mediaType: 'text/html' };
 /** Between JSON and a page, where an address has no other formats. */
 export const PAGE_NEGOTIATION: Negotiation<Offer> = new Negotiation<Offer>([
@@ -50,7 +49,6 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
   };
 }
 
-/** Makes an answer a page. */
 export function setPageHeaders(reply: FastifyReply, { headers }: Site): void {
   reply.header('Content-Type', PAGE_TYPE);
   for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1]!);

@@ -33,17 +33,14 @@ export interface Shown {
   readonly list: ListFacts | undefined;
   /** The JSON of each record, or of what else the answer says. */
   readonly records: readonly Uint8Array[];
-  /** Other representations of the same. */
   readonly alternatives: readonly Offer[];
   /** What was wrong with the request, by parameter or field; of the whole by `detail`. */
   readonly problems?: Problems;
   /** Address of the record that a form has made. */
   readonly made?: string;
-  /** What a form posted. */
   readonly posted?: Posted;
   /** Values that records have, by the parameter that they can be asked for with. */
   readonly offered?: (() => Offered) | undefined;
-  /** Whether there would be more for whoever sends a token. */
   readonly needsToken?: boolean;
   /** Names the snapshot that an answer is made from; undefined of errors and of what was posted. */
   readonly snapshot?: string;

@@ -5,7 +5,6 @@ import { field, type Problems } from './filter-form.js';
 import { type Html, html } from './html.js';
 import type { PostingBy, Site } from './site.js';
 
-/** What was posted by a form, by the name of a field. */
 export type Posted = Readonly<Record<string, string>>;
 
 /** Fields of the forms alone: tags with commas, a record as JSON, and what names the page. */

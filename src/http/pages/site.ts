@@ -3,28 +3,23 @@ import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, VIEWER_PATH } from '../requ
 import type { Parameter } from '../request/parameter.js';
 import { type Html, html, type KeyLink } from './html.js';
 
-/** Who may post by the form of a page. */
 export type PostingBy = 'anybody' | 'holders' | 'nobody';
 
-/** What all pages of a service have in common. */
 export interface Site {
   readonly assets: Assets;
   /** What stands in front of all paths: a path without a slash at its end. */
   readonly prefix: string;
   /** Template of the tiles that the map shows below the points; its own outline of land without. */
   readonly tileUrl: string | undefined;
-  /** Whether the images of points are served. */
   readonly hasImages: boolean;
   readonly posting: PostingBy;
   /** Headers of every page, names and values in turn. */
   readonly headers: readonly string[];
 }
 
-/** Settings that decide about pages. */
 interface SiteSettings {
   readonly publicUrl?: string | undefined;
   readonly tileUrl?: string | undefined;
-  /** Folder of the images of points. */
   readonly media?: string | undefined;
   readonly requireToken?: boolean;
 }
@@ -68,7 +63,6 @@ function originOf(tileUrl: string): string {
   return /^https?:\/\/[^/{}]+/.exec(tileUrl)![0];
 }
 
-/** Addresses that every page leads to. */
 const PLACES: readonly Crumb[] = [
   { label: 'Points', path: POINTS_PATH },
   { label: 'Notifications', path: NOTIFICATIONS_PATH },
@@ -122,7 +116,6 @@ export function pageFoot(smallPrint: Html): Html {
 `;
 }
 
-/** An address and how it is called. */
 export interface Crumb {
   readonly label: string;
   /** Without the prefix of the site. */
@@ -131,13 +124,11 @@ export interface Crumb {
 
 export const HOME: Crumb = { label: 'Waypost', path: ROOT_PATH };
 
-/** A query that shows what an address can do. */
 export interface Example {
   readonly label: string;
   readonly query: string;
 }
 
-/** A column of the table of records. */
 export interface Column {
   readonly label: string;
   /** Keys of a record of which it shows something. */
@@ -145,7 +136,6 @@ export interface Column {
   readonly cell: (record: Readonly<Record<string, unknown>>, site: Site) => Html;
 }
 
-/** What the pages of one address are about. */
 export interface Subject {
   readonly name: string;
   readonly description: string;
@@ -154,7 +144,6 @@ export interface Subject {
   /** What may be asked for, a field of the form each; none where there is no form. */
   readonly parameters: readonly Parameter[];
   readonly examples: readonly Example[];
-  /** The columns of its records; none where there is no table. */
   readonly columns: readonly Column[];
   readonly links: readonly KeyLink[];
   /** Path of the tiles of all matches; undefined without a map. */
@@ -163,7 +152,6 @@ export interface Subject {
   readonly exports: readonly string[];
   /** Path that the form for a new record posts to; undefined where there is none. */
   readonly posts: string | undefined;
-  /** What OPTIONS says. */
   readonly options: object | undefined;
 }
 

@@ -1,7 +1,6 @@
 /** The addresses of the interface, as the router has them: `:name` stands for what is variable. */
 export const ROOT_PATH = '/rest/';
 export const POINTS_PATH = '/rest/map_data_points/';
-/** Many questions to {@link POINTS_PATH} at once. */
 export const BATCH_PATH = '/rest/map_data_points/query/';
 export const POINT_PATH = '/rest/map_data_points/:id/';
 export const NOTIFICATIONS_PATH = '/rest/notifications/';
@@ -21,7 +20,6 @@ export const EXPORT_PATH = '/export/points.:format';
 export const OPENAPI_PATH = '/openapi.json';
 export const VIEWER_PATH = '/docs/';
 
-/** What operators ask for. */
 export const LIVE_PATH = '/health/live';
 export const READY_PATH = '/health/ready';
 export const METRICS_PATH = '/metrics';

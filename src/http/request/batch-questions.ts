@@ -34,7 +34,6 @@ export function parseBatch(bytes: Buffer, kind: BatchKind): ReadQuestion[] {
   return few(batch).map((question) => () => pairsOf(question));
 }
 
-/** The lines of a text but for blank ones. */
 function linesOf(bytes: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   for (let from = 0; from < bytes.length; ) {

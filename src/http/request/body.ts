@@ -4,7 +4,6 @@ import type { SharedRoom } from '../../posts/media/shared-room.js';
 import { HttpError, tryLater } from './http-error.js';
 import { parseQueryString } from './query-string.js';
 
-/** How the body of a post says what it says. */
 export type BodyKind = 'json' | 'form' | 'multipart';
 
 /** What a body says: a JSON value, or the values of each field of a form in their order. */
@@ -15,7 +14,6 @@ export type Body =
 /** The kinds of bodies that an address reads, by their media types. */
 export type Kinds<Kind extends string> = Readonly<Record<string, Kind>>;
 
-/** Those of posts. */
 export const POST_KINDS: Kinds<BodyKind> = {
   'application/json': 'json',
   'application/x-www-form-urlencoded': 'form',
@@ -168,12 +166,10 @@ export function parseFormBody(bytes: Buffer): Body {
   return { kind: 'form', fields };
 }
 
-/** The error for a form of more than {@link MAX_FIELDS}. */
 export function tooManyFields(): HttpError {
   return new HttpError(413, { detail: `Too many fields. Expected at most ${MAX_FIELDS}.` });
 }
 
-/** The error for a body of more than {@link MAX_BODY_BYTES}. */
 export function bodyTooLarge(): HttpError {
   const detail = `The body is too large. Expected at most ${MAX_BODY_BYTES} bytes without an image.`;
   return new HttpError(413, { detail });

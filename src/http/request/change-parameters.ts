@@ -14,7 +14,6 @@ import {
 } from './parameter.js';
 import type { Pair } from './query-string.js';
 
-/** What is asked of accepted points. */
 export interface ChangesQuery {
   readonly filters: Filters;
   /** The keys that records shall have; undefined for all. */
@@ -23,7 +22,6 @@ export interface ChangesQuery {
   readonly after: number | undefined;
 }
 
-/** The parameters of accepted points; all are optional. */
 export const CHANGES_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
   FIELDS_PARAMETER,

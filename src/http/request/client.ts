@@ -61,7 +61,6 @@ export function userOf(authorization: string | undefined, tokens: Tokens): numbe
   throw invalidToken('Token');
 }
 
-/** Whether an Authorization header carries the token of an admin. */
 export function isAdmin(
   authorization: string | undefined,
   tokens: Tokens,
@@ -98,7 +97,6 @@ function refused(detail: string, scheme: 'Token' | 'Bearer'): HttpError {
 /** Numbers in memory that all threads share, where a throttle counts. */
 export type ThrottleMemory = Float64Array;
 
-/** Lets each client do something so many times a minute. */
 export interface Throttle {
   /** Counts one more. Throws a 429 HttpError that says when there may be another. */
   take(client: string): void;

@@ -206,7 +206,6 @@ function parseUser(text: string): [user: number | undefined] | string {
   return `${quote(text)} is neither none nor a whole number up to 2^53 - 1`;
 }
 
-/** Of numbers with these bounds. */
 function decimals(bounds: readonly Schema[]): Schema {
   const items = { type: 'number' };
   const [minItems, maxItems] = [bounds.length, bounds.length];

@@ -3,7 +3,6 @@ import { cut } from '../../model/quote.js';
 /** The body of every error: one text, or texts by parameter or field. */
 export type ErrorBody = { readonly detail: string } | Readonly<Record<string, readonly string[]>>;
 
-/** A request that is answered with an error. */
 export class HttpError extends Error {
   override readonly name: string = 'HttpError';
   readonly status: number;
@@ -39,7 +38,6 @@ export class NotFound extends HttpError {
   }
 }
 
-/** What is wrong with one parameter. */
 export interface ParameterProblem {
   readonly parameter: string;
   readonly text: string;
@@ -59,9 +57,7 @@ export class ParameterErrors extends HttpError {
   }
 }
 
-/** What a page that is too large is refused by. */
 export interface PageSizes {
-  /** Records of the page. */
   readonly count: number;
   /** Bytes of these records, of the longest of them, and what a page may have at most. */
   readonly size: number;
@@ -113,21 +109,17 @@ export const overloaded = (): HttpError =>
 export const unavailable = (reason: string): HttpError =>
   tryLater(`The point was not stored: ${reason}. Try again in a moment.`);
 
-/** The error when the service itself is at fault. */
 export const internalError = (): HttpError =>
   new HttpError(500, { detail: 'Internal server error.' });
 
-/** The error for a method that an address does not take. */
 export const wrongMethod = (method: string, allow: string): HttpError =>
   new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
 
-/** The error of a post without a token, where one is needed. */
 export function credentialsMissing(): HttpError {
   const detail = 'Authentication credentials were not provided.';
   return new HttpError(401, { detail }, { 'WWW-Authenticate': 'Token' });
 }
 
-/** The error of a post whose key has named another point. */
 export function keyReused(): HttpError {
   const detail =
     'The Idempotency-Key was used for another point in the last 24 hours. Expected the same body again, or another key.';

@@ -16,13 +16,10 @@ import {
 } from './parameter.js';
 import type { Pair } from './query-string.js';
 
-/** What is asked of the items of the collection. */
 export interface ItemsQuery {
   readonly filters: Filters;
-  /** Ids on the page are above this one. */
   readonly after: number;
   readonly limit: number;
-  /** The keys that properties shall have; undefined for all. */
   readonly keys: readonly RecordKey[] | undefined;
 }
 
@@ -41,7 +38,6 @@ const FORMATS: readonly Parameter[] = ['f', 'format'].map((name) => ({
   schema: { enum: ['json', 'geojson'] },
 }));
 
-/** What the documents of OGC API - Features take. */
 export const OGC_PARAMETERS: readonly Parameter[] = FORMATS.map((one) => ({
   ...one,
   accepts: 'json',
@@ -51,10 +47,8 @@ export const OGC_PARAMETERS: readonly Parameter[] = FORMATS.map((one) => ({
 /** The filters that the links to the items keep, but for the box: clients give one of their own. */
 const KEPT_PARAMETERS = FILTER_PARAMETERS.filter(({ name }) => name !== 'bbox');
 
-/** What the documents that lead to the items take. */
 export const LEADING_PARAMETERS: readonly Parameter[] = [...KEPT_PARAMETERS, ...OGC_PARAMETERS];
 
-/** The parameters of an item. */
 export const ITEM_PARAMETERS: readonly Parameter[] = [FIELDS_PARAMETER, ...FORMATS];
 
 /** The standard's boxes may have heights. */

@@ -14,7 +14,6 @@ import {
 } from './parameter.js';
 import { last, type Pair } from './query-string.js';
 
-/** Which page of a list is asked for. */
 export interface PageRequest {
   /** From 1. */
   readonly page: number | 'last';
@@ -22,18 +21,14 @@ export interface PageRequest {
   readonly pageSize: number;
 }
 
-/** What is asked of the list of points. */
 export interface PointsQuery extends Query {
-  /** The keys that records shall have; absent for all. */
   readonly keys?: readonly RecordKey[];
 }
 
-/** What is asked of an export of points. */
 export interface ExportQuery {
   readonly filters: Filters;
   /** Undefined for the order in which points lie in memory. */
   readonly ordering: TimeOrdering | undefined;
-  /** The keys that records shall have; undefined for all. */
   readonly keys: readonly RecordKey[] | undefined;
 }
 
@@ -41,7 +36,6 @@ export const DEFAULT_PAGE_SIZE = 100;
 export const MAX_PAGE_SIZE = 1000;
 const parsePageSize = wholeFrom(1);
 
-/** Which representation is asked for. */
 export const FORMAT: Parameter = {
   name: 'format',
   means: 'The form of the answer; else what the Accept header prefers.',
@@ -67,7 +61,6 @@ const PAGE_NUMBER: readonly Parameter[] = [
   },
 ];
 
-/** The parameters of a point that is asked for alone. */
 export const POINT_PARAMETERS: readonly Parameter[] = [
   FIELDS_PARAMETER,
   {
@@ -109,7 +102,6 @@ export const POINTS_PARAMETERS: readonly Parameter[] = [
   ...POINT_PARAMETERS,
 ];
 
-/** The parameters of the list of notifications. */
 export const PAGE_PARAMETERS: readonly Parameter[] = [...PAGE_NUMBER, FORMAT];
 
 /** Throws ParameterErrors with all that is wrong, else NotFound for a page that cannot exist. */
@@ -134,7 +126,6 @@ export function parseExportQuery(pairs: readonly Pair[], zone: TimeZone): Export
   }));
 }
 
-/** Reads which keys a point that is asked for alone shall have; undefined for all. */
 export function parsePointQuery(pairs: readonly Pair[]): readonly RecordKey[] | undefined {
   return readParameters(pairs, POINT_PARAMETERS, readKeys);
 }

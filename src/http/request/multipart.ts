@@ -14,21 +14,17 @@ import {
 } from './body.js';
 import { HttpError, tryLater } from './http-error.js';
 
-/** What a multipart body says. */
 export interface MultipartForm {
-  /** The values of each field, in their order. */
   readonly fields: ReadonlyMap<string, readonly string[]>;
   /** The file of the field `image`. Whoever reads the body discards it in the end. */
   readonly image: Upload | undefined;
 }
 
-/** Where the parts of a body go. */
 export interface MultipartPlaces {
   /** Undefined where no images are taken. */
   readonly uploads: Uploads | undefined;
   /** Of which all but the image takes part until the body has ended. */
   readonly room: SharedRoom;
-  /** Of the client. */
   readonly address: string;
 }
 
@@ -55,7 +51,6 @@ export async function readMultipart(
   }
 }
 
-/** One body that is being read. */
 class Reading {
   readonly #request: IncomingMessage;
   readonly #places: MultipartPlaces;

@@ -3,9 +3,7 @@ import Negotiator from 'negotiator';
 import { quote } from '../../model/quote.js';
 import { HttpError, NotFound } from './http-error.js';
 
-/** What can be asked for. */
 export interface Offer {
-  /** Value of the `format` parameter. */
   readonly parameter: string;
   /** With the version of it, where there are several. */
   readonly mediaType: string;
@@ -39,7 +37,6 @@ export function remembered<Value extends object | string | symbol>(
 
 const NONE = Symbol('no offer is accepted');
 
-/** Finds out which of several offers a request asks for. */
 export class Negotiation<Offered extends Offer> {
   readonly #offers: readonly Offered[];
   readonly #preferred: (accept: string) => Offered | typeof NONE;

@@ -3,7 +3,6 @@ import { hostAllowed, isAuthority } from '../../model/authority.js';
 import { quote } from '../../model/quote.js';
 import { HttpError } from './http-error.js';
 
-/** How the links in answers begin. */
 export interface OriginSettings {
   /** Scheme, authority and path prefix; from the request when undefined. */
   readonly publicUrl: string | undefined;
@@ -19,7 +18,6 @@ export interface OriginSettings {
  */
 export type OriginOf = (request: IncomingMessage) => string;
 
-/** Makes the reader of origins. */
 export function createOriginOf(settings: OriginSettings): OriginOf {
   const { publicUrl, trustProxy, allowedHosts } = settings;
   if (publicUrl !== undefined && allowedHosts[0] === '*') return () => publicUrl;
@@ -87,7 +85,6 @@ export function queryOf(target: string): string {
   return mark < 0 ? '' : target.slice(mark + 1);
 }
 
-/** What stands before it. */
 export function pathOf(target: string): string {
   const mark = target.indexOf('?');
   return mark < 0 ? target : target.slice(0, mark);

@@ -3,7 +3,6 @@ import { quote } from '../../model/quote.js';
 import { ParameterErrors, type ParameterProblem } from './http-error.js';
 import { last, type Pair } from './query-string.js';
 
-/** A JSON Schema, as OpenAPI 3.1 has it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** A parameter as the documentation, the browsable page and the error texts name it. */

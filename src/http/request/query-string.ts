@@ -1,4 +1,3 @@
-/** One parameter of a query string, decoded. */
 export interface Pair {
   readonly name: string;
   readonly value: string;
@@ -46,7 +45,6 @@ export function parseQueryString(raw: string): Pair[] {
   return pairs;
 }
 
-/** The value of the last parameter called `name`. */
 export function last(pairs: readonly Pair[], name: string): string | undefined {
   for (let i = pairs.length - 1; i >= 0; i--) {
     const pair = pairs[i]!;

@@ -18,7 +18,6 @@ const GRIDS = [4, 8, 16, 32, 64, 128];
 const DEFAULT_GRID = 16;
 const MAX_POINTS = 10_000;
 
-/** The variable parts of a tile's address. */
 export const TILE_PATH_PARAMETERS: readonly Parameter[] = [
   {
     name: 'z',

@@ -26,7 +26,6 @@ import { readDraft } from '../request/post-fields.js';
 
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
-/** What posts are admitted by. */
 export interface Admitting {
   readonly posting: Posting;
   readonly trustProxy: boolean;
@@ -34,7 +33,6 @@ export interface Admitting {
   readonly bodies: SharedRoom;
 }
 
-/** What was sent. */
 export interface Submission {
   readonly body: Body;
   readonly image: Upload | undefined;
@@ -49,9 +47,7 @@ export class Admission {
   readonly user: number | undefined;
   /** By which its client is counted. */
   readonly address: string;
-  /** What addresses in the answer begin with. */
   readonly origin: string;
-  /** Whether the answer is a page. */
   readonly isPage: boolean;
   readonly #posting: Posting;
   readonly #bodies: SharedRoom;

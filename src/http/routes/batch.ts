@@ -38,7 +38,6 @@ const OTHER_BYTES = 4 * CHUNK_BYTES;
 /** Memory of a parsed body, by its bytes. */
 const PARSED_TIMES = 4;
 
-/** A batch under way. */
 interface Batch {
   readonly request: FastifyRequest;
   readonly response: FastifyReply['raw'];
@@ -49,7 +48,6 @@ interface Batch {
   readonly client: string;
 }
 
-/** What one question of a batch is answered with. */
 export function batchView(context: ViewContext): View<PointsQuery> {
   return {
     ...pointsView(context, [LINE_FORMAT]),
@@ -159,7 +157,6 @@ async function send(
   });
 }
 
-/** The header lines of an answer. */
 function headOf({ corsOrigin }: Context, { lastModified, name }: State): string {
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin });
   return linesOf([

@@ -18,7 +18,6 @@ const LINES: Offer = { parameter: 'ndjson', mediaType: 'application/x-ndjson' };
 /** What a browser waits before it comes back, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** `GET /changes/points` as it describes itself. */
 export function changesAddress({ zone }: ViewContext): Readable {
   return {
     name: 'changes',
@@ -86,7 +85,6 @@ function eventsOf(keys: readonly RecordKey[] | undefined): StreamForm {
 
 const END_OF_EVENT = Buffer.from('\n\n');
 
-/** NDJSON: records with the sequence of each. */
 function linesOf(keys: readonly RecordKey[] | undefined): StreamForm {
   const shown = showing(keys);
   return {

@@ -37,13 +37,11 @@ export interface Description {
   readonly description: string;
   readonly parses: readonly string[];
   readonly actions?: { readonly POST: Readonly<Record<string, Field>> };
-  /** The query string, parameter by parameter. */
   readonly parameters: readonly Parameter[];
   /** The variable parts of the path, by the names that its route gives them. */
   readonly pathParameters: readonly Parameter[];
 }
 
-/** A field of a post as OPTIONS describes it. */
 interface Field {
   readonly type: string;
   readonly required: boolean;
@@ -64,7 +62,6 @@ export function optionsOf(
 
 const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** The variable part of the address of a point. */
 export const POINT_ID: Parameter = {
   name: 'id',
   accepts: 'the id of a point',
@@ -252,7 +249,6 @@ export function createSubjects({ site, posting }: Pick<ViewContext, 'site' | 'po
   };
 }
 
-/** What every subject says, with nothing more. */
 function subjectOf(
   name: string,
   description: Description,
@@ -268,5 +264,4 @@ function subjectOf(
  */
 export const FORMATS: readonly [Format, ...Format[]] = [JSON_FORMAT];
 
-/** Those of points. */
 export const POINT_FORMATS: readonly [Format, ...Format[]] = [...FORMATS, GEOJSON];

@@ -29,7 +29,6 @@ const SLOW_MS = 100;
 
 const FACTS = { name: 'export', allow: ALLOW_READ, isPersonal: false, isFile: true };
 
-/** `GET /export/points.<format>` as it describes itself. */
 export function exportAddress({ zone }: ViewContext): Readable {
   return {
     ...FACTS,

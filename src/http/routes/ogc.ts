@@ -92,15 +92,12 @@ export function collectionView(context: ViewContext): View<readonly Pair[]> {
   });
 }
 
-/** What documents are made of. */
 interface Place {
   readonly origin: string;
   readonly served: Served;
-  /** Filters that the links to the items keep. */
   readonly kept: readonly Pair[];
 }
 
-/** A document at an address of its own. */
 interface Document {
   readonly name: string;
   readonly make: (place: Place) => object;
@@ -188,7 +185,6 @@ type Make<Resource> = <Wanted>(
   description: Description,
 ) => Resource;
 
-/** OGC API - Features, address by address. */
 export function ogcResources<Resource>(context: ViewContext, make: Make<Resource>): Resource[] {
   return [
     make(OGC_PATH, landingView(context), leading('OGC API - Features', 'Where everything is.')),

@@ -10,7 +10,6 @@ import { type Description, optionsOf } from './describe.js';
 
 /** An address that describes itself, and reads what is asked of it. */
 export interface Readable {
-  /** Names the address in operations. */
   readonly name: string;
   readonly path: string;
   readonly allow: string;
@@ -19,18 +18,13 @@ export interface Readable {
   read(asked: Asked): unknown;
 }
 
-/** What the service answers besides. */
 export interface Others {
-  /** Whether images of points are served. */
   readonly hasImages: boolean;
-  /** Whether operators are answered at the same port. */
   readonly hasOperations: boolean;
 }
 
-/** A piece of an OpenAPI document. */
 type Piece = Readonly<Record<string, unknown>>;
 
-/** The methods of a path, and what is said of each. */
 interface PathItem extends Piece {
   readonly get?: Operation;
   readonly post?: Operation;
@@ -41,7 +35,6 @@ interface Operation extends Piece {
   readonly responses: Readonly<Record<string, Piece>>;
 }
 
-/** `openapi.json`, as far as it is looked into. */
 interface Source extends Piece {
   readonly info: Piece;
   readonly paths: Readonly<Record<string, PathItem>>;
@@ -66,7 +59,6 @@ const READ_RESPONSES: Readonly<Record<string, Piece>> = {
 /** The document as JSON, without the brace that it begins with. */
 export interface DocumentTexts {
   readonly newer: string;
-  /** The same in version 3.0. */
   readonly older: string;
 }
 
@@ -77,7 +69,6 @@ export function documentTexts(addresses: readonly Readable[], others: Others): D
   return { newer: JSON.stringify(document).slice(1), older: JSON.stringify(older).slice(1) };
 }
 
-/** `openapi.json`, and in it what the addresses say of themselves. */
 function documentOf(addresses: readonly Readable[], others: Others): Piece {
   const { info, paths, components, ...more } = laidOver(source) as Source;
   const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
@@ -152,7 +143,6 @@ function withHead(item: PathItem): PathItem {
   return { ...item, head: { ...get, operationId, responses: Object.fromEntries(heads) } };
 }
 
-/** The parameters that are described once and referred to. */
 interface Parameters {
   readonly all: Readonly<Record<string, Piece>>;
   /** References to those that every reading takes. */

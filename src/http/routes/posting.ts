@@ -11,16 +11,13 @@ import { ALLOW_POINTS, POINTS_PATH } from '../request/addresses.js';
 import { HttpError, keyReused, RefusedForm, unavailable } from '../request/http-error.js';
 import { Admission } from './admission.js';
 
-/** Header of the answer to a post that was accepted before. */
 export const REPLAYED = 'Idempotency-Replayed';
 /** Header of the answer to an accepted point: what has this sequence of the journal has the point. */
 const SEQUENCE = 'Waypost-Sequence';
-/** Headers that all answers to accepted points have in common. */
 const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a post, from its head on. */
     admission: Admission | undefined;
   }
 }
@@ -114,7 +111,6 @@ export function addPosting(
   });
 }
 
-/** Sends the page of a point that was accepted. */
 function sendPage(
   reply: FastifyReply,
   site: Site,

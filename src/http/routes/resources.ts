@@ -46,17 +46,13 @@ import { refuseOtherMethods } from './other-addresses.js';
 import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
 import { tileSetView, tileView } from './tile-views.js';
 
-/** An address of the REST interface and all it does. */
 export interface Resource {
-  /** For logs, metrics and the names of operations. */
   readonly name: string;
   readonly path: string;
   readonly allow: string;
   readonly formats: readonly Offer[];
   readonly description: Description;
-  /** Reads what is wanted of a GET. Throws an HttpError for what cannot be used. */
   read(asked: Asked): unknown;
-  /** What its pages are about; undefined where it has none. */
   readonly subject?: Subject | undefined;
   readonly get: RouteHandlerMethod;
   /** Counts its answers, where the handler does not. */
@@ -75,7 +71,6 @@ export function createResources(context: Context, hasOperations: boolean): Resou
   return resourcesOf(context, hasOperations, createPipeline(context), others);
 }
 
-/** The views of all addresses, by their names. */
 export function createViews(context: ViewContext): ReadonlyMap<string, View<unknown>> {
   const views = new Map<string, View<unknown>>();
   const keep = <Wanted>(view: View<Wanted>) => {

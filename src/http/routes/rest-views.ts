@@ -50,7 +50,6 @@ export function pointsView(
   };
 }
 
-/** A point that is asked for, and the keys that it shall have. */
 export interface WantedPoint {
   readonly id: number;
   readonly keys: readonly RecordKey[] | undefined;

@@ -10,10 +10,8 @@ import { ALLOW_READ, TILE_PATH, templateOf } from '../request/addresses.js';
 import { last } from '../request/query-string.js';
 import { parseTile, parseTileLook, type TileLook } from '../request/tile-parameters.js';
 
-/** The parameter of a tile's address by which it names the state of the data. */
 const STATE = 'v';
 
-/** A tile, and the state of the data that its address names. */
 interface WantedTile extends TileQuery {
   readonly state: string | undefined;
 }

@@ -148,7 +148,6 @@ function listOf({ sets, most }: Clause): Int32Array | undefined {
   return all.filter((row, i) => i === 0 || row !== all[i - 1]);
 }
 
-/** Keeps those of a list that satisfy all clauses. */
 function keepCommon(
   list: Int32Array,
   clauses: readonly Clause[],

@@ -14,7 +14,6 @@ export class CellWalk {
   readonly #along: Order;
   readonly #window: Window;
   readonly #shift: number;
-  /** Matches of each cell. */
   readonly #counts: Int32Array;
   readonly #to: Rank;
   #rank: Rank;

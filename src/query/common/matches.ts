@@ -12,7 +12,6 @@ export type Matches = { readonly count: number } & (
   | { readonly form: 'all' }
   /** The rows of one window of time, or those that lie in both windows. */
   | { readonly form: 'windows'; readonly windows: readonly Window[] }
-  /** The rows that lie in a region. */
   | { readonly form: 'runs'; readonly region: Region; readonly runs: Runs }
   /** A list of rows, and the windows that they lie in. */
   | {

@@ -3,7 +3,6 @@ import { FEW } from './scratch.js';
 
 /** The facts about a query with several filters before any row is tested. */
 export interface Facts {
-  /** Rows in the dataset. */
   readonly total: number;
   readonly inRegion: boolean;
   /** Rows in the region; undefined where the region was not searched. */
@@ -83,7 +82,6 @@ function cheapest<T>(costs: readonly (readonly [T, number])[]): readonly [T, cos
 
 /** What else the access path to a page depends on. */
 export interface PathFacts {
-  /** Rows of the page. */
   readonly length: number;
   /** Windows by which a row is tested. */
   readonly tests: number;

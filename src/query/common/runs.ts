@@ -7,7 +7,6 @@ export interface RunCursor {
   row: Row;
 }
 
-/** The first row of runs. */
 export function startOfRuns({ bounds }: Runs): RunCursor {
   return { run: 0, row: bounds[0]! };
 }
@@ -47,9 +46,7 @@ export function costInRuns({ length, rows }: Runs, cost: number): number {
 export class Runs {
   /** from, to of each run in turn. */
   bounds: Int32Array = new Int32Array(2_048);
-  /** Number of runs. */
   length = 0;
-  /** Number of rows in all runs. */
   rows = 0;
 
   clear(): void {

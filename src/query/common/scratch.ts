@@ -7,11 +7,9 @@ import { Runs } from './runs.js';
  * which hands its result to the next stage.
  */
 export interface Scratch {
-  /** That of the query which has the memory. */
   budget: Budget;
   /** Rows by the attributes that were asked for last. */
   readonly attributeRows: Map<string, RowSet>;
-  /** What a search in a region found. */
   readonly runs: Runs;
   /** Matches as a list of rows, as long as the dataset has rows. */
   readonly rows: Int32Array;
@@ -25,7 +23,6 @@ export interface Scratch {
 export interface Marks {
   /** All zero between queries. */
   readonly bits: Int32Array;
-  /** Whether a query set some. */
   isUsed: boolean;
 }
 
@@ -35,7 +32,6 @@ export interface Selection {
   readonly bits: Int32Array;
   /** Bits set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries. */
   readonly spans: Int32Array;
-  /** Whether a selection set some. */
   isUsed: boolean;
   /** Sort keys of up to {@link FEW} matches. */
   readonly keys: Float64Array;
@@ -53,7 +49,6 @@ export const MAX_PAGE_ROWS = 1000;
 export const FEW = 1_024;
 export const BUCKETS = 256;
 
-/** Makes working memory for queries on so many rows. */
 export function createScratch(rows: number): Scratch {
   const spans = Math.ceil(rows / BITS_PER_SPAN);
   const words = (spans * BITS_PER_SPAN) / 32;
@@ -76,14 +71,12 @@ export function createScratch(rows: number): Scratch {
   };
 }
 
-/** Clears the marks for the next query. */
 export function unmark({ marks }: Scratch): void {
   if (!marks.isUsed) return;
   marks.bits.fill(0);
   marks.isUsed = false;
 }
 
-/** Clears the selection for the next one. */
 export function clearSelection(selection: Selection): void {
   if (!selection.isUsed) return;
   selection.bits.fill(0);

@@ -29,7 +29,6 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
     }
   }
 
-  /** Tests the blocks of a group. */
   function testBlocks({ firstBlock, lastBlock: last }: BlockGroup): void {
     // what a closure holds is loaded anew for every block
     const [left, bottom, right, top] = [west, south, east, north];

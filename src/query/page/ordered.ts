@@ -50,7 +50,6 @@ export function takeOrdered(
   if (descending) page.reverse();
 }
 
-/** Fills the page with the matches from place `from` of the order on. */
 function takeAscending(
   dataset: Dataset,
   scratch: Scratch,
@@ -156,7 +155,6 @@ function select(
   selectRanked(scratch, rows, order, from, to, page);
 }
 
-/** Whether a row is a match. */
 type RowTest = (row: Row) => boolean;
 
 /** Rows between two looks at whether the page has begun. */
@@ -169,7 +167,6 @@ class Walk {
   /** 1, or -1 towards the front. */
   readonly #step: number;
   #rank: Rank;
-  /** Matches before the page. */
   #toPass: number;
   #taken = 0;
 

@@ -78,13 +78,11 @@ export class NearEdges {
     return this.#looks.count;
   }
 
-  /** Whether the box holds all of another one. */
   surrounds([west, south, east, north]: Corners): boolean {
     const [left, bottom, right, top] = this.corners;
     return west >= left && south >= bottom && east <= right && north <= top;
   }
 
-  /** Whether the box is this one. */
   isAround([west, south, east, north]: Corners): boolean {
     const [left, bottom, right, top] = this.corners;
     return west === left && south === bottom && east === right && north === top;

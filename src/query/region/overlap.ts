@@ -1,7 +1,6 @@
 import type { Row } from '../../index/order.js';
 import type { Box } from '../../model/query.js';
 
-/** How a rectangle of the map lies to a region. */
 export type Overlap = typeof OUTSIDE | typeof INSIDE | typeof ACROSS;
 export const OUTSIDE = 0;
 export const INSIDE = 1;

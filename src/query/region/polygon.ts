@@ -32,7 +32,6 @@ export function polygonRegion(rings: readonly Float64Array[], shift: number): Re
   };
 }
 
-/** A rectangle around a ring. */
 function frameOf(ring: Float64Array, shift: number): Box {
   const [west, south, east, north] = cornersOf(ring);
   return {

@@ -41,7 +41,6 @@ export class Rim {
     this.#isPolar = Math.abs(circle.lat) === 90;
   }
 
-  /** Geodesics from the circle's centre. */
   get from(): GeodesicFrom {
     this.#from ??= new GeodesicFrom(this.#circle.lon, this.#circle.lat);
     return this.#from;
