@@ -4,7 +4,7 @@ import type { Order, Row } from '../index/order.js';
 import { type RowSet, rowsWith } from '../index/postings.js';
 import { type FetchedPage, fetchMixedPage, fetchPage } from '../index/record-page.js';
 import { recordLength } from '../index/records.js';
-import { type Microseconds, PROCESSED } from '../model/units.js';
+import { PROCESSED } from '../model/units.js';
 import { hasRow } from '../query/common/attribute-rows.js';
 import { bitOf } from '../query/common/marks.js';
 
