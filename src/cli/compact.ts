@@ -7,7 +7,7 @@ import type { Microseconds } from '../model/units.js';
 import { acceptedOf, standingOf } from '../posts/adopt.js';
 import type { Post } from '../posts/journal.js';
 import { counted } from '../serving/progress.js';
-import { type Posted, readPosts } from './journal-posts.js';
+import { type Posted, readPosts, shownName } from './journal-posts.js';
 import { type FurtherPoints, type PackOptions, packSnapshot } from './pack.js';
 import { STANDARD } from './standard-streams.js';
 
@@ -64,12 +64,12 @@ export class JournaledPoints implements FurtherPoints {
   #nextId: number;
 
   constructor(journal: string, posted: Posted, watermark: number) {
-    this.origin = `compact, with ${counted(posted.posts.length, 'post')} of ${journal}`;
+    this.#journal = shownName(journal);
+    this.origin = `compact, with ${counted(posted.posts.length, 'post')} of ${this.#journal}`;
     this.latest = posted.posts.reduce(
       (latest, { createdAt }) => Math.max(latest, Math.floor(createdAt / 1000)),
       0,
     );
-    this.#journal = journal;
     this.posted = posted;
     this.#watermark = watermark;
     this.#postedIds = new Set(posted.posts.flatMap(({ id, movedFrom = id }) => [id, movedFrom]));

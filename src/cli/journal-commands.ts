@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { InputError } from '../model/quote.js';
 import { endWithReader, interruption, timeZone, whole } from './arguments.js';
 
 const ANY = whole(0, Number.MAX_SAFE_INTEGER);
@@ -7,7 +8,14 @@ export interface TimeZoneFlag {
 }
 
 const FILE =
-  'journal that no service has open, a copy of one, or the address of a service (http://…; its admin token in WAYPOST_ADMIN_TOKEN)';
+  'journal that no service has open, a copy of one, the address of a service (http://…; its admin token in WAYPOST_ADMIN_TOKEN) or of a database (postgres://…)';
+
+/** Milliseconds of an age. */
+function age(text: string): number {
+  const [, digits, unit] = /^(\d{1,5})(h|d)$/.exec(text) ?? [];
+  if (digits === undefined) throw new InvalidArgumentError('expected an age such as 12h or 7d');
+  return Number(digits) * (unit === 'd' ? 24 : 1) * 3_600_000;
+}
 
 export function addJournalCommands(program: Command): void {
   const journal = program
@@ -36,6 +44,20 @@ export function addJournalCommands(program: Command): void {
       await endWithReader();
       const print = (line: string): void => console.error(line);
       await exportJournal(file, output, { ...options, stdout: process.stdout, print });
+    });
+
+  journal
+    .command('prune')
+    .description('remove posts of a database that are a day old and that all snapshots have')
+    .argument('<address>', 'address of the database, postgres://…')
+    .option('--through <number>', 'keep sequences behind this one', ANY)
+    .option('--older-than <time>', 'keep younger ones, such as 12h or 7d', age)
+    .action(async (address: string, options: { through?: number; olderThan?: number }) => {
+      if (Object.keys(options).length === 0) {
+        throw new InputError('journal prune: expected --through, --older-than or both');
+      }
+      const { pruneJournal } = await import('./journal-posts.js');
+      console.log(await pruneJournal(address, options));
     });
 
   program

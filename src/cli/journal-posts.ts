@@ -7,6 +7,7 @@ import { formatUtc } from '../model/timestamp.js';
 import { readJournal } from '../posts/database.js';
 import type { Post } from '../posts/journal.js';
 import { postLine, readPostLine } from '../posts/post-line.js';
+import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
 import { StoreError } from '../posts/store-error.js';
 import { counted } from '../serving/progress.js';
 import { STANDARD } from './standard-streams.js';
@@ -24,8 +25,8 @@ export interface Posted {
 }
 
 /**
- * Reads the posts behind a sequence of a journal's file, which no process may have open, or of a
- * service, `http://…` or `https://…`. Throws an InputError that says what to do.
+ * Reads the posts behind a sequence of a journal's file, which no process may have open, of a
+ * service, `http://…` or `https://…`, or of a database, `postgres://…`. Throws an InputError that says what to do.
  */
 export async function readPosts(
   source: string,
@@ -33,6 +34,11 @@ export async function readPosts(
   token: string | undefined = process.env[TOKEN_VARIABLE],
 ): Promise<Posted> {
   if (/^https?:\/\//i.test(source)) return readService(source, after, token);
+  if (isDatabaseAddress(source)) {
+    const { readDatabase } = await import('../posts/postgres-tools.js');
+    const { lastSequence: through, ...posted } = await readDatabase(source, after);
+    return { ...posted, through };
+  }
   try {
     const { head, posts } = readJournal(source, after);
     return { name: head.name, posts, through: head.lastSequence, nextId: head.nextId };
@@ -79,6 +85,38 @@ async function readService(
   return { name, posts, through, nextId };
 }
 
+/** What a journal is called where others may read it: without the password of a database. */
+export function shownName(source: string): string {
+  return isDatabaseAddress(source) ? parseDatabaseAddress(source).name : source;
+}
+
+/**
+ * Removes posts from a journal in a database that the snapshot of every instance has and that are a
+ * day old. Throws an InputError where it is no such journal.
+ */
+export async function pruneJournal(
+  source: string,
+  { through = Number.MAX_SAFE_INTEGER, olderThan = DAY_MS }: PruneOptions,
+): Promise<string> {
+  if (!isDatabaseAddress(source)) {
+    throw new InputError(`${source}: only a journal in a database is pruned by hand`);
+  }
+  const { pruneDatabase } = await import('../posts/postgres-tools.js');
+  const before = Date.now() - Math.max(olderThan, DAY_MS);
+  const { removed, through: pruned, contained } = await pruneDatabase(source, through, before);
+  return `${shownName(source)}: ${counted(removed, 'row')} removed, all up to sequence ${pruned}; the snapshots of all instances have those up to ${contained}`;
+}
+
+interface PruneOptions {
+  /** Posts behind this sequence stay. */
+  readonly through?: number;
+  /** In milliseconds. */
+  readonly olderThan?: number;
+}
+
+/** Keys count for so long. */
+const DAY_MS = 24 * 3_600_000;
+
 /** A line for each post, and one for all of them. Throws as {@link readPosts}. */
 export async function* listJournal(source: string): AsyncGenerator<string, void, undefined> {
   const { name, posts, through } = await readPosts(source);
@@ -88,7 +126,7 @@ export async function* listJournal(source: string): AsyncGenerator<string, void,
     const time = formatUtc(createdAt);
     yield `${sequence}  id ${id}${moved}  ${time}  ${lat},${lon}  ${quote(comment)}`;
   }
-  yield `${source}: ${counted(posts.length, 'post')} of sequences up to ${through}, of the journal ${name}`;
+  yield `${shownName(source)}: ${counted(posts.length, 'post')} of sequences up to ${through}, of the journal ${name}`;
 }
 
 interface ExportOptions {

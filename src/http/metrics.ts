@@ -71,6 +71,9 @@ gauge waypost_journal_bytes Size of the journal.
 gauge waypost_journal_waiting Posts that the journal keeps.
 gauge waypost_journal_sequence Sequence of the newest post.
 gauge waypost_journal_failing 1 while the journal cannot be written.
+gauge waypost_journal_lag_posts Posts of other instances that are not served yet.
+gauge waypost_journal_lag_seconds Time since all posts of other instances were served.
+counter waypost_journal_losses_total How often posts were gone that had been served.
 histogram waypost_journal_flush_seconds{le} Time until points that were written to the journal are on stable storage.
 gauge waypost_tail_rows Accepted points that each query looks at one by one.
 counter waypost_folds_total{outcome} Tries to make accepted points part of the indexes, by whether they came to an end.
@@ -197,6 +200,9 @@ function postNumbers(current: Current, posts: PostStats): Reads {
     waypost_journal_waiting: () => posts.journal?.state.posts ?? 0,
     waypost_journal_sequence: () => posts.journal?.state.lastSequence ?? 0,
     waypost_journal_failing: () => Number(posts.journal?.state.problem !== undefined),
+    waypost_journal_lag_posts: () => posts.journal?.state.lag?.posts ?? 0,
+    waypost_journal_lag_seconds: () => posts.journal?.state.lag?.seconds ?? 0,
+    waypost_journal_losses_total: () => posts.journal?.state.lag?.losses ?? 0,
     waypost_journal_flush_seconds: () => posts.flushes,
     waypost_tail_rows: () => posts.deltas?.state.rows ?? 0,
     waypost_folds_total: () => {

@@ -76,7 +76,11 @@ export function addOperations(
   app.route({
     ...read,
     url: READY_PATH,
-    handler: (request, reply) => sendReadiness(reply, readiness(service.current, seesAll(request))),
+    handler(request, reply) {
+      const state = readiness(service.current, seesAll(request));
+      if (service.current.leaving) reply.code(503);
+      return sendReadiness(reply, state);
+    },
   });
   app.route({
     ...read,
@@ -136,10 +140,10 @@ function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
 
 /** The state of the data, with names of files only for one who `seesAll`. */
 function readiness(current: Current, seesAll: boolean): object {
-  const { generation, stale, building, posts } = current;
+  const { generation, stale, building, posts, leaving } = current;
   const { tag, exportedAt, loadedAt } = generation;
   return {
-    status: 'ready',
+    status: leaving ? 'leaving' : 'ready',
     version: VERSION,
     points: pointsServed(generation),
     snapshot: tag,

@@ -6,17 +6,36 @@ import type { Microseconds } from '../model/units.js';
 import type { Accepted } from '../reload/accepted.js';
 import type { Deltas } from '../reload/deltas.js';
 import type { Generation } from '../reload/generation.js';
-import { type Journal, type Post, readAll } from './journal.js';
+import {
+  type Journal,
+  JournalUnavailable,
+  type OwnJournal,
+  type Post,
+  readAll,
+} from './journal.js';
 import type { PostWriter } from './writer.js';
 
 /** What adopts new generations. */
 export interface Adopter {
   readonly journal: Journal;
-  readonly writer: PostWriter;
+  readonly writer: Pick<PostWriter, 'refusal'>;
+  /** Runs work while no posts are told. */
+  exclusively<T extends { readonly done: Promise<void> }>(work: () => Promise<T>): Promise<T>;
   readonly deltas: Pick<Deltas, 'prepare' | 'serve'>;
-  readonly retired: Retired;
+  /** Is told what the snapshot contains. */
+  settled(found: Settled): void;
   readonly logger: Logger;
 }
+
+/** What became of the posts of a journal beside a snapshot. */
+export interface Settled {
+  /** Up to which sequence the snapshot says that it has posts. */
+  readonly watermark: number;
+  /** Posts that it has. */
+  readonly retired: readonly Retirement[];
+}
+
+type Retirement = Pick<Post, 'sequence' | 'createdAt'>;
 
 /** Ids that a snapshot must leave for posts. */
 const ROOM_FOR_IDS = 2 ** 32;
@@ -31,39 +50,41 @@ const PRUNE_MS = 60_000;
  * then stays.
  */
 export async function adopt(given: Generation, adopter: Adopter): Promise<void> {
-  const { writer, deltas, retired } = adopter;
-  const parts = { ...given.parts, journal: adopter.journal.state.name };
+  const { journal, writer, deltas } = adopter;
+  await journal.giveIdsFrom(largestId(given) + 1);
+  const parts = { ...given.parts, journal: journal.state.line };
   const generation = { ...given, parts };
   const settling = new Settling(generation, adopter);
   // most posts are looked at while others are accepted
   await settling.take();
   const first = await deltas.prepare(generation, settling.kept);
-  const { done } = await writer.exclusively(async () => {
+  const { done } = await adopter.exclusively(async () => {
     await settling.take();
     writer.refusal = settling.refusal;
-    return deltas.serve(first, settling.kept, adopter.journal.state.lastSequence);
+    return deltas.serve(first, settling.kept, journal.state.lastSequence);
   });
   await done;
-  retired.replace(settling.retired);
+  adopter.settled(settling);
 }
 
 /** What becomes of the posts of a journal beside a snapshot. */
-class Settling {
+class Settling implements Settled {
   /** Posts that are served beside the snapshot, of the last {@link take}. */
   kept: Accepted[] = [];
   /** Posts that the snapshot contains. */
-  readonly retired: Pick<Post, 'sequence' | 'createdAt'>[] = [];
+  readonly retired: Retirement[] = [];
   /** Up to which sequence posts were looked at. */
   through = 0;
+  /** Posts that were kept in takes before. */
+  #earlier: readonly Accepted[] = [];
   readonly #generation: Generation;
   readonly #adopter: Adopter;
-  readonly #watermark: number;
+  readonly watermark: number;
 
   constructor(generation: Generation, adopter: Adopter) {
     this.#generation = generation;
     this.#adopter = adopter;
-    this.#watermark = watermarkOf(generation, adopter);
-    adopter.journal.giveIdsFrom(largestId(generation) + 1);
+    this.watermark = watermarkOf(generation, adopter);
   }
 
   /** Why the snapshot leaves no ids for posts, if it does not. */
@@ -75,6 +96,7 @@ class Settling {
 
   /** Looks at the posts that it has not looked at yet. */
   async take(): Promise<void> {
+    this.#earlier = this.#earlier.concat(this.kept);
     this.kept = [];
     // posts that move come behind all others, and are looked at then
     while (await this.#takeSome()) {}
@@ -84,14 +106,17 @@ class Settling {
   async #takeSome(): Promise<boolean> {
     const { journal, logger } = this.#adopter;
     const moves = new Map<number, number>();
-    for await (const posts of readAll(journal, this.through)) {
+    for await (const posts of readAll(journal, this.through, journal.state.lastSequence)) {
       for (const post of posts) {
         const { sequence, createdAt } = post;
         this.through = sequence;
-        const standing = standingOf(post, (id) => this.#createdAt(id), this.#watermark);
+        if (post.movedFrom !== undefined && this.#hasKept(createdAt)) {
+          throw new JournalUnavailable('a point got another id while the journal was read');
+        }
+        const standing = standingOf(post, (id) => this.#createdAt(id), this.watermark);
         if (standing === 'kept') this.kept.push(acceptedOf(post));
         else if (standing === 'retired') this.retired.push({ sequence, createdAt });
-        else moves.set(sequence, await journal.takeIds(1));
+        else moves.set(sequence, await journal.takeId());
       }
     }
     if (moves.size === 0) return false;
@@ -100,6 +125,13 @@ class Settling {
       logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
     }
     return true;
+  }
+
+  /** Whether a post was kept that was accepted at this time: it may have moved since. */
+  #hasKept(createdAt: Microseconds): boolean {
+    return [this.#earlier, this.kept].some((posts) =>
+      posts.some(({ point }) => point.createdAt.micros === createdAt),
+    );
   }
 
   /** When the snapshot's record with an id was created. */
@@ -112,19 +144,19 @@ class Settling {
 
 /** Posts that the snapshot served contains: forgotten once they are a day old. */
 export class Retired {
-  readonly #journal: Journal;
+  readonly #journal: OwnJournal;
   readonly #logger: Logger;
-  #posts: readonly Pick<Post, 'sequence' | 'createdAt'>[] = [];
+  #posts: readonly Retirement[] = [];
   readonly #timer: NodeJS.Timeout;
 
-  constructor(journal: Journal, logger: Logger, now: () => number = steadyNow) {
+  constructor(journal: OwnJournal, logger: Logger, now: () => number = steadyNow) {
     this.#journal = journal;
     this.#logger = logger;
     this.#timer = setInterval(() => void this.prune(now()), PRUNE_MS).unref();
   }
 
   /** Those of another snapshot, from now on. */
-  replace(posts: readonly Pick<Post, 'sequence' | 'createdAt'>[]): void {
+  replace(posts: readonly Retirement[]): void {
     this.#posts = posts;
   }
 
@@ -182,20 +214,37 @@ export function standingOf(
 
 /** A post as it is served. Throws an InputError where somebody has edited it. */
 export function acceptedOf({ sequence, record, point: known }: Post): Accepted {
-  const point = known ?? readPoint(JSON.parse(record), () => {});
+  const point = known ?? readPoint(parsed(sequence, record), () => {});
   if (!Array.isArray(point)) return { sequence, point: point as Accepted['point'], record };
   const [{ field, reason }] = point;
   throw new InputError(`the journal: post ${sequence} has a record whose ${field} ${reason}`);
 }
 
-/** The sequence up to which the snapshot has all posts of this journal. */
+function parsed(sequence: number, record: string): unknown {
+  try {
+    return JSON.parse(record);
+  } catch {
+    throw new InputError(`the journal: post ${sequence} has a record that is no JSON`);
+  }
+}
+
+/**
+ * The sequence up to which the snapshot has all posts of this journal. Throws an InputError where
+ * posts are gone that it may lack.
+ */
 function watermarkOf(generation: Generation, { journal, logger }: Adopter): number {
   const { watermark } = generation.parts.dataset.report;
-  if (watermark === undefined) return 0;
-  const { name, lastSequence } = journal.state;
-  if (watermark.journal === name && watermark.sequence <= lastSequence) return watermark.sequence;
+  const { name, lastSequence, removed } = journal.state;
+  const isOwn = watermark?.journal === name && watermark.sequence <= lastSequence;
+  const through = isOwn ? watermark.sequence : 0;
+  if (through < removed) {
+    throw new InputError(
+      `posts up to ${removed} were removed from the journal, and the snapshot says that it has those up to ${through}: take one with a later watermark`,
+    );
+  }
+  if (isOwn || watermark === undefined) return through;
   logger.warn({ watermark, journal: name }, 'the snapshot tells of a journal that is not this one');
-  return 0;
+  return through;
 }
 
 function largestId({ engine: { dataset } }: Generation): number {

@@ -35,7 +35,9 @@ export type Appended = number | Post;
 export interface JournalState {
   /** Random, chosen when the journal was begun: tells it from every other one. */
   readonly name: string;
-  /** Of the newest post; 0 before the first. */
+  /** The name, and how often posts were lost that had been served: for the names of states. */
+  readonly line: string;
+  /** Of the newest post that was told; 0 before the first. */
   readonly lastSequence: number;
   /** Above the id of every post that was ever journaled. */
   readonly nextId: number;
@@ -45,9 +47,21 @@ export interface JournalState {
   readonly posts: number;
   /** All posts behind this sequence are kept; of those before it some are not. */
   readonly keptAfter: number;
+  /** Posts up to this sequence were removed by hand: a snapshot must have them. */
+  readonly removed: number;
   readonly bytes: number;
+  /** How far what was told is behind; undefined where nobody else writes. */
+  readonly lag?: JournalLag;
   /** Why nothing can be written now; undefined where all is well. */
   readonly problem: string | undefined;
+}
+
+/** How far an instance is behind what all instances have journaled. */
+export interface JournalLag {
+  readonly posts: number;
+  readonly seconds: number;
+  /** How often posts were gone that had been told. */
+  readonly losses: number;
 }
 
 /**
@@ -55,20 +69,23 @@ export interface JournalState {
  */
 export interface Journal {
   readonly state: JournalState;
-  /** Takes ids that no other post has or had, and returns the first of them. */
-  takeIds(count: number): Promise<number>;
-  /** Gives ids from this one on, at least. */
-  giveIdsFrom(id: number): void;
+  /** Takes an id that no other post has or had. */
+  takeId(): Promise<number>;
+  /** Has no post take an id below this one from now on, whoever accepts it. */
+  giveIdsFrom(id: number): Promise<void>;
   /**
    * Numbers the posts and resolves when they are on stable storage; what listens to
    * {@link changed} has been told of them then. A key that was used before fails its post only.
-   * Rejects with {@link JournalUnavailable}; nothing of the posts stays then.
+   * Rejects with {@link JournalUnavailable}; it may not be known then whether the posts stay.
    */
   append(posts: readonly NewPost[]): Promise<readonly Appended[]>;
   /** The posts behind a sequence, ascending, `limit` at most, or {@link READ_POSTS}. */
   read(after: number, limit?: number): Promise<readonly Post[]>;
-  /** Has posts told as they become durable, in the order of their sequences. */
-  changed(callback: (posts: readonly Post[]) => void): void;
+  /**
+   * Has posts told as they become durable, in the order of their sequences; the next ones are told
+   * when the callback is done.
+   */
+  changed(callback: (posts: readonly Post[]) => void | Promise<void>): void;
   /** The post that a key was used for. */
   find(key: string): Promise<Post | undefined>;
   /**
@@ -76,10 +93,26 @@ export interface Journal {
    * nobody is told. Returns these. Rejects with {@link JournalUnavailable}.
    */
   move(ids: ReadonlyMap<number, number>): Promise<readonly Post[]>;
-  /** Forgets posts by their sequences, keys included. Rejects with {@link JournalUnavailable}. */
-  prune(sequences: readonly number[]): Promise<void>;
   /** Waits for what is under way and gives the journal free for other processes. */
   close(): Promise<void>;
+}
+
+/** A journal that one process has to itself. */
+export interface OwnJournal extends Journal {
+  /** Forgets posts by their sequences, keys included. Rejects with {@link JournalUnavailable}. */
+  prune(sequences: readonly number[]): Promise<void>;
+}
+
+/** A journal that many instances share. */
+export interface SharedJournal extends Journal {
+  /**
+   * Runs work, after which a generation is served that has the posts up to the sequence of the
+   * state, while nobody is told of others. Rejects with {@link JournalUnavailable} where posts may
+   * have been lost since {@link giveIdsFrom} was called.
+   */
+  exclusively<T extends { readonly done: Promise<void> }>(work: () => Promise<T>): Promise<T>;
+  /** Tells operators up to which sequence the snapshot that is served has posts. */
+  contains(watermark: number): void;
 }
 
 /** What a thread that answers learns of a journal. */

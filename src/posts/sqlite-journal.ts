@@ -4,12 +4,12 @@ import { Worker } from 'node:worker_threads';
 import { InputError } from '../model/quote.js';
 import {
   type Appended,
-  type Journal,
   JournalLocked,
   type JournalState,
   JournalUnavailable,
   JournalUnwritable,
   type NewPost,
+  type OwnJournal,
   type Post,
   READ_POSTS,
 } from './journal.js';
@@ -56,7 +56,7 @@ interface Waiting {
  * {@link JournalLocked}, a {@link JournalUnwritable}, an InputError where the file is none that can
  * be used, or a {@link JournalUnavailable} where it may be possible later.
  */
-export async function openJournal(path: string, options: JournalOptions = {}): Promise<Journal> {
+export async function openJournal(path: string, options: JournalOptions = {}): Promise<OwnJournal> {
   const thread = new StoreThread(path, options);
   try {
     await thread.ask('open');
@@ -128,13 +128,13 @@ class StoreThread {
 }
 
 /** A journal in one SQLite file; a thread of its own has the file. */
-class FileJournal implements Journal {
+class FileJournal implements OwnJournal {
   readonly #thread: StoreThread;
   readonly #options: JournalOptions;
   #nextId: number;
   #queue: Call[] = [];
   #draining: Promise<void> | undefined;
-  #listeners: ((posts: readonly Post[]) => void)[] = [];
+  #listeners: ((posts: readonly Post[]) => void | Promise<void>)[] = [];
   #isClosed = false;
   #problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -147,16 +147,15 @@ class FileJournal implements Journal {
   }
 
   get state(): JournalState {
-    return { ...this.#thread.state!, problem: this.#problem };
+    const state = this.#thread.state!;
+    return { ...state, line: state.name, removed: 0, problem: this.#problem };
   }
 
-  async takeIds(count: number): Promise<number> {
-    const first = this.#nextId;
-    this.#nextId += count;
-    return first;
+  async takeId(): Promise<number> {
+    return this.#nextId++;
   }
 
-  giveIdsFrom(id: number): void {
+  async giveIdsFrom(id: number): Promise<void> {
     this.#nextId = Math.max(this.#nextId, id);
   }
 
@@ -229,7 +228,7 @@ class FileJournal implements Journal {
     for (const [i, one] of appended.entries()) {
       if (typeof one === 'number') durable.push({ ...posts[i]!, sequence: one });
     }
-    if (durable.length > 0) for (const tell of this.#listeners) tell(durable);
+    if (durable.length > 0) for (const tell of this.#listeners) await tell(durable);
     let from = 0;
     for (const call of calls) {
       call.resolve(appended.slice(from, from + call.posts.length));

@@ -107,20 +107,20 @@ export class PostWriter implements Posts {
     while (this.#alone !== undefined) await this.#alone.catch(() => {});
     this.#busy++;
     let address: string | undefined;
-    let isStored = false;
+    let isUsed: boolean | undefined;
     try {
       if (this.refusal !== undefined) return unavailable(this.refusal);
-      const id = await this.#parts.journal.takeIds(1);
+      const id = await this.#parts.journal.takeId();
       address = image === undefined ? undefined : await media!.store(id, image);
       const reply = await this.#append(request, draft, id, address);
-      isStored = reply.kind === 'accepted';
+      isUsed = reply.kind === 'accepted';
       return reply;
     } finally {
       room.release();
       if (address !== undefined) {
-        // a mark that stays costs the next start a look
-        if (isStored) void media!.settle(address).catch(() => {});
-        else await media!.remove(address).catch(() => {});
+        // a mark that stays costs the next sweep a look, also where the point may be there or not
+        if (isUsed === true) void media!.settle(address).catch(() => {});
+        else if (isUsed === false) await media!.remove(address).catch(() => {});
       }
       this.#busy--;
       if (this.#busy === 0) this.#whenIdle?.();

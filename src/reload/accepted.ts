@@ -30,12 +30,13 @@ export function accept({ sequence, point, record = renderPoint(point) }: Accepte
 
 /**
  * Makes a delta that begins with some points and has room for `spare` besides; `base` is the sequence
- * up to which there are no others. Other requests are answered in between.
+ * up to which there are no others, and `baseTime` is when the last point behind them was accepted.
+ * Other requests are answered in between.
  */
 export async function makeFirstDelta(
   posts: readonly Accepted[],
   spare: DeltaSize,
-  base: number,
+  { base, baseTime }: Pick<Delta, 'base' | 'baseTime'>,
 ): Promise<Delta> {
   const points: AcceptedPoint[] = [];
   let { bytes } = spare;
@@ -47,7 +48,7 @@ export async function makeFirstDelta(
   const delta = createDelta({ rows: spare.rows + points.length, bytes });
   await inTurns(points, (point) => appendToDelta(delta, [point]));
   // the points themselves are not behind the base
-  return { ...delta, base };
+  return { ...delta, base, baseTime };
 }
 
 /** Merges points into a dataset, as many at once as a delta of the size `most` takes. */

@@ -32,6 +32,8 @@ export interface Standing {
   readonly stale: Stale | undefined;
   readonly building: Building | undefined;
   readonly posts: PostsStanding;
+  /** Whether the process is about to end. */
+  readonly leaving: boolean;
 }
 
 /**
@@ -60,6 +62,7 @@ export class Cell implements Current {
     stale: undefined,
     building: undefined,
     posts: { accepted: false, reason: NOT_SERVED },
+    leaving: false,
   };
   readonly #followers: Follower[] = [];
 
@@ -78,6 +81,10 @@ export class Cell implements Current {
 
   get building(): Building | undefined {
     return this.#standing.building;
+  }
+
+  get leaving(): boolean {
+    return this.#standing.leaving;
   }
 
   get posts(): PostsStanding {

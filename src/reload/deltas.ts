@@ -9,6 +9,7 @@ import {
   hasRoom,
   sizeOf,
 } from '../index/delta.js';
+import { renderPoint } from '../model/point.js';
 import { type Accepted, accept, makeFirstDelta, mergePoints } from './accepted.js';
 import { reclaimMemory } from './background.js';
 import type { Cell } from './current.js';
@@ -47,6 +48,8 @@ export interface Room {
 export interface Prepared {
   readonly generation: Generation;
   readonly posts: readonly Accepted[];
+  /** When the last of the posts that it was prepared with was accepted, in microseconds. */
+  readonly lastTime: number;
 }
 
 /** Somebody who waits for room. */
@@ -124,15 +127,16 @@ export class Deltas {
    */
   async prepare(generation: Generation, posts: readonly Accepted[]): Promise<Prepared> {
     const { capacity, merge } = this.#options;
+    const lastTime = posts.at(-1)?.point.createdAt.micros ?? Number.NEGATIVE_INFINITY;
     if (posts.length < LEAST_FILL * capacity.rows) {
       const bytes = posts.reduce((sum, post) => sum + accept(post).record.length, 0);
-      if (bytes < LEAST_FILL * capacity.bytes) return { generation, posts };
+      if (bytes < LEAST_FILL * capacity.bytes) return { generation, posts, lastTime };
     }
     const { parts } = generation;
     const most = { rows: BACKLOG_TIMES * capacity.rows, bytes: BACKLOG_TIMES * capacity.bytes };
     const dataset = await mergePoints(parts.dataset, posts, most, merge);
     reclaimMemory();
-    return { generation: createGeneration({ ...parts, dataset }), posts: [] };
+    return { generation: createGeneration({ ...parts, dataset }), posts: [], lastTime };
   }
 
   /**
@@ -146,8 +150,9 @@ export class Deltas {
     base: number,
   ): Promise<{ readonly done: Promise<void> }> {
     const all = [...prepared.posts, ...further];
-    const { generation, posts } = await this.prepare(prepared.generation, all);
-    const delta = await makeFirstDelta(posts, this.#options.capacity, base);
+    const { generation, posts, lastTime } = await this.prepare(prepared.generation, all);
+    const baseTime = all.length > 0 ? lastTime : prepared.lastTime;
+    const delta = await makeFirstDelta(posts, this.#options.capacity, { base, baseTime });
     this.#open.add(delta);
     return { done: this.#publish(() => withDelta(generation, delta)) };
   }
@@ -180,6 +185,20 @@ export class Deltas {
     const points = posts.map(accept);
     for (const delta of this.#open) appendToDelta(delta, points);
     this.#mergeIfDue();
+  }
+
+  /**
+   * Makes points visible for which no room is reserved, as room for them comes. Points that are
+   * there are left out. Rejects where no room comes.
+   */
+  async follow(posts: readonly Accepted[]): Promise<void> {
+    for (const post of posts) {
+      const record = post.record ?? renderPoint(post.point);
+      const room = await this.reserve(1, Buffer.byteLength(record));
+      if (room === undefined) throw new Error(this.#problem() ?? 'a point is too large');
+      this.append([{ ...post, record }]);
+      room.release();
+    }
   }
 
   #tryReserve({ rows, bytes }: DeltaSize): boolean {

@@ -62,6 +62,8 @@ export class Reconciler {
   /** Until {@link rest}, a snapshot that shrank is taken too. */
   #isAccepting = false;
   #served: string | undefined;
+  /** Until then what is served is built anew, too. */
+  #isRenewing = false;
   #seen: ReadonlyMap<string, number> = new Map();
   #stale: Refusal | undefined;
   #attempt: Attempt | undefined;
@@ -88,6 +90,13 @@ export class Reconciler {
   /** From now on takes a snapshot that shrank, too; and tries again what failed before. */
   accept(): void {
     this.#isAccepting = true;
+    this.#refusals.clear();
+  }
+
+  /** Builds the newest snapshot anew, also where it is the one served. */
+  renew(): void {
+    this.#isRenewing = true;
+    this.#served = undefined;
     this.#refusals.clear();
   }
 
@@ -196,7 +205,8 @@ export class Reconciler {
       current.tell({ building: { path, since, bytesRead, bytesTotal } });
     };
     tell(0, 0);
-    const unless = current.isEmpty ? undefined : current.generation.parts.digest;
+    const isNew = current.isEmpty || this.#isRenewing;
+    const unless = isNew ? undefined : current.generation.parts.digest;
     const build = (task: Omit<BuildTask, 'unless'>): Promise<BuildResult> =>
       builder.build({ ...task, unless }, tell);
     this.#attempt = new Attempt(source, candidate, key, build, tell);
@@ -227,14 +237,16 @@ export class Reconciler {
     if (result !== 'unchanged') {
       const { path } = attempt.candidate;
       const isFirst = current.isEmpty;
-      const before = isFirst || this.#isAccepting ? 0 : current.generation.count;
+      const isSame = !isFirst && current.generation.parts.digest === result.parts.digest;
+      const before = isFirst || isSame || this.#isAccepting ? 0 : current.generation.count;
       const given = { serve, before, rules: this.#options, logger };
       const objection = await commit(result, path, given);
       if (objection !== undefined) return this.#refuse(attempt, seconds, objection);
       this.#hasGarbage &&= !isFirst;
       if (!isFirst) logger.info({ path, points: result.count, seconds }, 'snapshot loaded');
     }
-    this.#served = attempt.key;
+    if (result !== 'unchanged') this.#isRenewing = false;
+    if (!this.#isRenewing) this.#served = attempt.key;
     this.#patienceMs = 0;
     stats.count(result === 'unchanged' ? 'unchanged' : 'loaded', seconds);
   }

@@ -75,6 +75,12 @@ export class Reloader {
     return { found, done: this.#running };
   }
 
+  /** Builds the newest snapshot anew, also where it is the one served. */
+  renew(): void {
+    this.#reconciler.renew();
+    this.look();
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#retryTimer);

@@ -1,32 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { seedThrottle, THROTTLE_NUMBERS, type ThrottleMemory } from '../http/request/client.js';
 import { rankOf } from '../index/order.js';
 import { recordBytes } from '../index/records.js';
 import { sharedArray } from '../index/shared-array.js';
-import { InputError } from '../model/quote.js';
 import type { TimeZone } from '../model/time-zone.js';
-import { acceptedOf, adopt, Retired } from '../posts/adopt.js';
+import { type Adopter, acceptedOf, adopt, Retired } from '../posts/adopt.js';
 import { createPostClock } from '../posts/clock.js';
-import {
-  type Journal,
-  JournalLocked,
-  JournalUnavailable,
-  JournalUnwritable,
-  readAll,
-} from '../posts/journal.js';
+import { type Journal, type OwnJournal, readAll, type SharedJournal } from '../posts/journal.js';
 import type { Media } from '../posts/media/media.js';
 import type { PostStats, Posts } from '../posts/posts.js';
-import { type JournalOptions, openJournal } from '../posts/sqlite-journal.js';
-import { PostWriter } from '../posts/writer.js';
+import { PostWriter, type PostWriterParts } from '../posts/writer.js';
 import { type Cell, NOT_SERVED } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
 import type { Serve } from '../reload/reconcile.js';
-import { isAddress, isPattern } from '../reload/source/names.js';
+import { openConfiguredJournal } from './journals.js';
 import type { Throttles } from './messages.js';
 
 /** How often it is looked whether points are accepted. */
@@ -52,6 +41,14 @@ interface Intake {
   close(): Promise<void>;
 }
 
+interface IntakeParts {
+  readonly current: Cell;
+  readonly stats: PostStats;
+  readonly logger: Logger;
+  /** Has the generation that is served built anew from its snapshot. */
+  readonly renew: () => void;
+}
+
 /**
  * Opens the journal, and makes what is between it and the cell. Throws an InputError when the
  * journal or the folder of images cannot be used.
@@ -59,7 +56,7 @@ interface Intake {
 export async function openIntake(
   settings: ServeSettings,
   zone: TimeZone,
-  { current, stats, logger }: { current: Cell; stats: PostStats; logger: Logger },
+  { current, stats, logger, renew }: IntakeParts,
 ): Promise<Intake> {
   let tell = (): void => {};
   const journal = await openConfiguredJournal(
@@ -74,6 +71,11 @@ export async function openIntake(
         logger.fatal({ err: error }, 'the thread of the journal died');
         process.exit(1);
       },
+      onStandstill(why) {
+        if (why === 'moved') logger.info('points got other ids: what is served is built anew');
+        else logger.error('the database lost posts: what is served is built anew');
+        renew();
+      },
     },
     logger,
   );
@@ -87,11 +89,13 @@ export async function openIntake(
   }
   const media = await openImages(settings, stats, logger);
   const deltas = new Deltas({ current, logger });
-  journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
   const clock = createPostClock(journal.state.lastTime, zone);
-  const writer = new PostWriter({ journal, visible: deltas, media, clock, stats });
-  const retired = new Retired(journal, logger);
-  const adopter = { journal, writer, deltas, retired, logger };
+  const parts = { journal, media, clock, stats };
+  const { writer, ...between } =
+    'exclusively' in journal
+      ? sharing(journal, parts, deltas)
+      : owning(journal, parts, deltas, logger);
+  const adopter = { journal, writer, deltas, logger, ...between };
   tell = () => {
     const reason = journal.state.problem ?? writer.refusal ?? deltas.state.problem;
     const before = current.posts.reason;
@@ -123,10 +127,59 @@ export async function openIntake(
     async close() {
       clearInterval(telling);
       clearInterval(sweeping);
-      retired.close();
+      between.close();
       await journal.close();
       media?.close();
     },
+  };
+}
+
+/** What is different where the journal is this process's own, and where instances share one. */
+type Between = { readonly writer: PostWriter; close(): void } & Pick<
+  Adopter,
+  'exclusively' | 'settled'
+>;
+
+/** Posts keep room while they are journaled, and are told at once. */
+function owning(
+  journal: OwnJournal,
+  parts: Omit<PostWriterParts, 'visible'>,
+  deltas: Deltas,
+  logger: Logger,
+): Between {
+  const writer = new PostWriter({ ...parts, visible: deltas });
+  const retired = new Retired(journal, logger);
+  journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
+  return {
+    writer,
+    exclusively: (work) => writer.exclusively(work),
+    settled: (found) => retired.replace(found.retired),
+    close: () => retired.close(),
+  };
+}
+
+/** Posts of all instances find room in the order of their sequences; own ones only wait for some. */
+function sharing(
+  journal: SharedJournal,
+  parts: Omit<PostWriterParts, 'visible'>,
+  deltas: Deltas,
+): Between {
+  const visible = {
+    async reserve(rows: number, bytes: number) {
+      const room = await deltas.reserve(rows, bytes);
+      room?.release();
+      return room;
+    },
+    get state() {
+      return deltas.state;
+    },
+  };
+  journal.changed((posts) => deltas.follow(posts.map(acceptedOf)));
+  return {
+    writer: new PostWriter({ ...parts, visible }),
+    exclusively: (work) => journal.exclusively(work),
+    settled: ({ watermark }) => journal.contains(watermark),
+    close() {},
   };
 }
 
@@ -179,79 +232,4 @@ function throttleMemory(): ThrottleMemory {
   const seeds = randomBytes(8);
   seedThrottle(memory, seeds.readInt32LE(0), seeds.readInt32LE(4));
   return memory;
-}
-
-/** Between two tries to open a journal that another process owns, or that cannot be read. */
-const RETRY_MS = 100;
-/** How long a journal that cannot be read is tried: without it points would be missing. */
-const PATIENCE_MS = 30_000;
-const FOLDER_JOURNAL = 'waypost.journal';
-
-type JournalSettings = Pick<
-  ServeSettings,
-  'journal' | 'journalAnyFs' | 'snapshot' | 'listenTimeout'
->;
-
-/**
- * Opens the journal of the settings, or the one beside the snapshot; undefined where points are
- * only read, which is logged where nobody asked for it. Waits for a process that is still ending,
- * and for a disk that fails. Throws an InputError when a journal cannot be used.
- */
-export async function openConfiguredJournal(
-  settings: JournalSettings,
-  options: JournalOptions,
-  logger: Logger,
-  patienceMs: number = PATIENCE_MS,
-): Promise<Journal | undefined> {
-  const { journal: given, journalAnyFs: anyFileSystem = false, snapshot, listenTimeout } = settings;
-  if (given === 'none') return undefined;
-  const path = given ?? besideSnapshot(snapshot);
-  // the load says what is wrong with the snapshot, and no journal is begun for it
-  if (path === undefined) return undefined;
-  const began = performance.now();
-  for (let round = 0; ; round++) {
-    try {
-      const journal = await openJournal(path, { ...options, anyFileSystem });
-      const { name, posts, lastSequence } = journal.state;
-      logger.debug({ path, name, posts, lastSequence }, 'journal opened');
-      return journal;
-    } catch (error) {
-      // one that is there may hold points that were accepted: it is not passed over
-      if (error instanceof JournalUnwritable && given === undefined && !isFile(path)) {
-        logger.warn({ path, reason: error.message }, 'points are only read');
-        return undefined;
-      }
-      const waited = performance.now() - began;
-      const isLocked = error instanceof JournalLocked;
-      if (!isLocked && !(error instanceof JournalUnavailable)) throw error;
-      if (waited > (isLocked ? listenTimeout : patienceMs)) throw lastWord(error, waited);
-      if (round === 0) logger.warn({ path, reason: error.message }, 'waiting for the journal');
-      await delay(RETRY_MS);
-    }
-  }
-}
-
-function lastWord(error: Error, waitedMs: number): InputError {
-  const cure =
-    error instanceof JournalLocked
-      ? ': end that process, name a journal of its own for this one (--journal FILE), or have it only read (--journal none)'
-      : ': it may have points that were accepted; serve without it by --journal none';
-  const seconds = Math.round(waitedMs / 1000);
-  return new InputError(`${error.message}, after ${seconds} s${cure}`, { cause: error });
-}
-
-/**
- * The journal of a snapshot file, or of the folder of several; undefined where there is nothing at
- * the path.
- */
-function besideSnapshot(snapshot: string): string | undefined {
-  if (isAddress(snapshot)) return undefined;
-  if (isPattern(basename(snapshot))) return join(dirname(snapshot), FOLDER_JOURNAL);
-  const stat = statSync(snapshot, { throwIfNoEntry: false });
-  if (stat === undefined) return undefined;
-  return stat.isDirectory() ? join(snapshot, FOLDER_JOURNAL) : `${snapshot}.journal`;
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

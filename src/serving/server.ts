@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import type { ServiceMetrics } from '../http/metrics.js';
@@ -8,6 +9,7 @@ import { sharedArray } from '../index/shared-array.js';
 import { openTimeZone } from '../model/time-zone.js';
 import type { Journal } from '../posts/journal.js';
 import { checkMediaFolder } from '../posts/media/folder.js';
+import { isDatabaseAddress } from '../posts/postgres-address.js';
 import { createPostStats, type PostStats } from '../posts/posts.js';
 import type { TokenTable } from '../posts/tokens/table.js';
 import { watchTokens } from '../posts/tokens/watch.js';
@@ -85,7 +87,9 @@ async function start(
   const stats = createReloadStats();
   const postStats = createPostStats();
   const zone = await openTimeZone(settings.timeZone);
-  const intake = await openIntake(settings, zone, { current, stats: postStats, logger });
+  let renew = (): void => {};
+  const given = { current, stats: postStats, logger, renew: () => renew() };
+  const intake = await openIntake(settings, zone, given);
   opened.push(() => intake.close());
   const threadStats: ThreadStats = { behind: 0 };
   const source = await openSource(settings, logger);
@@ -101,6 +105,7 @@ async function start(
     stats,
     logger,
   });
+  renew = () => reloader.renew();
   let threads: Threads | undefined;
   const lanes = createLanes(
     { settings, posts: intake.posts !== undefined },
@@ -152,6 +157,8 @@ async function start(
     begun: { points: pointsServed(current.generation), loadMs, address, ...operations },
     look: (accept) => void reloader.look(accept),
     async close() {
+      current.tell({ leaving: true });
+      await delay(settings.drainDelay);
       reloader.close();
       // only the requests are waited for
       void unwatch();
@@ -167,7 +174,8 @@ async function openSource(settings: ServeSettings, logger: Logger): Promise<Sour
   const { snapshot, notifications: companion, journal, watch: mode, downloads } = settings;
   const when = { companion, mode, pollMs: settings.pollInterval };
   if (!isAddress(snapshot)) return openLocalSource({ path: snapshot, journal, ...when }, logger);
-  const beside = journal === undefined || journal === 'none' ? tmpdir() : dirname(journal);
+  const isFile = journal !== undefined && journal !== 'none' && !isDatabaseAddress(journal);
+  const beside = isFile ? dirname(journal) : tmpdir();
   return openAddressSource({ address: snapshot, folder: downloads ?? beside, ...when });
 }
 

@@ -29,7 +29,7 @@ const GRACE_MS = 2_000;
  * one never began to serve.
  */
 export async function supervise(settings: ServeSettings, logger: Logger): Promise<number> {
-  const { host, workers, shutdownTimeout, listenTimeout } = settings;
+  const { host, workers, drainDelay, shutdownTimeout, listenTimeout } = settings;
   const closing = new AbortController();
   const { signal: closed } = closing;
   let child: ChildProcess | undefined;
@@ -39,7 +39,7 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
   const close = (signal: NodeJS.Signals): void => {
     closing.abort();
     child?.kill(signal);
-    setTimeout(() => child?.kill('SIGKILL'), shutdownTimeout + GRACE_MS).unref();
+    setTimeout(() => child?.kill('SIGKILL'), drainDelay + shutdownTimeout + GRACE_MS).unref();
   };
   process.on('SIGTERM', close);
   process.on('SIGINT', close);

@@ -90,8 +90,8 @@ export function startThreads(
         if (kind === 'journal') return service.journal!.state();
         if (kind === 'read') return service.journal!.read(message.after, message.limit);
         const waiting = await service.reload(message.accept, message.isAwaited);
-        const { stale, building, posts } = service.current;
-        return { waiting, standing: { stale, building, posts } } satisfies Reloaded;
+        const { stale, building, posts, leaving } = service.current;
+        return { waiting, standing: { stale, building, posts, leaving } } satisfies Reloaded;
       });
     });
     thread.on('error', events.died);

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { compactSnapshot } from '../../src/cli/compact.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
-import type { Journal } from '../../src/posts/journal.js';
+import type { OwnJournal } from '../../src/posts/journal.js';
 import { newPost, withJournal } from '../support/journals.js';
 import {
   blockOf,
@@ -21,7 +21,7 @@ function withBoth(
   points: readonly Point[],
   /** Of the journal, or of another one. */
   watermark: number | 'other' | undefined,
-  run: (compact: () => Promise<string[]>, output: string, journal: Journal) => Promise<void>,
+  run: (compact: () => Promise<string[]>, output: string, journal: OwnJournal) => Promise<void>,
 ): Promise<void> {
   return withJournal(async (path, open, folder) => {
     const journal = await open();

@@ -9,7 +9,7 @@ import { deltaLength, deltaRowOf } from '../../src/index/delta.js';
 import { rankOf } from '../../src/index/order.js';
 import type { Draft } from '../../src/model/point.js';
 import { UTC } from '../../src/model/time-zone.js';
-import { acceptedOf, adopt, Retired } from '../../src/posts/adopt.js';
+import { type Adopter, acceptedOf, adopt, Retired } from '../../src/posts/adopt.js';
 import { createPostClock } from '../../src/posts/clock.js';
 import { createPostStats } from '../../src/posts/posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
@@ -41,7 +41,11 @@ async function start(folder: string) {
   const writer = new PostWriter({ journal, visible: deltas, media: undefined, clock, stats });
   journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
   const retired = new Retired(journal, logger);
-  const adopter = { journal, writer, deltas, retired, logger };
+  const adopter: Adopter = {
+    ...{ journal, writer, deltas, logger },
+    exclusively: (work) => writer.exclusively(work),
+    settled: (found) => retired.replace(found.retired),
+  };
   let files = 0;
   /** Serves these records, and those of posts; packed with a watermark where there is one. */
   async function serve(records: readonly string[], watermark?: Watermark): Promise<void> {

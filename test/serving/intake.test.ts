@@ -45,7 +45,7 @@ test('the start keeps the image of a point that the first snapshot retires under
 
     const some = { journal, media: join(folder, 'media'), maxImagePixels: 1, listenTimeout: 0 };
     const settings = some as unknown as ServeSettings;
-    const parts = { current: new Cell(), stats: createPostStats(), logger };
+    const parts = { current: new Cell(), stats: createPostStats(), logger, renew() {} };
     const intake = await openIntake(settings, UTC, parts);
     const generation = await builder.build({ path, unless: undefined });
     if (generation === 'unchanged') throw new Error('nothing was built');

@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { JournalUnwritable } from '../../src/posts/journal.js';
 import { isSnapshotName } from '../../src/reload/source/names.js';
-import { openConfiguredJournal } from '../../src/serving/intake.js';
+import { openConfiguredJournal } from '../../src/serving/journals.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import { withFolder } from '../support/native.js';
 import { refusal } from '../support/rows.js';
@@ -17,7 +17,8 @@ const logs: Record<string, unknown>[] = [];
 const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
 
 function open(snapshot: string, journal?: string, listenTimeout = 0) {
-  const settings = { snapshot, listenTimeout, ...(journal === undefined ? {} : { journal }) };
+  const waits = { listenTimeout, journalWait: 30_000, journalTimeout: 10_000 };
+  const settings = { snapshot, ...waits, ...(journal === undefined ? {} : { journal }) };
   return openConfiguredJournal(settings, {}, logger);
 }
 

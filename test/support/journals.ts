@@ -5,6 +5,7 @@ import { formatUtc } from '../../src/model/timestamp.js';
 import {
   type Journal,
   type NewPost,
+  type OwnJournal,
   type Post,
   type PostKey,
   readAll,
@@ -37,7 +38,7 @@ export function keyOf(name: string): PostKey {
 export async function withJournal(
   run: (
     path: string,
-    open: (options?: JournalOptions) => Promise<Journal>,
+    open: (options?: JournalOptions) => Promise<OwnJournal>,
     folder: string,
   ) => Promise<void>,
 ): Promise<void> {

@@ -108,6 +108,12 @@ export const CLIENT_SETTINGS: readonly SettingRow[] = [
     parse: duration,
   },
   {
+    flag: '--drain-delay <time>',
+    fallback: '0',
+    help: 'how long after a SIGTERM /health/ready answers 503 before connections are refused',
+    parse: duration,
+  },
+  {
     flag: '--shutdown-timeout <time>',
     fallback: '10s',
     help: 'how long requests under way may take after a SIGTERM',

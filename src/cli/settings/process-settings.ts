@@ -60,7 +60,19 @@ export const POINTS_SETTINGS: readonly SettingRow[] = [
   },
   {
     flag: '--journal <file>',
-    help: 'file that keeps accepted points, none to only read; beside the snapshot and called like it with .journal behind when absent',
+    help: 'file that keeps accepted points, postgres://user@host/database for one that several instances share, or none to only read; beside the snapshot and called like it with .journal behind when absent',
+  },
+  {
+    flag: '--journal-wait <time>',
+    fallback: '30s',
+    help: 'how long a start waits for a journal that cannot be read or reached',
+    parse: duration,
+  },
+  {
+    flag: '--journal-timeout <time>',
+    fallback: '10s',
+    help: 'how long a database may take to confirm accepted points before they get 503',
+    parse: (text) => atLeast(duration(text), 100, 'expected a time of 100ms or more, such as 10s'),
   },
   {
     flag: '--journal-any-fs',

@@ -25,9 +25,11 @@ export interface ServeSettings {
   readonly downloads?: string;
   readonly notifications?: string;
   readonly tokens?: string;
-  /** Path, or `none`; beside the snapshot where absent. */
+  /** Path, address of a database, or `none`; beside the snapshot where absent. */
   readonly journal?: string;
   readonly journalAnyFs?: boolean;
+  readonly journalWait: number;
+  readonly journalTimeout: number;
   readonly requireToken?: boolean;
   /** Posts a minute; 0 for any number. */
   readonly postsPerAddress: number;
@@ -72,6 +74,7 @@ export interface ServeSettings {
   readonly maxExports: number;
   readonly maxStreams: number;
   readonly shutdownTimeout: number;
+  readonly drainDelay: number;
   readonly accessLog: number;
   readonly logFormat: string;
   readonly logLevel: string;

@@ -1,0 +1,220 @@
+import postgres, { type Sql } from 'postgres';
+import { InputError } from '../model/quote.js';
+import type { DatabaseAddress, Host } from './postgres-address.js';
+
+/** How long a server may take until it takes questions, in seconds. */
+const CONNECT_S = 4;
+/** How long anything but a batch may take, in milliseconds. */
+const PATIENCE_MS = 5_000;
+/** Questions that are asked at the same time beside the batches. */
+const READERS = 2;
+/** Errors by which a server says that it will not do, whoever tries how often: class of SQLSTATE. */
+const LASTING = ['28', '3D', '42', '0A'];
+
+/** A row as the database tells it. */
+export type Row = Readonly<Record<string, string | number | boolean | null>>;
+export type Value = string | number;
+
+/**
+ * A statement of which it is not known whether it was committed, or not on how many servers:
+ * whoever asked looks for it later.
+ */
+export class Uncertain extends Error {
+  override readonly name = 'Uncertain';
+}
+
+/** Why a server said no; nothing of the statement stays. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  /** Whether it will say so until somebody changes something. */
+  readonly isLasting: boolean;
+
+  constructor(message: string, isLasting: boolean) {
+    super(message);
+    this.isLasting = isLasting;
+  }
+}
+
+/** The connections to the one server that takes writes; once one of them is lost, all are. */
+export interface Link {
+  /** Counts the failovers of the database. */
+  readonly timeline: number;
+  /**
+   * Runs a statement that changes something, and resolves when it is on stable storage, on as many
+   * servers as the database was told. Rejects with {@link Uncertain} or {@link Refused}.
+   */
+  write(statement: string, values: readonly Value[], patienceMs?: number): Promise<readonly Row[]>;
+  /** Rejects with {@link Uncertain} or {@link Refused}. */
+  read(statement: string, values?: readonly Value[]): Promise<readonly Row[]>;
+  /** Calls back at each notification of a channel. */
+  listen(channel: string, callback: () => void): Promise<void>;
+  /** Runs with the connection that writes. */
+  migrate(work: (sql: Sql) => Promise<void>): Promise<void>;
+  /** Resolves when the connections are lost or closed. */
+  readonly lost: Promise<void>;
+  close(): void;
+}
+
+/** A server that takes writes. */
+interface Primary {
+  readonly host: Host;
+  readonly timeline: number;
+}
+
+/**
+ * Connects to the server that takes writes; where several do, to the one of the highest timeline,
+ * which is `leastTimeline` or more. Rejects with {@link Refused} or {@link Uncertain}.
+ */
+export async function connect(address: DatabaseAddress, leastTimeline: number): Promise<Link> {
+  const asked = await Promise.allSettled(address.hosts.map((host) => primaryAt(address, host)));
+  const found = asked.flatMap((one) => (one.status === 'fulfilled' && one.value) || []);
+  const [best] = found.sort((a, b) => b.timeline - a.timeline);
+  if (best === undefined) {
+    const failed = asked.find((one) => one.status === 'rejected');
+    throw failed?.reason ?? new Uncertain('none of its servers takes writes');
+  }
+  if (best.timeline < leastTimeline) {
+    throw new Uncertain(
+      `the server that answers is of timeline ${best.timeline}, and ${leastTimeline} was seen: an old primary is not followed`,
+    );
+  }
+  return open(address, best);
+}
+
+/** Asks a server whether it takes writes; undefined where it does not. */
+async function primaryAt(address: DatabaseAddress, host: Host): Promise<Primary | undefined> {
+  const sql = postgres({ ...optionsOf(address, host), max: 1 });
+  try {
+    const [row] = await within(
+      PATIENCE_MS,
+      sql.unsafe(
+        `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads_only,
+          CASE WHEN pg_is_in_recovery() THEN '0' ELSE pg_walfile_name(pg_current_wal_lsn()) END AS wal`,
+      ),
+    );
+    if (row!['reads_only'] === true) return undefined;
+    return { host, timeline: Number.parseInt(String(row!['wal']).slice(0, 8), 16) };
+  } catch (error) {
+    throw failureOf(error);
+  } finally {
+    void sql.end({ timeout: 0 }).catch(() => {});
+  }
+}
+
+async function open(address: DatabaseAddress, { host, timeline }: Primary): Promise<Link> {
+  let isLost = false;
+  let warnings = 0;
+  let onLost = (): void => {};
+  const lost = new Promise<void>((resolve) => {
+    onLost = resolve;
+  });
+  const common = { ...optionsOf(address, host), onclose: close };
+  const writer = postgres({
+    ...common,
+    max: 1,
+    onnotice: ({ severity }) => {
+      // such as that a wait for a standby was cancelled
+      if (severity === 'WARNING') warnings++;
+    },
+  });
+  const reader = postgres({
+    ...common,
+    max: READERS,
+    connection: { ...common.connection, synchronous_commit: 'local' },
+  });
+
+  function close(): void {
+    if (isLost) return;
+    isLost = true;
+    for (const sql of [writer, reader]) void sql.end({ timeout: 0 }).catch(() => {});
+    onLost();
+  }
+
+  async function run<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+    if (isLost) throw new Uncertain('the connection to the database is lost');
+    try {
+      return await within(patienceMs, work());
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure instanceof Uncertain) close();
+      throw failure;
+    }
+  }
+
+  const link: Link = {
+    timeline,
+    lost,
+    close,
+    read: (statement, values = []) =>
+      run(PATIENCE_MS, () => reader.unsafe<Row[]>(statement, [...values], { prepare: true })),
+    async write(statement, values, patienceMs = PATIENCE_MS) {
+      const before = warnings;
+      const rows = await run(patienceMs, () =>
+        writer.unsafe<Row[]>(statement, [...values], { prepare: true }),
+      );
+      if (warnings > before) throw new Uncertain('a standby did not confirm');
+      return rows;
+    },
+    listen: (channel, callback) => run(PATIENCE_MS, () => reader.listen(channel, callback).then()),
+    migrate: (work) => run(PATIENCE_MS * 6, () => work(writer)),
+  };
+  try {
+    await run(PATIENCE_MS, () =>
+      // what the operator set is kept, but for one that waits for nothing at all
+      writer.unsafe(
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+      ),
+    );
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return link;
+}
+
+function optionsOf(
+  { database, user, tls, password }: DatabaseAddress,
+  host: Host,
+): postgres.Options<Record<string, never>> & { connection: { application_name: string } } {
+  return {
+    host: host.host,
+    port: host.port,
+    database,
+    username: user,
+    password: () => password(host),
+    ssl: tls,
+    connect_timeout: CONNECT_S,
+    idle_timeout: 0,
+    max_lifetime: null,
+    fetch_types: false,
+    onnotice: () => {},
+    connection: { application_name: 'waypost' },
+  } as never;
+}
+
+/** Rejects with {@link Uncertain} when the work takes longer. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Uncertain('the database does not answer')), ms);
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What an error of the client library says of a statement: its own texts may name what was sent. */
+function failureOf(error: unknown): Error {
+  if (error instanceof Uncertain || error instanceof InputError) return error;
+  const { code = '', message, severity } = error as Error & { code?: string; severity?: string };
+  const says = `the database says: ${message}`;
+  if (LASTING.some((one) => code.startsWith(one))) return new Refused(says, true);
+  // an administrator ends it, or it takes no writes any more
+  const isLeaving = code.startsWith('57') || code === '25006';
+  if (severity === 'ERROR' && !isLeaving) return new Refused(says, false);
+  if (severity !== undefined) return new Uncertain(says);
+  return new Uncertain(`the connection to the database failed: ${code || message}`);
+}

@@ -1,0 +1,123 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ServeSettings } from '../cli/settings/values.js';
+import { InputError } from '../model/quote.js';
+import {
+  JournalLocked,
+  JournalUnavailable,
+  JournalUnwritable,
+  type OwnJournal,
+  type SharedJournal,
+} from '../posts/journal.js';
+import { isDatabaseAddress } from '../posts/postgres-address.js';
+import type { DatabaseJournalOptions } from '../posts/postgres-journal.js';
+import { type JournalOptions, openJournal } from '../posts/sqlite-journal.js';
+import { isAddress, isPattern } from '../reload/source/names.js';
+
+/** Between two tries to open a journal that another process owns, or that cannot be read. */
+const RETRY_MS = 100;
+const FOLDER_JOURNAL = 'waypost.journal';
+
+type JournalSettings = Pick<
+  ServeSettings,
+  'journal' | 'journalAnyFs' | 'journalWait' | 'journalTimeout' | 'snapshot' | 'listenTimeout'
+>;
+
+/**
+ * Opens the journal of the settings, or the one beside the snapshot; undefined where points are
+ * only read, which is logged where nobody asked for it. Waits for a process that is still ending,
+ * and for a disk that fails. Throws an InputError when a journal cannot be used.
+ */
+export async function openConfiguredJournal(
+  settings: JournalSettings,
+  options: JournalOptions & DatabaseJournalOptions,
+  logger: Logger,
+): Promise<OwnJournal | SharedJournal | undefined> {
+  const { journal: given, journalAnyFs: anyFileSystem = false, snapshot, listenTimeout } = settings;
+  if (given === 'none') return undefined;
+  if (given !== undefined && isDatabaseAddress(given)) {
+    return openShared(given, settings, options, logger);
+  }
+  const path = given ?? besideSnapshot(snapshot);
+  // the load says what is wrong with the snapshot, and no journal is begun for it
+  if (path === undefined) return undefined;
+  const began = performance.now();
+  for (let round = 0; ; round++) {
+    try {
+      const journal = await openJournal(path, { ...options, anyFileSystem });
+      const { name, posts, lastSequence } = journal.state;
+      logger.debug({ path, name, posts, lastSequence }, 'journal opened');
+      return journal;
+    } catch (error) {
+      // one that is there may hold points that were accepted: it is not passed over
+      if (error instanceof JournalUnwritable && given === undefined && !isFile(path)) {
+        logger.warn({ path, reason: error.message }, 'points are only read');
+        return undefined;
+      }
+      const waited = performance.now() - began;
+      const isLocked = error instanceof JournalLocked;
+      if (!isLocked && !(error instanceof JournalUnavailable)) throw error;
+      const patienceMs = isLocked ? listenTimeout : settings.journalWait;
+      if (waited > patienceMs) throw lastWord(error, waited);
+      if (round === 0) logger.warn({ path, reason: error.message }, 'waiting for the journal');
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+/** Opens the journal in a database, which is waited for: without it points would be missing. */
+async function openShared(
+  address: string,
+  { journalWait, journalTimeout: timeoutMs }: JournalSettings,
+  options: DatabaseJournalOptions,
+  logger: Logger,
+): Promise<SharedJournal> {
+  const [{ parseDatabaseAddress }, { openDatabaseJournal }] = await Promise.all([
+    import('../posts/postgres-address.js'),
+    import('../posts/postgres-journal.js'),
+  ]);
+  const database = parseDatabaseAddress(address);
+  const { name: path } = database;
+  const began = performance.now();
+  for (let round = 0; ; round++) {
+    try {
+      const journal = await openDatabaseJournal(database, { ...options, timeoutMs });
+      const { name, posts, lastSequence } = journal.state;
+      logger.debug({ path, name, posts, lastSequence }, 'journal opened');
+      return journal;
+    } catch (error) {
+      if (!(error instanceof JournalUnavailable)) throw error;
+      const waited = performance.now() - began;
+      if (waited > journalWait) throw lastWord(error, waited);
+      if (round === 0) logger.warn({ path, reason: error.message }, 'waiting for the journal');
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+function lastWord(error: Error, waitedMs: number): InputError {
+  const cure =
+    error instanceof JournalLocked
+      ? ': end that process, name a journal of its own for this one (--journal FILE), or have it only read (--journal none)'
+      : ': it may have points that were accepted; serve without it by --journal none';
+  const seconds = Math.round(waitedMs / 1000);
+  return new InputError(`${error.message}, after ${seconds} s${cure}`, { cause: error });
+}
+
+/**
+ * The journal of a snapshot file, or of the folder of several; undefined where there is nothing at
+ * the path.
+ */
+function besideSnapshot(snapshot: string): string | undefined {
+  if (isAddress(snapshot)) return undefined;
+  if (isPattern(basename(snapshot))) return join(dirname(snapshot), FOLDER_JOURNAL);
+  const stat = statSync(snapshot, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  return stat.isDirectory() ? join(snapshot, FOLDER_JOURNAL) : `${snapshot}.journal`;
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

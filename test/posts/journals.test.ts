@@ -1,0 +1,246 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Callback, suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  type Journal,
+  JournalUnavailable,
+  type OwnJournal,
+  type Post,
+  type SharedJournal,
+} from '../../src/posts/journal.js';
+import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
+import { openDatabaseJournal } from '../../src/posts/postgres-journal.js';
+import { openJournal } from '../../src/posts/sqlite-journal.js';
+import { type Database, POSTGRES, startDatabase } from '../support/database.js';
+import { keyOf, newPost, numbers, numbersIn } from '../support/journals.js';
+import { makeFolder } from '../support/reloading.js';
+import { refusal } from '../support/rows.js';
+
+/** A kind of journal: makes a new place for one, and opens the journal that is there. */
+interface Kind {
+  readonly name: string;
+  place(): Promise<string>;
+  open(place: string): Promise<OwnJournal | SharedJournal>;
+}
+
+let database: Database;
+let databases = 0;
+
+const FILE: Kind = {
+  name: 'a file',
+  place: async () => join(makeFolder(), 'points.journal'),
+  open: (place) => openJournal(place),
+};
+const DATABASE: Kind = {
+  name: 'a database',
+  async place() {
+    const name = `journal${databases++}`;
+    await database.make(name);
+    return database.address(name);
+  },
+  open: (place) => openDatabaseJournal(parseDatabaseAddress(place)),
+};
+
+/** Has the journal tell of posts: what adopts a first snapshot does so. */
+async function begin(journal: OwnJournal | SharedJournal): Promise<void> {
+  await journal.giveIdsFrom(1);
+  if ('exclusively' in journal)
+    await journal.exclusively(async () => ({ done: Promise.resolve() }));
+}
+
+for (const kind of [FILE, DATABASE]) {
+  const test = suite(`journal in ${kind.name}`);
+  const open: Journal[] = [];
+  const opened = async (place: string): Promise<OwnJournal | SharedJournal> => {
+    const journal = await kind.open(place);
+    open.push(journal);
+    await begin(journal);
+    return journal;
+  };
+  const skips = kind === DATABASE && POSTGRES === undefined;
+  if (skips) console.log('skipped: the journal in a database: there is no PostgreSQL here');
+  const check = (name: string, run: Callback): void => {
+    if (!skips) test(name, run);
+  };
+  if (kind === DATABASE && !skips) {
+    test.before(async () => {
+      database = await startDatabase();
+    });
+    test.after(() => database.remove());
+  }
+  test.after.each(async () => {
+    for (const journal of open.splice(0)) await journal.close();
+  });
+
+  check('numbers posts from 1, and keeps them', async () => {
+    const place = await kind.place();
+    const first = await opened(place);
+    assert.is(first.state.lastSequence, 0);
+    assert.match(first.state.name, /^[0-9a-f]{16}$/);
+    const together = first.append([newPost(7), newPost(8)]);
+    assert.equal(await Promise.all([together, first.append([newPost(3)])]), [[1, 2], [3]]);
+    assert.is(first.state.posts, 3);
+    await first.close();
+    const again = await opened(place);
+    assert.is(await numbersIn(again), '1:7 2:8 3:3');
+    assert.equal(await again.read(1, 1), [{ ...newPost(8), sequence: 2 }]);
+    const { name, lastSequence, lastTime, keptAfter, problem } = again.state;
+    assert.equal(
+      { name, lastSequence, lastTime, keptAfter, problem },
+      {
+        name: first.state.name,
+        lastSequence: 3,
+        lastTime: newPost(8).createdAt,
+        keptAfter: 0,
+        problem: undefined,
+      },
+    );
+  });
+
+  check('tells of posts in their order before their calls end', async () => {
+    const journal = await opened(await kind.place());
+    const told: Post[] = [];
+    journal.changed((posts) => void told.push(...posts));
+    for (let round = 0; round < 3; round++) {
+      const calls = Array.from({ length: 40 }, (_, i) => newPost(100 * round + i + 1));
+      const ends = calls.map((post) =>
+        journal.append([post]).then(([sequence]) => {
+          assert.ok(told.some((one) => one.sequence === sequence && one.id === post.id));
+        }),
+      );
+      await Promise.all(ends);
+    }
+    assert.is(numbers(told), await numbersIn(journal));
+    assert.is(told.length, 120);
+  });
+
+  check('fails the post whose key was used, and no other of its batch', async () => {
+    const journal = await opened(await kind.place());
+    await journal.append([newPost(1, '- a')]);
+    const [one, two, three] = await journal.append([
+      newPost(2, '- b'),
+      newPost(3, '- a'),
+      newPost(4, '- b'),
+    ]);
+    assert.is(one, 2);
+    assert.equal(two, { ...newPost(1, '- a'), sequence: 1 });
+    assert.is((three as Post).id, 2);
+    assert.is((three as Post).sequence, 2);
+    assert.is(await numbersIn(journal), '1:1 2:2');
+    assert.equal((await journal.find('- b'))?.key, keyOf('- b'));
+    assert.is(await journal.find('- c'), undefined);
+  });
+
+  check('gives posts other ids under sequences of their own, keys included', async () => {
+    const place = await kind.place();
+    const journal = await opened(place);
+    await journal.append([newPost(1, '- a'), newPost(2), newPost(3)]);
+    const ids = new Map([1, 3, 99].map((sequence) => [sequence, sequence + 10]));
+    const moved = await journal.move(ids);
+    assert.is(numbers(moved), '4:11 5:13');
+    assert.is(JSON.parse(moved[0]!.record).id, 11);
+    const [again] = await journal.move(new Map([[4, 21]]));
+    assert.is(again!.movedFrom, 1);
+    await journal.close();
+    const next = await opened(place);
+    assert.is(await numbersIn(next), '2:2 5:13 6:21');
+    assert.is((await next.find('- a'))?.sequence, 6);
+  });
+
+  check('gives each id once, and none below what a snapshot has', async () => {
+    const journal = await opened(await kind.place());
+    const ids = await Promise.all(Array.from({ length: 200 }, () => journal.takeId()));
+    assert.is(new Set(ids).size, 200);
+    await journal.giveIdsFrom(5_000);
+    assert.ok((await journal.takeId()) >= 5_000);
+    await journal.giveIdsFrom(10);
+    assert.ok((await journal.takeId()) > 5_000);
+  });
+
+  check('reads behind a sequence, some at a time', async () => {
+    const journal = await opened(await kind.place());
+    await journal.append(Array.from({ length: 20 }, (_, i) => newPost(i + 1)));
+    assert.is(numbers(await journal.read(3, 3)), '4:4 5:5 6:6');
+    assert.is(numbers(await journal.read(18, 10)), '19:19 20:20');
+    assert.is(numbers(await journal.read(20, 10)), '');
+  });
+
+  check('takes nothing once it is closed', async () => {
+    const place = await kind.place();
+    const journal = await opened(place);
+    await journal.close();
+    await journal.append([newPost(1)]).then(
+      () => assert.unreachable(),
+      (error) => assert.instance(error, JournalUnavailable),
+    );
+    if (kind === FILE) rmSync(place);
+    assert.is(await numbersIn(await opened(place)), '');
+  });
+
+  if (kind === FILE || skips) {
+    test.run();
+    continue;
+  }
+
+  check('makes one point of a key that two instances get at once', async () => {
+    const place = await kind.place();
+    const [one, other] = [await opened(place), await opened(place)];
+    for (let round = 0; round < 20; round++) {
+      const [a, b] = await Promise.all([
+        one.append([newPost(2 * round + 1, `- ${round}`)]),
+        other.append([newPost(2 * round + 2, `- ${round}`)]),
+      ]);
+      const sequences = [a[0]!, b[0]!].map((it) => (typeof it === 'number' ? it : it.sequence));
+      assert.equal(sequences, [round + 1, round + 1]);
+      assert.is(typeof a[0] === 'number', typeof b[0] !== 'number');
+    }
+  });
+
+  check('tells every instance of the posts of all, in one order', async () => {
+    const place = await kind.place();
+    const journals = [await opened(place), await opened(place), await opened(place)];
+    const told = journals.map((journal) => {
+      const posts: Post[] = [];
+      journal.changed((some) => void posts.push(...some));
+      return posts;
+    });
+    const calls = Array.from({ length: 150 }, (_, i) => journals[i % 3]!.append([newPost(i + 1)]));
+    await Promise.all(calls);
+    // the last post is there once every instance has a further one of its own
+    for (const [i, journal] of journals.entries()) await journal.append([newPost(1_000 + i)]);
+    await journals[0]!.append([newPost(2_000)]);
+    const [first, ...others] = told.map((posts) => numbers(posts.slice(0, 152)));
+    assert.is(first!.split(' ').length, 152);
+    for (const other of others) assert.is(other, first);
+  });
+
+  check('refuses an id that a snapshot on another instance uses', async () => {
+    const place = await kind.place();
+    const [one, other] = [await opened(place), await opened(place)];
+    const id = await one.takeId();
+    await other.giveIdsFrom(1_000);
+    await one.append([newPost(id)]).then(
+      () => assert.unreachable(),
+      (error) => assert.match(String(error), /JournalUnavailable: a new snapshot uses the id/),
+    );
+    assert.is(await numbersIn(one), '');
+  });
+
+  check('says which tables it cannot use', async () => {
+    const place = await kind.place();
+    await (await opened(place)).close();
+    const name = new URL(place).pathname.slice(1);
+    await database.ask((sql) => sql`UPDATE waypost.state SET version = 99`, name);
+    assert.match(await refusal(kind.open(place)), /tables have version 99.*start a newer one/);
+    await database.ask((sql) => sql`DELETE FROM waypost.state`, name);
+    assert.match(await refusal(kind.open(place)), /waypost\.state has no row/);
+    const wrong = place.replace(/:[^:@]+@/, ':wrong@');
+    const told = await refusal(kind.open(wrong));
+    assert.match(told, /password authentication failed/);
+    assert.not.match(told, /wrong|not%20to/);
+    assert.match(await refusal(kind.open(`${place}x`)), /database "\w+" does not exist/);
+  });
+
+  test.run();
+}

