@@ -44,6 +44,11 @@ export class Durations {
     this.buckets = new Float64Array(bounds.length + 1);
   }
 
+  reset(): void {
+    this.buckets.fill(0);
+    this.seconds = 0;
+  }
+
   observe(seconds: number): void {
     let bucket = 0;
     while (bucket < this.bounds.length && seconds > this.bounds[bucket]!) bucket++;

@@ -134,6 +134,7 @@ async function start(
   ]);
   opened.push(() => web.close());
   await intake.tidy();
+  await web.warmUp(current.generation.engine.dataset);
   const [own, ...others] = sockets;
   const address = await web.listen(
     own?.map((fd) => ({ fd })) ?? (await openSockets(settings, logger, NEVER)),

@@ -86,7 +86,10 @@ main.on('message', async (message: ToThread) => {
 async function serve(parts: GenerationParts): Promise<true> {
   const isFirst = current.isEmpty;
   await current.publish(createGeneration(parts));
-  if (isFirst) await web.listen(start.fds.map((fd) => ({ fd })));
+  if (isFirst) {
+    await web.warmUp(current.generation.engine.dataset);
+    await web.listen(start.fds.map((fd) => ({ fd })));
+  }
   // later, since for now there are references to the old generation
   else setTimeout(reclaimMemory, start.thread * COLLECT_STEP_MS).unref();
   return true;

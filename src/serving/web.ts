@@ -13,6 +13,7 @@ import type { Service } from '../http/operations.js';
 import { createSite } from '../http/pages/site.js';
 import { createThrottle } from '../http/request/client.js';
 import { createOriginOf } from '../http/request/origin.js';
+import type { Dataset } from '../index/dataset.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { SharedRoom } from '../posts/media/shared-room.js';
 import { createUploads } from '../posts/media/upload.js';
@@ -20,6 +21,7 @@ import { drain, holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Log } from './log.js';
 import type { ThreadStart, Throttles } from './messages.js';
+import { warmUp } from './warm-up.js';
 
 /** Bytes that bodies which are coming in, and batches, may have together, on all threads. */
 const BODIES_BYTES = 64 * 1024 * 1024;
@@ -28,6 +30,11 @@ const BODIES_BYTES = 64 * 1024 * 1024;
 export interface Web {
   /** What this thread counts. */
   metrics(): Promise<MetricsJson>;
+  /**
+   * Works on questions of its own for a while, so that clients find it warm: they are neither
+   * counted nor logged.
+   */
+  warmUp(dataset: Dataset): Promise<void>;
   /** Takes requests from all places from now on; resolves with the URL of the first. */
   listen(places: readonly Place[]): Promise<string>;
   /** Finishes what is under way. */
@@ -44,7 +51,7 @@ export async function createWeb(
   log: Log,
   audience: Audience = settings.operationsPort === undefined ? 'all' : 'clients',
 ): Promise<Web> {
-  const { publicUrl, trustProxy, allowedHosts, corsOrigin, accessLog, workers } = settings;
+  const { publicUrl, trustProxy, allowedHosts, corsOrigin, workers } = settings;
   const origin = { publicUrl, trustProxy, allowedHosts };
   const stats = new RequestStats();
   const backlog = createBacklog({
@@ -54,6 +61,8 @@ export async function createWeb(
   });
   const cut = createCutCounts();
   let isClosing = false;
+  // nobody else asks before it listens
+  let isWarm = false;
   const sides: Server[] = [];
   const posting = postingOf(settings, service, streams, throttles, log.logger);
   const app = createApp({
@@ -73,7 +82,9 @@ export async function createWeb(
       mediaFolder: settings.media,
       posting,
       bodies: new SharedRoom(BODIES_BYTES / workers),
-      accessLog,
+      get accessLog() {
+        return isWarm ? settings.accessLog : 0;
+      },
       writeHead: createWriteHead(),
       slowLane: service.slowLane,
       note: backlog.note,
@@ -88,9 +99,18 @@ export async function createWeb(
   const connections = holdConnections(app.server, settings.maxConnections, counts, thread, cut);
   const registry = createThreadMetrics({ stats, thread, connections, backlog, cut, log });
   return {
-    metrics: () => registry.getMetricsAsJSON(),
+    metrics: async () => (isWarm ? registry.getMetricsAsJSON() : []),
+    async warmUp(dataset) {
+      await app.ready();
+      const host = allowedHosts[0] === '*' ? 'localhost' : allowedHosts[0]!.replace(/^\./, '');
+      await warmUp(app.server, dataset, { host, ms: settings.warmUp }).catch((error: unknown) => {
+        log.logger.warn({ err: error }, 'first answers will be slow: the warm-up failed');
+      });
+    },
     async listen([first, ...others]) {
       await app.ready();
+      stats.reset();
+      isWarm = true;
       app.server.listen(first);
       await once(app.server, 'listening');
       // an HTTP server listens at one address, but takes connections from anywhere

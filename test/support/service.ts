@@ -133,6 +133,7 @@ function environmentOf(given: Readonly<Record<string, string>>): NodeJS.ProcessE
     // of several threads, what a test asks for may be told by another than it acted on
     WAYPOST_WORKERS: '1',
     WAYPOST_JOURNAL: 'none',
+    WAYPOST_WARM_UP: '0s',
     // a busy machine is no fault of a test's
     WAYPOST_MAX_LOOP_DELAY: '0',
     ...given,

@@ -163,6 +163,12 @@ export const PROCESS_SETTINGS: readonly SettingRow[] = [
     parse: duration,
   },
   {
+    flag: '--warm-up <time>',
+    fallback: '500ms',
+    help: 'how long each thread asks itself questions before it takes those of clients; 0s for not at all',
+    parse: duration,
+  },
+  {
     flag: '--workers <number>',
     fallback: 'auto',
     help: `threads that answer, all from the same memory; auto for one a core, ${MOST_AUTO_WORKERS} at most`,

@@ -53,6 +53,7 @@ export interface ServeSettings {
   readonly pollInterval: number;
   readonly settle: number;
   readonly workers: number;
+  readonly warmUp: number;
   readonly adminToken?: string;
   readonly operationsHost: string;
   readonly operationsPort?: number;

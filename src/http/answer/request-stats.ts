@@ -28,12 +28,22 @@ export class RequestStats {
   /** Open streams of accepted points, and the points that went to any. */
   streams = 0;
   streamed = 0;
+  readonly #endsOfRoutes: RequestCount[][] = [];
+
+  /** Counts from nought again. */
+  reset(): void {
+    for (const ends of [this.counts, ...this.#endsOfRoutes]) ends.length = 0;
+    for (const durations of this.latencies.values()) durations.reset();
+    this.cacheHits = 0;
+    this.cacheMisses = 0;
+  }
 
   /** The counter of a route; routes and statuses are few, so nothing here grows with the input. */
   route(name: string): Observe {
     const durations = this.latencies.get(name) ?? new Durations(LATENCY_BOUNDS);
     this.latencies.set(name, durations);
     const ends: RequestCount[] = [];
+    this.#endsOfRoutes.push(ends);
     return (status, representation, seconds) => {
       let end = ends.find((one) => one.status === status && one.representation === representation);
       if (end === undefined) {

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { questionsOf } from '../../src/serving/warm-up.js';
+import { engineOf } from '../support/engine.js';
+import { scatterNotes } from '../support/notes.js';
+import { startNotes } from '../support/notes-app.js';
+import { metricsOf } from '../support/operating.js';
+import { FIXTURE_POINTS, startService } from '../support/service.js';
+
+for (const [name, flags] of [
+  ['any host', []],
+  ['hosts by name', ['--allowed-hosts', '.example.org,127.0.0.1']],
+] as const) {
+  test(`a thread that has warmed up for ${name} has counted and logged nothing`, async () => {
+    const given = ['--warm-up', '200ms', '--access-log', '1', '--workers', '2'];
+    const service = await startService(['--snapshot', FIXTURE_POINTS, ...given, ...flags]);
+    const lines = service.logs.map(({ msg }) => msg);
+    assert.equal(lines, ['serving'], lines.join());
+    const before = await metricsOf(service);
+    assert.is(before.samples.filter(({ name }) => name.endsWith('requests_total')).length, 0);
+    assert.is(before.value('waypost_answer_cache_misses_total'), 0);
+    assert.is((await service.get('/rest/map_data_points/')).status, 200);
+    assert.is((await metricsOf(service)).value('waypost_answer_cache_misses_total'), 1);
+    await service.stop();
+  });
+}
+
+test('what a thread asks itself is answered, but for what is wrong on purpose', async () => {
+  const notes = scatterNotes(1, 500);
+  const { dataset } = await engineOf(notes);
+  const app = await startNotes(notes);
+  let found = 0;
+  for (let turn = 0; turn < 15; turn++) {
+    for (const path of questionsOf(dataset, turn)) {
+      const { status } = await app.get(path);
+      if (/bbox=\d+$/.test(path)) assert.is(status, 400, path);
+      else assert.ok(status === 200 || status === 204, `${status} ${path}`);
+      if (status === 200) found++;
+    }
+  }
+  assert.ok(found > 150, String(found));
+  await app.close();
+});
+
+test('a service without points warms up, too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-warm-'));
+  const path = join(folder, 'none.json');
+  writeFileSync(path, '[]');
+  const flags = ['--snapshot', path, '--allow-empty', '--warm-up', '100ms'];
+  const service = await startService(flags);
+  assert.equal(
+    service.logs.map(({ msg }) => msg),
+    ['serving'],
+  );
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test.run();
