@@ -43,7 +43,8 @@ test('every good answer has the headers that clients and caches need', async () 
     const { status, headers, body } = await service.get(path);
     assert.is(status, 200, path);
     const isPersonal = path.includes('notifications');
-    const { date, etag, 'waypost-snapshot': snapshot, 'keep-alive': _, ...others } = headers;
+    const { date, etag, 'waypost-snapshot': snapshot, 'keep-alive': _, link, ...others } = headers;
+    assert.is(link !== undefined, path.includes('page=2'), path);
     assert.match(snapshot as string, /^"[0-9a-f]{16}\.\w*\.0"$/);
     assert.ok(etag!.startsWith((snapshot as string).slice(0, 17)));
     assert.match(etag!, /^"[\w-]+"$/);
@@ -58,7 +59,7 @@ test('every good answer has the headers that clients and caches need', async () 
       'x-content-type-options': 'nosniff',
       'access-control-allow-origin': '*',
       'access-control-expose-headers':
-        'Allow, ETag, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id',
+        'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id',
       connection: 'keep-alive',
     });
   }

@@ -60,7 +60,7 @@ test('an image has the headers that let it be kept for ever and run nothing', as
     'accept-ranges': 'bytes',
     'access-control-allow-origin': '*',
     'access-control-expose-headers':
-      'Allow, ETag, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id',
+      'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id',
     'cache-control': 'public, max-age=31536000, immutable',
     connection: 'keep-alive',
     'content-length': '100000',

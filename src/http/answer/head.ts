@@ -126,7 +126,7 @@ export function varyOf({ isPersonal, compress, corsOrigin, isFile }: Dependence)
 
 /** Headers that scripts may read. */
 export const EXPOSED =
-  'Allow, ETag, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
+  'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
 const FOR_ANY: readonly string[] = [
   'Access-Control-Allow-Origin',
   '*',

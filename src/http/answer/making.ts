@@ -34,10 +34,16 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
   const heads = createHeads(settings, view);
 
   function headsOf(question: Question, state: State, content: Hash): readonly AnswerHead[] {
-    const { coding, name, wanted } = question;
-    const lasts = view.lasts?.(wanted as Wanted, state.name) === true;
+    const { asked, coding, name } = question;
+    const wanted = question.wanted as Wanted;
+    const lasts = view.lasts?.(wanted, state.name) === true;
     const format = view.formats[question.format]!;
-    const plain = heads.of(state, format, name + spellHash(content), lasts);
+    let plain = heads.of(state, format, name + spellHash(content), lasts);
+    const stream = view.stream?.(wanted, asked);
+    if (stream !== undefined) {
+      const link = `<${stream}>; rel="alternate"; type="application/x-ndjson"`;
+      plain = { ...plain, lines: `${plain.lines}Link: ${link}\r\n` };
+    }
     return coding === undefined ? [plain] : [codedHead(plain, coding), plain];
   }
 

@@ -10,7 +10,7 @@ import {
 } from '../formats/representation.js';
 import { CHANGES_PATH, EXPORT_PATH } from '../request/addresses.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';
-import { EXPORT_PARAMETERS } from '../request/list-parameters.js';
+import { EXPORTED } from '../request/list-parameters.js';
 import type { Offer } from '../request/negotiation.js';
 import { pathOf, queryOf } from '../request/origin.js';
 import type { Parameter } from '../request/parameter.js';
@@ -51,7 +51,6 @@ const TIMING = html`<p id="timing"></p>`;
 /** Nanoseconds for a byte of a record that is written, and for one that is in the table, too. */
 const BYTE = 15;
 const BYTE_IN_TABLE = 10;
-const EXPORTED: ReadonlySet<string> = new Set(EXPORT_PARAMETERS.map(({ name }) => name));
 const FILTERS: ReadonlySet<string> = new Set(FILTER_PARAMETERS.map(({ name }) => name));
 
 /** Makes a page within a budget. */

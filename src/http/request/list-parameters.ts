@@ -93,6 +93,8 @@ export const EXPORT_PARAMETERS: readonly Parameter[] = [
   ORDERING,
   FIELDS_PARAMETER,
 ];
+/** Their names. */
+export const EXPORTED: ReadonlySet<string> = new Set(EXPORT_PARAMETERS.map(({ name }) => name));
 
 /** Those of the list of points, likewise. */
 export const POINTS_PARAMETERS: readonly Parameter[] = [

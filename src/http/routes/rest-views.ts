@@ -7,10 +7,17 @@ import type { RecordKey } from '../../model/point.js';
 import type { ViewContext } from '../answer/context.js';
 import { matchBeside, type Served, type View } from '../answer/question.js';
 import { PointRecords, SingleRecords } from '../formats/page-records.js';
-import { type Format, pageLinks } from '../formats/representation.js';
-import { ALLOW_POINTS, ALLOW_READ, NOTIFICATIONS_PATH, POINTS_PATH } from '../request/addresses.js';
+import { type Format, pageLinks, selfLink } from '../formats/representation.js';
+import {
+  ALLOW_POINTS,
+  ALLOW_READ,
+  EXPORT_PATH,
+  NOTIFICATIONS_PATH,
+  POINTS_PATH,
+} from '../request/addresses.js';
 import { invalidPage, NotFound } from '../request/http-error.js';
 import {
+  EXPORTED,
   type PageRequest,
   type PointsQuery,
   parsePageQuery,
@@ -30,6 +37,14 @@ export function pointsView(
     isPersonal: false,
     formats,
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
+    stream({ page }, { origin, pairs }) {
+      if (page === 1) return undefined;
+      const path = EXPORT_PATH.replace(':format', 'ndjson');
+      return selfLink(
+        origin + path,
+        pairs.filter(({ name }) => EXPORTED.has(name)),
+      );
+    },
     find(query, { origin, pairs }, served, budget) {
       const { engine, delta: posted } = served.generation;
       const accepted = matchBeside(served, query.filters, budget);
