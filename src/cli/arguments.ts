@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../model/quote.js';
 import { wholeNumber } from './settings/values.js';
 
-/** Parses a whole number between two bounds, both included. */
 export function whole(least: number, most: number): (text: string) => number {
   return argument((text) => wholeNumber(text, least, most));
 }

@@ -81,7 +81,6 @@ export async function packSnapshot(
   );
 }
 
-/** `name` tells people where the points come from. */
 async function packFile(
   input: string,
   name: string,
@@ -163,7 +162,6 @@ async function read(
   return blocks;
 }
 
-/** The points of a snapshot, then the further ones. */
 export async function* allBlocks(
   reader: SnapshotReader,
   further: FurtherPoints | undefined,
@@ -239,7 +237,6 @@ export function leftOutLines({ invalid, problems }: LoadReport): string[] {
   return [`${counted(invalid, 'invalid record')} left out:`, ...lines];
 }
 
-/** What was dropped of records that are valid otherwise. */
 export function unknownKeyLines({ unknownKeys }: LoadReport): string[] {
   const keys = Object.entries(unknownKeys);
   if (keys.length === 0) return [];
@@ -255,7 +252,6 @@ export function localTimeLines({ localTimes }: LoadReport): string[] {
   return [`${counted(count, 'time')} without an offset, read as ${zone} (--time-zone)`];
 }
 
-/** What a page that was accepted lacks of its list. */
 export function pageLines({ page }: LoadReport): string[] {
   return page === undefined ? [] : [`accepted as it is, a page of a longer list: ${page}`];
 }

@@ -27,7 +27,6 @@ export async function addToken(path: string, { user, name, isAdmin }: NewToken):
   return token;
 }
 
-/** The tokens of a file, a line each, under a heading. */
 export function listTokens(path: string): string[] {
   const { entries } = readTokenFile(path);
   const rows = entries.map(({ key, user, isAdmin, created, name }) => {

@@ -31,7 +31,6 @@ export async function verify(path: string, options: VerifyOptions = {}): Promise
   return verifyFile(path, path, options);
 }
 
-/** Verifies a file that people know by another name. */
 async function verifyFile(path: string, name: string, options: VerifyOptions): Promise<0 | 1> {
   const print = options.print ?? ((line) => process.stdout.write(`${line}\n`));
   const bar = startProgress('Verifying', options.progressTo);

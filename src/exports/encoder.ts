@@ -36,7 +36,6 @@ export interface TextLayout {
   readonly after: string;
   /** The most that a record of so many bytes becomes. */
   room(bytes: number): number;
-  /** Writes a record to `target` from `at` on; returns where it ends. */
   readonly write: (record: Uint8Array, target: Buffer, at: number) => number;
 }
 

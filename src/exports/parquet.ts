@@ -59,7 +59,6 @@ export function encodeParquet(keys: readonly RecordKey[] = RECORD_KEYS): FileEnc
   const writer = new ParquetWriter({ writer: bytes, schema, createdBy: 'waypost' });
   const bbox = new Bbox();
 
-  /** What was written since. */
   function take(): Uint8Array<ArrayBuffer> {
     const taken = Buffer.allocUnsafeSlow(bytes.index);
     taken.set(bytes.getBytes());
@@ -134,7 +133,6 @@ class Bbox {
 
 const MAX_UINT32 = 0xffff_ffff;
 
-/** A record as `JSON.parse` makes it. */
 export type ParsedRecord = Readonly<Partial<Record<RecordKey, unknown>>>;
 
 /** Records of a page, parsed; that takes some 2 µs each. Their texts can be written as UTF-8. */

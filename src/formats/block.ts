@@ -5,7 +5,6 @@ import type { Degrees, Microseconds } from '../model/units.js';
  * point. Points stand in the order of their file.
  */
 export interface ColumnBlock {
-  /** Number of points, 1 to {@link MAX_BLOCK_POINTS}. */
   readonly count: number;
   readonly id: Float64Array;
   /** {@link Degrees}. */
@@ -52,7 +51,6 @@ export const COLUMN_NAMES: readonly ColumnName[] = [
   'length',
 ];
 
-/** A block of so many points, of the columns that `columnOf` gives by name. */
 export function blockOf(
   count: number,
   columnOf: (name: ColumnName) => Float64Array | Uint32Array,

@@ -1,7 +1,6 @@
 /** Points of a leaf of the kd-tree at most, less one. */
 export const KD_NODE_SIZE = 16;
 
-/** The bounds that the medians above a subtree set to its points. */
 type Bounds = readonly [west: number, south: number, east: number, north: number];
 
 /**

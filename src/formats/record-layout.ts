@@ -31,7 +31,6 @@ export function createMemberPlaces(): MemberPlaces {
   return new Int32Array(2 * RECORD_KEYS.length);
 }
 
-/** The number of a key, by which {@link MemberPlaces} has it. */
 export function memberOf(key: RecordKey): number {
   return RECORD_KEYS.indexOf(key);
 }
@@ -69,7 +68,6 @@ function nameBytes(member: number): number {
   return NAMES[member]!.length;
 }
 
-/** Where the value of a member begins, counted from the record's start. */
 export function valueStart(places: MemberPlaces, member: number): number {
   return places[2 * member]! + NAMES[member]!.length;
 }

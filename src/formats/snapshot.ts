@@ -61,7 +61,6 @@ export interface ReadOptions {
   readonly onProgress?: Progress;
 }
 
-/** An open snapshot file, read once from front to back. */
 export interface SnapshotReader {
   readonly format: SnapshotFormat;
   /** Which posts the file has, or leaves out on purpose; undefined where it does not say. */
@@ -115,7 +114,6 @@ export function doubtOf(
   return `has no points${left}; --allow-empty takes it all the same`;
 }
 
-/** Throws an InputError for a file that was read without fault and is still not taken. */
 export function requireWhole(path: string, report: LoadReport, leniency: Leniency): void {
   const doubt = doubtOf(report, leniency);
   if (doubt !== undefined) throw new InputError(`${path}: ${doubt}`);

@@ -21,7 +21,6 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { InputError } from '../model/quote.js';
 
-/** The error for a file that the system does not let us read. */
 export function unreadable(path: string, error: unknown): InputError {
   const { code, message } = error as NodeJS.ErrnoException;
   let reason = message;

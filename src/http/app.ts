@@ -160,7 +160,6 @@ export function createApp(parts: AppParts): FastifyInstance {
   return app;
 }
 
-/** Makes Node's HTTP server, not yet listening, with what a thread lets its clients do. */
 function createHttpServer(
   handle: Handler,
   { maxHeaderSize, requestTimeout, uploadTimeout }: Limits,

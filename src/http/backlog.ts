@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { queuedBytes } from './answer/node-internals.js';
 
-/** What is kept of answers that clients have not taken. */
 export interface BacklogLimits {
   /** Bytes of all such answers of one thread. */
   readonly maxUnsent: number;
@@ -10,7 +9,6 @@ export interface BacklogLimits {
   readonly answerTimeout: number;
 }
 
-/** Answers that the system has not taken yet, because their clients read slowly. */
 export interface Backlog {
   /** Counts a response that was ended, or is written in pieces, until the system has taken all. */
   note(response: ServerResponse): void;
@@ -146,7 +144,6 @@ function bytesOf({ responses }: Entry): number {
   return bytes;
 }
 
-/** Notes whether the system took something since the last look. */
 function look(entry: Entry): void {
   // Node counts a write when it is handed over
   const queued = queuedBytes(entry.socket);

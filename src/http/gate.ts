@@ -37,7 +37,6 @@ export function createGate(
   const lines = new Map<Socket, Line>();
   let allWaiting = 0;
 
-  /** Opens the line of a connection whose request, that of `first`, passed at once. */
   function open(socket: Socket, first: ServerResponse): Line {
     const line = createLine(socket);
     lines.set(socket, line);
@@ -50,7 +49,6 @@ export function createGate(
     return line;
   }
 
-  /** Lets the line begin a request in the next turn, if it may. */
   function invite(line: Line): void {
     const { waiting, unanswered, isReady } = line;
     if (isReady || waiting.length === 0 || unanswered >= MOST_UNANSWERED) return;
@@ -102,7 +100,6 @@ export function createGate(
   };
 }
 
-/** Makes a line of one request that is being worked on. */
 function createLine(socket: Socket): Line {
   const line: Line = {
     socket,

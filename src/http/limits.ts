@@ -28,12 +28,10 @@ export interface CutCounts {
   refused: number;
 }
 
-/** Makes counts of nobody yet. */
 export function createCutCounts(): CutCounts {
   return { ahead: 0, idle: 0, refused: 0 };
 }
 
-/** What Node calls a request that took too long. */
 const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 const STATUS: Record<string, [line: string, detail: string]> = {
   HPE_HEADER_OVERFLOW: [
@@ -69,7 +67,6 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** Whether an answer is still to be made, of a request whose body has not come. */
 function waitsForBody({ headersSent, req }: ServerResponse): boolean {
   return !headersSent && !req.complete;
 }

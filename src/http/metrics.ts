@@ -14,7 +14,6 @@ export type MetricsJson = readonly object[];
 
 /** All metrics of the service; docs/operations.md lists every one. */
 export interface ServiceMetrics {
-  /** The numbers of the process. */
   readonly registry: Registry;
   /** Reads the numbers of threads, too, whenever the text is asked for. */
   add(read: () => Promise<readonly MetricsJson[]>): void;
@@ -139,12 +138,10 @@ export function createServiceMetrics(
   };
 }
 
-/** The numbers of threads added up, in Prometheus's text format. */
 export function sumOf(threads: readonly MetricsJson[]): Promise<string> {
   return AggregatorRegistry.aggregate([...threads] as object[]).metrics();
 }
 
-/** Registers what one thread counts, and the lag of its event loop. */
 export function createThreadMetrics(numbers: ThreadNumbers): Registry {
   const { stats, thread, connections, backlog, cut, log } = numbers;
   const lag = monitorEventLoopDelay({ resolution: LAG_STEP_MS });

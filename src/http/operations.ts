@@ -35,7 +35,6 @@ export interface Service {
    */
   reload(accept: boolean, isAwaited: boolean): Promise<Waiting | undefined>;
   readonly slowLane: SlowLane;
-  /** All metrics of all threads, in Prometheus's text format. */
   metrics(): Promise<string>;
 }
 

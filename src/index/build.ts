@@ -23,7 +23,6 @@ interface Source {
   records(): Iterable<Uint8Array>;
 }
 
-/** The tree of all points, the keys of every row, and what reads the records to their rows. */
 interface Layout {
   readonly kdbush: KDBush;
   readonly keys: OrderKeys;
@@ -69,7 +68,6 @@ export async function buildDataset(
   return { count, ...made, report: reader.report() };
 }
 
-/** Reads the columns and finds the row of each point. */
 function placeRows(source: Source, packed: TwoPassReader | undefined): Layout {
   const kdbush = new KDBush(source.count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
   const columns = joinColumns(source, kdbush);
@@ -162,7 +160,6 @@ function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
   return permuted;
 }
 
-/** A thread that sorts keys once, or is released. */
 interface Sorter {
   sort(keys: OrderKeys): Promise<Orders>;
   release(): void;

@@ -49,7 +49,6 @@ export function hashRows(
   return { low: low >>> 0, high: high >>> 0 };
 }
 
-/** Hashes bytes, piece by piece. */
 export function hashBytes(pieces: readonly Uint8Array[]): Hash {
   let low = pieces.length;
   let high = ~low;

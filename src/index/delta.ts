@@ -22,7 +22,6 @@ export interface Delta {
   readonly base: number;
   /** When the last of these was accepted, in microseconds since the epoch, where that is known. */
   readonly baseTime: number;
-  /** Longitude and latitude of each row, in turn. */
   readonly coords: Float64Array;
   readonly id: Float64Array;
   readonly createdAt: Float64Array;

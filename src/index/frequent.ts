@@ -108,7 +108,6 @@ function textOf({ bytes, ends }: Texts, number: number): string {
   return unquoted(Buffer.from(bytes.subarray(from, ends[number])).toString());
 }
 
-/** The text that JSON has between its quotes. */
 function unquoted(json: string): string {
   return JSON.parse(`"${json}"`) as string;
 }

@@ -9,7 +9,6 @@ import {
 } from './order.js';
 import { sharedArray } from './shared-array.js';
 
-/** The keys of all rows, by which they are put in order. */
 export interface OrderKeys {
   readonly id: Float64Array;
   readonly createdAt: Float64Array;

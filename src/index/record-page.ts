@@ -108,7 +108,6 @@ export function fetchedRecord(page: FetchedPage, index: number): Uint8Array {
   return memoryOf(page, index).subarray(page.places[2 * index], page.places[2 * index + 1]);
 }
 
-/** Bytes of the longest record of a page. */
 export function longestRecord({ places, count }: FetchedPage): number {
   let longest = 0;
   for (let i = 0; i < count; i++) longest = Math.max(longest, places[2 * i + 1]! - places[2 * i]!);

@@ -1,4 +1,3 @@
-/** Typed arrays of numbers that threads can share. */
 type Numbers = Uint16Array | Int32Array | Uint32Array | Float64Array;
 
 /** Noughts in memory that every thread it is posted to sees, without a copy. */

@@ -22,7 +22,6 @@ export interface Page {
   readonly count: number;
   /** From 1. */
   readonly page: number;
-  /** At least 1. */
   readonly pageCount: number;
   /**
    * The page's rows, in order, are the first `length` of these; valid until the next query. Those
@@ -215,7 +214,6 @@ export function scanMatches(
   return matches.count + rows.length;
 }
 
-/** Visits ascending rows of a delta, which follow `count` rows of a dataset. */
 function visitAccepted(rows: Int32Array, count: number, visit: Visitor): void {
   let start = 0;
   for (let i = 1; i <= rows.length; i++) {
@@ -245,7 +243,6 @@ function visitMatches(dataset: Dataset, scratch: Scratch, matches: Matches, visi
   }
 }
 
-/** Visits the marked rows of words `from` to `to - 1`. */
 function visitMarked(bits: Int32Array, from: number, to: number, visit: Visitor): void {
   let start = -1;
   for (let word = from; word < to; word++) {

@@ -30,7 +30,6 @@ interface Keys {
   readonly most: number;
 }
 
-/** The keys of the accepted points, index by index. */
 interface Measured {
   readonly keys: Float64Array;
   /** How many of these surely come before all rows of the dataset. */

@@ -80,7 +80,6 @@ export class Cells {
     this.rows[cell] = from;
   }
 
-  /** Adds the marked ones of rows `from` to `to - 1`, all in one cell. */
   addMarked(cell: number, coords: Float64Array, from: Row, to: Row, bits: Int32Array): void {
     let count = 0;
     let lon = 0;
@@ -158,7 +157,6 @@ function walk(
     }
   }
 
-  /** Adds blocks `firstBlock` to `lastBlock - 1`, which lie in one cell. */
   function addWhole(cell: number, firstBlock: number, lastBlock: number): void {
     const [from, to] = [starts[firstBlock]!, starts[lastBlock]!];
     if (bits === undefined) cells.addWhole(cell, from, to, sums, firstBlock, lastBlock);

@@ -111,7 +111,6 @@ export class LayerWriter {
     return this.own(textOf(source, from - 1, to + 1));
   }
 
-  /** Begins a feature; its properties come next. */
   begin(id: number = NO_ID): void {
     this.#id = id;
     this.#tagBytes = 0;
@@ -191,14 +190,12 @@ class ProtobufWriter {
     return this.bytes.subarray(0, this.end);
   }
 
-  /** A number that is a field of its own. */
   number(field: number, value: number): void {
     this.reserve(MOST_HEADER + MOST_VARINT);
     this.bytes[this.end++] = tagOf(field, VARINT);
     this.end = putVarint(this.bytes, this.end, value);
   }
 
-  /** Text that is a field of its own. */
   text(field: number, value: string): void {
     const bytes = Buffer.from(value);
     this.reserve(MOST_HEADER + bytes.length);

@@ -42,7 +42,6 @@ export interface PointsQuery {
   readonly detailed: number;
   readonly bytes: number;
   readonly accepted: DeltaMatches | undefined;
-  /** Keys of a record that points have besides the usual properties. */
   readonly fields: readonly RecordKey[] | undefined;
 }
 
@@ -107,7 +106,6 @@ export function writePoints(
   layer.finish(tile);
 }
 
-/** Finds where a layer has the statuses of points. */
 class Statuses {
   readonly #layer: LayerWriter;
   readonly #facts: Facts;

@@ -91,7 +91,6 @@ export function inOrderOfHashes(rows: Int32Array, facts: Facts): Int32Array {
   return order;
 }
 
-/** Chooses the `limit` rows with the least hashes. */
 class LeastHashes {
   readonly #dataset: Dataset;
   readonly #accepted: DeltaMatches | undefined;

@@ -1,7 +1,5 @@
-/** Points of one generated snapshot, at most. */
 export const MAX_POINTS: number = 2 ** 30;
 
-/** Seeds are whole numbers from 0 to this. */
 export const MAX_SEED: number = Number.MAX_SAFE_INTEGER;
 
 /** What a stream of random numbers is for; streams of different purposes share nothing. */
@@ -40,7 +38,6 @@ export class Random {
     for (let round = 0; round < 12; round++) this.bits();
   }
 
-  /** 32 random bits, as a whole number from 0. */
   bits(): number {
     const sum = (this.#a + this.#b + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;

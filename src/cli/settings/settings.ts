@@ -45,7 +45,6 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
   return read;
 }
 
-/** A variable that looks like a setting and sets nothing. */
 export interface StrangeVariable {
   readonly variable: string;
   /** The setting whose name is most like it; absent where it is Kubernetes' own. */

@@ -99,7 +99,6 @@ export async function compareSnapshots(
   return { reports: [reports[0]!, reports[1]!], counts, fields, extent };
 }
 
-/** Hands differences on, and sums them up. */
 class Told {
   readonly tell: (difference: Difference) => void | Promise<void>;
   readonly fields = new Map<string, number>();
@@ -150,7 +149,6 @@ class Hashes {
     this.#hashes = BigUint64Array.from(order, (at) => hashes[at]!);
   }
 
-  /** Where an id stands; -1 where it does not. */
   find(id: number): number {
     let [low, high] = [0, this.count];
     while (low < high) {

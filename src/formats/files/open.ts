@@ -54,7 +54,6 @@ export async function contentDigest(
   }
 }
 
-/** SHA-256 of a file's bytes, hexadecimal. */
 export async function fileDigest(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk);

@@ -17,7 +17,6 @@ import {
 /** Makes the error for a reason; knows the file and the frame's place in it. */
 export type Fail = (reason: string) => InputError;
 
-/** A header of a version that is read. */
 export interface Header {
   readonly version: number;
   readonly count: number;
@@ -27,7 +26,6 @@ export interface Header {
   readonly watermark: Watermark | undefined;
 }
 
-/** The columns of a block, and what they say about its records. */
 interface Columns {
   readonly block: ColumnBlock;
   readonly recordsSize: number;
@@ -125,7 +123,6 @@ export function readColumns(
   return { block, recordsSize, recordsCrc: wholeNumber(fields, 'records_crc', fail), lengthOffset };
 }
 
-/** Checks the items of a notifications frame. */
 export function readNotifications(fields: Fields, fail: Fail): readonly Notification[] {
   const items: unknown = fields['items'];
   if (!Array.isArray(items) || items.length > MAX_FRAME_NOTIFICATIONS) {

@@ -16,7 +16,6 @@ import {
 export interface FramePlace {
   readonly position: number;
   readonly length: number;
-  /** As stored behind the object. */
   readonly crc: number;
 }
 
@@ -162,7 +161,6 @@ export function frameBytes(place: FramePlace): number {
   return place.length + FRAME_OVERHEAD;
 }
 
-/** Makes the errors for what is wrong with one frame. */
 export function failAt(file: FrameFile, place: FramePlace): (reason: string) => InputError {
   return (reason) => file.broken(place.position, reason);
 }

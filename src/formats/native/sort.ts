@@ -46,7 +46,6 @@ function kdIds(blocks: readonly PointBlock[]): Uint16Array | Uint32Array | undef
   return isInKdOrder(kdbush.coords as Float64Array) ? undefined : kdbush.finish().ids;
 }
 
-/** Where each point lies: its block, its number there, and where its record begins. */
 interface Places {
   readonly block: Uint32Array;
   readonly index: Uint16Array;

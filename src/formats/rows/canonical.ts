@@ -32,7 +32,6 @@ const MEMBERS = RECORD_KEYS.map((key, i) => {
 });
 const RECORD = new RegExp(String.raw`^\{${MEMBERS.join('')}\}$`);
 
-/** Bytes from where a time begins to the end of the record. */
 const TO_MODIFIED_AT = CANONICAL_BYTES + '"}'.length;
 const TO_CREATED_AT = TO_MODIFIED_AT + CANONICAL_BYTES + '","modified_at":"'.length;
 

@@ -82,7 +82,6 @@ function problem(place: number, reason: string): Row {
 const SEPARATORS = [',', ';', '\t'] as const;
 /** What others separate columns by. */
 const FOREIGN_SEPARATORS = ['|', '^', '~', ':', ' '] as const;
-/** Fields that every record has. */
 export const REQUIRED: readonly string[] = ['id', 'lat', 'lon', 'created_at'];
 
 /** A file of more columns is no list of notes. */

@@ -14,7 +14,6 @@ const CARRIAGE_RETURN = 0x0d;
 const ACCEPTED =
   'accepted are native snapshots, NDJSON, JSON (an array, or an object with a list "results"), a GeoJSON FeatureCollection, CSV with a header that names id, lat, lon and created_at, MessagePack maps, and Parquet; all but the first and the last may be gzipped';
 
-/** What such a document says of itself, before its list. */
 const FEATURE_COLLECTION = /"type"\s*:\s*"FeatureCollection"/;
 
 /** Tells Excel the separator, which is seen without it. */
@@ -89,7 +88,6 @@ function isNoRecord(text: Uint8Array, keys: readonly string[]): boolean {
   return isBlank(text.subarray(firstLine(text).length));
 }
 
-/** The first line without its line end. */
 function headerLine(text: Uint8Array): Uint8Array {
   const line = firstLine(text);
   const end = line.findLastIndex((byte) => byte !== LINE_FEED && byte !== CARRIAGE_RETURN) + 1;

@@ -23,7 +23,6 @@ for (const [kind, bytes] of ['', ' \t\r\n', '0123456789+-.eEtrufalsn,:"', '{[', 
   for (const byte of Buffer.from(bytes)) KINDS[byte] = kind;
 }
 
-/** The list of a JSON document that holds its records. */
 export type ListName = 'array' | 'results' | 'features';
 
 /** The end of what stands before a list of records, with white space of at most some 200 bytes. */
@@ -155,7 +154,6 @@ export class JsonDocument {
     return chunk.length;
   }
 
-  /** Whether the bracket behind the outline so far opens the list of records. */
   #startsList(position: number): boolean {
     const size = this.#outlineSize;
     const before = this.#outline.toString('latin1', Math.max(0, size - LONGEST_LIST_KEY), size);

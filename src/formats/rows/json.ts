@@ -3,7 +3,6 @@ import { isObject } from '../../model/units.js';
 import { JsonDocument } from './json-document.js';
 import { BrokenRows, type OnPage, type Row, TOO_LONG } from './row.js';
 
-/** Of a document that holds no records, shown in the error. */
 const SHOWN_BYTES = 200;
 
 /**

@@ -21,7 +21,6 @@ const MAX_METADATA_VALUES = 2_000_000;
 /** Groups inside of each other; a list in a column takes two. */
 const MAX_DEPTH = 32;
 
-/** A column that is read, and what it becomes. */
 export interface Column {
   /** The field of a record, or `geometry` where both coordinates come from there. */
   readonly field: string;
@@ -33,7 +32,6 @@ export interface Column {
   readonly levels: Levels;
 }
 
-/** Rows that stand together, each column of them in one piece. */
 export interface RowGroup {
   readonly rows: number;
   /** Of all columns, also those that are not read. */

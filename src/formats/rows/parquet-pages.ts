@@ -142,7 +142,6 @@ function decompress(packed: Uint8Array, size: number, codec: ColumnMetaData['cod
   }
 }
 
-/** The length that Snappy data begin with. */
 function snappySize(packed: Uint8Array): number {
   let size = 0;
   for (let at = 0; at < 5; at++) {

@@ -44,7 +44,6 @@ export function withoutBom(bytes: Uint8Array): Uint8Array {
   return BOM.every((byte, index) => bytes[index] === byte) ? bytes.subarray(BOM.length) : bytes;
 }
 
-/** Whether there is nothing but spaces, tabs and line ends. */
 export function isBlank(bytes: Uint8Array): boolean {
   for (const byte of bytes) if (!isSpace(byte)) return false;
   return true;
@@ -56,7 +55,6 @@ export function isSpace(byte: number): boolean {
 
 const MAX_SHOWN = 10;
 
-/** Counts invalid records and keeps what is wrong with the first ones. */
 export class ProblemLog {
   readonly first: RecordProblem[] = [];
   #invalid = 0;

@@ -20,7 +20,6 @@ export interface AnswerKey {
   readonly target: string;
   readonly accept: string | undefined;
   readonly coding: Coding | undefined;
-  /** A hash of all these, from 0 to 2^53 - 1. */
   readonly hash: number;
 }
 

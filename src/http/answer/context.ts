@@ -49,9 +49,7 @@ export interface Answering extends Sending {
   readonly zone: TimeZone;
   readonly origin: OriginSettings;
   readonly originOf: OriginOf;
-  /** Bounds the bytes that repeated answers are kept in. */
   readonly answerCacheBytes: number;
-  /** Bounds the bytes that the records of a page have as JSON. */
   readonly maxPageBytes: number;
   readonly compress: boolean;
   readonly slowLane: SlowLane;
@@ -60,7 +58,6 @@ export interface Answering extends Sending {
 export interface ViewContext {
   readonly zone: TimeZone;
   readonly site: Site;
-  /** Folder of the images of points; none are served without. */
   readonly mediaFolder: string | undefined;
   /** Undefined where points are only read. */
   readonly posting: object | undefined;

@@ -19,7 +19,6 @@ export interface Job {
 
 /** The delivery of a thread's answers: compression, answer cache, outbox. */
 export class Delivery {
-  /** Memory for bodies that are not kept. */
   readonly memory: BodyMemory = new PageBuffers();
   readonly #compression = new Compression();
   readonly #answers: AnswerCache;

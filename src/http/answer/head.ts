@@ -102,7 +102,6 @@ export function bodilessLines({ etag, lines }: AnswerHead): string {
   return `ETag: ${etag}\r\n${lines}`;
 }
 
-/** The header lines of an answer with a body of `bytes` bytes. */
 export function linesWithBody({ etag, lines, bodyLines }: AnswerHead, bytes: number): string {
   return `ETag: ${etag}\r\n${lines}${bodyLines}Content-Length: ${bytes}\r\n`;
 }
@@ -181,7 +180,6 @@ export function parseLines(lines: string): string[] {
 /** Statuses of answers that do not take the way of errors. */
 export type PlainStatus = 200 | 201 | 204 | 304;
 
-/** Gives a response its status and its header lines, before it is ended. */
 export type WriteHead = (response: ServerResponse, status: PlainStatus, lines: string) => void;
 
 /**

@@ -50,7 +50,6 @@ export function canSetHead(): boolean {
   return response.headersSent;
 }
 
-/** The file descriptor of a listening socket. */
 export function descriptorOf(server: Server): number {
   return (server as unknown as { readonly _handle: { readonly fd: number } })._handle.fd;
 }

@@ -123,7 +123,6 @@ export function createPipeline(answering: Answering): Pipeline {
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** A handler that waits until something is there. */
 function prepared(handle: Handle, prepare: () => Promise<void> | undefined): Handle {
   return (request, reply) => {
     const preparing = prepare();

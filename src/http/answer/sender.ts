@@ -120,7 +120,6 @@ function ownLines({ corsOrigin }: Sending, { raw, id }: FastifyRequest, lines: s
   return head;
 }
 
-/** Counts an answer, and logs it by chance. */
 function count(
   { accessLog, logger }: Sending,
   observe: Observe,

@@ -111,7 +111,6 @@ export function giveUpFor({ ended }: Pick<LaneQuestion, 'ended'>): void {
   if (Atomics.load(ended, 0) !== 0) throw ENDED;
 }
 
-/** What was thrown in a lane, as an answer. */
 export function failureOf(error: unknown): LaneAnswer {
   if (error === ENDED) return refusalOf(tookTooLong());
   return error instanceof HttpError ? refusalOf(error) : { error };

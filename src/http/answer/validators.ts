@@ -61,7 +61,6 @@ export function allowsState(
   });
 }
 
-/** The entity tags of a list, up to one that is malformed. */
 function members(list: string): { readonly isWeak: boolean; readonly opaque: string }[] {
   const found = [];
   MEMBER.lastIndex = 0;
@@ -104,7 +103,6 @@ export function hashPage({ records, list }: Page): Hash {
   return finish(Math.imul(low, 0x9e3779b1) ^ count, Math.imul(high, 0x5f356495) ^ page);
 }
 
-/** Mixes the last that came into all bits. */
 function finish(first: number, second: number): Hash {
   let [low, high] = [first, second];
   low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);

@@ -107,7 +107,6 @@ export const TYPES = {
   svg: 'image/svg+xml',
 } as const;
 
-/** The folder `assets` at the top of the project, which no build changes. */
 const ASSETS = '../../../../assets';
 const SCRIPTS = '../../browser';
 const MAPLIBRE = '../../../../node_modules/maplibre-gl/dist';
@@ -132,7 +131,6 @@ export const SOURCES: readonly Source[] = [
   ),
 ];
 
-/** A file that stands in one of these folders. */
 function from(file: string, ...folders: readonly string[]): Source {
   const [name, extension] = file.split('.') as [string, Source['extension']];
   const paths = folders.map((one) => fileURLToPath(new URL(`${one}/${file}`, import.meta.url)));

@@ -30,7 +30,6 @@ export const GEOJSON: Format = {
   },
 };
 
-/** What stands behind the last Feature of a collection. */
 export const AFTER_FEATURES = ']}';
 
 /** A collection up to its first Feature; `own` are further members, with a comma in front. */

@@ -34,7 +34,6 @@ export const LINE_FORMAT: Format = {
   },
 };
 
-/** The records of a page with the words around them, which are ASCII. */
 function encodeJson(
   before: string,
   { records, keys }: Page,
@@ -61,7 +60,6 @@ export function beforeRecords(list: ListFacts | undefined): string {
   return `{"count":${list.count},"next":${nextJson},"previous":${previousJson},"results":[`;
 }
 
-/** The JSON of a page from behind its last record. */
 export function afterRecords(list: ListFacts | undefined): string {
   return list === undefined ? '' : ']}';
 }
@@ -119,7 +117,6 @@ export interface RewrittenBody {
   readonly records: PageRecords;
   /** Bytes that a record may need more than it has. */
   readonly room: number;
-  /** Writes a record to `target` from `at` on; returns where it ends. */
   readonly write: (record: Uint8Array, target: Uint8Array, at: number) => number;
 }
 

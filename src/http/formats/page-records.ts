@@ -13,7 +13,6 @@ import type { PageRecords } from './representation.js';
 
 const COMMA = 0x2c;
 
-/** Rows that a query has found, in the order of their page. */
 export interface FoundRows {
   readonly rows: ArrayLike<number>;
   readonly length: number;
@@ -21,7 +20,6 @@ export interface FoundRows {
   readonly delta: Delta | undefined;
 }
 
-/** Records of points, copied from where the dataset keeps them. */
 export class PointRecords implements PageRecords {
   readonly count: number;
   readonly size: number;
@@ -63,7 +61,6 @@ export class PointRecords implements PageRecords {
   }
 }
 
-/** Records that are at hand one by one. */
 export class SingleRecords implements PageRecords {
   readonly count: number;
   readonly size: number;

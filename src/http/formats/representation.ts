@@ -37,7 +37,6 @@ export interface Link {
   readonly href: string;
 }
 
-/** What a list says around the records of a page. */
 export interface ListFacts {
   readonly count: number;
   readonly links: PageLinks;
@@ -71,7 +70,6 @@ export interface BodyMemory {
   give(buffer: Buffer<ArrayBuffer>): void;
 }
 
-/** Memory that is not used again. */
 export const FRESH_MEMORY: BodyMemory = { take: Buffer.allocUnsafeSlow, give: () => {} };
 
 /** What a format may need to know of the request and its answer. */
@@ -134,7 +132,6 @@ export function pageLinks(
   return { next: hasNext ? link(page + 1) : null, previous: page > 1 ? link(page - 1) : null };
 }
 
-/** Makes the links to pages by their number, as {@link pageLinks} has them. */
 export function pageLinker(base: string, pairs: readonly Pair[]): (page: number) => string {
   const others = pairs.filter((pair) => pair.name !== 'page');
   if (others.length > 1) others.sort(byName);

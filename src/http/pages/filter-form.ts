@@ -4,7 +4,6 @@ import { joinList, last, type Pair, splitList } from '../request/query-string.js
 import { type Html, html } from './html.js';
 import type { Subject } from './site.js';
 
-/** What is wrong, by the name of a field. */
 export type Problems = Readonly<Record<string, readonly string[]>>;
 
 /** Not of the form: the page begins again with the first, and the format stays. */

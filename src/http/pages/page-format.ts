@@ -20,7 +20,6 @@ export const PAGE_NEGOTIATION: Negotiation<Offer> = new Negotiation<Offer>([
 ]);
 export const PAGE_TYPE = 'text/html; charset=utf-8';
 
-/** The page that a person sees in a browser, beside the other representations of the same. */
 export function pageFormat(site: Site, subject: Subject, alternatives: readonly Offer[]): Format {
   return {
     name: 'html',
@@ -63,7 +62,6 @@ export function headerList(reply: FastifyReply): string[] {
     .flatMap(([name, value]) => [name, String(value)]);
 }
 
-/** The request of a page that is made at once. */
 export interface PageRequest {
   readonly method: string;
   readonly target: string;

@@ -21,7 +21,6 @@ import { Html, html, type KeyLink, NOTHING, readableJson } from './html.js';
 import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
 import { pageFoot, pageHead, type Site, type Subject } from './site.js';
 
-/** What a page shows: an answer and the request for it. */
 export interface Shown {
   readonly title: string;
   readonly method: string;
@@ -46,7 +45,6 @@ export interface Shown {
   readonly snapshot?: string;
 }
 
-/** Place for how the answer was found, which its headers say. */
 const TIMING = html`<p id="timing"></p>`;
 /** Nanoseconds for a byte of a record that is written, and for one that is in the table, too. */
 const BYTE = 15;
@@ -148,7 +146,6 @@ function problem(problems: Problems, parameters: readonly Parameter[]): Html {
   return html`<div role="alert"><ul class="error">${texts}</ul></div>\n`;
 }
 
-/** The place that the map's script fills. */
 function mapPlace(site: Site, tiles: string, path: string, pairs: readonly Pair[]): Html {
   const { assets, prefix, tileUrl, hasImages, posting } = site;
   const filtering = queryString(pairs.filter(({ name }) => FILTERS.has(name)));
@@ -172,7 +169,6 @@ ${paging(path, pairs, list, 'Pages')}</div>
 `;
 }
 
-/** Links to all matches as a file, a link a format. */
 function exportLinks({ prefix }: Site, { exports }: Subject, pairs: readonly Pair[]): Html {
   if (exports.length === 0) return NOTHING;
   const query = queryString(pairs.filter(({ name }) => EXPORTED.has(name)));
@@ -183,7 +179,6 @@ function exportLinks({ prefix }: Site, { exports }: Subject, pairs: readonly Pai
   return html`<p>All matches as a file:${links}</p>\n`;
 }
 
-/** The address in other representations, and what else it can be asked. */
 function actions(path: string, pairs: readonly Pair[], shown: Shown, subject: Subject): Html {
   const others = pairs.filter(({ name }) => name !== 'format');
   const link = (format: string): string =>
@@ -248,7 +243,6 @@ function jsonParts(
   return [envelopeStart(list), ...shown, html`${records.length > 0 && '\n  '}]\n}`];
 }
 
-/** The JSON of a list up to its first record. */
 function envelopeStart({ count, links: { next, previous } }: ListFacts): Html {
   const { text } = readableJson(JSON.stringify({ count, next, previous }), LIST_LINKS);
   return html`${new Html(text.slice(0, -'\n}'.length))},\n  <b>"results"</b>: [`;

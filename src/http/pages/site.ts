@@ -69,7 +69,6 @@ const PLACES: readonly Crumb[] = [
   { label: 'Interface', path: VIEWER_PATH },
 ];
 
-/** A page up to its content. */
 export function pageHead(
   { assets, prefix }: Site,
   title: string,
@@ -107,7 +106,6 @@ ${crumbs.map(({ label, path }) => html`<li><a href="${prefix}${path}">${label}</
 `;
 }
 
-/** What stands below the content of a page. */
 export function pageFoot(smallPrint: Html): Html {
   return html`</main>
 <footer class="foot">${smallPrint}</footer>

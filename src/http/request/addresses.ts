@@ -26,7 +26,6 @@ export const METRICS_PATH = '/metrics';
 export const RELOAD_PATH = '/admin/reload';
 export const POSTS_PATH = '/admin/posts';
 
-/** The methods that an address takes. */
 export const ALLOW_POINTS = 'GET, POST, HEAD, OPTIONS';
 export const ALLOW_READ = 'GET, HEAD, OPTIONS';
 
@@ -37,7 +36,6 @@ export function templateOf(path: string): string {
   return path.replaceAll(VARIABLE, '{$1}');
 }
 
-/** Matches the paths of an address. */
 export function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(VARIABLE, '[^/]+')}$`);
 }

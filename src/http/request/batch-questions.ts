@@ -9,7 +9,6 @@ import { joinList, type Pair } from './query-string.js';
 const MAX_QUESTIONS = 1_000;
 const MAX_VALUES = 100_000;
 
-/** How a batch is written down: an array, or one question a line. */
 export type BatchKind = 'json' | 'lines';
 
 export const BATCH_KINDS: Kinds<BatchKind> = {

@@ -29,7 +29,6 @@ export class RefusedForm extends HttpError {
   }
 }
 
-/** There is nothing at this address. */
 export class NotFound extends HttpError {
   override readonly name = 'NotFound';
 

@@ -64,7 +64,6 @@ const BOX: Parameter = {
   },
 };
 
-/** The parameters of the items; all are optional, and an empty one counts as absent. */
 export const ITEMS_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS.map((one) => (one.name === 'bbox' ? BOX : one)),
   {

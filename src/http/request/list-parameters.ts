@@ -119,7 +119,6 @@ export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): Points
   return keys === undefined ? wanted : { ...wanted, keys };
 }
 
-/** Reads the parameters of an export, likewise. */
 export function parseExportQuery(pairs: readonly Pair[], zone: TimeZone): ExportQuery {
   return readParameters(pairs, EXPORT_PARAMETERS, (reader) => ({
     filters: parseFilters(reader, zone),

@@ -39,7 +39,6 @@ export const TILE_PATH_PARAMETERS: readonly Parameter[] = [
   },
 ];
 
-/** What tiles are made of; all are optional. */
 export const TILE_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
   {

@@ -89,7 +89,6 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     return reply;
   }
 
-  /** Sends the answers, as the client takes them. */
   async function answer(batch: Batch): Promise<void> {
     const { questions, client, response } = batch;
     let chunk = chunks.take(CHUNK_BYTES);

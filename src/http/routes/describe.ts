@@ -51,7 +51,6 @@ interface Field {
   readonly child?: Field;
 }
 
-/** What an address and its representations are, as OPTIONS tells. */
 export function optionsOf(
   { name, description, parses, actions }: Description,
   formats: readonly { readonly mediaType: string }[],
@@ -99,7 +98,6 @@ export const NOTIFICATIONS_DESCRIPTION: Description = described(
   PAGE_PARAMETERS,
 );
 
-/** Of an instance that takes no posts. */
 export const READ_POINTS_DESCRIPTION: Description = described(
   'Map Data Points List',
   'Geolocated notes, filtered by place, time and what they say.',
@@ -182,7 +180,6 @@ export const OPENAPI_DESCRIPTION: Description = described(
   [OPENAPI_FORMAT],
 );
 
-/** What the pages of each address are about. */
 export interface Subjects {
   readonly points: Subject;
   readonly point: Subject;

@@ -103,7 +103,6 @@ interface Document {
   readonly make: (place: Place) => object;
 }
 
-/** A view of a document that knows no filters. */
 function documentView(document: Document): View<readonly Pair[]> {
   return viewOf(document, ({ pairs }) => {
     refuseOthers(pairs);
@@ -225,7 +224,6 @@ function ogcDocument(
   return described(name, description, parameters, pathParameters, []);
 }
 
-/** A document whose links keep the filters that it is asked with. */
 function leading(name: string, description: string): Description {
   const text = `${description} Links to the items keep the filters.`;
   return ogcDocument(name, text, LEADING_PARAMETERS);

@@ -6,7 +6,6 @@ export function bitOf(bits: Int32Array, row: Row): number {
   return (bits[row >>> 5]! >>> (row & 31)) & 1;
 }
 
-/** Sets the bit of each of rows `from` to `to - 1` of a list. */
 export function markRows(bits: Int32Array, rows: Int32Array, from: number, to: number): void {
   for (let i = from; i < to; i++) {
     const row = rows[i]!;

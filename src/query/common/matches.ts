@@ -127,7 +127,6 @@ function marksInSequence({ count }: Dataset, windows: readonly Window[]): boolea
   return narrowest(windows).count * perRow > count * NEIGHBOUR;
 }
 
-/** Nanoseconds that {@link markMatches} takes. */
 export function costOfMarking(dataset: Dataset, matches: Matches): number {
   if (matches.form === 'bits') return 0;
   if (matches.form === 'runs') return matches.runs.length * RUN + matches.count / 32;

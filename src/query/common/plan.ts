@@ -1,7 +1,6 @@
 import { AT_ONCE } from '../../model/budget.js';
 import { FEW } from './scratch.js';
 
-/** The facts about a query with several filters before any row is tested. */
 export interface Facts {
   readonly total: number;
   readonly inRegion: boolean;

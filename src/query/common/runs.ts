@@ -1,7 +1,6 @@
 import type { Row } from '../../index/order.js';
 import type { Region } from '../region/overlap.js';
 
-/** A place in runs: the run, and the next of its rows. */
 export interface RunCursor {
   run: number;
   row: Row;

@@ -17,7 +17,6 @@ export function windowOf(order: Order, window: TimeWindow | undefined): Window |
   return count === order.rows.length ? undefined : { order, range, count };
 }
 
-/** The window with the fewest rows, of one or two. */
 export function narrowest(windows: readonly Window[]): Window {
   return windows.reduce((least, window) => (window.count < least.count ? window : least));
 }

@@ -217,7 +217,6 @@ function leaveOutDistances(
   return { measured: kept, places: { from: from - skipped, to: to - skipped } };
 }
 
-/** Writes the rows at the places to the page, by distance, then id. */
 function pick(dataset: Dataset, scratch: Scratch, measured: Measured, { from, to }: Places): void {
   const { rows, distances } = measured;
   const { ranks } = dataset.byId;

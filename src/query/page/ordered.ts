@@ -136,7 +136,6 @@ function rowTest(matches: Matches, windows: readonly Window[]): [RowTest, cost: 
   return [(row) => first(row) && second(row), 2 * SCATTERED];
 }
 
-/** Picks the page's matches by their ranks of the order. */
 function select(
   scratch: Scratch,
   matches: Matches,

@@ -43,7 +43,6 @@ export class NearEdges {
     this.#turns = new Float64Array(room);
   }
 
-  /** All edges of a polygon, near everywhere. */
   static of({ ends, ringEnds }: Edges): NearEdges {
     const all = new NearEdges(ends, { count: 0 }, ends.length / 4);
     for (let edge = 0; edge < all.#places.length; edge++) all.#places[edge] = 4 * edge;
@@ -231,7 +230,6 @@ interface Edges {
   readonly ringEnds: readonly number[];
 }
 
-/** Makes the edges of rings, moved east by `shift`. */
 export function edgesOf(rings: readonly Float64Array[], shift: number): Edges {
   const places = rings.reduce((sum, ring) => sum + ring.length / 2, 0);
   const ends = new Float64Array(4 * places);

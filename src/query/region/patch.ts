@@ -52,7 +52,6 @@ export class Patch {
   c03 = 0;
   readonly #middle = new Float64Array(2);
 
-  /** Whether a box lies within the patch and its polynomial is not flat. */
   holds(boxes: Float64Array, at: number): boolean {
     return (
       this.isValid &&

@@ -136,7 +136,6 @@ class Shape {
   }
 }
 
-/** The corners around places, whose coordinates come in turn. */
 function cornersOf(places: Float64Array): Corners {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
   for (let i = 0; i < places.length; i += 2) {
