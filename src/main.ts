@@ -1,8 +1,16 @@
 #!/usr/bin/env node
 import { Command, Option } from 'commander';
-import { argument, demand, endWithReader, interruption, timeZone, whole } from './cli/arguments.js';
+import {
+  addJournalCommands,
+  argument,
+  demand,
+  endWithReader,
+  interruption,
+  type TimeZoneFlag,
+  timeZone,
+  whole,
+} from './cli/arguments.js';
 import { MAX_POINTS, MAX_SEED } from './cli/generate/random.js';
-import { addJournalCommands, type TimeZoneFlag } from './cli/journal-commands.js';
 import { readEnvironment, SERVE_SETTINGS, strangeVariables } from './cli/settings/settings.js';
 import { type ServeSettings, type Setting, watermark } from './cli/settings/values.js';
 import type { Watermark } from './formats/snapshot.js';

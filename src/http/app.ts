@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Tokens } from '../posts/tokens/table.js';
-import type { Context, Sending } from './answer/context.js';
+import type { Context, Observe, Sending } from './answer/context.js';
 import { corsHeaders, EXPOSED, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
-import type { Observe } from './answer/request-stats.js';
 import { createErrorAnswer } from './error-answer.js';
 import { createGate, type Handler } from './gate.js';
 import {
@@ -22,8 +21,7 @@ import { userOf } from './request/client.js';
 import { NotFound, overloaded, wrongMethod } from './request/http-error.js';
 import { originForm } from './request/origin.js';
 import { addBatch } from './routes/batch.js';
-import { addMedia } from './routes/images.js';
-import { addStatic, addViewer } from './routes/other-addresses.js';
+import { addMedia, addStatic, addViewer } from './routes/other-addresses.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
 import {
   addFrontDoor,

@@ -6,7 +6,7 @@ import type { PostStats } from '../posts/posts.js';
 import type { Current } from '../reload/current.js';
 import { pointsServed } from '../reload/generation.js';
 import { Durations, type ReloadStats } from '../reload/stats.js';
-import type { RequestStats } from './answer/request-stats.js';
+import type { RequestStats } from './answer/context.js';
 import type { Backlog } from './backlog.js';
 import type { CutCounts } from './limits.js';
 

@@ -17,9 +17,9 @@ import {
   READY_PATH,
   RELOAD_PATH,
 } from './request/addresses.js';
-import { checkKept, parseAfter } from './request/change-parameters.js';
 import { invalidToken, isAdmin, userOf } from './request/client.js';
 import { NotFound } from './request/http-error.js';
+import { checkKept, parseAfter } from './request/list-parameters.js';
 import { queryOf } from './request/origin.js';
 import { parseQueryString } from './request/query-string.js';
 

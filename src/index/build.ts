@@ -7,10 +7,16 @@ import type { SnapshotReader, TwoPassReader } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
 import { AttributeCollector, buildAttributes } from './attribute-collector.js';
 import { cutBlocks } from './blocks.js';
-import { rowHashesOf, thinningOf } from './content-hash.js';
 import type { DatasetParts } from './dataset.js';
 import { buildOrders, type OrderKeys, type Orders, refuseRepeatedIds } from './orders.js';
-import { allocateRecords, putRecords, type Records, stretchOf } from './records.js';
+import {
+  allocateRecords,
+  putRecords,
+  type Records,
+  rowHashesOf,
+  stretchOf,
+  thinningOf,
+} from './records.js';
 
 /** Fewer points are sorted sooner than a thread has started, which takes about 40 ms of CPU. */
 const MIN_PARALLEL_POINTS = 16_384;

@@ -1,8 +1,7 @@
 import type { Point } from '../model/point.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
-import { putRowHash } from './content-hash.js';
 import { bytesOf, NOBODY } from './postings.js';
-import { SPARE_BYTES } from './records.js';
+import { putRowHash, SPARE_BYTES } from './records.js';
 import { sharedArray } from './shared-array.js';
 
 /** A point's place in a delta: from 0, in the sequence in which points were accepted. */

@@ -3,8 +3,8 @@ import { bytesOf, NOBODY } from '../index/postings.js';
 import { Budget, inStretches } from '../model/budget.js';
 import type { Box, Filters, TimeWindow } from '../model/query.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
+import { chargeOf } from './attribute-match.js';
 import { haveAttributes } from './common/attribute-rows.js';
-import { chargeOf } from './kept-rows.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 

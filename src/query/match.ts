@@ -2,7 +2,15 @@ import type { Dataset } from '../index/dataset.js';
 import type { Row } from '../index/order.js';
 import { inStretches } from '../model/budget.js';
 import type { Filters } from '../model/query.js';
-import { matchesOf, matchListed, restrictMatches } from './attribute-match.js';
+import {
+  keepInWindows,
+  keepMarked,
+  keepWithin,
+  listWindow,
+  matchesOf,
+  matchListed,
+  restrictMatches,
+} from './attribute-match.js';
 import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
 import { CellWalk, cellRows } from './common/cell-walk.js';
 import { costOfMarking, type Matches, markMatches } from './common/matches.js';
@@ -19,7 +27,6 @@ import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/run
 import { type Scratch, unmark } from './common/scratch.js';
 import { findRuns } from './common/search.js';
 import { type Bounds, boundsOf, markWithin, type Window, windowOf } from './common/windows.js';
-import { keepInWindows, keepMarked, keepWithin, listWindow } from './kept-rows.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 

@@ -1,7 +1,7 @@
-import { hashId, THINNING_VALUES } from '../index/content-hash.js';
 import type { Dataset } from '../index/dataset.js';
 import type { DeltaMatches } from '../index/delta.js';
 import type { Row } from '../index/order.js';
+import { hashId, THINNING_VALUES } from '../index/records.js';
 import { type Budget, inStretches } from '../model/budget.js';
 import { listRows, type Matches } from '../query/common/matches.js';
 import { NEIGHBOUR, SCATTERED } from '../query/common/plan.js';

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
-import { RequestStats } from '../../src/http/answer/request-stats.js';
+import { RequestStats } from '../../src/http/answer/context.js';
 import { createBacklog } from '../../src/http/backlog.js';
 import { createCutCounts } from '../../src/http/limits.js';
 import { createServiceMetrics, createThreadMetrics } from '../../src/http/metrics.js';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LATENCY_BOUNDS } from '../../src/http/answer/request-stats.js';
+import { LATENCY_BOUNDS } from '../../src/http/answer/context.js';
 import { POINT_FORMATS } from '../../src/http/routes/describe.js';
 import { MVT } from '../../src/http/routes/tile-views.js';
 import { isSnapshotName } from '../../src/reload/source/names.js';

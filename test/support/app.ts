@@ -1,11 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
-import type { Context } from '../../src/http/answer/context.js';
+import { type Context, RequestStats } from '../../src/http/answer/context.js';
 import { createWriteHead } from '../../src/http/answer/head.js';
 import { createMake } from '../../src/http/answer/making.js';
 import type { SlowLane } from '../../src/http/answer/question.js';
-import { RequestStats } from '../../src/http/answer/request-stats.js';
 import { answerInLane, LaneExports } from '../../src/http/answer/slow-lane.js';
 import { type Audience, createApp } from '../../src/http/app.js';
 import { createCutCounts } from '../../src/http/limits.js';

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/index/build.js';
-import { hashId } from '../../src/index/content-hash.js';
 import { assembleDataset } from '../../src/index/dataset.js';
+import { hashId } from '../../src/index/records.js';
 import { type RecordKey, renderPoint } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
 import { MOST_RECORD_BYTES } from '../../src/tiles/points.js';

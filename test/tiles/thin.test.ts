@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hashId } from '../../src/index/content-hash.js';
+import { hashId } from '../../src/index/records.js';
 import { makeTile } from '../../src/tiles/tile.js';
 import { acceptedMatches, deltaOf, engineOf, Meter } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';

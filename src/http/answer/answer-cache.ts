@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import type { Hash } from '../../index/content-hash.js';
+import type { Hash } from '../../index/records.js';
 import type { Coding } from './compression.js';
 import type { Answer } from './sender.js';
 import { hashText } from './validators.js';

@@ -1,4 +1,4 @@
-import { type Hash, hashBytes } from '../../index/content-hash.js';
+import { type Hash, hashBytes } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
 import type { State } from '../../reload/generation.js';
 import type { BodyMemory, Page, QueryWork } from '../formats/representation.js';

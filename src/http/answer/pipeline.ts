@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import type { Hash } from '../../index/content-hash.js';
+import type { Hash } from '../../index/records.js';
 import { AT_ONCE, Budget, EXCEEDED } from '../../model/budget.js';
 import { version } from '../../model/quote.js';
 import { identityOf } from '../../reload/generation.js';

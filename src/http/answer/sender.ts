@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { QueryWork } from '../formats/representation.js';
-import type { Answering, Sending } from './context.js';
+import type { Answering, Observe, Sending } from './context.js';
 import {
   type AnswerHead,
   bodilessLines,
@@ -11,7 +11,6 @@ import {
   type PlainStatus,
   parseLines,
 } from './head.js';
-import type { Observe } from './request-stats.js';
 import { judge, type Named } from './validators.js';
 
 /** A whole answer, 200, or 204 where its body is empty, ready to be sent any number of times. */

@@ -1,4 +1,3 @@
-import { type Hash, hashBytes, hashRows } from '../../index/content-hash.js';
 import type { Dataset } from '../../index/dataset.js';
 import type { Delta } from '../../index/delta.js';
 import {
@@ -9,6 +8,7 @@ import {
   longestRecord,
   type PageCopier,
 } from '../../index/record-page.js';
+import { type Hash, hashBytes, hashRows } from '../../index/records.js';
 import type { PageRecords } from './representation.js';
 
 const COMMA = 0x2c;

@@ -1,4 +1,4 @@
-import type { Hash } from '../../index/content-hash.js';
+import type { Hash } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
 import type { RecordKey } from '../../model/point.js';
 import type { Pair } from '../request/query-string.js';

@@ -20,8 +20,8 @@ import {
   type Subject,
 } from '../pages/site.js';
 import { POINTS_PATH, TILE_PATH, templateOf } from '../request/addresses.js';
-import { CHANGES_PARAMETERS } from '../request/change-parameters.js';
 import {
+  CHANGES_PARAMETERS,
   EXPORT_PARAMETERS,
   FORMAT,
   PAGE_PARAMETERS,

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import type { Answering, Context, ViewContext } from '../answer/context.js';
+import type { Answering, Context, Observe, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline, type Pipeline } from '../answer/pipeline.js';
 import type { Asked, View } from '../answer/question.js';
-import type { Observe } from '../answer/request-stats.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import type { Subject } from '../pages/site.js';
 import {

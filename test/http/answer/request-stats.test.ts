@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LATENCY_BOUNDS, RequestStats } from '../../../src/http/answer/request-stats.js';
+import { LATENCY_BOUNDS, RequestStats } from '../../../src/http/answer/context.js';
 
 test('a latency counts in the first bucket whose bound it does not exceed', () => {
   for (const [index, bound] of LATENCY_BOUNDS.entries()) {
