@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { linesOf } from '../support/exporting.js';
 import { generate } from '../support/generated.js';
 import { startOwnService } from '../support/own-service.js';
+import { postKeyed } from '../support/posted.js';
 import { makeFolder } from '../support/reloading.js';
 import { until } from '../support/wait.js';
 
@@ -24,8 +25,11 @@ const service = await startOwnService([
 test.after(() => service.stop());
 
 /** Begins an export, and takes nothing of it yet. */
-async function open(headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
-  const request = get({ host: '127.0.0.1', port: service.port, path: PATH, headers, agent: false });
+async function open(
+  headers: Readonly<Record<string, string>> = {},
+  { port } = service,
+): Promise<IncomingMessage> {
+  const request = get({ host: '127.0.0.1', port, path: PATH, headers, agent: false });
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   return answer;
 }
@@ -38,8 +42,8 @@ async function read(answer: IncomingMessage): Promise<Buffer> {
 }
 
 /** The value of a metric, named with its labels. */
-async function metric(name: string): Promise<number> {
-  const { text } = await service.get('/metrics');
+async function metric(name: string, of = service): Promise<number> {
+  const { text } = await of.get('/metrics');
   return Number(
     text
       .split('\n')
@@ -119,6 +123,54 @@ test('an export is of one state, and that of a third old one is ended', async ()
   }
   await becomes('waypost_exports_old_generations', 0);
   assert.ok(service.logs.some(({ msg }) => msg === 'export broken off'));
+});
+
+test('beside posts and reloads each stream is one state, whole, or breaks off', async () => {
+  const served = join(folder, 'posted.waypost');
+  await generate(folder, 'posted.waypost', { points: POINTS, seed: 1 });
+  const posting = await startOwnService([
+    ...['--snapshot', served, '--settle', '0ms', '--posts-per-address', '0'],
+    ...['--journal', join(folder, 'posts.journal'), '--max-exports', '12'],
+  ]);
+  const posted: { readonly id: number; readonly sequence: number }[] = [];
+  let isOver = false;
+  const poster = (async () => {
+    for (let i = 0; !isOver; i++) {
+      const { status, headers, json } = await postKeyed(posting, `post-${i}`);
+      assert.is(status, 201);
+      posted.push({ id: json<{ id: number }>().id, sequence: Number(headers['waypost-sequence']) });
+    }
+  })();
+  const stages: IncomingMessage[][] = [];
+  const sizes = [0, 1, 2, 3].map((i) => POINTS - i);
+  for (const [i, points] of sizes.entries()) {
+    if (i > 0) {
+      await generate(folder, 'next.waypost', { points, seed: i + 1 });
+      renameSync(join(folder, 'next.waypost'), served);
+      const loaded = 'waypost_reloads_total{outcome="loaded"}';
+      await until('a reload', async () => (await metric(loaded, posting)) === i + 1);
+    }
+    stages.push(await Promise.all([open({}, posting), open({}, posting)]));
+  }
+  isOver = true;
+  await poster;
+  assert.ok(posted.length > 20, `${posted.length} posts`);
+  const [oldest, ...others] = stages as [IncomingMessage[], ...IncomingMessage[][]];
+  for (const answer of oldest) {
+    assert.is(await read(answer).catch(({ code }: NodeJS.ErrnoException) => code), 'ECONNRESET');
+  }
+  for (const [i, answers] of others.entries()) {
+    for (const answer of answers) {
+      const state = String(answer.headers['waypost-snapshot']).replaceAll('"', '').split('.');
+      const last = Number.parseInt(state[2]!, 36);
+      const lines = linesOf(await read(answer)).slice(sizes[i + 1]);
+      const ids = lines.map((line) => JSON.parse(line).id as number);
+      const expected = posted.filter(({ sequence }) => sequence <= last).map(({ id }) => id);
+      assert.is(expected.length, last);
+      assert.equal(ids, expected, `state ${state}`);
+    }
+  }
+  await posting.stop();
 });
 
 test.run();

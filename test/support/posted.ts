@@ -8,7 +8,11 @@ const POINTS = '/rest/map_data_points/';
 export type Listed = Envelope['results'][number];
 
 /** Posts a point whose comment is its key. */
-export function postKeyed(service: Service, key: string, agent?: Agent): Promise<Reply> {
+export function postKeyed(
+  service: Pick<Service, 'get'>,
+  key: string,
+  agent?: Agent,
+): Promise<Reply> {
   const body = JSON.stringify({ lat: '10', lon: '20', comment: key });
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
   return service.get(POINTS, { method: 'POST', body, headers, ...(agent && { agent }) });
