@@ -61,7 +61,7 @@ export function parseDatabaseAddress(
   if (strange !== undefined) throw new InputError(`--journal: ${strange} is unknown: ${EXPECTED}`);
   const asked = decoded(user) || environment['PGUSER'] || userInfo().username;
   const database = decoded(path) || environment['PGDATABASE'] || asked;
-  const mode = parameters.get('sslmode') ?? environment['PGSSLMODE'] ?? 'disable';
+  const mode = parameters.get('sslmode') ?? environment['PGSSLMODE'] ?? 'prefer';
   if (!Object.hasOwn(TLS_MODES, mode)) {
     throw new InputError(`--journal: sslmode is one of ${Object.keys(TLS_MODES).join(', ')}`);
   }

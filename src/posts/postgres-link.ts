@@ -26,12 +26,15 @@ export class Uncertain extends Error {
 /** Why a server said no; nothing of the statement stays. */
 export class Refused extends Error {
   override readonly name = 'Refused';
+  /** The kind of the error, which tells no names. */
+  readonly code: string;
   /** Whether it will say so until somebody changes something. */
   readonly isLasting: boolean;
 
-  constructor(message: string, isLasting: boolean) {
+  constructor(message: string, code: string) {
     super(message);
-    this.isLasting = isLasting;
+    this.code = code;
+    this.isLasting = LASTING.some((one) => code.startsWith(one));
   }
 }
 
@@ -211,10 +214,10 @@ function failureOf(error: unknown): Error {
   if (error instanceof Uncertain || error instanceof InputError) return error;
   const { code = '', message, severity } = error as Error & { code?: string; severity?: string };
   const says = `the database says: ${message}`;
-  if (LASTING.some((one) => code.startsWith(one))) return new Refused(says, true);
   // an administrator ends it, or it takes no writes any more
   const isLeaving = code.startsWith('57') || code === '25006';
-  if (severity === 'ERROR' && !isLeaving) return new Refused(says, false);
+  const refused = new Refused(says, code);
+  if (refused.isLasting || (severity === 'ERROR' && !isLeaving)) return refused;
   if (severity !== undefined) return new Uncertain(says);
   return new Uncertain(`the connection to the database failed: ${code || message}`);
 }

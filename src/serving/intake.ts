@@ -71,6 +71,7 @@ export async function openIntake(
         logger.fatal({ err: error }, 'the thread of the journal died');
         process.exit(1);
       },
+      onRefused: (reason) => logger.error({ reason }, 'the database refuses'),
       onStandstill(why) {
         if (why === 'moved') logger.info('points got other ids: what is served is built anew');
         else logger.error('the database lost posts: what is served is built anew');

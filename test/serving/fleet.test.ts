@@ -1,97 +1,57 @@
-import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type Callback, test } from 'uvu';
+import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Database, PASSWORD, POSTGRES, startDatabase } from '../support/database.js';
-import { assertSame, startProxy } from '../support/fleet.js';
+import { compactSnapshot } from '../../src/cli/compact.js';
+import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
+import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
+import type { Envelope } from '../support/client.js';
+import { assertSame } from '../support/fleet.js';
+import {
+  type Asking,
+  Instances,
+  keysIn,
+  LIST,
+  post,
+  snapshot,
+  write,
+} from '../support/instances.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
-import { type OwnService, startOwnService } from '../support/own-service.js';
+import type { OwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import { makeFolder } from '../support/reloading.js';
-import { runCommand, type Service, startService } from '../support/service.js';
+import { runCommand, type Service } from '../support/service.js';
 import { until } from '../support/wait.js';
 
-const LIST = '/rest/map_data_points/';
+const fleet = new Instances(test);
 
-let database: Database;
-let databases = 0;
-const running: Pick<Service, 'stop'>[] = [];
-
-if (POSTGRES === undefined) console.log('skipped: the fleet: there is no PostgreSQL here');
-
-function check(name: string, run: Callback): void {
-  if (POSTGRES !== undefined) test(name, run);
-}
-
-test.before(async () => {
-  if (POSTGRES !== undefined) database = await startDatabase();
-});
-test.after(() => database?.remove());
-test.after.each(async () => {
-  for (const one of running.splice(0).reverse()) await one.stop();
-});
-
-async function newDatabase(): Promise<string> {
-  const name = `fleet${databases++}`;
-  await database.make(name);
-  return name;
-}
-
-function snapshot(records: string = FIRST_NOTE): string {
-  const path = join(makeFolder(), 'notes.ndjson');
-  writeFileSync(path, records);
-  return path;
-}
-
-/** Starts an instance in this process. */
-async function instance(path: string, address: string, ...flags: string[]): Promise<OwnService> {
-  const limits = ['--posts-per-address', '0', '--settle', '0', '--log-level', 'debug'];
-  const given = ['--snapshot', path, '--journal', address, ...limits, ...flags];
-  const service = await startOwnService(given);
-  running.push(service);
-  return service;
-}
-
-type Asking = Pick<OwnService, 'get'>;
-
-/** Posts a point until it is accepted, and returns its sequence. */
-async function post(service: Asking, key: string): Promise<number> {
-  const { status, headers, text } = await postKeyed(service as Service, key);
-  assert.ok(status === 201, `${status} ${text}`);
-  return Number(headers['waypost-sequence']);
-}
-
-/** Comments of the points that have one, sorted: each is a key. */
-async function keysIn(service: Asking, sequence: number): Promise<string[]> {
-  const headers = { 'Waypost-At-Least': String(sequence) };
-  const reply = await service.get(`${LIST}?page_size=1000`, { headers });
-  assert.is(reply.status, 200, reply.text);
-  const { results } = reply.json<{ results: { comment: string }[] }>();
-  return results.flatMap(({ comment }) => comment || []).sort();
-}
-
-check('what one instance accepts, every one answers, byte for byte', async () => {
-  const address = database.address(await newDatabase());
+fleet.check('what one instance accepts, every one answers, byte for byte', async () => {
+  const address = fleet.database.address(await fleet.newDatabase());
   const path = snapshot();
-  const fleet = [await instance(path, address), await instance(path, address)];
-  const posts = Array.from({ length: 60 }, (_, i) => post(fleet[i % 2]!, `key-${i}`));
-  const last = Math.max(...(await Promise.all(posts)));
-  assert.is(last, 60);
-  await assertSame(fleet, 1, 40, last);
+  const instances = [await fleet.start(path, address), await fleet.start(path, address)];
+  const posts = Array.from({ length: 60 }, (_, i) => post(instances[i % 2]!, `key-${i}`));
+  await Promise.all(posts);
+  const comment = 'a "quote", \\, \n and 🎉';
+  const { headers } = await instances[0]!.get(LIST, {
+    method: 'POST',
+    body: JSON.stringify({ lat: '1', lon: '2', comment }),
+    headers: { 'Content-Type': 'application/json' },
+  });
+  const last = Number(headers['waypost-sequence']);
+  assert.is(last, 61);
+  await assertSame(instances, 1, 40, last);
   // one that starts now has them from the journal, the others as they came
-  const late = await instance(path, address);
-  await assertSame([...fleet, late], 2, 40, last);
-  assert.is((await keysIn(late, last)).length, 60);
+  const late = await fleet.start(path, address);
+  await assertSame([...instances, late], 2, 40, last);
+  assert.is((await keysIn(late, last)).length, 61);
 });
 
-check('the same key on two instances at once makes one point', async () => {
-  const address = database.address(await newDatabase());
+fleet.check('the same key on two instances at once makes one point', async () => {
+  const address = fleet.database.address(await fleet.newDatabase());
   const path = snapshot();
-  const fleet = [await instance(path, address), await instance(path, address)];
+  const instances = [await fleet.start(path, address), await fleet.start(path, address)];
   for (let round = 0; round < 10; round++) {
     const replies = await Promise.all(
-      fleet.map((one) => postKeyed(one as Service, `twice-${round}`)),
+      instances.map((one) => postKeyed(one as Service, `twice-${round}`)),
     );
     assert.equal(
       replies.map(({ status }) => status),
@@ -101,234 +61,99 @@ check('the same key on two instances at once makes one point', async () => {
     const replayed = replies.map(({ headers }) => headers['idempotency-replayed']);
     assert.equal(replayed.filter(Boolean), ['true']);
   }
-  const keys = await keysIn(fleet[0]!, 10);
+  const keys = await keysIn(instances[0]!, 10);
   assert.equal(
     keys,
     Array.from({ length: 10 }, (_, i) => `twice-${i}`),
   );
 });
 
-check('a killed instance loses nothing, and has all when it comes back', async () => {
-  const address = database.address(await newDatabase());
-  const path = snapshot();
-  const flags = ['--snapshot', path, '--posts-per-address', '0', '--workers', '2'];
-  const start = async (): Promise<Service> => {
-    const service = await startService(flags, { WAYPOST_JOURNAL: address });
-    running.push(service);
-    return service;
-  };
-  const [killed, other] = [await start(), await instance(path, address)];
-  const acknowledged = new Map<string, number>();
-  const clients = Array.from({ length: 8 }, async (_, client) => {
-    for (let count = 0; ; count++) {
-      const key = `${client}-${count}`;
-      const reply = await postKeyed(killed, key).catch(() => undefined);
-      if (reply?.status !== 201) return key;
-      acknowledged.set(key, Number(reply.headers['waypost-sequence']));
-    }
-  });
-  await until('some points', () => acknowledged.size > 50);
-  process.kill(killed.pid, 'SIGKILL');
-  const open = await Promise.all(clients);
-  // what was not answered is there once, whether the first try was or not
-  for (const key of open) acknowledged.set(key, await post(other, key));
-  const last = Math.max(...acknowledged.values());
-  const back = await start();
-  const expected = [...acknowledged.keys()].sort();
-  for (const one of [other, back]) assert.equal(await keysIn(one, last), expected);
-  await assertSame([other, back], 3, 20, last);
-});
+function noteOf(id: number, comment: string): string {
+  return `{"id":${id},"lat":1,"lon":2,"comment":"${comment}","created_at":"2023-05-01T12:00:00+00:00"}\n`;
+}
 
-check('without the database reads go on, and posts again when it is back', async () => {
-  const own = await startDatabase();
-  try {
-    const service = await instance(snapshot(), own.address(), '--journal-timeout', '1s');
-    assert.is(await post(service, 'before'), 1);
-    await own.stop('SIGKILL');
-    await until('posts are refused', async () => {
-      const { status, headers } = await postKeyed(service as Service, 'during');
-      if (status === 503) assert.ok(Number(headers['retry-after']) > 0);
-      return status === 503;
-    });
-    assert.equal(await keysIn(service, 1), ['before']);
-    await until('it says so', async () => {
-      const { status, text } = await service.get('/health/ready');
-      assert.is(status, 200);
-      return /"accepted":false,"reason":"the journal fails:/.test(text);
-    });
-    const { text } = await service.get('/metrics');
-    assert.match(text, /^waypost_journal_failing 1$/m);
-    await own.start();
-    await until('posts are accepted', async () => {
-      return (await postKeyed(service as Service, 'during')).status === 201;
-    });
-    assert.equal(await keysIn(service, 2), ['before', 'during']);
-    await until('nothing is behind', async () => {
-      return /^waypost_journal_lag_posts 0$/m.test((await service.get('/metrics')).text);
-    });
-  } finally {
-    for (const one of running.splice(0)) await one.stop();
-    await own.remove();
-  }
-});
-
-check('a connection that is cut in the middle of a commit makes no point twice', async () => {
-  const name = await newDatabase();
-  const proxy = await startProxy(() => database.port);
-  try {
-    const service = await instance(snapshot(), database.address(name, proxy.port));
-    for (let round = 0; round < 3; round++) {
-      proxy.cutInCommit();
-      // without a key: only the name of the batch tells it
-      const { status } = await service.get(LIST, {
-        method: 'POST',
-        body: JSON.stringify({ lat: '1', lon: '2', comment: `cut-${round}` }),
-        headers: { 'Content-Type': 'application/json' },
-      });
-      assert.is(status, 201);
-    }
-    proxy.cut();
-    assert.is(await post(service, 'after'), 4);
-    assert.equal(await keysIn(service, 4), ['after', 'cut-0', 'cut-1', 'cut-2']);
-  } finally {
-    for (const one of running.splice(0)) await one.stop();
-    await proxy.close();
-  }
-});
-
-check('a wait for a standby that is cancelled is no confirmation', async () => {
-  const own = await startDatabase();
-  try {
-    const service = await instance(snapshot(), own.address(), '--journal-timeout', '4s');
-    const set = (value: string): Promise<unknown> =>
-      own.ask(async (sql) => {
-        await sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${value}'`);
-        await sql`SELECT pg_reload_conf()`;
-      });
-    await set('nobody');
-    let reply: { status: number } | undefined;
-    const posting = postKeyed(service as Service, 'uncertain').then((one) => {
-      reply = one;
-    });
-    await until('the wait is cancelled twice', async () => {
-      const [row] = await own.ask(
-        (sql) => sql`SELECT count(pg_cancel_backend(pid)) AS n FROM pg_stat_activity
-          WHERE wait_event = 'SyncRep'`,
-      );
-      return Number(row!['n']) > 0;
-    });
-    assert.is(reply, undefined, 'it is on no standby');
-    await set('');
-    await posting;
-    assert.is(reply!.status, 201);
-    assert.equal(await keysIn(service, 1), ['uncertain']);
-  } finally {
-    for (const one of running.splice(0)) await one.stop();
-    await own.remove();
-  }
-});
-
-check('tables that somebody edited stop posts, and reads go on', async () => {
-  const name = await newDatabase();
-  const address = database.address(name);
-  const service = await instance(snapshot(), address);
-  for (const key of ['a', 'b', 'c']) await post(service, key);
-  const before = await service.get(LIST);
-  const edit = async (statement: string, reason: RegExp): Promise<void> => {
-    await database.ask((sql) => sql.unsafe(statement), name);
-    await until(`${reason}`, async () => {
-      assert.is((await service.get(LIST)).text, before.text);
-      return reason.test((await service.get('/health/ready')).text);
-    });
-    assert.is((await postKeyed(service as Service, 'no')).status, 503);
-  };
-  const add = (sequence: number, record: string): string =>
-    `INSERT INTO waypost.posts VALUES (${sequence}, ${sequence + 900}, 1, '${record}', NULL, NULL, 'x');
-      UPDATE waypost.state SET last_sequence = ${sequence}, last_batch = 'x'`;
-  const undo = `DELETE FROM waypost.posts WHERE batch = 'x'; UPDATE waypost.state SET
-    last_sequence = 3, last_batch = (SELECT batch FROM waypost.posts WHERE sequence = 3)`;
-  await edit(add(4, '{"id":'), /post 4 has a record that is no JSON/);
-  await edit(`${undo}; ${add(5, '{}')}`, /post 4 is missing in its table/);
-  await edit(`${undo}; ${add(4, '{"id":904}')}`, /post 4 has a record whose lat/);
-  await edit(`${undo}; UPDATE waypost.state SET version = 2`, /tables have version 2/);
-  await edit('ALTER TABLE waypost.state RENAME TO gone', /relation .* does not exist/);
-  await database.ask((sql) => sql.unsafe('ALTER TABLE waypost.gone RENAME TO state'), name);
-  await database.ask((sql) => sql`UPDATE waypost.state SET version = 1`, name);
-  await until('points are accepted', async () => {
-    return (await postKeyed(service as Service, 'again')).status === 201;
-  });
-  assert.equal(await keysIn(service, 4), ['a', 'again', 'b', 'c']);
-});
-
-check(
-  'posts that a failover lost are not served any more, under a new name of the state',
+fleet.check(
+  'two versions of a snapshot have all points once, and an id that both use moves once',
   async () => {
-    const name = await newDatabase();
-    const fleet = [
-      await instance(snapshot(), database.address(name)),
-      await instance(snapshot(), database.address(name)),
-    ];
-    for (const key of ['kept', 'lost']) await post(fleet[0]!, key);
-    const nameOf = async ({ get }: Asking): Promise<string> => {
-      return String(
-        (await get(LIST, { headers: { 'Waypost-At-Least': '2' } })).headers['waypost-snapshot'],
-      );
-    };
-    const before = await nameOf(fleet[1]!);
-    await database.ask(
-      (sql) =>
-        sql.unsafe(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
-        last_sequence = 1, last_batch = (SELECT batch FROM waypost.posts WHERE sequence = 1)`),
-      name,
-    );
-    for (const one of fleet) {
-      await until('the lost one is gone', async () => {
-        const { status, text } = await one.get(LIST);
-        assert.is(status, 200);
-        return !text.includes('lost');
-      });
+    const address = fleet.database.address(await fleet.newDatabase());
+    const paths = [snapshot(), snapshot(), snapshot()];
+    const start = (path: string): Promise<OwnService> =>
+      fleet.start(path, address, '--watch', 'off', '--admin-token', 'secret');
+    const instances = await Promise.all(paths.map(start));
+    const reload = ({ get }: Asking): Promise<unknown> =>
+      get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } });
+    for (const key of ['a', 'b', 'c']) await post(instances[0]!, key);
+    const { results } = (await instances[0]!.get(LIST)).json<Envelope>();
+    const taken = results.find(({ comment }) => comment === 'b')!['id'] as number;
+    const next = FIRST_NOTE + noteOf(taken, 'upstream') + noteOf(5_000, 'largest');
+    write(paths[0]!, next);
+    await reload(instances[0]!);
+    assert.equal(await keysIn(instances[0]!, 4), ['a', 'b', 'c', 'largest', 'upstream']);
+    // those with the old snapshot have the point under its new id, and nothing twice
+    for (const one of instances.slice(1)) assert.equal(await keysWhen(one, 4), ['a', 'b', 'c']);
+    await assertSame(instances.slice(1), 5, 10, 4);
+    assert.is(await post(instances[1]!, 'd'), 5);
+    for (const [i, one] of instances.slice(1).entries()) {
+      write(paths[i + 1]!, next);
+      await reload(one);
     }
-    await until('points are accepted', async () => {
-      return (await postKeyed(fleet[0]! as Service, 'another')).status === 201;
-    });
-    for (const one of fleet) assert.equal(await keysIn(one, 2), ['another', 'kept']);
-    assert.is.not(await nameOf(fleet[0]!), before);
-    await assertSame(fleet, 4, 20, 2);
-    assert.match((await fleet[0]!.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
+    await assertSame(instances, 6, 20, 5);
+    assert.equal(await keysIn(instances[2]!, 5), ['a', 'b', 'c', 'd', 'largest', 'upstream']);
+    const again = await postKeyed(instances[2] as Service, 'b');
+    assert.is(again.json<{ id: number }>().id, taken, 'what was answered is answered');
   },
 );
 
-check('a start says what is wrong with the database, and never its password', async () => {
-  const good = database.address(await newDatabase());
-  const path = snapshot();
-  const silent = createServer((socket) => void socket.resume()).listen(0, '127.0.0.1');
-  await until('it listens', () => silent.listening);
-  const { port } = silent.address() as { port: number };
-  const cases: [address: string, reason: RegExp][] = [
-    [good.replace(/:[^:@/]+@/, ':hunter2@'), /password authentication failed/],
-    [`${good}?sslmode=require`, /does not support SSL|SSL|connection/],
-    [database.address('postgres', port), /does not answer|CONNECT_TIMEOUT/],
-    [`${good}?keepalive=1`, /keepalive is unknown: expected an address/],
-  ];
-  await Promise.all(
-    cases.map(async ([address, reason]) => {
-      const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
-      const given = { WAYPOST_JOURNAL: address, WAYPOST_LOG_LEVEL: 'debug' };
-      const { code, stdout, stderr } = await runCommand(flags, given);
-      assert.is(code, 1, stdout);
-      assert.match(stderr, reason);
-      for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), 'hunter2']) {
-        assert.not.ok(`${stdout}${stderr}`.includes(secret), stderr);
-      }
-    }),
-  );
-  silent.close();
-  const service = await instance(path, good);
-  await post(service, 'one');
-  const told = JSON.stringify(service.logs) + (await service.get('/metrics')).text;
-  assert.match(told, /journal opened/);
-  for (const secret of [PASSWORD, encodeURIComponent(PASSWORD)])
-    assert.not.ok(told.includes(secret));
-});
+/** As {@link keysIn}, once the instance has built anew what it serves. */
+async function keysWhen(service: Asking, sequence: number): Promise<string[]> {
+  await until('the sequence is there', async () => {
+    const headers = { 'Waypost-At-Least': String(sequence) };
+    return (await service.get(LIST, { headers })).status === 200;
+  });
+  return keysIn(service, sequence);
+}
+
+fleet.check(
+  'posts that all snapshots have are removed by hand, and a snapshot without them is refused',
+  async () => {
+    const name = await fleet.newDatabase();
+    const address = fleet.database.address(name);
+    const path = snapshot();
+    const first = await fleet.start(path, address);
+    for (const key of ['a', 'b', 'c']) await post(first, key);
+    const packed = join(makeFolder(), 'notes.waypost');
+    const lines: string[] = [];
+    await compactSnapshot(path, address, packed, { print: (line) => lines.push(line) });
+    assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/fleet\d+ added/);
+    const prune = (): Promise<string> => pruneJournal(address, { through: 3 });
+    assert.match(await prune(), /0 rows removed, all up to sequence 0; .* up to 0/);
+    await fleet.stop();
+
+    const second = await fleet.start(packed, address);
+    await until('it says so', async () => /up to 3/.test(await prune()));
+    assert.match(await prune(), /0 rows removed/, 'they are not a day old');
+    await fleet.database.ask(
+      (sql) => sql`UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3`,
+      name,
+    );
+    assert.match(await prune(), /2 rows removed, all up to sequence 2/);
+    await post(second, 'd');
+    assert.equal(await keysIn(second, 4), ['a', 'b', 'c', 'd']);
+    const listed: string[] = [];
+    for await (const line of listJournal(address)) listed.push(line);
+    assert.equal(
+      listed.map((line) => line.split(' ')[0]),
+      ['3', '4', `${parseDatabaseAddress(address).name}:`],
+    );
+    const lacking = await runCommand(['serve', '--snapshot', path, '--port', '0'], {
+      WAYPOST_JOURNAL: address,
+    });
+    assert.is(lacking.code, 1);
+    assert.match(
+      lacking.stderr,
+      /posts up to 2 were removed from the journal, and the snapshot says/,
+    );
+  },
+);
 
 test.run();

@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { JournalUnavailable } from './journal.js';
+import type { DatabaseAddress } from './postgres-address.js';
+import { connect, type Link, Refused, Uncertain } from './postgres-link.js';
+
+/** How often it is looked what a notification may have failed to tell, in milliseconds. */
+const LOOK_MS = 100;
+/** Between two tries to reach the database. */
+const RETRY_MS = 500;
+const UNREACHABLE = 'the database cannot be reached';
+/** Takes the lock that batches take, and is confirmed as they are. */
+const TRY = 'UPDATE waypost.state SET one = true';
+
+export interface SessionOptions {
+  /** Told once of each problem, and once, with undefined, that there is none any more. */
+  readonly onProblem?: (problem: string | undefined) => void;
+  /** Told once what the database says, which may name more than clients are to know. */
+  readonly onRefused?: (message: string) => void;
+}
+
+/** Keeps connected to the database, looks at it, and knows what is wrong with it. */
+export class Session {
+  /** The connections that there are now. */
+  link: Link | undefined;
+  readonly #address: DatabaseAddress;
+  readonly #options: SessionOptions;
+  readonly #look: (link: Link) => Promise<void>;
+  /** The highest that was seen. */
+  #timeline = 0;
+  /** What has the follower to itself, one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #readProblem: string | undefined;
+  #writeProblem: string | undefined;
+  #toldProblem: string | undefined;
+  /** What the database said last. */
+  #refusal = '';
+  #isClosed = false;
+  #running: Promise<void> | undefined;
+  #ring = (): void => {};
+
+  /** `look` is called ten times a second, and whenever there may be something new. */
+  constructor(
+    address: DatabaseAddress,
+    options: SessionOptions,
+    look: (link: Link) => Promise<void>,
+  ) {
+    this.#address = address;
+    this.#options = options;
+    this.#look = look;
+  }
+
+  /** Why nothing can be read or written, as clients may know it. */
+  get problem(): string | undefined {
+    const reason = this.#readProblem ?? this.#writeProblem;
+    return reason && `the journal fails: ${reason}`;
+  }
+
+  /** Begins to look. Rejects as the link does. */
+  async begin(link: Link): Promise<void> {
+    await this.#use(link);
+    this.#running = this.#run();
+  }
+
+  /** Has it looked at once. */
+  ring(): void {
+    this.#ring();
+  }
+
+  /** Remembers that a batch is not certain, and returns the problem. */
+  failed(error: unknown): string {
+    this.#writeProblem = this.#reasonOf(error);
+    this.#tell();
+    return this.problem!;
+  }
+
+  /** Runs work after all that came before, and before what comes then. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const working = this.#turn.then(work);
+    this.#turn = working.catch(() => {});
+    return working;
+  }
+
+  /** Asks the database. Rejects with a {@link JournalUnavailable}. */
+  async ask<T>(work: (link: Link) => Promise<T>): Promise<T> {
+    try {
+      if (this.link === undefined) throw new Uncertain(UNREACHABLE);
+      return await work(this.link);
+    } catch (error) {
+      if (error instanceof JournalUnavailable) throw error;
+      throw new JournalUnavailable(`the journal fails: ${this.#reasonOf(error)}`);
+    }
+  }
+
+  /** Ends all after a last piece of work, which may fail. */
+  async close(work: (link: Link) => Promise<void>): Promise<void> {
+    this.#isClosed = true;
+    this.#ring();
+    await this.#running;
+    if (this.link !== undefined) await work(this.link).catch(() => {});
+    this.link?.close();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      const rung = new Promise<void>((resolve) => {
+        this.#ring = resolve;
+      });
+      const pauseMs = await this.#lookOnce();
+      this.#tell();
+      const timer = new AbortController();
+      const pause = delay(pauseMs, undefined, { signal: timer.signal }).catch(() => {});
+      await Promise.race([pause, rung]);
+      timer.abort();
+    }
+  }
+
+  /** Returns when to look again, in milliseconds. */
+  async #lookOnce(): Promise<number> {
+    const isLinked = this.link !== undefined;
+    try {
+      const link = this.link ?? (await connect(this.#address, this.#timeline));
+      if (!isLinked) await this.#use(link);
+      await this.#look(link);
+      this.#readProblem = undefined;
+      if (this.#writeProblem !== undefined) await this.#try(link);
+      return LOOK_MS;
+    } catch (error) {
+      // a connection that was lost is tried once more before anybody hears of it
+      if (error instanceof Uncertain && isLinked) return 0;
+      this.#readProblem = this.#reasonOf(error);
+      return RETRY_MS;
+    }
+  }
+
+  async #try(link: Link): Promise<void> {
+    try {
+      await link.write(TRY, []);
+      this.#writeProblem = undefined;
+    } catch (error) {
+      this.#writeProblem = this.#reasonOf(error);
+    }
+  }
+
+  async #use(link: Link): Promise<void> {
+    this.#timeline = link.timeline;
+    this.link = link;
+    void link.lost.then(() => {
+      if (this.link === link) this.link = undefined;
+      this.#ring();
+    });
+    await link.listen('waypost', () => this.#ring());
+  }
+
+  /** Tells of the problem where it is another one. */
+  #tell(): void {
+    const { problem } = this;
+    if (problem === this.#toldProblem) return;
+    this.#toldProblem = problem;
+    this.#options.onProblem?.(problem);
+  }
+
+  /** Why something failed, as clients may know it. */
+  #reasonOf(error: unknown): string {
+    const { message } = error as Error;
+    if (!(error instanceof Refused)) return message;
+    if (message !== this.#refusal) this.#options.onRefused?.(message);
+    this.#refusal = message;
+    return `the database refuses (${error.code})`;
+  }
+}

@@ -1,0 +1,226 @@
+import { createServer } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PASSWORD } from '../support/database.js';
+import { assertSame, startProxy } from '../support/fleet.js';
+import { type Asking, Instances, keysIn, LIST, post, snapshot } from '../support/instances.js';
+import { postKeyed } from '../support/posted.js';
+import { runCommand, type Service, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+const fleet = new Instances(test);
+
+fleet.check('a killed instance loses nothing, and has all when it comes back', async () => {
+  const address = fleet.database.address(await fleet.newDatabase());
+  const path = snapshot();
+  const flags = ['--snapshot', path, '--posts-per-address', '0', '--workers', '2'];
+  const start = async (): Promise<Service> => {
+    const service = await startService(flags, { WAYPOST_JOURNAL: address });
+    fleet.running.push(service);
+    return service;
+  };
+  const [killed, other] = [await start(), await fleet.start(path, address)];
+  const acknowledged = new Map<string, number>();
+  const clients = Array.from({ length: 8 }, async (_, client) => {
+    for (let count = 0; ; count++) {
+      const key = `${client}-${count}`;
+      const reply = await postKeyed(killed, key).catch(() => undefined);
+      if (reply?.status !== 201) return key;
+      acknowledged.set(key, Number(reply.headers['waypost-sequence']));
+    }
+  });
+  await until('some points', () => acknowledged.size > 50);
+  process.kill(killed.pid, 'SIGKILL');
+  const open = await Promise.all(clients);
+  // what was not answered is there once, whether the first try was or not
+  for (const key of open) acknowledged.set(key, await post(other, key));
+  const last = Math.max(...acknowledged.values());
+  const back = await start();
+  const expected = [...acknowledged.keys()].sort();
+  for (const one of [other, back]) assert.equal(await keysIn(one, last), expected);
+  await assertSame([other, back], 3, 20, last);
+});
+
+fleet.check('without the database reads go on, and posts again when it is back', async () => {
+  const address = fleet.database.address(await fleet.newDatabase());
+  const service = await fleet.start(snapshot(), address, '--journal-timeout', '1s');
+  assert.is(await post(service, 'before'), 1);
+  await fleet.database.stop('SIGKILL');
+  await until('posts are refused', async () => {
+    const { status, headers } = await postKeyed(service as Service, 'during');
+    if (status === 503) assert.ok(Number(headers['retry-after']) > 0);
+    return status === 503;
+  });
+  assert.equal(await keysIn(service, 1), ['before']);
+  await until('it says so', async () => {
+    const { status, text } = await service.get('/health/ready');
+    assert.is(status, 200);
+    return /"accepted":false,"reason":"the journal fails:/.test(text);
+  });
+  const { text } = await service.get('/metrics');
+  assert.match(text, /^waypost_journal_failing 1$/m);
+  await fleet.database.start();
+  await until('posts are accepted', async () => {
+    return (await postKeyed(service as Service, 'during')).status === 201;
+  });
+  assert.equal(await keysIn(service, 2), ['before', 'during']);
+  await until('nothing is behind', async () => {
+    return /^waypost_journal_lag_posts 0$/m.test((await service.get('/metrics')).text);
+  });
+});
+
+fleet.check('a connection that is cut in the middle of a commit makes no point twice', async () => {
+  const name = await fleet.newDatabase();
+  const proxy = await startProxy(() => fleet.database.port);
+  try {
+    const service = await fleet.start(snapshot(), fleet.database.address(name, proxy.port));
+    for (let round = 0; round < 3; round++) {
+      proxy.cutInCommit();
+      // without a key: only the name of the batch tells it
+      const { status } = await service.get(LIST, {
+        method: 'POST',
+        body: JSON.stringify({ lat: '1', lon: '2', comment: `cut-${round}` }),
+        headers: { 'Content-Type': 'application/json' },
+      });
+      assert.is(status, 201);
+    }
+    proxy.cut();
+    assert.is(await post(service, 'after'), 4);
+    assert.equal(await keysIn(service, 4), ['after', 'cut-0', 'cut-1', 'cut-2']);
+  } finally {
+    await fleet.stop();
+    await proxy.close();
+  }
+});
+
+fleet.check('a wait for a standby that is cancelled is no confirmation', async () => {
+  const address = fleet.database.address(await fleet.newDatabase());
+  const service = await fleet.start(snapshot(), address, '--journal-timeout', '4s');
+  const set = (value: string): Promise<unknown> =>
+    fleet.database.ask(async (sql) => {
+      await sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${value}'`);
+      await sql`SELECT pg_reload_conf()`;
+    });
+  await set('nobody');
+  let reply: { status: number } | undefined;
+  const posting = postKeyed(service as Service, 'uncertain').then((one) => {
+    reply = one;
+  });
+  await until('the wait is cancelled twice', async () => {
+    const [row] = await fleet.database.ask(
+      (sql) => sql`SELECT count(pg_cancel_backend(pid)) AS n FROM pg_stat_activity
+          WHERE wait_event = 'SyncRep'`,
+    );
+    return Number(row!['n']) > 0;
+  });
+  assert.is(reply, undefined, 'it is on no standby');
+  await set('');
+  await posting;
+  assert.is(reply!.status, 201);
+  assert.equal(await keysIn(service, 1), ['uncertain']);
+});
+
+fleet.check('tables that somebody edited stop posts, and reads go on', async () => {
+  const name = await fleet.newDatabase();
+  const address = fleet.database.address(name);
+  const service = await fleet.start(snapshot(), address);
+  for (const key of ['a', 'b', 'c']) await post(service, key);
+  const before = await service.get(LIST);
+  const edit = async (statement: string, reason: RegExp): Promise<void> => {
+    await fleet.database.ask((sql) => sql.unsafe(statement), name);
+    await until(`${reason}`, async () => {
+      assert.is((await service.get(LIST)).text, before.text);
+      return reason.test((await service.get('/health/ready')).text);
+    });
+    assert.is((await postKeyed(service as Service, 'no')).status, 503);
+  };
+  const add = (sequence: number, record: string): string =>
+    `INSERT INTO waypost.posts VALUES (${sequence}, ${sequence + 900}, 1, '${record}', NULL, NULL, 'x');
+      UPDATE waypost.state SET last_sequence = ${sequence}, last_batch = 'x'`;
+  const undo = `DELETE FROM waypost.posts WHERE batch = 'x'; UPDATE waypost.state SET
+    last_sequence = 3, last_batch = (SELECT batch FROM waypost.posts WHERE sequence = 3)`;
+  await edit(add(4, '{"id":'), /post 4 has a record that is no JSON/);
+  await edit(`${undo}; ${add(5, '{}')}`, /post 4 is missing in its table/);
+  await edit(`${undo}; ${add(4, '{"id":904}')}`, /post 4 has a record whose lat/);
+  await edit(`${undo}; UPDATE waypost.state SET version = 2`, /tables have version 2/);
+  await edit('ALTER TABLE waypost.state RENAME TO gone', /the database refuses \(42P01\)/);
+  await fleet.database.ask((sql) => sql.unsafe('ALTER TABLE waypost.gone RENAME TO state'), name);
+  await fleet.database.ask((sql) => sql`UPDATE waypost.state SET version = 1`, name);
+  await until('points are accepted', async () => {
+    return (await postKeyed(service as Service, 'again')).status === 201;
+  });
+  assert.equal(await keysIn(service, 4), ['a', 'again', 'b', 'c']);
+});
+
+fleet.check(
+  'posts that a failover lost are not served any more, under a new name of the state',
+  async () => {
+    const name = await fleet.newDatabase();
+    const instances = [
+      await fleet.start(snapshot(), fleet.database.address(name)),
+      await fleet.start(snapshot(), fleet.database.address(name)),
+    ];
+    for (const key of ['kept', 'lost']) await post(instances[0]!, key);
+    const nameOf = async ({ get }: Asking): Promise<string> => {
+      return String(
+        (await get(LIST, { headers: { 'Waypost-At-Least': '2' } })).headers['waypost-snapshot'],
+      );
+    };
+    const before = await nameOf(instances[1]!);
+    await fleet.database.ask(
+      (sql) =>
+        sql.unsafe(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
+        last_sequence = 1, last_batch = (SELECT batch FROM waypost.posts WHERE sequence = 1)`),
+      name,
+    );
+    for (const one of instances) {
+      await until('the lost one is gone', async () => {
+        const { status, text } = await one.get(LIST);
+        assert.is(status, 200);
+        return !text.includes('lost');
+      });
+    }
+    await until('points are accepted', async () => {
+      return (await postKeyed(instances[0]! as Service, 'another')).status === 201;
+    });
+    for (const one of instances) assert.equal(await keysIn(one, 2), ['another', 'kept']);
+    assert.is.not(await nameOf(instances[0]!), before);
+    await assertSame(instances, 4, 20, 2);
+    assert.match((await instances[0]!.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
+  },
+);
+
+fleet.check('a start says what is wrong with the database, and never its password', async () => {
+  const good = fleet.database.address(await fleet.newDatabase());
+  const path = snapshot();
+  const silent = createServer((socket) => void socket.resume()).listen(0, '127.0.0.1');
+  await until('it listens', () => silent.listening);
+  const { port } = silent.address() as { port: number };
+  const cases: [address: string, reason: RegExp][] = [
+    [good.replace(/:[^:@/]+@/, ':hunter2@'), /password authentication failed/],
+    [`${good}?sslmode=require`, /does not support SSL|SSL|connection/],
+    [fleet.database.address('postgres', port), /does not answer|CONNECT_TIMEOUT/],
+    [`${good}?keepalive=1`, /keepalive is unknown: expected an address/],
+  ];
+  await Promise.all(
+    cases.map(async ([address, reason]) => {
+      const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
+      const given = { WAYPOST_JOURNAL: address, WAYPOST_LOG_LEVEL: 'debug' };
+      const { code, stdout, stderr } = await runCommand(flags, given);
+      assert.is(code, 1, stdout);
+      assert.match(stderr, reason);
+      for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), 'hunter2']) {
+        assert.not.ok(`${stdout}${stderr}`.includes(secret), stderr);
+      }
+    }),
+  );
+  silent.close();
+  const service = await fleet.start(path, good);
+  await post(service, 'one');
+  const told = JSON.stringify(service.logs) + (await service.get('/metrics')).text;
+  assert.match(told, /journal opened/);
+  for (const secret of [PASSWORD, encodeURIComponent(PASSWORD)])
+    assert.not.ok(told.includes(secret));
+});
+
+test.run();
