@@ -168,7 +168,8 @@ async function load(
           };
     const parts = await buildDataset(source, { inParallel: true });
     const engine = createEngine(assembleDataset(parts));
-    const file = new Export({ engine, delta: undefined, length: 0 }, query, exportEncoder(format));
+    const all = { engine, delta: undefined, length: 0 };
+    const file = new Export(all, query, await exportEncoder(format));
     return [file, parts.report];
   } finally {
     bar.stop();

@@ -12,11 +12,10 @@ import { createProjection, type WriteRecord } from '../http/formats/json-format.
 import { createPageCopier } from '../index/record-page.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
 import { type BeginFile, type FileEncoder, TextFileEncoder } from './encoder.js';
-import { encodeMsgpack, encodeParquet } from './parquet.js';
 
 const LINE_FEED = 0x0a;
 
-const ENCODERS: Readonly<Record<string, BeginFile>> = {
+const TEXTS: Readonly<Record<string, BeginFile | undefined>> = {
   // a record a line, as answers have it
   ndjson: (keys) => (keys === undefined ? copyLines() : lines(createProjection(keys), 0)),
   // all that a record says as a Feature, its place as it is written
@@ -29,13 +28,15 @@ const ENCODERS: Readonly<Record<string, BeginFile>> = {
       write: createFeatureWriter(keys),
     }),
   csv: encodeCsv,
-  msgpack: encodeMsgpack,
-  parquet: encodeParquet,
   geojsonl: (keys) => lines(createFeatureWriter(keys), FEATURE_ROOM),
 };
 
-export function exportEncoder(name: string): BeginFile {
-  return ENCODERS[name]!;
+export async function exportEncoder(name: string): Promise<BeginFile> {
+  const text = TEXTS[name];
+  if (text !== undefined) return text;
+  // few threads ever write these, and their libraries take 80 ms to load
+  const { encodeMsgpack, encodeParquet } = await import('./parquet.js');
+  return name === 'msgpack' ? encodeMsgpack : encodeParquet;
 }
 
 /** Whole records, copied as they are kept. */

@@ -30,7 +30,13 @@ for (const [name, view] of views) {
 const exports = new LaneExports();
 let generation: Generation;
 
+// an export that begins may load a library, and what comes meanwhile waits
+let turn = Promise.resolve();
 main.on('message', (message: ToLane) => {
+  turn = turn.then(() => take(message));
+});
+
+async function take(message: ToLane): Promise<void> {
   if (message.kind === 'serve') {
     generation = createGeneration(message.parts);
     reclaimMemory();
@@ -44,6 +50,6 @@ main.on('message', (message: ToLane) => {
   const answer =
     'view' in question
       ? answerInLane(makes.get(question.view)!, question, generation)
-      : exports.step(question, generation);
+      : await exports.step(question, generation);
   main.postMessage(answer, memoryOf(answer));
-});
+}

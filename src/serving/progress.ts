@@ -1,4 +1,5 @@
-import cliProgress from 'cli-progress';
+import { createRequire } from 'node:module';
+import type * as cliProgress from 'cli-progress';
 import type { Progress } from '../formats/snapshot.js';
 
 /** A bar that shows how much is done, how fast, and how long the rest will take. */
@@ -18,7 +19,9 @@ export function startProgress(
   show: (amount: number) => string = megabytes,
 ): ProgressBar {
   if (!stream.isTTY) return { update: () => {}, stop: () => {} };
-  const bar = new cliProgress.SingleBar({
+  // where there is no terminal nothing is loaded
+  const { SingleBar } = createRequire(import.meta.url)('cli-progress') as typeof cliProgress;
+  const bar = new SingleBar({
     stream,
     format: `${action} {bar} {percentage} % | {read} of {size} | {rate} | {eta_formatted} left`,
     barCompleteChar: '#',

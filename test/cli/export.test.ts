@@ -40,7 +40,7 @@ test('a file has what the service exports, in the format of its name or another'
     writeFileSync(input, rows);
     for (const { name } of EXPORT_FORMATS) {
       const { bytes } = await run(input, join(folder, `out.${name}`));
-      assert.ok(bytes.equals(Buffer.concat(exportPieces(engine, name))), name);
+      assert.ok(bytes.equals(Buffer.concat(await exportPieces(engine, name))), name);
       const { bytes: streamed } = await run(input, '-', { format: name });
       assert.ok(streamed.equals(bytes), name);
       const again = await run(join(folder, `out.${name}`), join(folder, 'again.ndjson'));

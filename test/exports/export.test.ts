@@ -28,7 +28,7 @@ async function check(served: number, lengths: readonly number[]): Promise<void> 
       const ordering = isOrdered ? (wanted as TimeOrdering) : undefined;
       const bytes = 10 ** random.int(6);
       const query = { filters, ordering };
-      const pieces = exportPieces(engine, 'ndjson', { query, delta, length, bytes });
+      const pieces = await exportPieces(engine, 'ndjson', { query, delta, length, bytes });
       const found = linesOf(Buffer.concat(pieces));
       const { notes: all } = oracle.find(filters, ordering ?? 'id');
       const expected = [...all].map(({ id }) => texts.get(id)!);
@@ -51,18 +51,18 @@ test('accepted points with the times of others stand among them by their ids', a
   const tied = some.map((one) => ({ ...one, created: one.id % 3, modified: 7 }));
   const engine = await engineOf(tied.filter(({ id }) => id % 2 === 0));
   const delta = deltaOf(tied.filter(({ id }) => id % 2 === 1));
-  const ids = (ordering: TimeOrdering): number[] => {
-    const [piece] = exportPieces(engine, 'ndjson', { query: { ordering }, delta });
+  const ids = async (ordering: TimeOrdering): Promise<number[]> => {
+    const [piece] = await exportPieces(engine, 'ndjson', { query: { ordering }, delta });
     return linesOf(piece!).map((line) => JSON.parse(line).id);
   };
   const byCreation = [...tied].sort((a, b) => a.created - b.created || byId(a, b));
   assert.equal(
-    ids('created_at'),
+    await ids('created_at'),
     byCreation.map(({ id }) => id),
   );
-  assert.equal(ids('-created_at'), byCreation.map(({ id }) => id).reverse());
+  assert.equal(await ids('-created_at'), byCreation.map(({ id }) => id).reverse());
   assert.equal(
-    ids('modified_at'),
+    await ids('modified_at'),
     tied.map(({ id }) => id),
   );
 });
@@ -70,18 +70,20 @@ test('accepted points with the times of others stand among them by their ids', a
 test('a compressed export is one stream of gzip, whatever its pieces', async () => {
   const engine = await engineOf(notes);
   for (const bytes of [1, 10_000, 2 ** 20]) {
-    const plain = Buffer.concat(exportPieces(engine, 'geojson', { bytes }));
-    const gzipped = Buffer.concat(exportPieces(engine, 'geojson', { bytes, isGzipped: true }));
+    const plain = Buffer.concat(await exportPieces(engine, 'geojson', { bytes }));
+    const gzipped = Buffer.concat(
+      await exportPieces(engine, 'geojson', { bytes, isGzipped: true }),
+    );
     assert.ok(gunzipSync(gzipped).equals(plain), `${bytes}`);
   }
-  const none = exportPieces(await engineOf([]), 'ndjson', { isGzipped: true });
+  const none = await exportPieces(await engineOf([]), 'ndjson', { isGzipped: true });
   assert.is(gunzipSync(Buffer.concat(none)).length, 0);
 });
 
 test('what is posted after an export began is not in it', async () => {
   const engine = await engineOf(notes.slice(0, 10));
   const delta = deltaOf(notes.slice(10, 20));
-  const pieces = exportPieces(engine, 'ndjson', { delta, length: 4, bytes: 1 });
+  const pieces = await exportPieces(engine, 'ndjson', { delta, length: 4, bytes: 1 });
   assert.is(pieces.length, 14);
 });
 

@@ -18,9 +18,9 @@ const points: ReadonlyMap<number, Point> = new Map(notes.map((one) => [one.id, p
 const folder = makeFolder();
 
 /** An export as a file. */
-function file(name: string): string {
+async function file(name: string): Promise<string> {
   const path = join(folder, `points.${name}`);
-  writeFileSync(path, Buffer.concat(exportPieces(engine, name)));
+  writeFileSync(path, Buffer.concat(await exportPieces(engine, name)));
   return path;
 }
 
@@ -32,7 +32,8 @@ for (const [name, options] of [
   ['geojsonl', []],
 ] as const) {
   testUnless(missing, `GDAL reads ${name}`, async () => {
-    const source = name === 'geojsonl' ? `GeoJSONSeq:${file(name)}` : file(name);
+    const path = await file(name);
+    const source = name === 'geojsonl' ? `GeoJSONSeq:${path}` : path;
     const features = await readByGdal(source, 'points', options);
     assert.is(features.length, notes.length);
     for (const { id, geometry, properties } of features) {
@@ -45,15 +46,15 @@ for (const [name, options] of [
   });
 }
 
-test('MessagePack is maps, one behind the other', () => {
+test('MessagePack is maps, one behind the other', async () => {
   const unpackr = new Unpackr({ int64AsType: 'number', mapsAsObjects: true });
-  const records = unpackr.unpackMultiple(Buffer.concat(exportPieces(engine, 'msgpack')));
+  const records = unpackr.unpackMultiple(Buffer.concat(await exportPieces(engine, 'msgpack')));
   const found = (records as object[]).map((record) => JSON.stringify(record)).sort();
   assert.equal(found, [...points.values()].map(renderPoint).sort());
 });
 
 test('Parquet has plain columns, and tells what GeoParquet wants', async () => {
-  const bytes = Buffer.concat(exportPieces(engine, 'parquet'));
+  const bytes = Buffer.concat(await exportPieces(engine, 'parquet'));
   const { buffer, byteOffset, length } = bytes;
   const whole = buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer;
   const { key_value_metadata: metadata } = parquetMetadata(whole);

@@ -51,7 +51,7 @@ for (const { name } of EXPORT_FORMATS) {
   test(`${name} loads again as it was`, async () => {
     for (const bytes of [5_000, 2 ** 20]) {
       const path = join(folder, `points.${name}`);
-      writeFileSync(path, Buffer.concat(exportPieces(engine, name, { delta, bytes })));
+      writeFileSync(path, Buffer.concat(await exportPieces(engine, name, { delta, bytes })));
       const { blocks, report } = await readAll(path);
       assert.equal(report.unknownKeys, {});
       const records = blocks.flatMap(recordsOf).sort();
@@ -62,7 +62,7 @@ for (const { name } of EXPORT_FORMATS) {
   });
 
   test(`${name} of nothing is a whole file, too`, async () => {
-    const pieces = exportPieces(await engineOf([]), name);
+    const pieces = await exportPieces(await engineOf([]), name);
     assert.is(pieces.length, 1);
   });
 }
@@ -72,18 +72,20 @@ test('a lone surrogate is a replacement character where a format has none', asyn
   const lone = await engineOf([one]);
   for (const { name } of EXPORT_FORMATS) {
     const path = join(folder, `lone.${name}`);
-    writeFileSync(path, Buffer.concat(exportPieces(lone, name)));
+    writeFileSync(path, Buffer.concat(await exportPieces(lone, name)));
     const [record] = (await readAll(path)).blocks.flatMap(recordsOf);
     const isJson = name.includes('json');
     assert.is(JSON.parse(record!).comment, isJson ? one.comment : 'a\ufffdb', name);
   }
 });
 
-test('records have the keys that are asked for', () => {
+test('records have the keys that are asked for', async () => {
   const query = { keys: ['id', 'lat'] as const, ordering: 'created_at' as const };
-  const [first] = linesOf(Buffer.concat(exportPieces(engine, 'ndjson', { query, delta })));
+  const [first] = linesOf(Buffer.concat(await exportPieces(engine, 'ndjson', { query, delta })));
   assert.equal(Object.keys(JSON.parse(first!)), ['id', 'lat']);
-  const [feature] = linesOf(Buffer.concat(exportPieces(engine, 'geojsonl', { query, delta })));
+  const [feature] = linesOf(
+    Buffer.concat(await exportPieces(engine, 'geojsonl', { query, delta })),
+  );
   assert.equal(JSON.parse(feature!).properties, { id: JSON.parse(first!).id });
 });
 

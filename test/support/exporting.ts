@@ -5,7 +5,7 @@ import { type Delta, deltaLength } from '../../src/index/delta.js';
 import type { Engine } from '../../src/query/engine.js';
 
 /** The pieces of an export of all points, or of what `query` says. */
-export function exportPieces(
+export async function exportPieces(
   engine: Engine,
   format: string,
   {
@@ -21,10 +21,10 @@ export function exportPieces(
     readonly bytes?: number;
     readonly isGzipped?: boolean;
   } = {},
-): Buffer[] {
+): Promise<Buffer[]> {
   const all = { filters: {}, ordering: undefined, keys: undefined, ...query };
   const source = { engine, delta, length };
-  const file = new Export(source, all, exportEncoder(format), { isGzipped });
+  const file = new Export(source, all, await exportEncoder(format), { isGzipped });
   const pieces: Buffer[] = [];
   for (let isLast = false; !isLast; ) {
     const piece = file.next(bytes);

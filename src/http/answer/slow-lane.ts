@@ -136,10 +136,11 @@ export class LaneExports {
   readonly #all = new Map<number, UnderWay>();
 
   /** Makes the next piece; a new export is made from `generation`. */
-  step(step: ExportStep, generation: Generation): LaneAnswer {
+  async step(step: ExportStep, generation: Generation): Promise<LaneAnswer> {
     const number = step.export!;
     try {
-      const found = this.#all.get(number) ?? (step.begin && begin(step, step.begin, generation));
+      const found =
+        this.#all.get(number) ?? (step.begin && (await begin(step, step.begin, generation)));
       if (found === undefined) return refusalOf(exportEnded());
       const { bytes, isLast } = found.file.next(step.bytes);
       this.#all.set(number, found);
@@ -162,15 +163,15 @@ export class LaneExports {
   }
 }
 
-function begin(
+async function begin(
   step: ExportStep,
   { format, query, isGzipped }: ExportBegin,
   generation: Generation,
-): UnderWay {
+): Promise<UnderWay> {
   const { engine, delta } = generation;
   const state = generation.state();
   const source = { engine, delta, length: state.length };
   const check = (): void => giveUpFor(step);
-  const file = new Export(source, query, exportEncoder(format), { isGzipped, check });
+  const file = new Export(source, query, await exportEncoder(format), { isGzipped, check });
   return { file, state, generation: identityOf(generation) };
 }
