@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { packSnapshot } from '../src/cli/pack.js';
 import { type Outcome, runAll } from './runner/pool.js';
 import { sourceLines } from './runner/stack-lines.js';
 
@@ -30,6 +31,7 @@ async function main(args: readonly string[]): Promise<void> {
   process.env['WAYPOST_MAX_LOOP_DELAY'] = '0';
   // hundreds of services start, and none is asked for long
   process.env['WAYPOST_WARM_UP'] = '0s';
+  process.env['TEST_SNAPSHOT'] ??= await packedFixture();
   const kind = args.includes('--soak') ? 'soak' : 'test';
   const wanted = args.filter((arg) => arg !== '--soak');
   const seconds = readSeconds();
@@ -65,6 +67,16 @@ async function main(args: readonly string[]): Promise<void> {
   const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : '';
   console.log(`${total('passed')} passed, ${total('failed')} failed${skipped}`);
   if (total('failed') > 0 || total('passed') === 0) process.exitCode = 1;
+}
+
+/** Packs what most services of tests serve, once for all files. */
+async function packedFixture(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-run-'));
+  process.once('exit', () => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'points.waypost');
+  const fixture = join(FOLDER, '../../test/fixtures/points.ndjson');
+  await packSnapshot(fixture, path, { print: () => {} });
+  return path;
 }
 
 function textOf(name: string): string {

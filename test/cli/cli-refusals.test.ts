@@ -12,7 +12,7 @@ import { readTokenFile } from '../../src/posts/tokens/file.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { startReloading } from '../support/reloading.js';
 import { refusal } from '../support/rows.js';
-import { FIXTURE_POINTS, type Outcome, ROOT, runCommand } from '../support/service.js';
+import { FIXTURE_POINTS, type Outcome, ROOT, runCommand, SNAPSHOT } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
 
@@ -130,7 +130,7 @@ test('a port that is in use is named, with the way out', async () => {
   const { port } = taken.address() as { port: number };
   try {
     const flags = ['--port', String(port), '--listen-timeout', '0'];
-    const outcome = await serve('--snapshot', FIXTURE_POINTS, ...flags);
+    const outcome = await serve('--snapshot', SNAPSHOT, ...flags);
     assert.match(oneLine(outcome), new RegExp(`127\\.0\\.0\\.1:${port}: .*choose another --port`));
   } finally {
     await new Promise((resolve) => taken.close(resolve));
@@ -139,12 +139,12 @@ test('a port that is in use is named, with the way out', async () => {
 
 test('an address that is not of this machine is refused', async () => {
   // kept for documentation: nobody has it
-  const outcome = await serve('--snapshot', FIXTURE_POINTS, '--host', '203.0.113.1');
+  const outcome = await serve('--snapshot', SNAPSHOT, '--host', '203.0.113.1');
   assert.match(oneLine(outcome), /^waypost: Cannot listen on 203\.0\.113\.1:0: /);
 });
 
 test('an unknown time zone is refused', async () => {
-  const flags = ['--snapshot', FIXTURE_POINTS, '--time-zone', 'Nowhere/City'];
+  const flags = ['--snapshot', SNAPSHOT, '--time-zone', 'Nowhere/City'];
   const line = oneLine(await serve(...flags));
   assert.match(line, /--time-zone: ".*" is no IANA time zone; take one such as Europe\/Helsinki/);
   for (const zone of ['+02:00x', '']) {
@@ -176,10 +176,10 @@ test('a tokens file that is none is refused, and no token is shown', async () =>
     );
   }
   const cut = file('tokens.json', '{"secret-token": 5');
-  const line = oneLine(await serve('--snapshot', FIXTURE_POINTS, '--tokens', cut));
+  const line = oneLine(await serve('--snapshot', SNAPSHOT, '--tokens', cut));
   assert.ok(line.includes(`${cut}: `) && !line.includes('secret'), line);
   const missing = join(folder, 'no-tokens.json');
-  const outcome = await serve('--snapshot', FIXTURE_POINTS, '--tokens', missing);
+  const outcome = await serve('--snapshot', SNAPSHOT, '--tokens', missing);
   assert.match(oneLine(outcome), /no-tokens\.json/);
 });
 
@@ -197,7 +197,7 @@ test('a notifications file that is none is refused', async () => {
     assert.ok(line.includes(path) && !line.includes('\n'), line);
   }
   const path = file('n.ndjson', '{"id":0,"user":5,"comment":{}}\n');
-  const { code, stderr } = await serve('--snapshot', FIXTURE_POINTS, '--notifications', path);
+  const { code, stderr } = await serve('--snapshot', SNAPSHOT, '--notifications', path);
   assert.is(code, 1);
   assert.match(stderr, /1 of 1 notifications are invalid/);
 });

@@ -7,16 +7,16 @@ import {
 } from '../../src/cli/settings/settings.js';
 import type { Envelope } from '../support/client.js';
 import {
-  FIXTURE_POINTS,
   type Outcome,
   runCommand,
   runInThread,
+  SNAPSHOT,
   startService,
 } from '../support/service.js';
 
 /** Nothing that is refused gets as far as to look for its snapshot. */
 const REFUSED = ['serve', '--snapshot', 'no-file.ndjson'];
-const PLAIN = ['--snapshot', FIXTURE_POINTS];
+const PLAIN = ['--snapshot', SNAPSHOT];
 
 /** As one line, however it was wrapped. */
 function flat(text: string): string {
@@ -217,7 +217,7 @@ test('a service starts beside a Service of its name, and warns of what it passes
 
 test('a variable sets what no flag does', async () => {
   const environment = {
-    WAYPOST_SNAPSHOT: FIXTURE_POINTS,
+    WAYPOST_SNAPSHOT: SNAPSHOT,
     WAYPOST_PUBLIC_URL: 'https://variable.example',
     WAYPOST_TIME_ZONE: 'Europe/Helsinki',
     WAYPOST_CORS_ORIGIN: 'none',

@@ -8,7 +8,7 @@ import { readOnePass, withFolder } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import { refusal } from '../support/rows.js';
-import { FIXTURE_POINTS, runCommand, startService } from '../support/service.js';
+import { FIXTURE_POINTS, runCommand, SNAPSHOT, startService } from '../support/service.js';
 
 const PATH = '/admin/posts';
 const ADMIN = { headers: { Authorization: 'Bearer secret' } };
@@ -22,7 +22,7 @@ test('posts behind a sequence come as NDJSON, to admins only', () =>
     await journal.append(Array.from({ length: POSTS }, (_, i) => newPost(1e6 + i)));
     const { name } = journal.state;
     await journal.close();
-    const flags = ['--snapshot', FIXTURE_POINTS, '--journal', path, '--admin-token', 'secret'];
+    const flags = ['--snapshot', SNAPSHOT, '--journal', path, '--admin-token', 'secret'];
     const service = await startOwnService(flags);
     try {
       const all = await service.get(`${PATH}?after=0`, ADMIN);
@@ -55,7 +55,7 @@ test('posts behind a sequence come as NDJSON, to admins only', () =>
 
 test('without an admin or a journal there is no such address', async () => {
   for (const flags of [[], ['--admin-token', 'secret', '--journal', 'none']]) {
-    const service = await startOwnService(['--snapshot', FIXTURE_POINTS, ...flags]);
+    const service = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
     assert.is((await service.get(PATH, flags.length === 0 ? {} : ADMIN)).status, 404);
     await service.stop();
   }
@@ -63,7 +63,7 @@ test('without an admin or a journal there is no such address', async () => {
 
 test('compact, list and export take the address of a service that runs', () =>
   withFolder(async (folder) => {
-    const service = await startService(['--snapshot', FIXTURE_POINTS, '--admin-token', 'secret'], {
+    const service = await startService(['--snapshot', SNAPSHOT, '--admin-token', 'secret'], {
       WAYPOST_JOURNAL: join(folder, 'notes.journal'),
     });
     const base = `http://127.0.0.1:${service.port}`;

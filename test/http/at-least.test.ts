@@ -4,12 +4,12 @@ import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
-import { FIXTURE_POINTS, type Service } from '../support/service.js';
+import { type Service, SNAPSHOT } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1&ordering=-created_at';
 const MOST_WAITING = 256;
-const flags = ['--snapshot', FIXTURE_POINTS, '--posts-per-address', '0'];
+const flags = ['--snapshot', SNAPSHOT, '--posts-per-address', '0'];
 let service: OwnService;
 
 test.before(async () => {

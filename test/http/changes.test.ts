@@ -7,7 +7,7 @@ import { Store } from '../../src/posts/store.js';
 import type { Envelope, Reply } from '../support/client.js';
 import { newPost } from '../support/journals.js';
 import { metricsOf } from '../support/operating.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { type Followed, follow } from '../support/streams.js';
 import { until } from '../support/wait.js';
 
@@ -16,7 +16,7 @@ const PATH = '/changes/points';
 const LINES = { headers: { Accept: 'application/x-ndjson' } };
 const folder = mkdtempSync(join(tmpdir(), 'waypost-changes-'));
 const journal = join(folder, 'points.journal');
-const flags = ['--snapshot', FIXTURE_POINTS, '--posts-per-address', '0', '--settle', '0'];
+const flags = ['--snapshot', SNAPSHOT, '--posts-per-address', '0', '--settle', '0'];
 let service: Service;
 
 function start(...more: string[]): Promise<Service> {
@@ -117,7 +117,7 @@ test('what cannot be had is refused', async () => {
     (await service.get(PATH, { method: 'HEAD' })).headers['content-type'],
     'text/event-stream',
   );
-  const reading = await startService(['--snapshot', FIXTURE_POINTS, '--journal', 'none']);
+  const reading = await startService(['--snapshot', SNAPSHOT, '--journal', 'none']);
   assert.is((await reading.get(PATH)).status, 404);
   await reading.stop();
 });

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { Compression, createCodingOf } from '../../src/http/answer/compression.js';
 import type { Envelope, Reply } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
 const tokens = join(folder, 'tokens.json');
@@ -20,7 +20,7 @@ const seen = Array.from({ length: 50 }, (_, i) => {
   return { id, user: 5, comment };
 });
 writeFileSync(notifications, JSON.stringify(seen));
-const flags = ['--snapshot', FIXTURE_POINTS, '--notifications', notifications, '--tokens', tokens];
+const flags = ['--snapshot', SNAPSHOT, '--notifications', notifications, '--tokens', tokens];
 const [plain, service, forgetful] = await Promise.all([
   startOwnService(flags),
   startOwnService([...flags, '--compress']),

@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert';
 import { bodyOf, exchange, statusOf } from '../support/client.js';
 import { jsonOfPage } from '../support/html.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
-const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
+const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
 test.after(() => service.stop());
 

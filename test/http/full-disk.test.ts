@@ -7,7 +7,7 @@ import type { Envelope } from '../support/client.js';
 import { JPEG } from '../support/images.js';
 import { withFolder } from '../support/native.js';
 import { readyOf } from '../support/operating.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { SNAPSHOT, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 import { until } from '../support/wait.js';
 
@@ -20,7 +20,7 @@ testUnless(
   () =>
     withFolder(async (folder) => {
       const journal = join(folder, 'points.journal');
-      const flags = ['--snapshot', FIXTURE_POINTS, '--journal', journal];
+      const flags = ['--snapshot', SNAPSHOT, '--journal', journal];
       const service = await startService([...flags, '--posts-per-address', '0']);
       const details: string[] = [];
       const post = async (comment: string): Promise<number> => {
@@ -77,7 +77,7 @@ testUnless(
     withFolder(async (folder) => {
       const media = join(folder, 'media');
       mkdirSync(media);
-      const flags = ['--snapshot', FIXTURE_POINTS, '--journal', join(folder, 'points.journal')];
+      const flags = ['--snapshot', SNAPSHOT, '--journal', join(folder, 'points.journal')];
       const service = await startService([...flags, '--media', media]);
       const post = async (): Promise<number> => {
         const field = '--X\r\nContent-Disposition: form-data; name=';

@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { checkCollection, checkFeature, type PointFeature } from '../support/geojson.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
-const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
+const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
 test.after(() => service.stop());
 

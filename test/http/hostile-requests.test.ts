@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Envelope, exchange, statusOf } from '../support/client.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type Service, SNAPSHOT, startService } from '../support/service.js';
 
 const LIST = '/rest/map_data_points/';
 const ONE = `${LIST}?page_size=1`;
@@ -14,7 +14,7 @@ let service: Service;
 
 test.before(async () => {
   const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
-  service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+  service = await startService(['--snapshot', SNAPSHOT, ...flags]);
 });
 test.after(() => service.stop());
 

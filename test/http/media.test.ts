@@ -13,7 +13,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exchange, statusOf } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS, runCommand } from '../support/service.js';
+import { FIXTURE_POINTS, runCommand, SNAPSHOT } from '../support/service.js';
 
 const home = mkdtempSync(join(tmpdir(), 'waypost-media-'));
 const media = join(home, 'media');
@@ -40,7 +40,7 @@ put('map_data_points/7/notes.txt', 'text');
 put('secret.jpg', 'secret');
 writeFileSync(join(home, 'outside.jpg'), 'outside');
 
-const service = await startOwnService(['--snapshot', FIXTURE_POINTS, '--media', media]);
+const service = await startOwnService(['--snapshot', SNAPSHOT, '--media', media]);
 
 test.after(async () => {
   await service.stop();
@@ -164,7 +164,7 @@ test('a folder of images that is none is refused, and without one there are no i
     [join(home, 'nope'), 'there is no such folder'],
     [FIXTURE_POINTS, 'it is no folder'],
   ]) {
-    const args = ['serve', '--snapshot', FIXTURE_POINTS, '--media', path!];
+    const args = ['serve', '--snapshot', SNAPSHOT, '--media', path!];
     const { code, stderr } = await runCommand(args);
     assert.is(code, 1);
     assert.ok(stderr.includes(`--media ${path}: ${what}. Make it`), stderr);

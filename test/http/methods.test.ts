@@ -3,22 +3,16 @@ import * as assert from 'uvu/assert';
 import type { Reply } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
 import { makeFolder } from '../support/reloading.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
 /** Takes no points. */
 const READS = ['--journal', 'none'];
-const service = await startOwnService(['--snapshot', FIXTURE_POINTS, '--media', makeFolder()]);
+const service = await startOwnService(['--snapshot', SNAPSHOT, '--media', makeFolder()]);
 const choosy = await startOwnService([
-  ...['--snapshot', FIXTURE_POINTS],
+  ...['--snapshot', SNAPSHOT],
   ...['--cors-origin', 'https://map.example,https://other.example:8443'],
 ]);
-const closed = await startOwnService([
-  '--snapshot',
-  FIXTURE_POINTS,
-  '--cors-origin',
-  'none',
-  ...READS,
-]);
+const closed = await startOwnService(['--snapshot', SNAPSHOT, '--cors-origin', 'none', ...READS]);
 
 test.after(async () => {
   for (const one of [service, choosy, closed]) await one.stop();

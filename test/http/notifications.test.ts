@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
 const tokens = join(folder, 'tokens.json');
@@ -27,7 +27,7 @@ const records = Array.from({ length: 250 }, (_, i) => ({
 }));
 writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 const service = await startOwnService([
-  ...['--snapshot', FIXTURE_POINTS],
+  ...['--snapshot', SNAPSHOT],
   ...['--notifications', file],
   ...['--tokens', tokens],
 ]);

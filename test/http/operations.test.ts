@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS, ROOT, type Service, startService } from '../support/service.js';
+import { ROOT, type Service, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
@@ -17,7 +17,7 @@ let open: Service;
 let strict: OwnService;
 
 async function begin(...flags: string[]): Promise<Service> {
-  const service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+  const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
   running.push(service);
   return service;
 }
@@ -29,7 +29,7 @@ test.before(async () => {
     begin(),
     begin(...log, '--cors-origin', 'https://a.test, https://b.test'),
     startOwnService([
-      ...['--snapshot', FIXTURE_POINTS, '--allowed-hosts', hosts, '--cors-origin', 'none'],
+      ...['--snapshot', SNAPSHOT, '--allowed-hosts', hosts, '--cors-origin', 'none'],
     ]),
   ]);
 });

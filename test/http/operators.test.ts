@@ -11,7 +11,7 @@ import { ask } from '../support/client.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { makeFolder } from '../support/reloading.js';
-import { FIXTURE_POINTS, ROOT, type Service, startService } from '../support/service.js';
+import { ROOT, type Service, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
@@ -20,7 +20,7 @@ const STOP_MS = 1_100;
 const running: Service[] = [];
 
 function begin(...flags: string[]): Promise<Service> {
-  return beginWith(FIXTURE_POINTS, ...flags);
+  return beginWith(SNAPSHOT, ...flags);
 }
 
 async function beginWith(path: string, ...flags: string[]): Promise<Service> {

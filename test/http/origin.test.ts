@@ -2,9 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bodyOf, type Envelope, exchange, statusOf } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
-const PLAIN = ['--snapshot', FIXTURE_POINTS];
+const PLAIN = ['--snapshot', SNAPSHOT];
 const service = await startOwnService(PLAIN);
 const published = await startOwnService([...PLAIN, '--public-url', 'https://maps.example/notes/']);
 const proxied = await startOwnService([...PLAIN, '--trust-proxy']);

@@ -8,14 +8,14 @@ import type { Envelope, Reply } from '../support/client.js';
 import { jsonOfPage, shownText } from '../support/html.js';
 import { PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
 const POINTS = '/rest/map_data_points/';
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
 mkdirSync(join(folder, 'media'));
 const service = await startOwnService([
-  ...['--snapshot', FIXTURE_POINTS, '--media', join(folder, 'media')],
+  ...['--snapshot', SNAPSHOT, '--media', join(folder, 'media')],
   ...['--journal', join(folder, 'journal'), '--posts-per-address', '0'],
   ...['--tile-url', 'https://tiles.example:8443/{z}/{x}/{y}.png'],
 ]);

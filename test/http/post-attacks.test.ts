@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { exchange, type Reply } from '../support/client.js';
 import { JPEG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const POINTS = '/rest/map_data_points/';
@@ -18,7 +18,7 @@ const JSON_TYPE = 'application/json';
 
 const home = mkdtempSync(join(tmpdir(), 'waypost-attacks-'));
 const incoming = join(home, '.incoming');
-const flags = ['--snapshot', FIXTURE_POINTS, '--media', home, '--trust-proxy'];
+const flags = ['--snapshot', SNAPSHOT, '--media', home, '--trust-proxy'];
 flags.push('--posts-per-address', '0');
 mkdirSync(join(home, 'map_data_points'));
 const service = await startOwnService(flags);

@@ -16,13 +16,13 @@ import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { coloursOf, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const POINTS = '/rest/map_data_points/';
 const home = mkdtempSync(join(tmpdir(), 'waypost-post-image-'));
 const media = join(home, 'media');
-const flags = ['--snapshot', FIXTURE_POINTS, '--media', media, '--max-image-bytes', '200000'];
+const flags = ['--snapshot', SNAPSHOT, '--media', media, '--max-image-bytes', '200000'];
 flags.push('--journal', join(home, 'journal'), '--max-image-pixels', '1000000', '--workers', '2');
 flags.push('--posts-per-address', '0');
 let service: Service;
@@ -168,7 +168,7 @@ test('images of accepted points survive a kill, and what belongs to none does no
 });
 
 test('without a folder for images there are none, and the rest of a form is read', async () => {
-  const plain = await startOwnService(['--snapshot', FIXTURE_POINTS]);
+  const plain = await startOwnService(['--snapshot', SNAPSHOT]);
   try {
     const refused = await post(JPEG, { to: plain });
     assert.is(refused.status, 400);

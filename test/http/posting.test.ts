@@ -8,7 +8,7 @@ import { addToken } from '../../src/cli/tokens.js';
 import { type Asked, type Envelope, exchange, type Reply, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type Service, SNAPSHOT, startService } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-posting-'));
 const POINTS = '/rest/map_data_points/';
@@ -21,7 +21,7 @@ const UNLIMITED = ['--posts-per-address', '0', '--posts-per-token', '0'];
 const tokens = join(folder, 'tokens.json');
 const token = await addToken(tokens, { user: 42, name: '', isAdmin: false });
 const journal = join(folder, 'many.journal');
-const many = ['--snapshot', FIXTURE_POINTS, '--journal', journal, '--tokens', tokens, ...UNLIMITED];
+const many = ['--snapshot', SNAPSHOT, '--journal', journal, '--tokens', tokens, ...UNLIMITED];
 many.push('--workers', '2', '--time-zone', 'Europe/Helsinki');
 let service: Service;
 
@@ -186,7 +186,7 @@ test('what cannot be accepted is refused as it should be, and nothing of it is t
 test('only so many a minute are accepted from an address or a user, whichever thread is asked', async () => {
   const flags = ['--tokens', tokens, '--workers', '2', '--trust-proxy'];
   const limits = ['--posts-per-address', '5', '--posts-per-token', '7'];
-  const limited = await startService(['--snapshot', FIXTURE_POINTS, ...flags, ...limits]);
+  const limited = await startService(['--snapshot', SNAPSHOT, ...flags, ...limits]);
   try {
     const sent = (headers: Asked['headers']) =>
       Promise.all(Array.from({ length: 12 }, () => post(PLACE, headers, limited)));
@@ -209,7 +209,7 @@ test('only so many a minute are accepted from an address or a user, whichever th
 });
 
 test('with --require-token nobody posts without one', async () => {
-  const flags = ['--snapshot', FIXTURE_POINTS, '--tokens', tokens, '--require-token'];
+  const flags = ['--snapshot', SNAPSHOT, '--tokens', tokens, '--require-token'];
   const strict = await startOwnService(flags);
   try {
     const { status, headers, text } = await post(PLACE, {}, strict);
@@ -223,7 +223,7 @@ test('with --require-token nobody posts without one', async () => {
 });
 
 test('an instance without a journal takes no posts, and says so everywhere', async () => {
-  const reader = await startOwnService(['--snapshot', FIXTURE_POINTS, '--journal', 'none']);
+  const reader = await startOwnService(['--snapshot', SNAPSHOT, '--journal', 'none']);
   try {
     const { status, headers, text } = await post(PLACE, {}, reader);
     assert.equal([status, headers.allow], [405, 'GET, HEAD, OPTIONS']);

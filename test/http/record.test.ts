@@ -2,9 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
-const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
+const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
 test.after(() => service.stop());
 

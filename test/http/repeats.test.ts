@@ -2,10 +2,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Asked, Reply } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
 // a journal of its own would name the state of each
-const FLAGS = ['--snapshot', FIXTURE_POINTS, '--journal', 'none'];
+const FLAGS = ['--snapshot', SNAPSHOT, '--journal', 'none'];
 const service = await startOwnService(FLAGS);
 const forgetful = await startOwnService([...FLAGS, '--answer-cache', '0']);
 const tight = await startOwnService([...FLAGS, '--answer-cache', '64KiB']);

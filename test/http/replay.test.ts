@@ -7,12 +7,12 @@ import type { Reply } from '../support/client.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { differencesOf, recordedCases, recordedPoints } from '../support/recorded.js';
-import { FIXTURE_POINTS, ROOT } from '../support/service.js';
+import { ROOT, SNAPSHOT } from '../support/service.js';
 import { DIFFERENCES, keyOf } from './replay-differences.js';
 
 const media = mkdtempSync(join(tmpdir(), 'waypost-media-'));
 const service = await startOwnService([
-  ...['--snapshot', FIXTURE_POINTS],
+  ...['--snapshot', SNAPSHOT],
   ...['--time-zone', 'Europe/Helsinki', '--media', media],
 ]);
 const cases = recordedCases();

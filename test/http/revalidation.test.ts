@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { SNAPSHOT, startService } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
-const service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
+const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
 test.after(async () => {
   await service.stop();
@@ -96,7 +96,7 @@ test('settings that change answers change tags', async () => {
   ];
   await Promise.all(
     settings.map(async (flags) => {
-      const other = await startOwnService(['--snapshot', FIXTURE_POINTS, ...flags]);
+      const other = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
       try {
         const asked = { headers: { host, 'If-None-Match': own } };
         assert.is((await other.get(POINTS, asked)).status, 200, flags.join(' '));
@@ -118,7 +118,7 @@ test('the page for people has a tag of its own', async () => {
 });
 
 test('the same file has the same tag after a restart, another file another', async () => {
-  const again = await startService(['--snapshot', FIXTURE_POINTS]);
+  const again = await startService(['--snapshot', SNAPSHOT]);
   try {
     // links name the host, and so does the tag
     const host = 'same.example';

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { metricsOf } from '../support/operating.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const MIB = 1024 * 1024;
@@ -12,7 +12,7 @@ let service: Service;
 const sockets: Socket[] = [];
 
 test.before(async () => {
-  service = await startService(['--snapshot', FIXTURE_POINTS, '--answer-cache', '0']);
+  service = await startService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
 });
 
 async function open(): Promise<Socket> {

@@ -4,14 +4,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSockets } from '../../src/serving/listen.js';
 import { refusal } from '../support/rows.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { SNAPSHOT, startService } from '../support/service.js';
 
 for (const workers of ['1', '2']) {
   test(`${workers} workers listen at several addresses, and all of localhost's`, async () => {
     // all of 127.0.0.0/8 is this machine on Linux
     const other = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
     const flags = ['--host', `localhost,${other}`, '--workers', workers];
-    const service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+    const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
     const own = await lookup('localhost', { all: true });
     for (const { address, family } of [...own, { address: other, family: 4 }]) {
       const host = family === 6 ? `[${address}]` : address;

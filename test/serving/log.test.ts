@@ -6,10 +6,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { makeFolder } from '../support/reloading.js';
-import { FIXTURE_POINTS, MAIN, startService } from '../support/service.js';
+import { MAIN, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
-const FLAGS = ['serve', '--snapshot', FIXTURE_POINTS, '--port', '0', '--journal', 'none'];
+const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
 /** All that a command writes; the service that it is ends once it serves. */

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bodyOf, statusOf } from '../support/client.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const TIMEOUT_MS = 2_000;
@@ -13,7 +13,7 @@ let sockets: Socket[] = [];
 test.before(async () => {
   // times are measured here; on a busy machine it might turn requests away (operations.test.ts)
   const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
-  service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+  service = await startService(['--snapshot', SNAPSHOT, ...flags]);
 });
 
 /** A connection, and all that came back over it. */

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { ask } from '../support/client.js';
 import { listeningPort } from '../support/listening.js';
 import { metricsOf } from '../support/operating.js';
-import { FIXTURE_POINTS, MAIN, type Service } from '../support/service.js';
+import { MAIN, type Service, SNAPSHOT } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
@@ -19,7 +19,7 @@ async function start(
   ...flags: string[]
 ): Promise<{ child: ChildProcess; service: Pick<Service, 'get'> }> {
   const where = ['--host', '127.0.0.1', '--port', '0'];
-  const given = ['serve', '--snapshot', FIXTURE_POINTS, ...where, ...flags];
+  const given = ['serve', '--snapshot', SNAPSHOT, ...where, ...flags];
   const child = spawn(process.execPath, [MAIN, ...given], {
     env: { ...process.env, WAYPOST_WORKERS: '1' },
     stdio: ['ignore', stdout, 'inherit'],

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { read, section } from '../support/documents.js';
 import { withoutGdal } from '../support/gdal.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { SNAPSHOT, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 
 const run = promisify(execFile);
@@ -23,7 +23,7 @@ function countsIn(description: string): number[] {
 
 testUnless(withoutGdal(), 'the lines for GDAL read what they say', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
-  const service = await startService(['--snapshot', FIXTURE_POINTS]);
+  const service = await startService(['--snapshot', SNAPSHOT]);
   try {
     const [, lines] = /^```sh\n(.*?)^```/ms.exec(section(read('docs/maps.md'), 'GDAL'))!;
     const site = `http://127.0.0.1:${service.port}`;

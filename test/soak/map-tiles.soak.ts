@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { browserTest, LIST } from '../browser/shared.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { SNAPSHOT, startService } from '../support/service.js';
 import { startFileSite } from '../support/site.js';
 
 const GREEN = await sharp({
@@ -40,7 +40,7 @@ browserTest('the map shows tiles of the host that --tile-url names', async (visi
     return { type: 'image/png', body: GREEN };
   });
   const service = await startService([
-    ...['--snapshot', FIXTURE_POINTS, '--tile-url', `${tiles.site}/{z}/{x}/{y}.png`],
+    ...['--snapshot', SNAPSHOT, '--tile-url', `${tiles.site}/{z}/{x}/{y}.png`],
   ]);
   const site = `http://127.0.0.1:${service.port}`;
   try {

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { faultEnvironment, killThread, occupyThread } from '../support/faults.js';
 import { makeFolder } from '../support/reloading.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const services: Service[] = [];
@@ -13,7 +13,7 @@ const releases: (() => void)[] = [];
 
 /** A service of two threads that obeys the orders in the folder. */
 async function begin(folder: string, ...flags: string[]): Promise<Service> {
-  const given = ['--snapshot', FIXTURE_POINTS, '--workers', '2', ...flags];
+  const given = ['--snapshot', SNAPSHOT, '--workers', '2', ...flags];
   const service = await startService(given, faultEnvironment(folder));
   services.push(service);
   return service;
@@ -87,7 +87,7 @@ test('the replacement of a supervisor that was killed waits for the port', async
   // so that it does not notice that it is an orphan
   const release = await occupy(folder, 'main');
   const second = startService(
-    ['--snapshot', FIXTURE_POINTS, '--workers', '2', '--port', String(first.port)],
+    ['--snapshot', SNAPSHOT, '--workers', '2', '--port', String(first.port)],
     {},
   );
   process.kill(first.pid, 'SIGKILL');

@@ -3,7 +3,7 @@ import type { Envelope } from './client.js';
 import { staysSmall } from './growth.js';
 import { createHostileQueries, type HostileQuery } from './hostile-queries.js';
 import { openPipeline, type Pipeline, type RawAnswer } from './pipeline.js';
-import { FIXTURE_POINTS, startService } from './service.js';
+import { SNAPSHOT, startService } from './service.js';
 
 const CONNECTIONS = 8;
 const BATCH = 50;
@@ -27,7 +27,7 @@ interface Sent extends HostileQuery {
  */
 export async function fuzzQueries(queries: number): Promise<void> {
   const service = await startService([
-    ...['--snapshot', FIXTURE_POINTS],
+    ...['--snapshot', SNAPSHOT],
     ...['--time-zone', 'Europe/Helsinki'],
     // full early on, so that it does not look like a leak
     ...['--answer-cache', '4MiB'],

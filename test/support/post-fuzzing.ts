@@ -7,7 +7,7 @@ import { ask, type Envelope, type Reply } from './client.js';
 import { staysSmall } from './growth.js';
 import { createHostilePosts, type HostilePost } from './hostile-posts.js';
 import { SECRET } from './images.js';
-import { FIXTURE_POINTS, type Service, startService } from './service.js';
+import { type Service, SNAPSHOT, startService } from './service.js';
 import { until } from './wait.js';
 
 const CLIENTS = 6;
@@ -35,7 +35,7 @@ export async function fuzzPosts(count: number): Promise<void> {
   const media = join(home, 'inner/media');
   const service = await startService(
     [
-      ...['--snapshot', FIXTURE_POINTS, '--media', media, '--max-loop-delay', '0'],
+      ...['--snapshot', SNAPSHOT, '--media', media, '--max-loop-delay', '0'],
       ...['--journal', join(home, 'inner/journal'), '--posts-per-address', '0'],
     ],
     {},

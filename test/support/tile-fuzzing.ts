@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { staysSmall } from './growth.js';
 import { createHostileTiles } from './hostile-tiles.js';
 import { openPipeline, type RawAnswer } from './pipeline.js';
-import { FIXTURE_POINTS, startService } from './service.js';
+import { SNAPSHOT, startService } from './service.js';
 import { decodeTile } from './tiles.js';
 
 const CONNECTIONS = 4;
@@ -17,7 +17,7 @@ const GROWTH = 60e6;
  */
 export async function fuzzTiles(count: number): Promise<void> {
   const flags = ['--answer-cache', '4MiB', '--max-loop-delay', '0'];
-  const service = await startService(['--snapshot', FIXTURE_POINTS, ...flags]);
+  const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
   const nextTarget = createHostileTiles(SEED);
   const statuses = new Map<number, number>();
   let sent = 0;

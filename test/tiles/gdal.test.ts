@@ -7,7 +7,7 @@ import type { Envelope } from '../support/client.js';
 import { read } from '../support/documents.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 
 const reason = withoutGdal();
@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'waypost-gdal-'));
 let service: OwnService | undefined;
 
 test.before(async () => {
-  if (reason === undefined) service = await startOwnService(['--snapshot', FIXTURE_POINTS]);
+  if (reason === undefined) service = await startOwnService(['--snapshot', SNAPSHOT]);
 });
 test.after(async () => {
   await service?.stop();

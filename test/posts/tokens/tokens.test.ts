@@ -19,7 +19,7 @@ import { changeTokenFile, readTokenFile } from '../../../src/posts/tokens/file.j
 import { type TokenTable, tokenKey } from '../../../src/posts/tokens/table.js';
 import { watchTokens } from '../../../src/posts/tokens/watch.js';
 import { metricsOf } from '../../support/operating.js';
-import { FIXTURE_POINTS, runCommand, type Service, startService } from '../../support/service.js';
+import { runCommand, type Service, SNAPSHOT, startService } from '../../support/service.js';
 import { until } from '../../support/wait.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-tokens-'));
@@ -144,7 +144,7 @@ test('an entry that breaks a rule is refused with its place', () => {
 test('a service of two threads follows its file; an admin reloads; a broken file changes nothing', async () => {
   const path = join(folder, 'served.json');
   writeFileSync(path, '{"plain-token": 5}');
-  const flags = ['--snapshot', FIXTURE_POINTS, '--tokens', path, '--workers', '2'];
+  const flags = ['--snapshot', SNAPSHOT, '--tokens', path, '--workers', '2'];
   const service = await startService(flags);
   const clients: Agent[] = [];
   /** All clients get this answer, of whom each thread has one beside whoever asks for metrics. */
