@@ -3,13 +3,14 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bodyOf, exchange } from '../support/client.js';
-import { SNAPSHOT, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { SNAPSHOT } from '../support/service.js';
 
 const REQUEST_MS = 800;
 const UPLOAD_MS = 3_000;
 const [patient, service] = await Promise.all([
-  startService(['--snapshot', SNAPSHOT]),
-  startService([
+  startOwnService(['--snapshot', SNAPSHOT]),
+  startOwnService([
     ...['--snapshot', SNAPSHOT, '--max-loop-delay', '0'],
     ...['--request-timeout', `${REQUEST_MS}ms`, '--upload-timeout', `${UPLOAD_MS}ms`],
   ]),

@@ -7,6 +7,7 @@ import { Store } from '../../src/posts/store.js';
 import type { Envelope, Reply } from '../support/client.js';
 import { newPost } from '../support/journals.js';
 import { metricsOf } from '../support/operating.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { type Followed, follow } from '../support/streams.js';
 import { until } from '../support/wait.js';
@@ -17,7 +18,7 @@ const LINES = { headers: { Accept: 'application/x-ndjson' } };
 const folder = mkdtempSync(join(tmpdir(), 'waypost-changes-'));
 const journal = join(folder, 'points.journal');
 const flags = ['--snapshot', SNAPSHOT, '--posts-per-address', '0', '--settle', '0'];
-let service: Service;
+let service: OwnService;
 
 function start(...more: string[]): Promise<Service> {
   return startService([...flags, '--journal', journal, '--workers', '2', ...more]);
@@ -117,7 +118,7 @@ test('what cannot be had is refused', async () => {
     (await service.get(PATH, { method: 'HEAD' })).headers['content-type'],
     'text/event-stream',
   );
-  const reading = await startService(['--snapshot', SNAPSHOT, '--journal', 'none']);
+  const reading = await startOwnService(['--snapshot', SNAPSHOT, '--journal', 'none']);
   assert.is((await reading.get(PATH)).status, 404);
   await reading.stop();
 });
@@ -198,7 +199,7 @@ test('a stream goes on after the service was killed, and ends in order with it',
 });
 
 test('beyond the bound a stream gets 503, and there is room when one has left', async () => {
-  const bound = await startService([...flags, '--journal', `${journal}2`, '--max-streams', '2']);
+  const bound = await startOwnService([...flags, '--journal', `${journal}2`, '--max-streams', '2']);
   const two = await Promise.all([follow(bound.port, PATH), follow(bound.port, PATH)]);
   const third = await bound.get(PATH);
   assert.equal([third.status, third.headers['retry-after']], [503, '10']);
@@ -208,8 +209,8 @@ test('beyond the bound a stream gets 503, and there is room when one has left', 
 });
 
 test('a reader that takes nothing holds little, is cut off, and comes back for the rest', async () => {
-  const bound = await startService([
-    ...[...flags, '--journal', `${journal}3`, '--workers', '1'],
+  const bound = await startOwnService([
+    ...[...flags, '--journal', `${journal}3`],
     ...['--answer-timeout', '1s', '--shutdown-timeout', '0'],
   ]);
   const own = service;
@@ -250,7 +251,7 @@ test('behind posts that are kept no longer there is nothing to go on with', asyn
   store.prune([4]);
   store.close();
   const admin = { headers: { Authorization: 'Bearer secret' } };
-  const pruned = await startService([...flags, '--journal', path, '--admin-token', 'secret']);
+  const pruned = await startOwnService([...flags, '--journal', path, '--admin-token', 'secret']);
   for (const [query, status] of [
     ['?after=3', 410],
     ['?after=0', 410],

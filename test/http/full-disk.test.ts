@@ -7,6 +7,7 @@ import type { Envelope } from '../support/client.js';
 import { JPEG } from '../support/images.js';
 import { withFolder } from '../support/native.js';
 import { readyOf } from '../support/operating.js';
+import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 import { until } from '../support/wait.js';
@@ -60,7 +61,7 @@ testUnless(
       } finally {
         await service.stop();
       }
-      const again = await startService(flags);
+      const again = await startOwnService(flags);
       try {
         const { text } = await again.get(`${POINTS}?bbox=-20.3,10.4,-20.2,10.6`);
         assert.is((JSON.parse(text) as Envelope).count, 2);

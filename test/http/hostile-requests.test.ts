@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Envelope, exchange, statusOf } from '../support/client.js';
-import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
+import { SNAPSHOT } from '../support/service.js';
 
 const LIST = '/rest/map_data_points/';
 const ONE = `${LIST}?page_size=1`;
@@ -10,11 +11,11 @@ const ONE = `${LIST}?page_size=1`;
 const TIMEOUT_MS = 2_000;
 /** A request that ends a connection, so that all answers are there. */
 const LAST = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
-let service: Service;
+let service: OwnService;
 
 test.before(async () => {
   const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
-  service = await startService(['--snapshot', SNAPSHOT, ...flags]);
+  service = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
 });
 test.after(() => service.stop());
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT, startService } from '../support/service.js';
+import { SNAPSHOT } from '../support/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
 const service = await startOwnService(['--snapshot', SNAPSHOT]);
@@ -118,7 +118,7 @@ test('the page for people has a tag of its own', async () => {
 });
 
 test('the same file has the same tag after a restart, another file another', async () => {
-  const again = await startService(['--snapshot', SNAPSHOT]);
+  const again = await startOwnService(['--snapshot', SNAPSHOT]);
   try {
     // links name the host, and so does the tag
     const host = 'same.example';

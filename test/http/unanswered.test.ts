@@ -3,16 +3,17 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { metricsOf } from '../support/operating.js';
-import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
+import { SNAPSHOT } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const MIB = 1024 * 1024;
 const LARGE_PAGE = 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n';
-let service: Service;
+let service: OwnService;
 const sockets: Socket[] = [];
 
 test.before(async () => {
-  service = await startService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
+  service = await startOwnService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
 });
 
 async function open(): Promise<Socket> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,7 @@ import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { duration } from '../../src/cli/settings/values.js';
 import { ask } from '../support/client.js';
 import { read, sourceFiles } from '../support/documents.js';
+import { startOwnService } from '../support/own-service.js';
 import { MAIN, ROOT, startService } from '../support/service.js';
 
 const DOCKERFILE = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
@@ -149,7 +150,7 @@ async function checkHealth(
 
 test('the health check of the image tells a service that serves from one that does not', async () => {
   const run = (port: number): Promise<unknown> => checkHealth({ WAYPOST_PORT: String(port) });
-  const service = await startService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
+  const service = await startOwnService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
   try {
     assert.is(await run(service.port), 0);
   } finally {
@@ -215,15 +216,19 @@ test('the service runs with the production packages alone', async () => {
     cpSync(dirname(MAIN), join(home, 'dist/src'), { recursive: true });
     cpSync(join(ROOT, 'package.json'), join(home, 'package.json'));
     for (const [path, { dev, optional }] of Object.entries(LOCK.packages)) {
-      if (path === '' || dev === true) continue;
+      // a package brings along what lies inside of it
+      if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || dev === true) continue;
       // an optional package of another platform is not there
       if (optional === true && !existsSync(join(ROOT, path))) continue;
-      cpSync(join(ROOT, path), join(home, path), { recursive: true });
+      mkdirSync(dirname(join(home, path)), { recursive: true });
+      symlinkSync(join(ROOT, path), join(home, path));
     }
     const sample = join(ROOT, 'data/sample.waypost');
     const flags = ['--snapshot', sample, '--port', '0', '--time-zone', 'Europe/Helsinki'];
     service = spawn(process.execPath, [join(home, PACKAGE.bin.waypost), 'serve', ...flags], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      // a linked package finds no others than those beside the link
+      env: { ...process.env, NODE_OPTIONS: '--preserve-symlinks --preserve-symlinks-main' },
     });
     const [line] = await once(createInterface({ input: service.stdout! }), 'line');
     const { address } = JSON.parse(String(line)) as { address: string };

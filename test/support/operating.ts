@@ -19,7 +19,10 @@ export interface Ready {
   };
 }
 
-export async function readyOf(service: Service, headers: Asked['headers'] = {}): Promise<Ready> {
+export async function readyOf(
+  service: Pick<Service, 'get'>,
+  headers: Asked['headers'] = {},
+): Promise<Ready> {
   return (await service.get('/health/ready', { headers })).json<Ready>();
 }
 

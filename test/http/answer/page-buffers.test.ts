@@ -3,7 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PageBuffers } from '../../../src/http/answer/delivery.js';
-import { SNAPSHOT, startService } from '../../support/service.js';
+import { startOwnService } from '../../support/own-service.js';
+import { SNAPSHOT } from '../../support/service.js';
 
 const KIB = 1024;
 
@@ -83,7 +84,7 @@ class LazyClient {
 
 test('clients that read late get what they asked for, whoever else was answered meanwhile', async () => {
   // no answer is kept, so that all are written to memory that is used again
-  const service = await startService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
+  const service = await startOwnService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
   try {
     const pathOf = (page: number, size: number): string => `${PATH}?page=${page}&page_size=${size}`;
     const { count } = JSON.parse((await service.get(PATH)).body.toString());
