@@ -17,6 +17,8 @@ import { MAIN, ROOT, startService } from '../support/service.js';
 const DOCKERFILE = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
 const UNIT = read('deploy/waypost.service');
 const CLUSTER = read('deploy/kubernetes.yaml');
+const FLEET = read('deploy/kubernetes-fleet.yaml');
+const COMPOSE = read('deploy/compose.yaml');
 const PACKAGE = JSON.parse(read('package.json')) as {
   version: string;
   bin: { waypost: string };
@@ -37,7 +39,7 @@ function valuesOf(text: string, pattern: RegExp): string[] {
 
 test('every environment variable that is set exists', () => {
   const known = new Set(SERVE_SETTINGS.map((setting) => setting.environment));
-  for (const text of [DOCKERFILE, UNIT, CLUSTER]) {
+  for (const text of [DOCKERFILE, UNIT, CLUSTER, FLEET, COMPOSE]) {
     const names = text.match(/\bWAYPOST_[A-Z_]+\b/g) ?? [];
     assert.ok(names.length > 0);
     for (const name of names) assert.ok(known.has(name), `${name} is no setting`);
@@ -48,7 +50,8 @@ test('the values that are set are taken', () => {
   const pairs = [
     ...DOCKERFILE.matchAll(/\b(WAYPOST_[A-Z_]+)=(\S+)/g),
     ...UNIT.matchAll(/^Environment=(WAYPOST_[A-Z_]+)=(.*)$/gm),
-    ...CLUSTER.matchAll(/name: (WAYPOST_[A-Z_]+), value: '?([^'}]*?)'? }/g),
+    ...(CLUSTER + FLEET).matchAll(/name: (WAYPOST_[A-Z_]+), value: '?([^'}]*?)'? }/g),
+    ...COMPOSE.matchAll(/^ +(WAYPOST_[A-Z_]+): (.*)$/gm),
   ];
   assert.ok(pairs.length >= 9, `${pairs.length} values`);
   for (const [, name, value] of pairs) {
@@ -69,7 +72,9 @@ test('the image holds what it runs, and the build what it compiles', () => {
   assert.match(DOCKERFILE, /^RUN npm ci --omit=dev$/m);
   assert.match(DOCKERFILE, new RegExp(`^ENTRYPOINT \\["node", "${PACKAGE.bin.waypost}"\\]$`, 'm'));
   assert.ok(UNIT.includes(`/opt/waypost/${PACKAGE.bin.waypost} serve\n`));
-  assert.ok(CLUSTER.includes(`image: waypost:${PACKAGE.version}\n`));
+  for (const text of [CLUSTER, FLEET, COMPOSE]) {
+    assert.ok(text.includes(`image: waypost:${PACKAGE.version}\n`));
+  }
 });
 
 test('every stage of the image is of one Node, which the project runs on', () => {
@@ -92,7 +97,7 @@ test('nothing runs as root, and the root file system is read-only', () => {
     'allowPrivilegeEscalation: false',
     'capabilities: { drop: [ALL] }',
   ]) {
-    assert.ok(CLUSTER.includes(line), line);
+    assert.ok(CLUSTER.includes(line) && FLEET.includes(line), line);
   }
   for (const line of [
     'User=waypost',

@@ -6,6 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sharedArray } from '../../src/index/shared-array.js';
 import { drain } from '../../src/serving/connections.js';
+import { startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 import type { ClientStart } from '../support/starved-client.js';
 
 const NOTICE_MS = 50;
@@ -80,6 +82,24 @@ test('an answer that was begun is sent to its end, however slowly it is taken', 
   await once(client, 'close');
   assert.ok(bytes > LARGE.length, `${bytes} bytes`);
   await ended;
+});
+
+test('a service that leaves is not ready for a while, and answers', async () => {
+  const flags = ['--snapshot', FIXTURE_POINTS, '--drain-delay', '1s'];
+  const { get, port, stop } = await startOwnService(flags);
+  assert.is((await get('/health/ready')).status, 200);
+  let isStopped = false;
+  const stopping = stop().then(() => {
+    isStopped = true;
+  });
+  const { status, text } = await get('/health/ready');
+  assert.is(status, 503);
+  assert.match(text, /"status":"leaving"/);
+  assert.is((await get('/rest/map_data_points/?page_size=1')).status, 200);
+  assert.not.ok(isStopped);
+  await stopping;
+  const [refused] = await once(connect(port, '127.0.0.1'), 'error');
+  assert.is(refused.code, 'ECONNREFUSED');
 });
 
 test.run();

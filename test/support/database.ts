@@ -2,7 +2,6 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chownSync,
-  cpSync,
   existsSync,
   mkdtempSync,
   readFileSync,
@@ -62,7 +61,7 @@ export class Database {
     const given = [
       ...[`port=${this.port}`, 'listen_addresses=127.0.0.1', "unix_socket_directories=''"],
       ...['fsync=off', 'shared_buffers=16MB', 'max_connections=60', 'autovacuum=off'],
-      ...['wal_level=replica', 'log_min_messages=fatal', ...settings],
+      ...['wal_level=replica', 'wal_keep_size=256MB', 'log_min_messages=fatal', ...settings],
     ];
     const flags = given.flatMap((one) => ['-c', one.replaceAll("'", '')]);
     process.once('exit', this.#kill);
@@ -99,13 +98,39 @@ export class Database {
     await ended;
   }
 
-  /** A copy of the stopped server's folder, which follows this one as a standby. */
+  /** A standby of this server, which runs: a copy of its folder, to be started. */
   async standby(): Promise<Database> {
     const copy = await emptyDatabase();
-    cpSync(join(this.#folder, 'data'), join(copy.#folder, 'data'), { recursive: true });
-    own(join(copy.#folder, 'data'));
-    copy.follow(this);
+    await this.copyTo(copy);
     return copy;
+  }
+
+  /** Replaces the folder of a stopped server by a copy of this one's, which it is to follow. */
+  async copyTo(other: Database): Promise<void> {
+    const [from, to] = [join(this.#folder, 'data'), join(other.#folder, 'data')];
+    rmSync(to, { recursive: true, force: true });
+    await this.ask(async (sql) => {
+      await sql`SELECT pg_backup_start('copy', true)`;
+      // files may go while they are copied; what matters comes again with the log
+      spawnSync('cp', ['-a', from, to]);
+      const [row] = await sql`SELECT labelfile FROM pg_backup_stop(false)`;
+      writeFileSync(join(to, 'backup_label'), row!['labelfile']);
+    });
+    for (const name of ['postmaster.pid', 'postmaster.opts'])
+      rmSync(join(to, name), { force: true });
+    other.follow(this);
+  }
+
+  /** Has a standby take writes, and waits until it does. */
+  async promote(): Promise<void> {
+    await this.ask((sql) => sql`SELECT pg_promote(true, 60)`);
+    rmSync(join(this.#folder, 'data', 'postgresql.auto.conf'), { force: true });
+  }
+
+  /** How much of the log a standby has, in bytes. */
+  async received(): Promise<number> {
+    const [row] = await this.ask((sql) => sql`SELECT pg_last_wal_receive_lsn() - '0/0' AS bytes`);
+    return Number(row!['bytes']);
   }
 
   /** Has the stopped server follow another one when it starts. */
