@@ -9,7 +9,7 @@ import type { Post } from '../posts/journal.js';
 import { counted } from '../serving/progress.js';
 import { type Posted, readPosts, shownName } from './journal-posts.js';
 import { type FurtherPoints, type PackOptions, packSnapshot } from './pack.js';
-import { STANDARD } from './standard-streams.js';
+import { tell } from './standard-streams.js';
 
 /**
  * Writes a native snapshot of what a snapshot has and what waits in a journal, as `packSnapshot`
@@ -25,17 +25,14 @@ export async function compactSnapshot(
 ): Promise<void> {
   const further = await journaledPoints(snapshot, journal);
   const { posted } = further;
-  const channel = output === STANDARD ? process.stderr : process.stdout;
-  const print = options.print ?? ((line: string) => channel.write(`${line}\n`));
   await packSnapshot(snapshot, output, {
     ...options,
-    print,
     watermark: { journal: posted.name, sequence: posted.through },
     further,
     // posts alone make a good snapshot, too
     allowEmpty: options.allowEmpty === true || posted.posts.length > 0,
   });
-  for (const line of further.summary) print(line);
+  tell(further.summary, output, options);
 }
 
 /** Reads the posts of a journal that belong to a snapshot. Throws as `readPosts` does. */
@@ -92,14 +89,13 @@ export class JournaledPoints implements FurtherPoints {
       if (standing === 'retired') continue;
       const { point: posted } = acceptedOf(post);
       const point = standing === 'moved' ? { ...posted, id: this.#freshId(post) } : posted;
-      const json = renderPoint(point);
-      const bytes = Buffer.byteLength(json);
-      if (bytes > MAX_RECORD_BYTES) {
+      const bytes = Buffer.from(renderPoint(point));
+      if (bytes.length > MAX_RECORD_BYTES) {
         throw new InputError(
-          `${this.#journal}: post ${post.sequence} has ${bytes} bytes as JSON, at most ${MAX_RECORD_BYTES} fit into a snapshot`,
+          `${this.#journal}: post ${post.sequence} has ${bytes.length} bytes as JSON, at most ${MAX_RECORD_BYTES} fit into a snapshot`,
         );
       }
-      const block = builder.add(point, json, bytes);
+      const block = builder.add(point, bytes);
       if (block !== undefined) yield block;
       added++;
     }

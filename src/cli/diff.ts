@@ -6,16 +6,12 @@ import type { ReadOptions } from '../formats/snapshot.js';
 import { forTerminal } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
+import type { RunOptions } from './standard-streams.js';
 
-export interface DiffOptions {
+export interface DiffOptions extends Pick<RunOptions, 'maxInvalid' | 'timeZone' | 'progressTo'> {
   /** `summary` for people, `ndjson` for a line for each difference. */
   readonly format: 'summary' | 'ndjson';
-  /** How many invalid records a file may have; 0 where absent. */
-  readonly maxInvalid?: number;
-  readonly timeZone?: string;
   readonly output?: Writable;
-  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
-  readonly progressTo?: NodeJS.WriteStream;
 }
 
 /** Ids that a summary names of each kind. */

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { basename, extname } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { EXPORT_FORMATS } from '../exports/encoder.js';
 import { exportEncoder } from '../exports/encoders.js';
@@ -17,30 +16,23 @@ import {
 import { parseQueryString } from '../http/request/query-string.js';
 import { buildDataset } from '../index/build.js';
 import { assembleDataset } from '../index/dataset.js';
-import { forTerminal, InputError, quote } from '../model/quote.js';
+import { InputError, quote } from '../model/quote.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { createEngine } from '../query/engine.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
 import { type JournaledPoints, journaledPoints } from './compact.js';
 import { allBlocks, refuseSameFile, reportLines } from './pack.js';
-import { STANDARD, withInput } from './standard-streams.js';
+import { nameOf, type RunOptions, STANDARD, tell, withInput } from './standard-streams.js';
 
 const PIECE_BYTES = 1024 * 1024;
 
-export interface ExportOptions {
+export interface ExportOptions extends RunOptions {
   /** Which points, in which order and what of them, as in the address of an export; all where absent. */
   readonly filter?: string;
   /** Name of a format; where absent, what the output's name ends with, and NDJSON for `-`. */
   readonly format?: string;
   /** Journal whose posts belong to the snapshot: a file, or the address of a service. */
   readonly journal?: string;
-  readonly maxInvalid?: number;
-  readonly timeZone?: string;
-  readonly stdin?: Readable;
-  readonly stdout?: Writable;
-  readonly print?: (line: string) => void;
-  readonly progressTo?: NodeJS.WriteStream;
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -58,11 +50,9 @@ export async function exportSnapshot(
   for (const path of [input, options.journal]) {
     if (path !== undefined) refuseSameFile(path, output);
   }
-  const write = (path: string, name: string): Promise<void> =>
-    exportFile({ path, name, output, format, query }, options);
-  if (input !== STANDARD) return write(input, input);
-  const { stdin = process.stdin, signal } = options;
-  return withInput(stdin, output, signal, (path) => write(path, 'standard input'));
+  return withInput(input, output, options, (path, name) =>
+    exportFile({ path, name, output, format, query }, options),
+  );
 }
 
 function formatOf(output: string, named: string | undefined): string {
@@ -128,17 +118,14 @@ async function exportFile(task: Task, options: ExportOptions): Promise<void> {
   } finally {
     bar.stop();
   }
-  const channel = output === STANDARD ? process.stderr : process.stdout;
-  const print = options.print ?? ((line: string) => channel.write(`${line}\n`));
-  const to = output === STANDARD ? 'standard output' : output;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const lines = [
-    `exported ${basename(name)} (${report.format}) as ${format} to ${to}`,
+    `exported ${basename(name)} (${report.format}) as ${format} to ${nameOf(output)}`,
     `${counted(file.count, 'point')}, ${megabytes(bytes)} in ${seconds} s`,
     ...reportLines(report),
     ...(further?.summary ?? []),
   ];
-  for (const line of lines) print(forTerminal(line));
+  tell(lines, output, options);
 }
 
 /** Reads a snapshot, and the posts behind it; finds what is to be exported. */

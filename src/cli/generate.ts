@@ -14,18 +14,15 @@ import { PointSource } from './generate/notes.js';
 import { EXPORTED_AT } from './generate/places.js';
 import { MAX_POINTS, MAX_SEED } from './generate/random.js';
 import { writeSorted } from './pack.js';
+import type { RunOptions } from './standard-streams.js';
 
-interface GenerateOptions {
+interface GenerateOptions extends Pick<RunOptions, 'progressTo' | 'signal'> {
   /** How many, 1 to {@link MAX_POINTS}. */
   readonly points: number;
   /** 0 to {@link MAX_SEED}: the same seed gives the same file. */
   readonly seed: number;
   readonly out: string;
   readonly print: (line: string) => void;
-  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
-  readonly progressTo?: NodeJS.WriteStream;
-  /** Aborted, it stops the work; no file is left behind. */
-  readonly signal?: AbortSignal;
 }
 
 /** Points made before signals and the bar have their turn; as garbage they die young at this size. */
@@ -111,8 +108,7 @@ async function pointBlocks(
   const blocks: PointBlock[] = [];
   for await (const batch of batches(source, onProgress)) {
     for (const point of batch) {
-      const json = renderPoint(point);
-      const full = builder.add(point, json, Buffer.byteLength(json));
+      const full = builder.add(point, Buffer.from(renderPoint(point)));
       if (full !== undefined) blocks.push(full);
     }
   }

@@ -10,7 +10,7 @@ import { postLine, readPostLine } from '../posts/post-line.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
 import { StoreError } from '../posts/store-error.js';
 import { counted } from '../serving/progress.js';
-import { STANDARD } from './standard-streams.js';
+import { nameOf, STANDARD } from './standard-streams.js';
 
 const PIECE = 1 << 20;
 /** Has the token that opens the posts of a service. */
@@ -154,9 +154,8 @@ export async function exportJournal(
       for (const text of pieces(posts)) writeAll(fd, Buffer.from(text));
     });
   }
-  const to = output === STANDARD ? 'standard output' : output;
   const given = `pack --journal-through ${name}:${through}`;
-  print(`${to}: ${counted(posts.length, 'post')}; a snapshot that has them: ${given}`);
+  print(`${nameOf(output)}: ${counted(posts.length, 'post')}; a snapshot that has them: ${given}`);
 }
 
 function* pieces(posts: readonly Post[]): Generator<string, void, undefined> {

@@ -1,6 +1,5 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { ColumnBlock, PointBlock } from '../formats/block.js';
 import { readNotifications } from '../formats/files/notifications.js';
@@ -17,10 +16,17 @@ import {
   type Watermark,
 } from '../formats/snapshot.js';
 import { writeAtomically } from '../formats/system-files.js';
-import { forTerminal, InputError } from '../model/quote.js';
+import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';
-import { STANDARD, withInput, withOutput } from './standard-streams.js';
+import {
+  nameOf,
+  type RunOptions,
+  STANDARD,
+  tell,
+  withInput,
+  withOutput,
+} from './standard-streams.js';
 
 /** Points that are packed beside those of the input. */
 export interface FurtherPoints {
@@ -33,24 +39,12 @@ export interface FurtherPoints {
   blocks(): Iterable<PointBlock>;
 }
 
-export interface PackOptions extends Leniency {
-  /** How many invalid records are left out before the input is refused; 0 where absent. */
-  readonly maxInvalid?: number;
+export interface PackOptions extends RunOptions, Leniency {
   /** As the writer takes it; where absent, what a native input says. */
   readonly watermark?: Watermark;
-  readonly timeZone?: string | undefined;
   readonly further?: FurtherPoints;
   /** A file of notifications to take instead of those that the input has. */
   readonly notificationsPath?: string;
-  /** What `-` stands for as input and as output; standard input and output where absent. */
-  readonly stdin?: Readable;
-  readonly stdout?: Writable;
-  /** Takes each line of the summary; standard output or error where absent. */
-  readonly print?: (line: string) => void;
-  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
-  readonly progressTo?: NodeJS.WriteStream;
-  /** Aborted, it stops the work and leaves nothing behind. */
-  readonly signal?: AbortSignal;
 }
 
 export interface PackSummary extends NativeTotals {
@@ -74,11 +68,7 @@ export async function packSnapshot(
   for (const path of [input, options.notificationsPath]) {
     if (path !== undefined) refuseSameFile(path, output);
   }
-  if (input !== STANDARD) return packFile(input, basename(input), output, options);
-  const stdin = options.stdin ?? process.stdin;
-  return withInput(stdin, output, options.signal, (path) =>
-    packFile(path, 'standard input', output, options),
-  );
+  return withInput(input, output, options, (path, name) => packFile(path, name, output, options));
 }
 
 async function packFile(
@@ -108,7 +98,7 @@ async function packFile(
     const source = reader;
     const watermark = options.watermark ?? source.watermark;
     const write = async (fd: number): Promise<[LoadReport, NativeTotals]> => {
-      const origin = further === undefined ? `pack, from ${name}` : further.origin;
+      const origin = further === undefined ? `pack, from ${basename(name)}` : further.origin;
       const writer = new NativeWriter(fd, `waypost ${origin}`, watermark);
       const blocks = await read(input, source, options);
       bar.stop();
@@ -126,11 +116,7 @@ async function packFile(
     bar.stop();
     const seconds = (performance.now() - started) / 1000;
     const summary = { ...totals, bytesRead, seconds, input: report };
-    const channel = output === STANDARD ? process.stderr : process.stdout;
-    const print = options.print ?? ((line) => channel.write(`${line}\n`));
-    const from = name === basename(input) ? input : name;
-    const to = output === STANDARD ? 'standard output' : output;
-    for (const line of summaryLines(from, to, summary)) print(forTerminal(line));
+    tell(summaryLines(name, nameOf(output), summary), output, options);
     return summary;
   } finally {
     bar.stop();
@@ -207,16 +193,11 @@ export function reportLines(report: LoadReport): string[] {
   ];
 }
 
-interface Surroundings {
-  readonly progressTo?: NodeJS.WriteStream | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Writes blocks sorted for loading, under a progress bar of its own. */
 export async function writeSorted(
   writer: NativeWriter,
   blocks: readonly PointBlock[],
-  { progressTo, signal }: Surroundings,
+  { progressTo, signal }: RunOptions,
 ): Promise<void> {
   const bar = startProgress('Sorting', progressTo, countPoints);
   try {

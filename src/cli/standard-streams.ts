@@ -4,10 +4,38 @@ import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { removeLeftovers, temporaryIn, unwritable, writeAll } from '../formats/system-files.js';
-import { InputError } from '../model/quote.js';
+import { forTerminal, InputError } from '../model/quote.js';
 
 /** Stands for standard input or standard output where a file is named. */
 export const STANDARD = '-';
+
+/** What commands that read a snapshot may be told. */
+export interface RunOptions {
+  /** How many invalid records are left out before the input is refused; 0 where absent. */
+  readonly maxInvalid?: number;
+  readonly timeZone?: string | undefined;
+  /** What `-` stands for as input and as output; standard input and output where absent. */
+  readonly stdin?: Readable;
+  readonly stdout?: Writable;
+  /** Takes each line for people; standard output where absent, or error where that is the output. */
+  readonly print?: (line: string) => void;
+  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
+  readonly progressTo?: NodeJS.WriteStream | undefined;
+  /** Aborted, it stops the work and leaves nothing behind. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Tells people what was written to `output`. */
+export function tell(lines: readonly string[], output: string, { print }: RunOptions): void {
+  const channel = output === STANDARD ? process.stderr : process.stdout;
+  const say = print ?? ((line: string) => channel.write(`${line}\n`));
+  for (const line of lines) say(forTerminal(line));
+}
+
+/** The name of an output for people. */
+export function nameOf(output: string): string {
+  return output === STANDARD ? 'standard output' : output;
+}
 
 const OWNER_ONLY = 0o600;
 
@@ -25,15 +53,16 @@ export function endWithReader(): void {
 }
 
 /**
- * Copies a stream to a temporary file, so that it can be read as any other, and gives `run` its
- * path; the file is gone afterwards. It lies beside `output`, or where temporary files do.
+ * Gives `run` the path of an input, and its name for people. Standard input is copied to a temporary
+ * file, which lies beside `output`, or where temporary files do, and is gone afterwards.
  */
 export async function withInput<T>(
-  input: Readable,
+  input: string,
   output: string,
-  signal: AbortSignal | undefined,
-  run: (path: string) => Promise<T>,
+  { stdin, signal }: RunOptions,
+  run: (path: string, name: string) => Promise<T>,
 ): Promise<T> {
+  if (input !== STANDARD) return run(input, input);
   const folder = output === STANDARD ? tmpdir() : dirname(output);
   removeLeftovers(folder);
   const path = temporaryIn(folder);
@@ -43,7 +72,8 @@ export async function withInput<T>(
     const fd = open(path);
     try {
       await pipeline(
-        input,
+        // read no earlier: it would keep the process
+        stdin ?? process.stdin,
         async (chunks: AsyncIterable<Uint8Array>) => {
           for await (const chunk of chunks) writeAll(fd, chunk);
         },
@@ -52,7 +82,7 @@ export async function withInput<T>(
     } finally {
       closeSync(fd);
     }
-    return await run(path);
+    return await run(path, 'standard input');
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof InputError)) throw unwritable('standard input', folder, error);

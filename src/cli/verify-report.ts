@@ -1,49 +1,28 @@
-import type { Readable } from 'node:stream';
 import { type Span, type VerifyReport, verifySnapshot } from '../formats/files/verify.js';
 import type { Leniency } from '../formats/snapshot.js';
-import { forTerminal } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { formatUtc } from '../model/timestamp.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
 import { leftOutLines, localTimeLines, pageLines, unknownKeyLines } from './pack.js';
-import { STANDARD, withInput } from './standard-streams.js';
+import { type RunOptions, STANDARD, tell, withInput } from './standard-streams.js';
 
-export interface VerifyOptions extends Leniency {
-  /** How many invalid records a good file may have; 0 where absent. */
-  readonly maxInvalid?: number;
-  readonly timeZone?: string;
-  /** Takes each line of what was found; standard output where absent. */
-  readonly print?: (line: string) => void;
-  /** What `-` stands for; standard input where absent. */
-  readonly stdin?: Readable;
-  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
-  readonly progressTo?: NodeJS.WriteStream;
-}
+export type VerifyOptions = RunOptions & Leniency;
 
 /** Verifies a file, or `-` for standard input. Returns the exit code, 1 for a bad file. */
 export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
   await openTimeZone(options.timeZone ?? 'UTC');
-  if (path === STANDARD) {
-    return withInput(options.stdin ?? process.stdin, STANDARD, undefined, (copy) => {
-      return verifyFile(copy, 'standard input', options);
-    });
-  }
-  return verifyFile(path, path, options);
+  return withInput(path, STANDARD, options, (copy, name) => verifyFile(copy, name, options));
 }
 
 async function verifyFile(path: string, name: string, options: VerifyOptions): Promise<0 | 1> {
-  const print = options.print ?? ((line) => process.stdout.write(`${line}\n`));
   const bar = startProgress('Verifying', options.progressTo);
   let report: VerifyReport;
   try {
-    report = await verifySnapshot(path, {
-      ...options,
-      onProgress: bar.update,
-    });
+    report = await verifySnapshot(path, { ...options, onProgress: bar.update });
   } finally {
     bar.stop();
   }
-  for (const line of reportLines(name, report)) print(forTerminal(line));
+  tell(reportLines(name, report), name, options);
   return report.reasonCount === 0 ? 0 : 1;
 }
 

@@ -164,16 +164,9 @@ export function lowerBound(keys: Float64Array | Int32Array, value: number): numb
   return from;
 }
 
-/** The first place of ascending keys whose key is greater than `value`. */
+/** The first place of ascending keys, whole numbers, whose key is greater than `value`. */
 export function firstAbove(keys: Float64Array | Int32Array, value: number): number {
-  let from = 0;
-  let to = keys.length;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (keys[middle]! <= value) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+  return lowerBound(keys, Math.floor(value) + 1);
 }
 
 /** A point's place in a dataset: 0 to count - 1, in the order of its kd-trees. */

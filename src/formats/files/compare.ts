@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { RECORD_KEYS } from '../../model/point.js';
+import type { Box } from '../../model/query.js';
 import { InputError } from '../../model/quote.js';
 import type { Degrees } from '../../model/units.js';
 import type { PointBlock } from '../block.js';
@@ -23,14 +24,7 @@ export interface Comparison {
   /** How many points have another value, by the keys of which there are any. */
   readonly fields: ReadonlyMap<string, number>;
   /** The smallest box around all that differs, before and after; undefined where nothing does. */
-  readonly extent: Extent | undefined;
-}
-
-interface Extent {
-  west: Degrees;
-  south: Degrees;
-  east: Degrees;
-  north: Degrees;
+  readonly extent: Box | undefined;
 }
 
 /** Opens a pass over a file; hears how much of it has been read. */
@@ -102,7 +96,7 @@ export async function compareSnapshots(
 class Told {
   readonly tell: (difference: Difference) => void | Promise<void>;
   readonly fields = new Map<string, number>();
-  extent: Extent | undefined;
+  extent: Box | undefined;
 
   constructor(tell: (difference: Difference) => void | Promise<void>) {
     this.tell = tell;

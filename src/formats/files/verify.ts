@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Box } from '../../model/query.js';
 import { InputError } from '../../model/quote.js';
-import type { Degrees, Microseconds } from '../../model/units.js';
-import type { PointBlock } from '../block.js';
+import type { Microseconds } from '../../model/units.js';
 import { NativeAudit } from '../native/audit.js';
 import type { NativeReader } from '../native/read.js';
 import {
@@ -33,14 +33,7 @@ export interface VerifyReport {
   readonly withTags: number;
   readonly withImage: number;
   /** The smallest box around the points; undefined when there are none. */
-  readonly extent:
-    | {
-        readonly west: Degrees;
-        readonly south: Degrees;
-        readonly east: Degrees;
-        readonly north: Degrees;
-      }
-    | undefined;
+  readonly extent: Box | undefined;
   readonly createdAt: Span | undefined;
   readonly modifiedAt: Span | undefined;
   /** What the reader found; undefined when the file is broken. */
@@ -66,7 +59,9 @@ export async function verifySnapshot(
     reasonCount += 1;
     if (reasons.length < MAX_REASONS) reasons.push(reason);
   };
-  const survey = new Survey();
+  let [points, blocks, withTags, withImage] = [0, 0, 0, 0];
+  const [lat, lon] = [new Range(), new Range()];
+  const [created, modified] = [new Range(), new Range()];
   let reader: SnapshotReader | undefined;
   let load: LoadReport | undefined;
   try {
@@ -74,7 +69,15 @@ export async function verifySnapshot(
     reader = await openSnapshot(path, { ...options, maxInvalid: Number.MAX_SAFE_INTEGER });
     const audit = reader.format === 'native' ? new NativeAudit(fail) : undefined;
     for await (const block of reader.blocks()) {
-      survey.add(block);
+      points += block.count;
+      blocks += 1;
+      // inside a text every quote has a backslash before it, so these can only be keys
+      withTags += occurrences(block.records, ',"tags":[');
+      withImage += occurrences(block.records, ',"image":"');
+      lat.add(block.lat);
+      lon.add(block.lon);
+      created.add(block.createdAt);
+      modified.add(block.modifiedAt);
       audit?.check(block);
       await setImmediate();
     }
@@ -94,48 +97,13 @@ export async function verifySnapshot(
     reader?.close();
   }
   const origin = reader?.format === 'native' ? (reader as NativeReader).origin : undefined;
-  return { format: reader?.format, origin, ...survey.result(), load, reasons, reasonCount };
-}
-
-type Found = Omit<VerifyReport, 'format' | 'origin' | 'load' | 'reasons' | 'reasonCount'>;
-
-class Survey {
-  #points = 0;
-  #blocks = 0;
-  #withTags = 0;
-  #withImage = 0;
-  readonly #lat = new Range();
-  readonly #lon = new Range();
-  readonly #created = new Range();
-  readonly #modified = new Range();
-
-  add(block: PointBlock): void {
-    this.#points += block.count;
-    this.#blocks += 1;
-    // inside a text every quote has a backslash before it, so these can only be keys
-    this.#withTags += occurrences(block.records, ',"tags":[');
-    this.#withImage += occurrences(block.records, ',"image":"');
-    this.#lat.add(block.lat);
-    this.#lon.add(block.lon);
-    this.#created.add(block.createdAt);
-    this.#modified.add(block.modifiedAt);
-  }
-
-  result(): Found {
-    const [lat, lon] = [this.#lat.span(), this.#lon.span()];
-    return {
-      points: this.#points,
-      blocks: this.#blocks,
-      withTags: this.#withTags,
-      withImage: this.#withImage,
-      extent:
-        lat === undefined || lon === undefined
-          ? undefined
-          : { west: lon.first, south: lat.first, east: lon.last, north: lat.last },
-      createdAt: this.#created.span(),
-      modifiedAt: this.#modified.span(),
-    };
-  }
+  const [ofLat, ofLon] = [lat.span(), lon.span()];
+  const extent = ofLat &&
+    ofLon && { west: ofLon.first, south: ofLat.first, east: ofLon.last, north: ofLat.last };
+  return {
+    ...{ format: reader?.format, origin, points, blocks, withTags, withImage, extent },
+    ...{ createdAt: created.span(), modifiedAt: modified.span(), load, reasons, reasonCount },
+  };
 }
 
 class Range {

@@ -22,21 +22,29 @@ export class BlockBuilder {
   #count = 0;
   #size = 0;
 
-  /** Adds a point; returns the block before it when that is full. */
-  add(point: Point, json: string, bytes: number): PointBlock | undefined {
-    const block = this.#reserve(bytes);
-    const { id, lat, lon, createdAt, modifiedAt } = point;
-    this.#records.write(json, this.#size);
-    this.#push(id, Number(lat), Number(lon), createdAt.micros, modifiedAt.micros, bytes);
-    return block;
+  /** Adds a point with its rendered JSON; returns the block before it when that is full. */
+  add({ id, lat, lon, createdAt, modifiedAt }: Point, bytes: Uint8Array): PointBlock | undefined {
+    const times = { createdAt: createdAt.micros, modifiedAt: modifiedAt.micros };
+    return this.addRendered({ id, lat: Number(lat), lon: Number(lon), ...times, bytes });
   }
 
-  /** Makes room for a record of so many bytes; returns the block before it when that is full. */
-  #reserve(bytes: number): PointBlock | undefined {
-    const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + bytes > BLOCK_BYTES;
+  /** The same for a point whose bytes say all of it. */
+  addRendered(point: RenderedPoint): PointBlock | undefined {
+    const { length } = point.bytes;
+    const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + length > BLOCK_BYTES;
     const block = isFull ? this.take() : undefined;
     if (this.#count === this.#columns.count) this.#growColumns();
-    if (this.#size + bytes > this.#records.length) this.#growRecords(bytes);
+    if (this.#size + length > this.#records.length) this.#growRecords(length);
+    this.#records.set(point.bytes, this.#size);
+    const columns = this.#columns;
+    const i = this.#count++;
+    columns.id[i] = point.id;
+    columns.lat[i] = point.lat;
+    columns.lon[i] = point.lon;
+    columns.createdAt[i] = point.createdAt;
+    columns.modifiedAt[i] = point.modifiedAt;
+    columns.length[i] = length;
+    this.#size += length;
     return block;
   }
 
@@ -52,41 +60,6 @@ export class BlockBuilder {
     const records = Buffer.allocUnsafeSlow(size);
     this.#records.copy(records, 0, 0, this.#size);
     this.#records = records;
-  }
-
-  #push(
-    id: number,
-    lat: number,
-    lon: number,
-    createdAt: number,
-    modifiedAt: number,
-    bytes: number,
-  ): void {
-    const i = this.#count;
-    const columns = this.#columns;
-    columns.id[i] = id;
-    columns.lat[i] = lat;
-    columns.lon[i] = lon;
-    columns.createdAt[i] = createdAt;
-    columns.modifiedAt[i] = modifiedAt;
-    columns.length[i] = bytes;
-    this.#count = i + 1;
-    this.#size += bytes;
-  }
-
-  /** Adds a point whose bytes are its rendered JSON; else as {@link add}. */
-  addRendered({
-    id,
-    lat,
-    lon,
-    createdAt,
-    modifiedAt,
-    bytes,
-  }: RenderedPoint): PointBlock | undefined {
-    const block = this.#reserve(bytes.length);
-    this.#records.set(bytes, this.#size);
-    this.#push(id, lat, lon, createdAt, modifiedAt, bytes.length);
-    return block;
   }
 
   /** What has been collected since the last block; undefined when that is nothing. */

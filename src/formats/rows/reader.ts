@@ -143,14 +143,13 @@ class RowsReader implements SnapshotReader {
       this.#problems.add(place, point);
       return undefined;
     }
-    const json = renderPoint(point);
-    const bytes = Buffer.byteLength(json);
-    if (bytes > MAX_RECORD_BYTES) {
-      const reason = `has ${bytes} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`;
+    const bytes = Buffer.from(renderPoint(point));
+    if (bytes.length > MAX_RECORD_BYTES) {
+      const reason = `has ${bytes.length} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`;
       this.#problems.add(place, [{ field: 'record', reason }]);
       return undefined;
     }
-    return this.#isNew(point.id, place) ? this.#builder.add(point, json, bytes) : undefined;
+    return this.#isNew(point.id, place) ? this.#builder.add(point, bytes) : undefined;
   }
 
   /** False for the id of an earlier record, which is noted as a problem. */
