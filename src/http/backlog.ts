@@ -2,21 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { queuedBytes } from './answer/node-internals.js';
 
-export interface BacklogLimits {
+interface BacklogLimits {
   /** Bytes of all such answers of one thread. */
   readonly maxUnsent: number;
   /** Milliseconds in which a client must take something of its answer. */
   readonly answerTimeout: number;
-}
-
-export interface Backlog {
-  /** Counts a response that was ended, or is written in pieces, until the system has taken all. */
-  note(response: ServerResponse): void;
-  readonly bytes: number;
-  /** Clients that were cut off because they took nothing for too long. */
-  readonly stalled: number;
-  /** Clients that were cut off because all answers together were too large. */
-  readonly crowded: number;
 }
 
 interface Entry {
@@ -35,107 +25,107 @@ const REST = 3 / 4;
 const LONGEST_LOOK_MS = 1_000;
 
 /**
- * Makes a backlog. A client that takes nothing of its answer for `answerTimeout` is cut off. When
- * all answers hold about `maxUnsent` bytes, those are who took nothing for longest. An answer that
- * the system takes at once, as it does nearly always, costs one look at its length.
+ * Answers that the system has not taken yet, because their clients read slowly. A client that takes
+ * nothing of its answer for `answerTimeout` is cut off. When all answers hold about `maxUnsent`
+ * bytes, those are who took nothing for longest. An answer that the system takes at once, as it does
+ * nearly always, costs one look at its length.
  */
-export function createBacklog({ maxUnsent, answerTimeout }: BacklogLimits): Backlog {
-  const entries = new Map<Socket, Entry>();
-  let added = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let lookedAt = 0;
-  const lookMs = Math.min(LONGEST_LOOK_MS, answerTimeout / 4);
-  const cut = { stalled: 0, crowded: 0 };
+export class Backlog {
+  /** Clients that were cut off because they took nothing for too long. */
+  stalled = 0;
+  /** Clients that were cut off because all answers together were too large. */
+  crowded = 0;
+  readonly #limits: BacklogLimits;
+  readonly #lookMs: number;
+  readonly #entries = new Map<Socket, Entry>();
+  #added = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #lookedAt = 0;
 
-  function add(response: ServerResponse): void {
+  constructor(limits: BacklogLimits) {
+    this.#limits = limits;
+    this.#lookMs = Math.min(LONGEST_LOOK_MS, limits.answerTimeout / 4);
+  }
+
+  /** Counts a response that was ended, or is written in pieces, until the system has taken all. */
+  note(response: ServerResponse): void {
+    if (response.writableLength === 0) return;
     const { socket } = response.req;
     // what is written to a closed connection goes nowhere
     if (socket.destroyed) return;
-    const entry = entries.get(socket) ?? open(socket);
+    const entry = this.#entries.get(socket) ?? this.#open(socket);
     if (entry.responses.has(response)) return;
     entry.responses.add(response);
     response.once('close', () => {
       entry.responses.delete(response);
-      if (entry.responses.size === 0) entries.delete(socket);
+      if (entry.responses.size === 0) this.#entries.delete(socket);
     });
-    added += response.writableLength;
-    if (added > maxUnsent * STEP) makeRoom(entry);
+    this.#added += response.writableLength;
+    if (this.#added > this.#limits.maxUnsent * STEP) this.#makeRoom(entry);
   }
 
-  function open(socket: Socket): Entry {
+  get bytes(): number {
+    this.#forgetGone();
+    let bytes = 0;
+    for (const entry of this.#entries.values()) bytes += bytesOf(entry);
+    return bytes;
+  }
+
+  #open(socket: Socket): Entry {
     const entry = { socket, responses: new Set<ServerResponse>(), taken: 0, movedAt: 0 };
     look(entry);
-    entries.set(socket, entry);
-    if (timer === undefined) {
-      lookedAt = performance.now();
-      timer = setInterval(lookAtAll, lookMs).unref();
+    this.#entries.set(socket, entry);
+    if (this.#timer === undefined) {
+      this.#lookedAt = performance.now();
+      this.#timer = setInterval(() => this.#lookAtAll(), this.#lookMs).unref();
     }
     return entry;
   }
 
-  function lookAtAll(): void {
+  #lookAtAll(): void {
     const now = performance.now();
     // while this thread stood still, nobody could take anything
-    const stoodStill = Math.max(0, now - lookedAt - lookMs);
-    lookedAt = now;
-    forgetGone();
-    for (const entry of entries.values()) {
+    const stoodStill = Math.max(0, now - this.#lookedAt - this.#lookMs);
+    this.#lookedAt = now;
+    this.#forgetGone();
+    for (const entry of this.#entries.values()) {
       entry.movedAt = Math.min(now, entry.movedAt + stoodStill);
       look(entry);
-      if (now - entry.movedAt > answerTimeout) cutOff(entry, 'stalled');
+      if (now - entry.movedAt <= this.#limits.answerTimeout) continue;
+      this.stalled++;
+      this.#cutOff(entry);
     }
-    if (entries.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
+    if (this.#entries.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Cuts clients off while all answers hold too much, but not the one that came last. */
-  function makeRoom(newest: Entry): void {
-    added = 0;
-    let bytes = total();
+  #makeRoom(newest: Entry): void {
+    const { maxUnsent } = this.#limits;
+    this.#added = 0;
+    let { bytes } = this;
     if (bytes <= maxUnsent * (1 - STEP)) return;
-    for (const entry of entries.values()) look(entry);
-    const longestFirst = [...entries.values()].sort((a, b) => a.movedAt - b.movedAt);
+    for (const entry of this.#entries.values()) look(entry);
+    const longestFirst = [...this.#entries.values()].sort((a, b) => a.movedAt - b.movedAt);
     for (const entry of longestFirst) {
       if (bytes <= maxUnsent * REST) return;
       if (entry === newest) continue;
       bytes -= bytesOf(entry);
-      cutOff(entry, 'crowded');
+      this.crowded++;
+      this.#cutOff(entry);
     }
   }
 
   /** On a connection that stays open, a listener for each slow answer would be one too many. */
-  function forgetGone(): void {
-    for (const socket of entries.keys()) if (socket.destroyed) entries.delete(socket);
+  #forgetGone(): void {
+    for (const socket of this.#entries.keys()) if (socket.destroyed) this.#entries.delete(socket);
   }
 
-  function cutOff({ socket }: Entry, why: keyof typeof cut): void {
-    cut[why]++;
-    entries.delete(socket);
+  #cutOff({ socket }: Entry): void {
+    this.#entries.delete(socket);
     socket.destroy();
   }
-
-  function total(): number {
-    forgetGone();
-    let bytes = 0;
-    for (const entry of entries.values()) bytes += bytesOf(entry);
-    return bytes;
-  }
-
-  return {
-    note(response) {
-      if (response.writableLength > 0) add(response);
-    },
-    get bytes() {
-      return total();
-    },
-    get stalled() {
-      return cut.stalled;
-    },
-    get crowded() {
-      return cut.crowded;
-    },
-  };
 }
 
 function bytesOf({ responses }: Entry): number {

@@ -111,10 +111,10 @@ export function checkHead(request: IncomingMessage, response: ServerResponse): v
   }
   if (hasRare) checkRare(request, response);
   if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return;
-  response.shouldKeepAlive = false;
-  const problem =
-    hosts === 0 ? 'The Host header is missing.' : 'There is more than one Host header.';
-  throw new HttpError(400, { detail: problem });
+  refuse(
+    response,
+    `${hosts === 0 ? 'The Host header is missing' : 'There is more than one Host header'}.`,
+  );
 }
 
 /**
@@ -128,20 +128,21 @@ function checkRare({ headers, httpVersion }: IncomingMessage, response: ServerRe
   // taken
   if (upgrade !== undefined) response.shouldKeepAlive = false;
   if (coding !== undefined && httpVersion === '1.0') {
-    response.shouldKeepAlive = false;
-    const detail = 'Got Transfer-Encoding in a request of HTTP/1.0. Expected a Content-Length.';
-    throw new HttpError(400, { detail });
+    refuse(response, 'Got Transfer-Encoding in a request of HTTP/1.0. Expected a Content-Length.');
   }
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    response.shouldKeepAlive = false;
-    const detail = `Got Transfer-Encoding ${quote(coding)}. Expected chunked, or a Content-Length instead.`;
-    throw new HttpError(400, { detail });
+    const got = `Got Transfer-Encoding ${quote(coding)}`;
+    refuse(response, `${got}. Expected chunked, or a Content-Length instead.`);
   }
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-    throw new HttpError(417, {
-      detail: `Got Expect ${quote(expect)}. Expected 100-continue, or none.`,
-    });
+    const detail = `Got Expect ${quote(expect)}. Expected 100-continue, or none.`;
+    throw new HttpError(417, { detail });
   }
+}
+
+function refuse(response: ServerResponse, detail: string): never {
+  response.shouldKeepAlive = false;
+  throw new HttpError(400, { detail });
 }
 
 /** Milliseconds over which the delay of the event loop is averaged. */

@@ -5,7 +5,7 @@ import type { ServeSettings } from '../cli/settings/values.js';
 import { type Posting, RequestStats } from '../http/answer/context.js';
 import { createWriteHead } from '../http/answer/head.js';
 import { type Audience, createApp } from '../http/app.js';
-import { createBacklog } from '../http/backlog.js';
+import { Backlog } from '../http/backlog.js';
 import { createCutCounts } from '../http/limits.js';
 import { createThreadMetrics, type MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
@@ -53,7 +53,7 @@ export async function createWeb(
   const { publicUrl, trustProxy, allowedHosts, corsOrigin, workers } = settings;
   const origin = { publicUrl, trustProxy, allowedHosts };
   const stats = new RequestStats();
-  const backlog = createBacklog({
+  const backlog = new Backlog({
     // as with the cache below, each thread has its own
     maxUnsent: settings.maxUnsent / workers,
     answerTimeout: settings.answerTimeout,
@@ -86,7 +86,7 @@ export async function createWeb(
       },
       writeHead: createWriteHead(),
       slowLane: service.slowLane,
-      note: backlog.note,
+      note: (response) => backlog.note(response),
       closing: () => isClosing,
     },
     service,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Backlog, createBacklog } from '../../src/http/backlog.js';
+import { Backlog } from '../../src/http/backlog.js';
 import { until } from '../support/wait.js';
 
 const MIB = 1024 * 1024;
@@ -38,7 +38,7 @@ function request(bytes: number): string {
 }
 
 test('a client that stands still is cut off, one that reads slowly is not', async () => {
-  const backlog = createBacklog({ maxUnsent: 8 * LARGE, answerTimeout: TIMEOUT_MS });
+  const backlog = new Backlog({ maxUnsent: 8 * LARGE, answerTimeout: TIMEOUT_MS });
   const connectTo = await start(backlog);
   const [still, slow] = [connectTo(), connectTo()];
   let received = 0;
@@ -58,7 +58,7 @@ test('a client that stands still is cut off, one that reads slowly is not', asyn
 });
 
 test('a thread that stood still itself cuts nobody off for it', async () => {
-  const backlog = createBacklog({ maxUnsent: 8 * LARGE, answerTimeout: STILL_MS / 2 });
+  const backlog = new Backlog({ maxUnsent: 8 * LARGE, answerTimeout: STILL_MS / 2 });
   const client = (await start(backlog))();
   let received = 0;
   client.on('data', (chunk: Buffer) => {
@@ -75,7 +75,7 @@ test('a thread that stood still itself cuts nobody off for it', async () => {
 });
 
 test('beyond the bound those are cut off who took nothing for longest', async () => {
-  const backlog = createBacklog({ maxUnsent: 4 * LARGE, answerTimeout: 60_000 });
+  const backlog = new Backlog({ maxUnsent: 4 * LARGE, answerTimeout: 60_000 });
   const connectTo = await start(backlog);
   const closed: number[] = [];
   for (let i = 0; i < 12; i++) {
@@ -94,7 +94,7 @@ test('beyond the bound those are cut off who took nothing for longest', async ()
 });
 
 test('answers that are taken at once leave nothing behind', async () => {
-  const backlog = createBacklog({ maxUnsent: MIB, answerTimeout: 60_000 });
+  const backlog = new Backlog({ maxUnsent: MIB, answerTimeout: 60_000 });
   const socket = (await start(backlog))();
   let received = 0;
   socket.on('data', (chunk: Buffer) => {

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { RequestStats } from '../../src/http/answer/context.js';
-import { createBacklog } from '../../src/http/backlog.js';
+import { Backlog } from '../../src/http/backlog.js';
 import { createCutCounts } from '../../src/http/limits.js';
 import { createServiceMetrics, createThreadMetrics } from '../../src/http/metrics.js';
 import { FILTER_PARAMETERS } from '../../src/http/request/filters.js';
@@ -142,7 +142,7 @@ test('the operations page lists every metric with its type and labels', () => {
       thread: 0,
       stats: new RequestStats(),
       connections: { size: 0 },
-      backlog: createBacklog({ maxUnsent: 0, answerTimeout: 0 }),
+      backlog: new Backlog({ maxUnsent: 0, answerTimeout: 0 }),
       cut: createCutCounts(),
       log: { dropped: 0 },
     }),

@@ -28,63 +28,61 @@ export interface Facts {
   readonly isFile?: boolean;
 }
 
-/** Makes heads. `content` tells an answer from all others of its snapshot and format. */
-export interface Heads {
-  of(state: State, format: HeadFormat, content: string, lasts: boolean): AnswerHead;
-  /** The headers that all answers of a format have, names and values in turn. */
-  shared(format: HeadFormat): string[];
-}
-
 /** Cache-Control of an answer that caches need not ask about again; they heed a year at most. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';
 
-export function createHeads(
-  context: Pick<Dependence, 'compress' | 'corsOrigin'>,
-  { allow, isPersonal, isFile = false }: Facts,
-): Heads {
-  const { compress, corsOrigin } = context;
-  const cors = corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : [];
-  const vary = varyOf({ isPersonal, compress, corsOrigin, isFile });
-  const fixed = [
-    ...['Allow', allow, ...(vary === '' ? [] : ['Vary', vary])],
-    ...['X-Content-Type-Options', 'nosniff', ...cors],
-  ];
-  const caching = isPersonal ? 'private, no-cache' : 'no-cache';
+/** Makes the heads of an address. */
+export class Heads {
+  readonly #fixed: readonly string[];
+  readonly #caching: string;
+  /** Lines of each format, of answers that do not last, of the state with the name `#state`. */
+  readonly #lines = new Map<HeadFormat, string>();
+  #state = '';
 
-  function linesFor({ name, lastModified }: State, format: HeadFormat, lasts: boolean): string {
-    const own = ['Last-Modified', lastModified, 'Waypost-Snapshot', `"${name}"`];
-    const cached = ['Cache-Control', lasts ? FOR_EVER : caching];
-    return linesOf([...fixed, ...cached, ...own, ...format.headers]);
+  constructor(
+    { compress, corsOrigin }: Pick<Dependence, 'compress' | 'corsOrigin'>,
+    { allow, isPersonal, isFile = false }: Facts,
+  ) {
+    const cors = corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : [];
+    const vary = varyOf({ isPersonal, compress, corsOrigin, isFile });
+    this.#fixed = [
+      ...['Allow', allow, ...(vary === '' ? [] : ['Vary', vary])],
+      ...['X-Content-Type-Options', 'nosniff', ...cors],
+    ];
+    this.#caching = isPersonal ? 'private, no-cache' : 'no-cache';
   }
 
-  /** Lines of each format, of answers that do not last, of the state with the name `ofState`. */
-  const stateLines = new Map<HeadFormat, string>();
-  let ofState = '';
+  /** `content` tells the answer from all others of its snapshot and format. */
+  of(state: State, format: HeadFormat, content: string, lasts: boolean): AnswerHead {
+    const lines = lasts ? this.#linesFor(state, format, FOR_EVER) : this.#linesOf(state, format);
+    const etag = `${format.isWeak === true ? 'W/' : ''}"${state.snapshot}-${format.name}-${content}"`;
+    const bodyLines = `Content-Type: ${format.contentType}\r\n`;
+    return { format, etag, coding: undefined, lines, bodyLines };
+  }
 
-  function linesOfState(state: State, format: HeadFormat): string {
-    if (state.name !== ofState) {
-      stateLines.clear();
-      ofState = state.name;
+  /** The headers that all answers of a format have, names and values in turn. */
+  shared({ headers, contentType }: HeadFormat): string[] {
+    const caching = ['Cache-Control', this.#caching];
+    return [...this.#fixed, ...caching, ...headers, 'Content-Type', contentType];
+  }
+
+  #linesOf(state: State, format: HeadFormat): string {
+    if (state.name !== this.#state) {
+      this.#lines.clear();
+      this.#state = state.name;
     }
-    let lines = stateLines.get(format);
+    let lines = this.#lines.get(format);
     if (lines === undefined) {
-      lines = linesFor(state, format, false);
-      stateLines.set(format, lines);
+      lines = this.#linesFor(state, format, this.#caching);
+      this.#lines.set(format, lines);
     }
     return lines;
   }
 
-  return {
-    of(state, format, content, lasts) {
-      const lines = lasts ? linesFor(state, format, true) : linesOfState(state, format);
-      const etag = `${format.isWeak === true ? 'W/' : ''}"${state.snapshot}-${format.name}-${content}"`;
-      const bodyLines = `Content-Type: ${format.contentType}\r\n`;
-      return { format, etag, coding: undefined, lines, bodyLines };
-    },
-    shared: ({ headers, contentType }) => {
-      return [...fixed, 'Cache-Control', caching, ...headers, 'Content-Type', contentType];
-    },
-  };
+  #linesFor({ name, lastModified }: State, format: HeadFormat, caching: string): string {
+    const own = ['Last-Modified', lastModified, 'Waypost-Snapshot', `"${name}"`];
+    return linesOf([...this.#fixed, 'Cache-Control', caching, ...own, ...format.headers]);
+  }
 }
 
 export function codedHead(plain: AnswerHead, coding: Coding): AnswerHead {

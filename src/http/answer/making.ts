@@ -3,7 +3,7 @@ import type { Budget } from '../../model/budget.js';
 import type { State } from '../../reload/generation.js';
 import type { BodyMemory, Page, QueryWork } from '../formats/representation.js';
 import { pageTooLarge } from '../request/http-error.js';
-import { type AnswerHead, codedHead, createHeads, type Dependence } from './head.js';
+import { type AnswerHead, codedHead, type Dependence, Heads } from './head.js';
 import type { Question, Served, View } from './question.js';
 import { hashPage, spellHash } from './validators.js';
 
@@ -31,7 +31,7 @@ export interface MakeSettings extends Pick<Dependence, 'compress' | 'corsOrigin'
 }
 
 export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): Make {
-  const heads = createHeads(settings, view);
+  const heads = new Heads(settings, view);
 
   function headsOf(question: Question, state: State, content: Hash): readonly AnswerHead[] {
     const { asked, coding, name } = question;

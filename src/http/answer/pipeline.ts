@@ -15,7 +15,7 @@ import { Delivery, type Job } from './delivery.js';
 import type { AnswerHead } from './head.js';
 import { createMake } from './making.js';
 import type { Asked, PageQuestion, View } from './question.js';
-import { createSender } from './sender.js';
+import { Sender } from './sender.js';
 import { askSlowLane } from './slow-lane.js';
 import { hashSettings, hashText, judge, spellHash } from './validators.js';
 
@@ -39,7 +39,7 @@ export function createPipeline(answering: Answering): Pipeline {
 
   return function serve(view) {
     const { formats, isPersonal } = view;
-    const sender = createSender(answering, view);
+    const sender = new Sender(answering, view);
     const make = createMake(answering, view);
     const negotiation = new Negotiation(formats);
     return view.prepare === undefined ? handle : prepared(handle, () => view.prepare!());

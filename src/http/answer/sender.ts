@@ -20,7 +20,13 @@ export interface Answer extends AnswerHead {
   readonly work?: QueryWork | undefined;
 }
 
-export interface Sender {
+export class Sender {
+  readonly #write: Write;
+
+  constructor(answering: Answering, { name }: Facts) {
+    this.#write = createWrite(answering, answering.stats.route(name));
+  }
+
   /**
    * Sends 304 where the client has one of these answers already, and says whether it did. Throws a
    * 412 HttpError where the client wants an answer of another state.
@@ -30,41 +36,32 @@ export interface Sender {
     reply: FastifyReply,
     state: Named,
     heads: readonly AnswerHead[],
-  ): boolean;
+  ): boolean {
+    const known = judge(request.raw.headers, state, heads);
+    if (known === undefined) return false;
+    this.#write(request, reply, 304, known.format.name, bodilessLines(known));
+    return true;
+  }
+
   /** Calls `onSent` once Node reads the body's memory no more; never when the client has gone. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
     onSent?: () => void,
-    isKept?: boolean,
-  ): void;
-}
-
-export function createSender(answering: Answering, facts: Facts): Sender {
-  const write = createWrite(answering, answering.stats.route(facts.name));
-
-  return {
-    sendKnown(request, reply, state, heads) {
-      const known = judge(request.raw.headers, state, heads);
-      if (known === undefined) return false;
-      write(request, reply, 304, known.format.name, bodilessLines(known));
-      return true;
-    },
-
-    send(request, reply, answer, onSent, isKept = false) {
-      const { format, body } = answer;
-      if (body.length === 0) {
-        write(request, reply, 204, format.name, bodilessLines(answer), undefined, onSent);
-        return;
-      }
-      let lines = linesWithBody(answer, body.length);
-      if (format.isTimed === true || request.raw.headers[TIMING_HEADER] !== undefined) {
-        lines += timingLine(request, isKept, answer.work);
-      }
-      write(request, reply, 200, format.name, lines, body, onSent);
-    },
-  };
+    isKept = false,
+  ): void {
+    const { format, body } = answer;
+    if (body.length === 0) {
+      this.#write(request, reply, 204, format.name, bodilessLines(answer), undefined, onSent);
+      return;
+    }
+    let lines = linesWithBody(answer, body.length);
+    if (format.isTimed === true || request.raw.headers[TIMING_HEADER] !== undefined) {
+      lines += timingLine(request, isKept, answer.work);
+    }
+    this.#write(request, reply, 200, format.name, lines, body, onSent);
+  }
 }
 
 /**

@@ -14,13 +14,6 @@ interface Asset {
   compressed(coding: 'br' | 'gzip'): Promise<Buffer>;
 }
 
-export interface Assets {
-  /** Read when first asked for. Throws where there is none. */
-  named(name: string): Asset;
-  /** The file at an address that ends with `file`; undefined where there is none. */
-  at(file: string): Asset | undefined;
-}
-
 export const STATIC_PATH = '/static/';
 
 /** Hexadecimal digits of the digest in an address. */
@@ -33,22 +26,38 @@ const SOURCE_MAP = /\n\/\/# sourceMappingURL=.*\s*$/;
 // half the time of the best quality, and 5 % more bytes
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-/** `prefix`, a path without a slash at its end, begins all addresses. */
-export function createAssets(prefix: string, sources: readonly Source[] = SOURCES): Assets {
-  const read = new Map<string, Asset>();
+export class Assets {
+  readonly #prefix: string;
+  readonly #sources: readonly Source[];
+  readonly #read = new Map<string, Asset>();
 
-  function named(name: string): Asset {
-    let asset = read.get(name);
+  /** `prefix`, a path without a slash at its end, begins all addresses. */
+  constructor(prefix: string, sources: readonly Source[] = SOURCES) {
+    this.#prefix = prefix;
+    this.#sources = sources;
+  }
+
+  /** Read when first asked for. Throws where there is none. */
+  named(name: string): Asset {
+    let asset = this.#read.get(name);
     if (asset === undefined) {
-      const source = sources.find((one) => `${one.name}.${one.extension}` === name);
+      const source = this.#sources.find((one) => `${one.name}.${one.extension}` === name);
       if (source === undefined) throw new Error(`There is no static file ${name}.`);
-      asset = createAsset(source, bytesOf(source), prefix);
-      read.set(name, asset);
+      asset = createAsset(source, this.#bytesOf(source), this.#prefix);
+      this.#read.set(name, asset);
     }
     return asset;
   }
 
-  function bytesOf({ extension, paths }: Source): Buffer {
+  /** The file at an address that ends with `file`; undefined where there is none. */
+  at(file: string): Asset | undefined {
+    const [name, , extension] = file.split('.');
+    const known = this.#sources.some((one) => one.name === name && one.extension === extension);
+    const asset = known ? this.named(`${name}.${extension}`) : undefined;
+    return asset?.file === file ? asset : undefined;
+  }
+
+  #bytesOf({ extension, paths }: Source): Buffer {
     const path = paths.find((one) => existsSync(one)) ?? paths[0]!;
     const bytes = readFileSync(path);
     if (!TYPES[extension].startsWith('text/javascript')) return bytes;
@@ -56,20 +65,10 @@ export function createAssets(prefix: string, sources: readonly Source[] = SOURCE
     if (extension === 'mjs') return Buffer.from(text);
     // an address changes when that of a module changes that its file imports
     const linked = text.replaceAll(IMPORT, (_, before: string, quote: string, name: string) => {
-      return `${before}${quote}./${named(name).file}${quote}`;
+      return `${before}${quote}./${this.named(name).file}${quote}`;
     });
     return Buffer.from(linked);
   }
-
-  return {
-    named,
-    at(file) {
-      const [name, , extension] = file.split('.');
-      const known = sources.some((one) => one.name === name && one.extension === extension);
-      const asset = known ? named(`${name}.${extension}`) : undefined;
-      return asset?.file === file ? asset : undefined;
-    },
-  };
 }
 
 function createAsset({ name, extension }: Source, body: Buffer, prefix: string): Asset {

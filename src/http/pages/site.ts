@@ -1,4 +1,4 @@
-import { type Assets, createAssets } from '../assets/assets.js';
+import { Assets } from '../assets/assets.js';
 import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import type { Parameter } from '../request/parameter.js';
 import { type Html, html, type KeyLink } from './html.js';
@@ -32,7 +32,7 @@ export function createSite(
   // addresses without a host stay with the host that the page came from
   const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
   return {
-    assets: createAssets(prefix),
+    assets: new Assets(prefix),
     prefix,
     tileUrl,
     hasImages: media !== undefined,
@@ -69,11 +69,10 @@ const PLACES: readonly Crumb[] = [
   { label: 'Interface', path: VIEWER_PATH },
 ];
 
-export function pageHead(
-  { assets, prefix }: Site,
+/** A document up to its body. */
+export function documentHead(
+  assets: Assets,
   title: string,
-  crumbs: readonly Crumb[],
-  target: string,
   styles: readonly string[],
   scripts: readonly string[],
 ): Html {
@@ -85,11 +84,21 @@ export function pageHead(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} – Waypost</title>
 <link rel="icon" href="${url('icon.svg')}" type="image/svg+xml">
-${styles.map(
-  (name) => html`<link rel="stylesheet" href="${url(name)}">
-`,
-)}${scripts.map((name) => html`<script type="module" src="${url(name)}"></script>\n`)}</head>
-<body>
+${styles.map((name) => html`<link rel="stylesheet" href="${url(name)}">\n`)}${scripts.map(
+  (name) => html`<script type="module" src="${url(name)}"></script>\n`,
+)}</head>
+`;
+}
+
+export function pageHead(
+  { assets, prefix }: Site,
+  title: string,
+  crumbs: readonly Crumb[],
+  target: string,
+  styles: readonly string[],
+  scripts: readonly string[],
+): Html {
+  return html`${documentHead(assets, title, styles, scripts)}<body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
 <a class="brand" href="${prefix}${ROOT_PATH}">Waypost</a>

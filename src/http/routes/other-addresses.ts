@@ -17,6 +17,7 @@ import { FOR_EVER, preflightHeaders, varyOf } from '../answer/head.js';
 import { STATIC_PATH } from '../assets/assets.js';
 import { html } from '../pages/html.js';
 import { PAGE_TYPE } from '../pages/page-format.js';
+import { documentHead } from '../pages/site.js';
 import { ALLOW_READ, OPENAPI_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import { HttpError, NotFound, wrongMethod } from '../request/http-error.js';
 
@@ -133,19 +134,9 @@ export function addViewer(
 
 function viewerPage({ assets, prefix }: Context['site']): string {
   const url = (name: string): string => assets.named(name).url;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>The interface – Waypost</title>
-<link rel="icon" href="${url('icon.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${url('swagger-ui.css')}">
-<link rel="stylesheet" href="${url('viewer.css')}">
+  return html`${documentHead(assets, 'The interface', ['swagger-ui.css', 'viewer.css'], [])}<body>
 <script defer src="${url('swagger-ui-bundle.js')}"></script>
 <script type="module" src="${url('viewer.js')}"></script>
-</head>
-<body>
 <nav class="home"><a href="${prefix}${ROOT_PATH}">Waypost</a></nav>
 <main id="viewer" data-document="${prefix}${OPENAPI_PATH}"></main>
 <noscript><p class="home">This page needs JavaScript. What it shows is <a href="${prefix}${OPENAPI_PATH}">an OpenAPI document</a>.</p></noscript>

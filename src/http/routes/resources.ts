@@ -161,7 +161,6 @@ export function addResource(app: FastifyInstance, resource: Resource, answering:
 
 /** Lets an address without the slash at its end lead to the one with it. */
 export function addSlash(app: FastifyInstance, path: string, answering: Answering): void {
-  const leadTo = createRedirect(answering);
   app.route({
     method: app.supportedMethods,
     url: path.slice(0, -1),
@@ -171,38 +170,35 @@ export function addSlash(app: FastifyInstance, path: string, answering: Answerin
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const address = `${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
       // 308 keeps a body and its method
-      leadTo(address, isRead ? 301 : 308, request, reply);
+      leadTo(answering, address, isRead ? 301 : 308, request, reply);
     },
   });
 }
 
 /** Lets `/` lead to the list of resources. */
 export function addFrontDoor(app: FastifyInstance, answering: Answering): void {
-  const leadTo = createRedirect(answering);
   app.route({
     method: ['GET', 'HEAD'],
     url: '/',
     handler: (request, reply) => {
       // the router takes the target `*` for this address
       if (pathOf(request.raw.url!) !== '/') throw new NotFound();
-      leadTo(ROOT_PATH, 302, request, reply);
+      leadTo(answering, ROOT_PATH, 302, request, reply);
     },
   });
 }
 
-/** Makes redirects to addresses of this service, which name a host only where the settings do. */
-function createRedirect({ origin, originOf }: Answering) {
-  const prefix = origin.publicUrl ?? '';
-  return (
-    address: string,
-    status: 301 | 302 | 308,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): void => {
-    // no link needs the origin, but hosts that are not allowed are led nowhere
-    originOf(request.raw);
-    reply.redirect(prefix + address, status);
-  };
+/** Redirects to an address of this service, which names a host only where the settings do. */
+function leadTo(
+  { origin, originOf }: Answering,
+  address: string,
+  status: 301 | 302 | 308,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  // no link needs the origin, but hosts that are not allowed are led nowhere
+  originOf(request.raw);
+  reply.redirect((origin.publicUrl ?? '') + address, status);
 }
 
 function describe({ description, formats, allow }: Resource): RouteHandlerMethod {

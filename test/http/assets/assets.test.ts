@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createAssets, SOURCES } from '../../../src/http/assets/assets.js';
+import { Assets, SOURCES } from '../../../src/http/assets/assets.js';
 import { startApp } from '../../support/app.js';
 import { ask } from '../../support/client.js';
 
@@ -17,7 +17,7 @@ test.after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const assets = createAssets('');
+const assets = new Assets('');
 
 test('every static file is served, under an address that never changes its content', async () => {
   for (const { name, extension } of SOURCES) {
@@ -70,7 +70,7 @@ test('a module that another one imports has a part in its address', () => {
   const write = (name: string, text: string): void => {
     writeFileSync(join(folder, `${name}.js`), text);
   };
-  const make = () => createAssets('/prefix', ['first', 'second'].map(source));
+  const make = () => new Assets('/prefix', ['first', 'second'].map(source));
   write('first', "import { a } from './second.js';\nawait import('./second.js');\n");
   write('second', 'export const a = 1;\n//# sourceMappingURL=second.js.map\n');
   const before = make();
