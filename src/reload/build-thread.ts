@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
@@ -81,10 +82,13 @@ async function build(request: BuildRequest): Promise<void> {
     reply({ kind: 'progress', bytesRead, bytesTotal });
   };
   const { exportedAt } = request;
-  const reader = await openSnapshot(path, { maxInvalid, timeZone, exportedAt, onProgress });
+  // the first build may use all cores; later ones leave them to the requests
+  const inParallel = unless === undefined;
+  const threads = inParallel ? availableParallelism() : 1;
+  const options = { maxInvalid, timeZone, exportedAt, threads, onProgress };
+  const reader = await openSnapshot(path, options);
   try {
-    // the first build may use all cores; later ones leave them to the requests
-    const dataset = await buildDataset(reader, { inParallel: unless === undefined });
+    const dataset = await buildDataset(reader, { inParallel });
     const digest = digestWith(dataset.report.digest);
     reply({ kind: 'built', parts: { dataset, extra, digest, loadedAt: Date.now() } });
   } finally {

@@ -11,18 +11,14 @@ export interface SortOptions {
 }
 
 /**
- * Yields the points of blocks in the order of the kd-tree, for loads that need not sort; the blocks
- * as they are where their points stand in that order. Holds one block more, and 28 bytes a point.
+ * Yields the points of blocks in the order of the kd-tree, for loads that need not sort. The same
+ * points make the same blocks, however they were cut. Holds one block more, and 28 bytes a point.
  */
 export async function* sortBlocks(
   blocks: readonly PointBlock[],
   { onProgress = () => {}, signal }: SortOptions = {},
 ): AsyncGenerator<PointBlock, void, undefined> {
   const ids = kdIds(blocks);
-  if (ids === undefined) {
-    yield* blocks;
-    return;
-  }
   const places = placesOf(blocks, ids.length);
   for (let row = 0; row < ids.length; ) {
     await turn();
@@ -34,8 +30,8 @@ export async function* sortBlocks(
   }
 }
 
-/** The point at each place of the order; undefined where they stand in it. */
-function kdIds(blocks: readonly PointBlock[]): Uint16Array | Uint32Array | undefined {
+/** The point at each place of the order: what stands in it stays where it is. */
+function kdIds(blocks: readonly PointBlock[]): Uint16Array | Uint32Array {
   const kdbush = new KDBush(
     blocks.reduce((sum, { count }) => sum + count, 0),
     KD_NODE_SIZE,
@@ -43,7 +39,7 @@ function kdIds(blocks: readonly PointBlock[]): Uint16Array | Uint32Array | undef
   for (const { count, lon, lat } of blocks) {
     for (let i = 0; i < count; i++) kdbush.add(lon[i]!, lat[i]!);
   }
-  return isInKdOrder(kdbush.coords as Float64Array) ? undefined : kdbush.finish().ids;
+  return isInKdOrder(kdbush.coords as Float64Array) ? kdbush.ids : kdbush.finish().ids;
 }
 
 interface Places {

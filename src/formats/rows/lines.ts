@@ -40,8 +40,14 @@ export class LineSplitter {
   #size = 0;
   #place = 1;
   #innerLines = 0;
+  /** Whether a byte order mark may stand before the first line. */
+  readonly #isStart: boolean;
   /** Where in a CSV field the next byte stands; `closed` is behind a quote that may be its last. */
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
+
+  constructor(isStart = true) {
+    this.#isStart = isStart;
+  }
 
   add(chunk: Uint8Array): void {
     this.#chunk = chunk;
@@ -111,7 +117,7 @@ export class LineSplitter {
     let bytes: Uint8Array | undefined;
     if (this.#size <= MAX_RAW_BYTES) {
       bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
-      if (place === 1) bytes = withoutBom(bytes);
+      if (place === 1 && this.#isStart) bytes = withoutBom(bytes);
       if (bytes.at(-1) === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1);
     }
     this.#place += this.#innerLines + (this.#end === RECORD_SEPARATOR ? 0 : 1);
@@ -144,7 +150,8 @@ export class LineSplitter {
   }
 }
 
-function countLineFeeds(bytes: Uint8Array): number {
+/** How many line feeds there are. */
+export function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count++;
   return count;
@@ -169,6 +176,19 @@ export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGener
   const rows: Row[] = [];
   if (line !== undefined) pushRow(rows, line);
   yield rows;
+}
+
+/** The rows of whole lines; their places count from 1, of the first stretch of a file and of others. */
+export function readStretch(bytes: Uint8Array, isFirst: boolean): Row[] {
+  const lines = new LineSplitter(isFirst);
+  const rows: Row[] = [];
+  lines.add(bytes);
+  for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
+    pushRow(rows, line);
+  }
+  const line = lines.last();
+  if (line !== undefined) pushRow(rows, line);
+  return rows;
 }
 
 function pushRow(rows: Row[], { place, bytes }: Line): void {

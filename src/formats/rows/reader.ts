@@ -1,15 +1,13 @@
-import { readPoint, renderPoint } from '../../model/point.js';
 import { InputError } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
-import { MAX_RECORD_BYTES, type PointBlock } from '../block.js';
+import { allocateColumns, blockOf, type PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
 import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
-import { BlockBuilder } from './block-builder.js';
-import { RenderedPoint } from './canonical.js';
 import { readCsv } from './csv.js';
 import { readJson } from './json.js';
 import { readNdjson } from './lines.js';
 import { readMsgpack } from './msgpack.js';
+import { type Piece, PieceBuilder } from './piece.js';
 import { BrokenRows, ProblemLog, type Row, type RowParser, UnknownKeys } from './row.js';
 import { Source } from './source.js';
 
@@ -47,6 +45,10 @@ export function nameFile(source: Source, error: unknown): unknown {
 
 /** Beyond so many more than are allowed no more is read: 0.3 MB of gzip can be 150M lines. */
 const GIVE_UP_AFTER = 100_000;
+/** Of a piece that has no full block. */
+const INVALID_OF_PIECE = 10_000;
+/** Smaller files are read before threads have started. */
+const LEAST_BYTES_FOR_THREADS = 16 * 1024 * 1024;
 
 class RowsReader implements SnapshotReader {
   readonly format: RowFormat | 'parquet';
@@ -54,7 +56,6 @@ class RowsReader implements SnapshotReader {
   readonly #options: ReadOptions;
   readonly #zone: TimeZone;
   #localTimes = 0;
-  readonly #builder = new BlockBuilder();
   readonly #ids = new IdSet();
   readonly #problems: ProblemLog;
   readonly #unknownKeys = new UnknownKeys();
@@ -65,21 +66,15 @@ class RowsReader implements SnapshotReader {
     this.#source = source;
     this.format = format;
     this.#options = options;
-    const offsetAt = (local: number): number | undefined => {
-      this.#localTimes++;
-      return zone.offsetAt(local);
-    };
-    this.#zone = { ...zone, offsetAt };
+    this.#zone = zone;
     this.#problems = new ProblemLog(format);
   }
 
   async *blocks(): AsyncGenerator<PointBlock> {
     try {
-      for await (const rows of await this.#rows()) {
-        for (const row of rows) {
-          const block = this.#add(row);
-          if (block !== undefined) yield block;
-        }
+      for await (const piece of this.#pieces()) {
+        const block = this.#accept(piece);
+        if (block !== undefined) yield block;
         if (this.#problems.invalid > this.#allowed + GIVE_UP_AFTER)
           this.#checkInvalid('the first ');
       }
@@ -87,9 +82,25 @@ class RowsReader implements SnapshotReader {
       throw nameFile(this.#source, error);
     }
     this.#checkInvalid();
-    const last = this.#builder.take();
     this.#isComplete = true;
-    if (last !== undefined) yield last;
+  }
+
+  async *#pieces(): AsyncGenerator<Piece> {
+    const { threads = 1, onProgress } = this.#options;
+    if (this.format === 'ndjson' && threads > 1 && this.#source.size > LEAST_BYTES_FOR_THREADS) {
+      const { readInThreads } = await import('./line-threads.js');
+      yield* readInThreads(this.#source.chunks(onProgress), { threads, zone: this.#zone.name });
+      return;
+    }
+    const builder = new PieceBuilder(this.#zone);
+    for await (const rows of await this.#rows()) {
+      for (const row of rows) {
+        const piece = builder.add(row);
+        if (piece !== undefined) yield piece;
+      }
+      if (builder.invalid > INVALID_OF_PIECE) yield builder.take();
+    }
+    yield builder.take();
   }
 
   async #rows(): Promise<AsyncGenerator<Row[]>> {
@@ -129,34 +140,23 @@ class RowsReader implements SnapshotReader {
     return this.#options.maxInvalid ?? 0;
   }
 
-  #add(row: Row): PointBlock | undefined {
-    const { place } = row;
-    if (row.problem !== undefined) {
-      this.#problems.add(place, [row.problem]);
-      return undefined;
+  /** The block of a piece without the points whose ids are those of earlier records. */
+  #accept(piece: Piece): PointBlock | undefined {
+    const { block, places, invalid } = piece;
+    const problems = [...piece.problems];
+    this.#problems.count(invalid - problems.length);
+    this.#localTimes += piece.localTimes;
+    for (const [key, times] of Object.entries(piece.unknownKeys)) this.#unknownKeys.add(key, times);
+    const repeated = new Set<number>();
+    for (let i = 0; i < places.length; i++) {
+      const id = block!.id[i]!;
+      if (this.#ids.add(id)) continue;
+      repeated.add(i);
+      problems.push([places[i]!, [{ field: 'id', reason: `${id} is an earlier record's` }]]);
     }
-    if (row.value instanceof RenderedPoint) {
-      return this.#isNew(row.value.id, place) ? this.#builder.addRendered(row.value) : undefined;
-    }
-    const point = readPoint(row.value, (key) => this.#unknownKeys.add(key), this.#zone);
-    if (!('id' in point)) {
-      this.#problems.add(place, point);
-      return undefined;
-    }
-    const bytes = Buffer.from(renderPoint(point));
-    if (bytes.length > MAX_RECORD_BYTES) {
-      const reason = `has ${bytes.length} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`;
-      this.#problems.add(place, [{ field: 'record', reason }]);
-      return undefined;
-    }
-    return this.#isNew(point.id, place) ? this.#builder.add(point, bytes) : undefined;
-  }
-
-  /** False for the id of an earlier record, which is noted as a problem. */
-  #isNew(id: number, place: number): boolean {
-    if (this.#ids.add(id)) return true;
-    this.#problems.add(place, [{ field: 'id', reason: `${id} is an earlier record's` }]);
-    return false;
+    if (repeated.size > 0) problems.sort(([a], [b]) => a - b);
+    for (const [place, own] of problems) this.#problems.add(place, own);
+    return repeated.size === 0 ? block : without(block!, repeated);
   }
 
   /** `read` says which records were read, where that was not all of them. */
@@ -170,4 +170,22 @@ class RowsReader implements SnapshotReader {
       `${invalid} of ${read}${total} records are invalid, ${allowed} may be (--max-invalid leaves out that many); the first:`,
     );
   }
+}
+
+/** A block without some of its points. */
+function without({ records, ...columns }: PointBlock, indexes: ReadonlySet<number>): PointBlock {
+  const kept = [...columns.length.keys()].filter((i) => !indexes.has(i));
+  const ends = columns.length.map(
+    (
+      (sum) => (length) =>
+        (sum += length)
+    )(0),
+  );
+  const parts = kept.map((i) => records.subarray(ends[i]! - columns.length[i]!, ends[i]));
+  const left = blockOf(kept.length, (name) => {
+    const column = allocateColumns(kept.length)[name];
+    for (const [at, i] of kept.entries()) column[at] = columns[name][i]!;
+    return column;
+  });
+  return { ...left, records: Buffer.concat(parts) };
 }

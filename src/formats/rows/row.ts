@@ -53,7 +53,8 @@ export function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
-const MAX_SHOWN = 10;
+/** Problems that an error lists. */
+export const MAX_SHOWN = 10;
 
 export class ProblemLog {
   readonly first: RecordProblem[] = [];
@@ -66,6 +67,11 @@ export class ProblemLog {
 
   get invalid(): number {
     return this.#invalid;
+  }
+
+  /** Counts invalid records of whose problems nothing is told. */
+  count(invalid: number): void {
+    this.#invalid += invalid;
   }
 
   add(place: number, problems: readonly Problem[]): void {
@@ -93,11 +99,11 @@ const OTHERS = '(other keys)';
 export class UnknownKeys {
   readonly #counts = new Map<string, number>();
 
-  add(key: string): void {
+  add(key: string, times = 1): void {
     const name = key.length > MAX_KEY_LENGTH ? `${key.slice(0, MAX_KEY_LENGTH)}…` : key;
     const isKnown = this.#counts.has(name) || this.#counts.size < MAX_KEYS;
     const slot = isKnown ? name : OTHERS;
-    this.#counts.set(slot, (this.#counts.get(slot) ?? 0) + 1);
+    this.#counts.set(slot, (this.#counts.get(slot) ?? 0) + times);
   }
 
   counts(): Record<string, number> {
