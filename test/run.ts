@@ -15,13 +15,15 @@ const CLOSING_MS = 30_000;
 /** A file with this comment and a reason behind it shares its process with no other. */
 const OWN_PROCESS = /^\/\/ own process: \S/m;
 
+const ASKS_FOR_SOAK = /support\/soak\.js'/;
+
 const FOLDER: string = import.meta.dirname;
 /** Seconds of each file in earlier runs, so that the longest begin first. */
 const SECONDS_FILE = join(FOLDER, 'seconds.json');
 
 /**
  * Runs every compiled `*.test.js`, or those whose path contains one of the arguments; with `--soak`
- * every `*.soak.js`, one after the other. A file that ran no test has failed: uvu passes it when
+ * every `*.soak.js` and the tests that do more then, one after the other. A file that ran no test has failed: uvu passes it when
  * `test.run()` is missing.
  */
 async function main(args: readonly string[]): Promise<void> {
@@ -33,10 +35,11 @@ async function main(args: readonly string[]): Promise<void> {
   process.env['WAYPOST_WARM_UP'] = '0s';
   process.env['TEST_SNAPSHOT'] ??= await packedFixture();
   const kind = args.includes('--soak') ? 'soak' : 'test';
+  process.env['TEST_KIND'] = kind;
   const wanted = args.filter((arg) => arg !== '--soak');
   const seconds = readSeconds();
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith(`.${kind}.js`))
+    .filter((name) => isOfKind(name, kind))
     .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
     .sort((a, b) => lengthOf(b, seconds) - lengthOf(a, seconds));
   const started = performance.now();
@@ -67,6 +70,11 @@ async function main(args: readonly string[]): Promise<void> {
   const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : '';
   console.log(`${total('passed')} passed, ${total('failed')} failed${skipped}`);
   if (total('failed') > 0 || total('passed') === 0) process.exitCode = 1;
+}
+
+function isOfKind(name: string, kind: 'test' | 'soak'): boolean {
+  if (kind === 'test' || !name.endsWith('.test.js')) return name.endsWith(`.${kind}.js`);
+  return ASKS_FOR_SOAK.test(textOf(name));
 }
 
 /** Packs what most services of tests serve, once for all files. */

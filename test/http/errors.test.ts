@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bodyOf, exchange, statusOf } from '../support/client.js';
-import { jsonOfPage } from '../support/html.js';
+import { jsonOfPage } from '../support/documents.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 

@@ -10,7 +10,7 @@ import type { Dataset } from '../../src/index/dataset.js';
 import { createPageCopier } from '../../src/index/record-page.js';
 import { allocateRecords } from '../../src/index/records.js';
 import type { Envelope } from '../support/client.js';
-import { jsonOfPage } from '../support/html.js';
+import { jsonOfPage } from '../support/documents.js';
 import { startOwnService } from '../support/own-service.js';
 import { runCommand } from '../support/service.js';
 

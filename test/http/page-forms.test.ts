@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import type { Envelope, Reply } from '../support/client.js';
-import { jsonOfPage, shownText } from '../support/html.js';
+import { jsonOfPage, shownText } from '../support/documents.js';
 import { PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { shownText } from '../support/html.js';
+import { shownText } from '../support/documents.js';
 import { startOwnService } from '../support/own-service.js';
 
 const HOSTILE = [

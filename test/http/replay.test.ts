@@ -1,14 +1,182 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Reply } from '../support/client.js';
+import type { Envelope, Reply } from '../support/client.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
-import { differencesOf, recordedCases, recordedPoints } from '../support/recorded.js';
-import { ROOT, SNAPSHOT } from '../support/service.js';
+import { FIXTURE_POINTS, ROOT, SNAPSHOT } from '../support/service.js';
 import { DIFFERENCES, keyOf } from './replay-differences.js';
+
+/** A request that the original service was sent, and what it answered. */
+interface RecordedCase {
+  readonly name: string;
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    /** Null where it was no JSON. */
+    readonly body: unknown;
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The cases, in the order in which they were recorded: later ones saw what earlier ones had posted.
+ */
+function recordedCases(): RecordedCase[] {
+  return readLines(join(ROOT, 'test/fixtures/cases.ndjson')) as unknown as RecordedCase[];
+}
+
+/** The points that the original service had, by id. */
+function recordedPoints(): Map<number, Fields> {
+  return new Map(readLines(FIXTURE_POINTS).map((point) => [point['id'] as number, point]));
+}
+
+/**
+ * How our answer differs from the recorded one, as `what was → is` with semicolons between; empty
+ * when it does not. A different status says it all, so that what follows from it is left out.
+ */
+function differencesOf(
+  { method, target, response: recorded }: RecordedCase,
+  reply: Reply,
+  points: ReadonlyMap<number, Fields>,
+): string {
+  const { status } = recorded;
+  if (reply.status !== status) return `status ${status} → ${reply.status}`;
+  if (status === 201) return acceptedDifferences(recorded.body as Fields, reply);
+  const found: string[] = [];
+  const note = (what: string, was: unknown, is: unknown): void => {
+    if (!isDeepStrictEqual(was, is)) found.push(`${what} ${shown(was)} → ${shown(is)}`);
+  };
+  const type = mediaType(recorded.headers['content-type']);
+  // nobody reads the body of a redirect
+  if (status !== 301) note('type', type, mediaType(reply.headers['content-type']));
+  note('location', recorded.headers['location'], reply.headers.location);
+  note('www-authenticate', recorded.headers['www-authenticate'], reply.headers['www-authenticate']);
+  if (status === 200 || status === 405) {
+    note('allow', recorded.headers['allow'], reply.headers.allow);
+  }
+  if (method === 'HEAD') {
+    note('length', recorded.headers['content-length'], reply.headers['content-length']);
+  }
+  // an HTML page, recorded or ours, has no JSON to compare
+  if (recorded.body === null || reply.headers['content-type'] !== type) return found.join('; ');
+
+  const body = reply.json();
+  if (isList(recorded.body) && isList(body)) {
+    note('count', recorded.body.count, body.count);
+    note('next', recorded.body.next, body.next);
+    note('previous', recorded.body.previous, body.previous);
+    note('length', recorded.body.results.length, body.results.length);
+    if (found.length === 0) found.push(...orderDifferences(target, recorded.body, body));
+    found.push(...valueDifferences(body, points));
+  } else if (!isDeepStrictEqual(body, recorded.body)) {
+    found.push('body');
+  }
+  return found.join('; ');
+}
+
+/** What clients may say of a point, and whose it is; the rest is different for each post. */
+const SAID = ['comment', 'lat', 'lon', 'is_processed', 'created_by', 'tags'];
+
+function acceptedDifferences(recorded: Fields, reply: Reply): string {
+  const body = reply.json<Fields>();
+  const found = SAID.filter((field) => !isDeepStrictEqual(recorded[field], body[field]));
+  const path = `/rest/map_data_points/${body['id']}/`;
+  if (reply.headers.location?.endsWith(path)) found.push('location');
+  return found.join('; ');
+}
+
+function orderDifferences(target: string, recorded: Envelope, ours: Envelope): string[] {
+  const keyOf = sortKey(target);
+  // without an order any page of that length is right
+  if (keyOf === undefined) return [];
+  const was = recorded.results.map(keyOf);
+  const is = ours.results.map(keyOf);
+  if (!isDeepStrictEqual(was, is)) return ['order'];
+  return isDeepStrictEqual(idsByKey(recorded, was), idsByKey(ours, is)) ? [] : ['ids'];
+}
+
+function valueDifferences({ results }: Envelope, points: ReadonlyMap<number, Fields>): string[] {
+  const found = new Set<string>();
+  for (const record of results) {
+    const point = points.get(record['id'] as number);
+    if (isDeepStrictEqual(record, point)) continue;
+    const isWritten = point !== undefined && isDeepStrictEqual(record, withSixDigits(point));
+    found.add(isWritten ? 'six digits' : `record ${record['id']}`);
+  }
+  return [...found];
+}
+
+/** The record with whole seconds written out, which is the same instant. */
+function withSixDigits(record: Fields): Fields {
+  const changed: Record<string, unknown> = { ...record };
+  for (const field of ['created_at', 'modified_at']) {
+    changed[field] = (record[field] as string).replace(/(:\d\d)([+-]\d\d:\d\d)$/, '$1.000000$2');
+  }
+  return changed;
+}
+
+/** Ids of each run of records that the order does not tell apart, each run sorted. */
+function idsByKey({ results }: Envelope, keys: readonly (string | number)[]): number[][] {
+  const runs: number[][] = [];
+  results.forEach((record, i) => {
+    if (i === 0 || keys[i] !== keys[i - 1]) runs.push([]);
+    runs.at(-1)!.push(record['id'] as number);
+  });
+  return runs.map((ids) => ids.sort((a, b) => a - b));
+}
+
+/** What the target orders records by; undefined where it names no order. */
+function sortKey(target: string): ((record: Fields) => string | number) | undefined {
+  const query = new URL(target, 'http://x').searchParams;
+  const ordering = query.get('ordering')?.trim();
+  if (ordering && /^-?(?:created|modified)_at$/.test(ordering)) {
+    const field = ordering.replace('-', '');
+    return (record) => withSixDigits(record)[field] as string;
+  }
+  const coordinates = query.get('coordinates');
+  if (!coordinates) return undefined;
+  const [lat, lon] = coordinates.split(',').map(Number);
+  return (record) =>
+    Math.round(distance(lat!, lon!, Number(record['lat']), Number(record['lon'])) * 1e4);
+}
+
+const RADIUS = 6_371_008.771_415;
+
+/** Metres along a great circle. */
+function distance(lat1: number, lon1: number, lat2: number, lon2: number): number {
+  const radians = Math.PI / 180;
+  const dLat = ((lat2 - lat1) * radians) / 2;
+  const dLon = ((lon2 - lon1) * radians) / 2;
+  const h =
+    Math.sin(dLat) ** 2 + Math.cos(lat1 * radians) * Math.cos(lat2 * radians) * Math.sin(dLon) ** 2;
+  return 2 * RADIUS * Math.asin(Math.min(1, Math.sqrt(h)));
+}
+
+function isList(body: unknown): body is Envelope {
+  return typeof body === 'object' && body !== null && 'results' in body;
+}
+
+function mediaType(header: string | undefined): string | undefined {
+  return header?.split(';', 1)[0];
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'none' : String(value);
+}
+
+function readLines(path: string): Fields[] {
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Fields);
+}
 
 const media = mkdtempSync(join(tmpdir(), 'waypost-media-'));
 const service = await startOwnService([

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BLOCK_ROWS, cutBlocks, putUnion } from '../../src/index/blocks.js';
-import { treeCoords } from '../support/tree-coords.js';
+import { treeCoords } from '../support/kd-order.js';
 
 const SEED = 51;
 const COUNTS = [...Array(201).keys(), 255, 289, 577, 1000, 2047, 4096, 9001, 70_000];

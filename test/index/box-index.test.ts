@@ -8,7 +8,7 @@ import {
   type BoxNode,
   cutBlocks,
 } from '../../src/index/blocks.js';
-import { treeCoords } from '../support/tree-coords.js';
+import { treeCoords } from '../support/kd-order.js';
 
 const SEED = 52;
 

@@ -9,14 +9,13 @@ import { recordBytes } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
 import { createEngine } from '../../src/query/engine.js';
-import { assertPage } from '../support/compare.js';
+import { assertPage, assertSame } from '../support/compare.js';
 import { idsOf, readerOf } from '../support/engine.js';
 import { kdSorted } from '../support/kd-order.js';
 import { blockOf, withFolder, writeNative } from '../support/native.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { assertSame } from '../support/same.js';
 import { until } from '../support/wait.js';
 
 const SEED = 91;

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Permutation, Random } from '../../src/cli/generate/random.js';
 import { buildOrder, rankOf, rankRange } from '../../src/index/order.js';
-import { assertSame } from '../support/same.js';
+import { assertSame } from '../support/compare.js';
 
 const SEED = 41;
 const MOST = Number.MAX_SAFE_INTEGER;

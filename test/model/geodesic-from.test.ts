@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { geodesic } from '../../src/model/geo.js';
 import { GeodesicFrom } from '../../src/model/geodesic-from.js';
-import { at } from '../support/place.js';
+import { at } from '../support/rectangles.js';
 
 const SEED = 41;
 const PAIRS = 40_000;

@@ -11,10 +11,11 @@ import { metricsOf, readyOf } from '../support/operating.js';
 import { makeFolder } from '../support/reloading.js';
 import { ROOT, type Service, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
+import { IS_SOAK } from '../support/soak.js';
 import { until } from '../support/wait.js';
 
 const CLIENTS = 8;
-const ROUNDS = Number(process.env['DISK_ROUNDS'] ?? 2);
+const ROUNDS = IS_SOAK ? 20 : 2;
 const LIBRARY = join(makeFolder(), 'failing-disk.so');
 const source = join(ROOT, 'test/support/failing-disk.c');
 const compiled = spawnSync('gcc', ['-shared', '-fPIC', '-O1', '-o', LIBRARY, source, '-ldl']);

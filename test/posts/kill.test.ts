@@ -1,10 +1,236 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killServices } from '../support/service-kills.js';
+import { processTree } from '../../bench/support/proc.js';
+import { Random } from '../../src/cli/generate/random.js';
+import {
+  FIRST_NOTE,
+  keepsPromises,
+  noLitter,
+  postOn,
+  type Told,
+  toldNothing,
+} from '../support/kept-posts.js';
+import { aheadBy } from '../support/later-clock.js';
+import { withFolder } from '../support/native.js';
+import { MAIN, runCommand, type Service, startService } from '../support/service.js';
+import { IS_SOAK } from '../support/soak.js';
 
-test('killed services keep what they acknowledged, once', async () => {
-  const { acknowledged } = await killServices(7, 5, 3_000);
-  assert.ok(acknowledged > 5, `${acknowledged}`);
-});
+const CLIENTS = 6;
+/** Of a client between two posts, where nothing waits for many of them. */
+const PAUSE_MS = 4;
+const HOUR_MS = 3_600_000;
+/** How far the clock goes on from one service to the next: posts are pruned after a day. */
+const STEP_MS = 3 * HOUR_MS;
+const FLAGS = ['--posts-per-address', '0', '--max-shrink', '100', '--settle', '0'];
+FLAGS.push('--log-level', 'debug', '--admin-token', 'secret');
+
+/** Which processes are killed: all of a service, or one of them. */
+const VICTIMS = ['all', 'serving', 'all', 'decoder', 'supervisor'] as const;
+/** When: at any moment, or at the beginning of one of these. */
+const MOMENTS = ['any', 'merge', 'prune', 'reload', 'compact'] as const;
+type Moment = (typeof MOMENTS)[number];
+/** What the log says when it begins, or has just been done. */
+const LOGGED: Readonly<Record<string, RegExp>> = {
+  merge: /^merging accepted points/,
+  prune: /^accepted points pruned/,
+  reload: /^snapshot loaded/,
+};
+/** Any step of it may be the one that does not come back. */
+const MOST_STEPS_MS = 30;
+
+/** What came of it. */
+interface Killed {
+  /** Kills by whom they hit, and by the moment that they met. */
+  readonly kills: Record<string, number>;
+  /** Times that another service had waited for the journal of the killed one. */
+  takenOver: number;
+  pruned: number;
+  acknowledged: number;
+}
+
+/**
+ * Has clients post points and images, kills processes of the service at a moment, and looks
+ * afterwards whether it keeps its promises: every acknowledged point is there, once, with its image,
+ * and keys count. Snapshots with some of the points come meanwhile, posts that they have are pruned
+ * as the clock goes on, and other services wait for the journal.
+ */
+async function killServices(seed: number, times: number, mostMs: number): Promise<Killed> {
+  const random = new Random(seed, 'point');
+  const killed: Killed = { kills: {}, takenOver: 0, pruned: 0, acknowledged: 0 };
+  const count = (what: string): void => {
+    killed.kills[what] = (killed.kills[what] ?? 0) + 1;
+  };
+  const told = toldNothing(true);
+  await withFolder(async (folder) => {
+    const snapshot = join(folder, 'notes.ndjson');
+    const media = join(folder, 'media');
+    mkdirSync(media);
+    writeFileSync(snapshot, FIRST_NOTE);
+    let ahead = 0;
+    const start = (): Promise<Service> => {
+      ahead += STEP_MS;
+      const flags = ['--snapshot', snapshot, '--media', media, '--listen-timeout', '10m', ...FLAGS];
+      const workers = String(1 + random.int(2));
+      return startService([...flags, '--workers', workers], {
+        ...aheadBy(ahead),
+        WAYPOST_JOURNAL: join(folder, 'notes.journal'),
+      });
+    };
+    let service = await start();
+    try {
+      for (let kill = 0; kill < times; kill++) {
+        await keepsPromises(service, told, random, `seed ${seed}, kill ${kill}`, ahead);
+        const victim = VICTIMS[kill % VICTIMS.length]!;
+        const moment = MOMENTS[random.int(MOMENTS.length)]!;
+        const isWhole = victim === 'all' || victim === 'supervisor';
+        // it must not take the journal from a service that goes on
+        const standby = isWhole && random.chance(0.3) ? start() : undefined;
+        const stop = new AbortController();
+        const pause = moment === 'merge' ? 0 : PAUSE_MS;
+        const clients = Array.from({ length: CLIENTS }, (_, i) =>
+          postOn(service, `${kill}-${i}`, told, pause, stop.signal),
+        );
+        if (moment === 'prune' || moment === 'reload' || random.chance(0.5)) {
+          replaceSnapshot(snapshot, told, random);
+        }
+        if (await untilMoment(moment, service, snapshot, mostMs, random)) count(moment);
+        if (standby !== undefined) await delay(random.int(300));
+        if (killOne(service, victim)) count(victim);
+        stop.abort();
+        await Promise.all(clients);
+        killed.pruned += logged(service, LOGGED['prune']!);
+        if (isWhole) {
+          await service.ended;
+          service = await (standby ?? start());
+          if (standby !== undefined) killed.takenOver++;
+        }
+        if (moment === 'compact') await compactedIsWhole(snapshot, `seed ${seed}, kill ${kill}`);
+      }
+      await keepsPromises(service, told, random, `seed ${seed}, at the end`, ahead);
+      await noLitter(service, folder);
+    } finally {
+      killTree(service.pid);
+      await service.ended;
+    }
+  });
+  return { ...killed, acknowledged: told.acknowledged.size };
+}
+
+/** A snapshot as the upstream makes it: the old one and some of the accepted points. */
+function replaceSnapshot(path: string, { acknowledged }: Told, random: Random): void {
+  const lines = new Set(readFileSync(path, 'utf8').trim().split('\n'));
+  const records = [...acknowledged.values()];
+  for (const [index, record] of records.entries()) {
+    // a snapshot without any that is new retires nothing
+    if (random.int(3) === 0 || index === records.length - 1) lines.add(record);
+  }
+  writeFileSync(`${path}.new.tmp`, `${[...lines].join('\n')}\n`);
+  renameSync(`${path}.new.tmp`, path);
+}
+
+/** Waits for a moment, for `mostMs` at most. Returns whether it came. */
+async function untilMoment(
+  moment: Moment,
+  service: Service,
+  snapshot: string,
+  mostMs: number,
+  random: Random,
+): Promise<boolean> {
+  if (moment === 'any') {
+    await delay(random.int(700));
+    return true;
+  }
+  const before = moment === 'compact' ? 0 : logged(service, LOGGED[moment]!);
+  const compacting = moment === 'compact' ? startCompact(snapshot, service) : undefined;
+  const ended = compacting && once(compacting, 'close');
+  const hasBegun = (): boolean =>
+    moment === 'compact'
+      ? readdirSync(join(snapshot, '..')).some((name) => name.startsWith('.waypost-'))
+      : logged(service, LOGGED[moment]!) > before;
+  const end = performance.now() + mostMs;
+  while (!hasBegun() && performance.now() < end) await delay(1);
+  const isMet = performance.now() < end;
+  await delay(random.int(MOST_STEPS_MS));
+  if (random.chance(0.5)) compacting?.kill('SIGKILL');
+  await ended;
+  return isMet;
+}
+
+function logged({ logs }: Service, pattern: RegExp): number {
+  return logs.filter(({ msg }) => pattern.test(String(msg))).length;
+}
+
+function startCompact(snapshot: string, { port }: Service) {
+  const args = ['compact', snapshot, `http://127.0.0.1:${port}`, compactedFrom(snapshot)];
+  const env = { ...process.env, WAYPOST_ADMIN_TOKEN: 'secret' };
+  return spawn(process.execPath, [MAIN, ...args], { stdio: 'ignore', env });
+}
+
+function compactedFrom(snapshot: string): string {
+  return `${snapshot}.compacted.waypost`;
+}
+
+/** What `waypost compact` left is a whole snapshot, where there is one. */
+async function compactedIsWhole(snapshot: string, about: string): Promise<void> {
+  const path = compactedFrom(snapshot);
+  if (!existsSync(path)) return;
+  const { code, stdout, stderr } = await runCommand(['verify', path]);
+  assert.is(code, 0, `${about}: ${stdout}${stderr}`);
+}
+
+/** Kills processes of a service. Returns whether there were any of the kind. */
+function killOne({ pid }: Service, victim: (typeof VICTIMS)[number]): boolean {
+  if (victim === 'all') return killTree(pid);
+  if (victim === 'supervisor') return kill(pid);
+  const [first, ...others] = processTree(pid);
+  // one worker has no supervisor above it
+  const commands = others.map((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8'));
+  const wanted = victim === 'decoder' ? /decode-process/ : /main\.js/;
+  const found = others[commands.findIndex((command) => wanted.test(command))];
+  return found === undefined || first === undefined ? false : kill(found);
+}
+
+/** Kills a process and those that it started, which would end by themselves and in good order. */
+function killTree(pid: number): boolean {
+  return processTree(pid).map(kill).includes(true);
+}
+
+function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
+
+if (!IS_SOAK) {
+  test('killed services keep what they acknowledged, once', async () => {
+    const { acknowledged } = await killServices(7, 5, 3_000);
+    assert.ok(acknowledged > 5, `${acknowledged}`);
+  });
+}
+
+for (const seed of IS_SOAK ? [1, 2, 3, 4, 5] : []) {
+  test(`seed ${seed}: 60 kills lose and double nothing`, async () => {
+    const done = await killServices(seed, 60, 20_000);
+    const { kills, takenOver, pruned } = done;
+    for (const what of ['all', 'serving', 'decoder', 'supervisor', 'merge', 'reload', 'compact']) {
+      assert.ok(kills[what]! > 0, what);
+    }
+    assert.ok(takenOver > 0 && pruned > 0, JSON.stringify(done));
+  });
+}
 
 test.run();

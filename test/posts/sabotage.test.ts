@@ -22,6 +22,7 @@ import { FIRST_NOTE, keepsPromises, postOn, toldNothing } from '../support/kept-
 import { withFolder } from '../support/native.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
+import { IS_SOAK } from '../support/soak.js';
 import { until } from '../support/wait.js';
 
 for (const [name, happen] of Object.entries(ACCIDENTS)) {
@@ -51,9 +52,7 @@ for (const [name, happen] of Object.entries(ACCIDENTS)) {
   }
 }
 
-/** The soak has all of everything. */
-const isSoak = process.env['SABOTAGE'] === 'all';
-const ROUNDS = isSoak ? 20 : 2;
+const ROUNDS = IS_SOAK ? 20 : 2;
 
 test('has all posts when the file was changed within a transaction, and two more came', async () => {
   const thread = new Worker(new URL('../support/accidents.js', import.meta.url));
@@ -122,7 +121,7 @@ test('whatever happens to the file while clients post, the next start has all an
     const start = (): Promise<Service> => startService(flags, { WAYPOST_JOURNAL: path });
     let service = await start();
     for (const [name, happen] of Object.entries(SERVED)) {
-      if (!isSoak && !SHORTLY.test(name)) continue;
+      if (!IS_SOAK && !SHORTLY.test(name)) continue;
       try {
         const more = (count: number): Promise<void> => {
           const before = told.acknowledged.size;

@@ -7,10 +7,11 @@ import { engineOf, idsOf } from '../support/engine.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { IS_SOAK } from '../support/soak.js';
 
 const SEED = 2026;
-/** Questions of each kind, fewer where each is asked in many ways; test/soak/oracle.soak.ts asks more. */
-const ROUNDS = Number(process.env['ORACLE_ROUNDS'] ?? 6);
+/** Questions of each kind, fewer where each is asked in many ways. */
+const ROUNDS = IS_SOAK ? 102 : 6;
 const QUESTIONS = ROUNDS * COMBINATIONS;
 
 // more than 65,536, where the tree of the radius index begins to number its points in 32 bits

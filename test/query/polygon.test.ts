@@ -5,8 +5,12 @@ import type { Filters, Ordering, Polygon } from '../../src/model/query.js';
 import { acceptedMatches, deltaOf, engineOf, idsOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
-import { PlainPolygon, textOfRings, type WrittenRing } from '../support/plain-polygon.js';
-import { randomRings } from '../support/polygons.js';
+import {
+  PlainPolygon,
+  randomRings,
+  textOfRings,
+  type WrittenRing,
+} from '../support/plain-polygon.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 
 const SEED = 21;

@@ -7,10 +7,11 @@ import { engineOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { IS_SOAK } from '../support/soak.js';
 
 const SEED = 81;
-/** Questions of each kind; test/soak/oracle.soak.ts asks more. */
-const ROUNDS = Number(process.env['ORACLE_ROUNDS'] ?? 3);
+/** Questions of each kind. */
+const ROUNDS = IS_SOAK ? 100 : 3;
 const NOON = Date.UTC(2023, 4, 1, 12) * 1000;
 
 /** Thousands in one place at one time, thousands more there or then, and some rings round them. */

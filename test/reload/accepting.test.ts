@@ -1,12 +1,230 @@
+import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { acceptUnderQuestions } from '../support/accepting.js';
+import { Random } from '../../src/cli/generate/random.js';
+import { buildDataset } from '../../src/index/build.js';
+import { deltaLength } from '../../src/index/delta.js';
+import { mergeDataset } from '../../src/index/merge.js';
+import { hashRows } from '../../src/index/records.js';
+import type { Filters } from '../../src/model/query.js';
+import { standingOf } from '../../src/posts/adopt.js';
+import type { Accepted as AcceptedPost } from '../../src/reload/accepted.js';
+import { Cell } from '../../src/reload/current.js';
+import { Deltas } from '../../src/reload/deltas.js';
+import { createGeneration, type Generation } from '../../src/reload/generation.js';
+import { assertPage } from '../support/compare.js';
+import { acceptedMatches, idsOf, readerOf } from '../support/engine.js';
+import { type Note, pointOf, scatterNotes } from '../support/notes.js';
+import { Oracle } from '../support/oracle.js';
+import { append } from '../support/posted.js';
+import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { IS_SOAK } from '../support/soak.js';
 
-// test/soak/reloads.soak.ts does so for longer
-test('while points are posted, merged and reloaded, answers are those of a plain list', async () => {
-  const done = await acceptUnderQuestions(1, 80, 8);
-  assert.ok(done.merges > 1 && done.reloads > 3 && done.moved > 0, JSON.stringify(done));
-  assert.ok(done.renewed > 10, JSON.stringify(done));
-});
+/** Ids of moved posts: above those of all notes. */
+const FRESH = 10_000_000;
+/** Questions whose validators are followed from step to step. */
+const FOLLOWED = 12;
+
+/** A post as the plain list has it. */
+interface Waiting {
+  readonly sequence: number;
+  readonly note: Note;
+}
+
+/**
+ * Posts notes, merges them and loads snapshots that contain some of them, that know of some by their
+ * watermark, or that have other records under their ids. Asserts after each step that `questions`
+ * random questions are answered as of a plain list, and that validators are good as long as their
+ * answers are the same. Returns how often each thing was done.
+ */
+async function acceptUnderQuestions(
+  seed: number,
+  steps: number,
+  questions: number,
+): Promise<{ merges: number; reloads: number; moved: number; renewed: number }> {
+  const random = new Random(seed, 'point');
+  const pool = scatterNotes(seed, 400 + 10 * steps);
+  let base = pool.splice(0, 400);
+  let waiting: Waiting[] = [];
+  let sequence = 0;
+  let asked = 0;
+  let fresh = FRESH;
+  const done = { reloads: 0, moved: 0 };
+  const current = new Cell();
+  const deltas = new Deltas({
+    current,
+    logger: pino({ level: 'silent' }),
+    capacity: { rows: 50, bytes: 1_000_000 },
+    merge: async ({ parts, delta, length }) => mergeDataset(parts, delta, length),
+  });
+  const validators = new Validators(seed, pool);
+
+  async function post(most: number): Promise<void> {
+    const added = pool
+      .splice(0, 1 + random.int(most))
+      .map((note) => ({ sequence: ++sequence, note }));
+    waiting.push(...added);
+    await append(deltas, added.map(postOf));
+  }
+
+  async function reload(): Promise<void> {
+    done.reloads++;
+    const contained = waiting.slice(0, random.int(waiting.length + 1));
+    const hasWatermark = random.chance(0.5);
+    const watermark = hasWatermark ? (contained.at(-1)?.sequence ?? 0) : 0;
+    // upstream may have deleted what it knows of
+    const isKept = (): boolean => random.chance(0.97);
+    const known = contained.map(({ note }) => note);
+    base = [...base, ...(hasWatermark ? known.filter(isKept) : known)].filter((note) => {
+      return known.includes(note) || isKept();
+    });
+    const others = waiting.slice(contained.length);
+    if (others.length > 0 && random.chance(0.5)) {
+      const { note } = random.pick(others);
+      base.push({ ...note, created: note.created + 1, modified: note.created + 1 });
+    }
+    const generation = await generationOf(base, seed, done.reloads);
+    const { retired, moved } = compare(waiting, base, watermark);
+    assert.equal(
+      [...retired],
+      contained.map((one) => one.sequence),
+      'the contained ones retire',
+    );
+    done.moved += moved.size;
+    waiting = waiting
+      .filter((one) => !retired.has(one.sequence))
+      .map((one) =>
+        moved.has(one.sequence) ? { ...one, note: { ...one.note, id: ++fresh } } : one,
+      );
+    const some = random.int(waiting.length + 1);
+    const first = await deltas.prepare(generation, waiting.slice(0, some).map(postOf));
+    const further = waiting.slice(some).map(postOf);
+    const { done: serving } = await deltas.serve(first, further, sequence);
+    await post(3);
+    await serving;
+  }
+
+  function check(step: number): void {
+    const all = [...base, ...waiting.map(({ note }) => note)];
+    const { generation } = current;
+    const { engine, delta } = generation;
+    const oracle = new Oracle(all);
+    for (let i = 0; i < questions; i++, asked++) {
+      const { filters, ordering, pageOf } = randomQuestion(seed, asked, all);
+      const expected = oracle.find(filters, ordering);
+      const query = { filters, ordering, ...pageOf(expected.count) };
+      const label = `seed ${seed}, step ${step}, question ${asked}: ${JSON.stringify(query)}`;
+      const accepted = acceptedMatches(delta!, deltaLength(delta!), filters);
+      assertPage(engine, query, expected, label, accepted);
+    }
+    validators.check(generation, `seed ${seed}, step ${step}`);
+  }
+
+  await reload();
+  for (let step = 0; step < steps; step++) {
+    if (random.chance(0.06)) await reload();
+    else await post(5);
+    check(step);
+    // a merge that is under way goes on between two steps
+    if (random.chance(0.5)) await new Promise(setImmediate);
+  }
+  assert.is(deltas.state.mergesFailed, 0);
+  return { ...done, merges: deltas.state.merges, renewed: validators.renewed };
+}
+
+/** Sequences of the posts that a snapshot contains, and of those whose ids it has for others. */
+function compare(
+  waiting: readonly Waiting[],
+  base: readonly Note[],
+  watermark: number,
+): { retired: ReadonlySet<number>; moved: ReadonlySet<number> } {
+  const created = new Map(base.map(({ id, created: micros }) => [id, micros]));
+  const retired = new Set<number>();
+  const moved = new Set<number>();
+  for (const { sequence, note } of waiting) {
+    const post = { sequence, id: note.id, createdAt: note.created };
+    const standing = standingOf(post, (id) => created.get(id), watermark);
+    if (standing !== 'kept') (standing === 'retired' ? retired : moved).add(sequence);
+  }
+  return { retired, moved };
+}
+
+async function generationOf(
+  notes: readonly Note[],
+  seed: number,
+  loadedAt: number,
+): Promise<Generation> {
+  const dataset = await buildDataset(readerOf(notes));
+  return createGeneration({ dataset, extra: [], digest: `${seed} ${loadedAt}`, loadedAt });
+}
+
+function postOf({ sequence, note }: Waiting): AcceptedPost {
+  return { sequence, point: pointOf(note) };
+}
+
+/** What a name stood for when it was met first. */
+interface Met {
+  readonly text: string;
+  /** The name of the state. */
+  readonly state: string;
+}
+
+/** What some questions were answered with under each name that their answers had. */
+class Validators {
+  readonly #followed: readonly { filters: Filters; answers: Map<string, Met> }[];
+  /** Names that were an answer's in another state before. */
+  renewed = 0;
+
+  constructor(seed: number, notes: readonly Note[]) {
+    this.#followed = Array.from({ length: FOLLOWED }, (_, i) => {
+      const { filters } = randomQuestion(seed, COMBINATIONS + i, notes);
+      return { filters, answers: new Map<string, Met>() };
+    });
+  }
+
+  /** Asserts that a name is good exactly as long as the answer is the same, and so is a state's. */
+  check({ engine, delta, tag, state: stateNow }: Generation, label: string): void {
+    const { name: state, length } = stateNow();
+    for (const { filters, answers } of this.#followed) {
+      const additions = acceptedMatches(delta!, length, filters);
+      const ids: number[] = [];
+      const hashes: object[] = [];
+      for (let page = 1; ; page++) {
+        const query = { filters, ordering: 'id', page, pageSize: 1000 } as const;
+        const answer = engine.run(query, {}, additions);
+        if (answer === undefined) break;
+        ids.push(...idsOf(engine.dataset, answer.rows, answer.length, delta));
+        hashes.push(hashRows(engine.dataset, delta, answer.rows, answer.length));
+      }
+      const text = ids.join();
+      const name = `${tag} ${JSON.stringify(hashes)}`;
+      const about = `${label}: ${name} of ${JSON.stringify(filters)}`;
+      const met = answers.get(name) ?? { text, state };
+      assert.is(met.text, text, `${about}: another answer of this name`);
+      answers.set(name, met);
+      for (const [other, before] of answers) {
+        const isSame = other.startsWith(tag) && before.text === text;
+        assert.is(other === name, isSame, `${about}, which was ${other} before`);
+        if (before.state === state) assert.is(before.text, text, `${about}: of the same state`);
+      }
+      if (met.state !== state) this.renewed++;
+    }
+  }
+}
+
+if (!IS_SOAK) {
+  test('while points are posted, merged and reloaded, answers are those of a plain list', async () => {
+    const done = await acceptUnderQuestions(1, 80, 8);
+    assert.ok(done.merges > 1 && done.reloads > 3 && done.moved > 0, JSON.stringify(done));
+    assert.ok(done.renewed > 10, JSON.stringify(done));
+  });
+}
+
+for (const seed of IS_SOAK ? [1, 2, 3, 4, 5, 6] : []) {
+  test(`seed ${seed}: 8,000 answers while points are posted, merged and reloaded`, async () => {
+    const done = await acceptUnderQuestions(seed, 400, 20);
+    assert.ok(done.merges > 10 && done.reloads > 10 && done.moved > 3, JSON.stringify(done));
+  });
+}
 
 test.run();

@@ -8,11 +8,11 @@ import { Cell } from '../../src/reload/current.js';
 import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
 import { createGeneration, type Generation } from '../../src/reload/generation.js';
 import { mergeInThread } from '../../src/reload/merge.js';
-import { append } from '../support/accepting.js';
 import { assertPage } from '../support/compare.js';
 import { acceptedMatches, readerOf } from '../support/engine.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
+import { append } from '../support/posted.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { until } from '../support/wait.js';
 

@@ -1,13 +1,88 @@
 import { writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
-import { endUnderLoad } from '../support/ending.js';
-import { markedLines } from '../support/marked.js';
+import * as assert from 'uvu/assert';
+import { startLoad } from '../support/load.js';
+import { markedLines, replaceFile } from '../support/marked.js';
 import { makeFolder } from '../support/reloading.js';
+import { type Service, startService } from '../support/service.js';
+import { until } from '../support/wait.js';
+
+/** Sends the signal and waits for the end; returns the exit code and how long it took. */
+async function end(
+  service: Service,
+  signal: NodeJS.Signals,
+): Promise<[code: number | null, took: number]> {
+  const began = performance.now();
+  process.kill(service.pid, signal);
+  const code = await service.ended;
+  return [code, performance.now() - began];
+}
+
+/** A connection to a port of this machine, once it is open. */
+function opened(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(socket));
+    socket.on('error', reject);
+  });
+}
+
+async function isRefused(port: number): Promise<boolean> {
+  return opened(port).then(
+    (socket) => {
+      socket.destroy();
+      return false;
+    },
+    (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED',
+  );
+}
+
+/** Connections that are used again and again, and that are opened for one request each. */
+const KEPT = 6;
+const FRESH = 3;
+
+/** Ends a service of a marked snapshot while requests come in, and checks that none was lost. */
+async function endUnderLoad(signal: NodeJS.Signals, path: string, workers: string): Promise<void> {
+  const service = await startService(['--snapshot', path, '--workers', workers]);
+  try {
+    const { port } = service;
+    const kept = await startLoad({ port, connections: KEPT, fresh: false, marked: true });
+    const fresh = await startLoad({ port, connections: FRESH, fresh: true, marked: true });
+    await until('load', () => kept.result.answered > 100 && fresh.result.answered > 50);
+
+    const [code, took] = await end(service, signal);
+    assert.is(code, 0);
+    // not for as long as requests may take
+    assert.ok(took < 9_000, `${took} ms`);
+    assert.ok(await isRefused(port));
+    await until('they notice', () => kept.result.refused > 0 && fresh.result.refused > 0);
+    for (const [load, connections] of [
+      [kept, KEPT],
+      [fresh, FRESH],
+    ] as const) {
+      const { failures, failed, dropped } = await load.end();
+      assert.equal([failures, failed], [[], 0]);
+      // in the queue of the system when the port was closed, each once: nobody had accepted them
+      assert.ok(dropped <= connections, `${dropped} of ${connections} dropped`);
+    }
+    const lines = service.logs.map(({ msg }) => msg);
+    assert.equal([lines.includes('closing'), lines.at(-1)], [true, 'closed']);
+  } finally {
+    await service.stop();
+  }
+}
 
 const ROUNDS = 3;
 const path = join(makeFolder(), 'points');
 writeFileSync(path, markedLines(1));
+const running: Service[] = [];
+
+async function begin(...flags: string[]): Promise<Service> {
+  const service = await startService(['--snapshot', path, ...flags]);
+  running.push(service);
+  return service;
+}
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   for (const workers of ['1', '2']) {
@@ -16,5 +91,72 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     });
   }
 }
+
+test('connections that are silent, idle, or ahead by hundreds of requests do not hold it up', async () => {
+  for (const workers of ['1', '2']) {
+    const service = await begin('--workers', workers);
+    const silent = await opened(service.port);
+    const eager = await opened(service.port);
+    eager.on('error', () => {});
+    // most of them wait, and none is waited for
+    eager.write('GET /rest/map_data_points/ HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(900));
+    await new Promise((resolve) => eager.once('data', resolve));
+    const idle = await opened(service.port);
+    idle.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+    await new Promise((resolve) => idle.once('data', resolve));
+    const [code, took] = await end(service, 'SIGTERM');
+    assert.is(code, 0);
+    assert.ok(took < 9_000, `${took} ms with ${workers} workers`);
+    for (const socket of [silent, eager, idle]) socket.destroy();
+  }
+});
+
+test('a client that never reads, and one that never ends its request, are waited for only so long', async () => {
+  for (const workers of ['1', '2']) {
+    const service = await begin('--workers', workers, '--shutdown-timeout', '1s');
+    const deaf = await opened(service.port);
+    deaf.on('error', () => {});
+    deaf.pause();
+    // more than the system's buffers take
+    const request = 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n';
+    deaf.write(request.repeat(200));
+    const slow = await opened(service.port);
+    slow.on('error', () => {});
+    slow.write('GET / HTTP/1.1\r\nHo');
+    // both have arrived once a later one is answered
+    assert.is((await service.get('/health/live')).status, 200);
+    const [code, took] = await end(service, 'SIGTERM');
+    assert.is(code, 0);
+    assert.ok(took > 900 && took < 9_000, `${took} ms with ${workers} workers`);
+    for (const socket of [deaf, slow]) socket.destroy();
+  }
+});
+
+test('a second signal changes nothing', async () => {
+  const service = await begin();
+  process.kill(service.pid, 'SIGTERM');
+  process.kill(service.pid, 'SIGINT');
+  assert.equal([(await end(service, 'SIGTERM'))[0]], [0]);
+});
+
+test('a signal while a new file is waited for or built ends it just as well', async () => {
+  for (const settle of ['60s', '0']) {
+    const service = await begin('--settle', settle, '--admin-token', 'secret');
+    replaceFile(path, markedLines(settle === '0' ? 20_000 : 2));
+    const asked = service
+      .get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } })
+      .catch(() => undefined);
+    assert.is((await service.get('/health/live')).status, 200);
+    const [code, took] = await end(service, 'SIGTERM');
+    assert.is(code, 0, `settle ${settle}`);
+    assert.ok(took < 9_000, `${took} ms`);
+    await asked;
+    replaceFile(path, markedLines(1));
+  }
+});
+
+test.after(async () => {
+  await Promise.all(running.map((service) => service.stop()));
+});
 
 test.run();

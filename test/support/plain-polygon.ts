@@ -1,3 +1,5 @@
+import { Random } from '../../src/cli/generate/random.js';
+
 /** Longitude and latitude in whole hundredths of a degree, so that all products are exact. */
 export type Place = readonly [lon: number, lat: number];
 
@@ -92,4 +94,114 @@ function sideOf(places: readonly Place[], x: number, y: number): number {
     ay = by;
   }
   return side;
+}
+
+/** Most places lie on this grid, in hundredths of a degree, so that many lie on edges of others. */
+const STEP = 900;
+
+/**
+ * The rings of polygon number `index` of a seed, the first one and holes: self-touching,
+ * self-crossing, flat, with places twice, across the antimeridian, the whole world.
+ */
+export function randomRings(seed: number, index: number): WrittenRing[] {
+  const random = new Random(seed, 'point');
+  random.restart(index + 1);
+  const turned = random.chance(0.4) ? random.int(2 * TURN) - TURN : 0;
+  const holes = random.chance(0.4) ? 1 + random.int(3) : 0;
+  return Array.from({ length: 1 + holes }, () => {
+    const ring = randomRing(random);
+    // moved to another longitude, onto the grid of corners mostly
+    const by = random.chance(0.7) ? Math.round(turned / STEP) * STEP : turned;
+    const moved = ring.map(([lon, lat]): Place => [lon + by, lat]);
+    const isWritable = ring.every(([lon], i) => Math.abs(lon - ring.at(i - 1)![0]) < TURN / 2);
+    return isWritable && random.chance(0.5) ? moved.map(wrapped) : moved;
+  });
+}
+
+function randomRing(random: Random): Place[] {
+  switch (random.int(8)) {
+    case 0: {
+      // a box, drawn either way
+      const [west, south] = corner(random);
+      const [east, north] = corner(random);
+      return [
+        [west, south],
+        [west, north],
+        [east, north],
+        [east, south],
+      ];
+    }
+    case 1:
+      return world(random);
+    case 2: {
+      // flat: all on a line, there and back
+      const [lon, lat] = corner(random);
+      const dx = random.int(5) - 2;
+      const dy = random.int(3) - 1;
+      return Array.from({ length: 3 + random.int(4) }, () => {
+        const far = random.int(4);
+        return [lon + dx * far * STEP, clamp(lat + dy * far * STEP)];
+      });
+    }
+    case 3:
+    case 4:
+      return star(random);
+    default: {
+      const places = Array.from({ length: 3 + random.int(8) }, () => near(random));
+      // places twice, one after the other or not
+      if (random.chance(0.3)) places.push(random.pick(places));
+      if (random.chance(0.3)) places.splice(1, 0, places[0]!);
+      if (random.chance(0.3)) places.push(places[0]!);
+      return places;
+    }
+  }
+}
+
+/** The whole world, or its part from a parallel to a pole. */
+function world(random: Random): Place[] {
+  const [, lat] = corner(random);
+  const pole = random.chance(0.5) ? 9_000 : -9_000;
+  const ring: Place[] = [
+    [-TURN / 2, pole],
+    [TURN / 2, pole],
+    [TURN / 2, lat],
+    [-TURN / 2, lat],
+  ];
+  return random.chance(0.5) ? ring : ring.toReversed();
+}
+
+function star(random: Random): Place[] {
+  const [lon, lat] = near(random);
+  const count = random.pick([5, 20, 60]);
+  const wide = random.between(200, 8_000);
+  const shape = random.chance(0.5) ? 0 : 0.6;
+  return Array.from({ length: count }, (_, i) => {
+    const angle = (2 * Math.PI * i) / count;
+    const far = wide * (1 - shape * random.next());
+    return [
+      Math.round(lon + far * Math.cos(angle)),
+      clamp(Math.round(lat + (far / 2) * Math.sin(angle))),
+    ];
+  });
+}
+
+function corner(random: Random): Place {
+  return [(random.int(41) - 20) * STEP, (random.int(21) - 10) * STEP];
+}
+
+/** Within half the world, so that no edge takes another way than the one meant. */
+function near(random: Random): Place {
+  return random.chance(0.7)
+    ? [(random.int(19) - 9) * STEP, (random.int(21) - 10) * STEP]
+    : [random.int(17_000) - 8_500, random.int(18_001) - 9_000];
+}
+
+function clamp(lat: number): number {
+  return Math.max(-9_000, Math.min(9_000, lat));
+}
+
+/** Within ±180. */
+function wrapped([lon, lat]: Place): Place {
+  const west = ((lon % TURN) + TURN) % TURN;
+  return [west > TURN / 2 ? west - TURN : west, lat];
 }

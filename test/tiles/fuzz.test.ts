@@ -1,8 +1,181 @@
 import { test } from 'uvu';
-import { fuzzTiles } from '../support/tile-fuzzing.js';
+import * as assert from 'uvu/assert';
+import { benchRandom } from '../../bench/places.js';
+import type { Random } from '../../src/cli/generate/random.js';
+import { staysSmall } from '../support/operating.js';
+import { openPipeline, type RawAnswer } from '../support/pipeline.js';
+import { SNAPSHOT, startService } from '../support/service.js';
+import { IS_SOAK } from '../support/soak.js';
+import { decodeTile } from '../support/tiles.js';
 
-// test/soak/fuzz.soak.ts sends a hundred times as many
-test('1,000 hostile addresses of tiles: a tile or 4xx each, and memory does not grow', () =>
-  fuzzTiles(1_000));
+/** Characters of a query: more would not fit in the service's limit of a request's head. */
+const MAX_LENGTH = 12_000;
+
+const ODD = [
+  ...[
+    '',
+    '-1',
+    '-0',
+    '+1',
+    '01',
+    '1.5',
+    '1e1',
+    '0x1',
+    '%D9%A3',
+    '%31',
+    '%00',
+    '%20',
+    '..',
+    'z',
+    'NaN',
+  ],
+  ...['23', '99', '4194304', '9007199254740993', '9'.repeat(40), '1,1', '{z}', '__proto__', '%ff'],
+];
+
+const ENDINGS = [
+  '.mvt',
+  '.mvt',
+  '.mvt',
+  '.mvt',
+  '.mvt/',
+  '',
+  '.pbf',
+  '.MVT',
+  '.mvt.mvt',
+  '.mvt%00',
+];
+
+/** Parameters that are taken, at least by some tiles. */
+const GOOD = [
+  ...['grid=4', 'grid=128', 'grid=128&grid=', 'cluster=false', 'cluster=false&limit=1', 'limit=50'],
+  ...[`limit=${'9'.repeat(30)}`, 'fields=comment,tags,image', 'fields=id,id', 'v=x', 'format='],
+  ...['status=NEW', 'status=OPEN,NEW', `status=${'x'.repeat(999)}`, 'is_processed=false'],
+  ...['tags=Lighting', 'tags=toString,%F0%9F%98%80', 'tags_all=Lighting,Traffic', 'has_image=true'],
+  ...['created_by=none,7', 'created_by=1,2,3', 'bbox=24,60,25,61', 'bbox=170,-90,-170,90'],
+  ...['bbox=-180,-90,180,90', 'coordinates=60.17,24.94,5000', 'coordinates=0,0,20015000'],
+  ...['created_at_after=2022-01-01T00:00:00Z', 'modified_at_before=2023-06-01T00:00:00%2B03:00'],
+  ...[
+    'polygon=24,60;25,60;25,61',
+    'polygon=-180,-90;180,-90;180,90;-180,90',
+    'polygon=0,0;0,0;0,0',
+  ],
+  ...['__proto__=x', 'constructor=x', 'toString', '=', '%', ''],
+];
+
+/** Parameters that are not. */
+const BAD = [
+  ...['grid=0', 'grid=256', 'grid=1e2', 'cluster=FALSE', 'limit=0', 'limit=all', 'fields=Id'],
+  ...['fields=,', 'status=,', 'is_processed=1', 'created_by=-1', 'has_image=maybe', 'bbox=1,2,3'],
+  ...[
+    'bbox=nan,0,0,0',
+    'coordinates=91,0,1',
+    'coordinates=0,0,-1',
+    'polygon=1,1;2,2',
+    'polygon=;;',
+  ],
+  ...['created_at_after=2022-02-30T00:00Z', 'modified_at_before=now', 'format=json', 'tags=,,'],
+];
+
+const SOME = 0.1;
+
+/** Makes addresses of tiles that somebody means no good with; some are of tiles that there are. */
+function createHostileTiles(seed: number): () => string {
+  const random = benchRandom(seed, 520);
+  return () => {
+    const query = Array.from({ length: random.int(5) }, () => parameter(random)).join('&');
+    const ending = random.chance(SOME) ? random.pick(ENDINGS) : '.mvt';
+    const address = `/tiles/${place(random)}${ending}`;
+    return query === '' ? address : `${address}?${query.slice(0, MAX_LENGTH)}`;
+  };
+}
+
+function place(random: Random): string {
+  // there is more to look at in tiles of small zooms
+  const z = Math.floor(23 * random.next() ** 2);
+  const parts = [z, random.int(2 ** z), random.int(2 ** z)].map(String);
+  // the edges of the pyramid, and what is just beyond them
+  if (random.chance(0.3)) parts[1 + random.int(2)] = String(2 ** z - (random.chance(SOME) ? 0 : 1));
+  if (random.chance(SOME)) parts[random.int(3)] = random.pick(ODD);
+  return parts.join('/');
+}
+
+function parameter(random: Random): string {
+  if (random.chance(0.05)) return `polygon=${star(random)}`;
+  if (random.chance(0.02)) return `tags=${'a,'.repeat(random.int(3_000))}b`;
+  return random.pick(random.chance(SOME) ? BAD : GOOD);
+}
+
+/** A polygon whose many edges cross each other all over the world. */
+function star(random: Random): string {
+  const degrees = (limit: number): string => ((random.next() * 2 - 1) * limit).toFixed(1);
+  const places = 3 + random.int(900);
+  return Array.from({ length: places }, () => `${degrees(180)},${degrees(90)}`).join(';');
+}
+
+const CONNECTIONS = 4;
+const BATCH = 25;
+const SEED = 20_260_415;
+/** What garbage collection and caches may add after the first third. */
+const GROWTH = 60e6;
+
+/**
+ * Asserts that a service answers `count` hostile addresses of tiles, each with a tile or an error
+ * of the client, and that its memory does not grow.
+ */
+async function fuzzTiles(count: number): Promise<void> {
+  const flags = ['--answer-cache', '4MiB', '--max-loop-delay', '0'];
+  const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
+  const nextTarget = createHostileTiles(SEED);
+  const statuses = new Map<number, number>();
+  let sent = 0;
+
+  async function sendUpTo(limit: number): Promise<void> {
+    await Promise.all(Array.from({ length: CONNECTIONS }, () => sendOver(limit)));
+  }
+
+  async function sendOver(limit: number): Promise<void> {
+    const pipeline = await openPipeline(service.port);
+    try {
+      while (sent < limit) {
+        const targets = Array.from({ length: Math.min(BATCH, limit - sent) }, nextTarget);
+        sent += targets.length;
+        const requests = targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        const bytes = Buffer.from(requests.join(''));
+        const answers = await pipeline.exchange(bytes, targets.length);
+        for (const [i, answer] of answers.entries()) {
+          check(targets[i]!, answer);
+          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+        }
+      }
+    } finally {
+      pipeline.close();
+    }
+  }
+
+  try {
+    await staysSmall(service, count, GROWTH, sendUpTo);
+    // the addresses are neither all good nor all bad
+    for (const status of [200, 204, 400, 404]) {
+      assert.ok((statuses.get(status) ?? 0) > count / 50, `${status}: ${statuses.get(status)}`);
+    }
+  } finally {
+    await service.stop();
+  }
+}
+
+function check(target: string, { status, body }: RawAnswer): void {
+  assert.ok([200, 204, 400, 404].includes(status), `${status} ${target.slice(0, 200)}`);
+  if (status === 204) assert.is(body.length, 0);
+  else if (status === 200) assert.ok(Object.keys(decodeTile(body)).length > 0, target);
+  else {
+    const texts = Object.values(JSON.parse(body.toString()) as object).flat();
+    assert.ok(texts.length > 0 && texts.every((text) => typeof text === 'string'), target);
+  }
+}
+
+const TILES = IS_SOAK ? 100_000 : 1_000;
+
+test(`${TILES} hostile addresses of tiles: a tile or 4xx each, and memory does not grow`, () =>
+  fuzzTiles(TILES));
 
 test.run();

@@ -15,11 +15,11 @@ import { acceptedMatches, deltaOf, engineOf, Meter, readerOf } from '../support/
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { randomQuestion } from '../support/queries.js';
+import { IS_SOAK } from '../support/soak.js';
 import { cellOf, decodeTile, type Layers, lineOf, onSquare } from '../support/tiles.js';
 
 const SEED = 1_414;
-/** The soak of the oracle looks at more. */
-const TILES = 200 * Number(process.env['ORACLE_ROUNDS'] ?? 10);
+const TILES = IS_SOAK ? 20_000 : 1_500;
 const GRIDS = [4, 8, 16, 32, 64, 128];
 const EXTENT = 4096;
 /** A budget so small that tiles use up many. */

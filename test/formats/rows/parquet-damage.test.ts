@@ -1,4 +1,5 @@
 // own process: a page takes as much memory as its head announces, up to the bound
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,9 @@ import { InputError } from '../../../src/model/quote.js';
 import { withFolder } from '../../support/native.js';
 import { type ParquetShape, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll } from '../../support/rows.js';
+import { IS_SOAK } from '../../support/soak.js';
 
+const FLIPS = IS_SOAK ? 1_000 : 60;
 const RECORDS = fixtureRecords(12);
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', import.meta.url));
 
@@ -29,10 +32,10 @@ const FILES: Readonly<Record<string, Buffer>> = {
 };
 
 for (const [index, [name, whole]] of Object.entries(FILES).entries()) {
-  test(`250 flipped bits, ${name}: survived or refused`, async () => {
+  test(`${FLIPS} flipped bits, ${name}: survived or refused`, async () => {
     await withFolder(async (folder) => {
       const path = join(folder, 'points');
-      for (let file = 0; file < 250; file++) {
+      for (let file = 0; file < FLIPS; file++) {
         const random = new Random(1_000 * index + file, 'point');
         const bytes = Buffer.from(whole);
         bytes[4 + random.int(bytes.length - 4)]! ^= 1 << random.int(8);

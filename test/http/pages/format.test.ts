@@ -5,8 +5,8 @@ import { type Format, FRESH_MEMORY, type Page } from '../../../src/http/formats/
 import { pageFormat } from '../../../src/http/pages/page-format.js';
 import type { PostingBy } from '../../../src/http/pages/site.js';
 import { Budget, EXCEEDED } from '../../../src/model/budget.js';
+import { PLAIN_SITE, PLAIN_SUBJECT } from '../../support/app.js';
 import { Meter } from '../../support/engine.js';
-import { PLAIN_SITE, PLAIN_SUBJECT } from '../../support/pages.js';
 
 const exchange = {
   target: '/rest/map_data_points/?format=api',

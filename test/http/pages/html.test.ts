@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { escapeHtml, html, readableJson } from '../../../src/http/pages/html.js';
-import { shownText } from '../../support/html.js';
+import { shownText } from '../../support/documents.js';
 
 test('any text shows as itself, in an element and in an attribute', () => {
   const text = fc.string({ unit: 'binary' });

@@ -8,7 +8,7 @@ import {
   type Scratch,
 } from '../../../src/query/common/scratch.js';
 import { selectFew, selectRanked } from '../../../src/query/page/select.js';
-import { assertSame } from '../../support/same.js';
+import { assertSame } from '../../support/compare.js';
 
 const SEED = 71;
 

@@ -5,8 +5,14 @@ import { Random } from '../../../src/cli/generate/random.js';
 import { haversineOf } from '../../../src/model/geo.js';
 import type { Degrees } from '../../../src/model/units.js';
 import { Centre } from '../../../src/query/region/centre.js';
-import { at, rectangleOf } from '../../support/place.js';
-import { edgeRectangles, pointsOf, type Rectangle, rectangle } from '../../support/rectangles.js';
+import {
+  at,
+  edgeRectangles,
+  pointsOf,
+  type Rectangle,
+  rectangle,
+  rectangleOf,
+} from '../../support/rectangles.js';
 
 const SEED = 21;
 

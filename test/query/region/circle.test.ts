@@ -5,8 +5,14 @@ import { FARTHEST, geodesic } from '../../../src/model/geo.js';
 import type { Box, Circle } from '../../../src/model/query.js';
 import { circleRegion } from '../../../src/query/region/circle.js';
 import { ACROSS, INSIDE, OUTSIDE } from '../../../src/query/region/overlap.js';
-import { at, rectangleOf } from '../../support/place.js';
-import { edgeRectangles, pointsOf, type Rectangle, rectangle } from '../../support/rectangles.js';
+import {
+  at,
+  edgeRectangles,
+  pointsOf,
+  type Rectangle,
+  rectangle,
+  rectangleOf,
+} from '../../support/rectangles.js';
 
 const SEED = 31;
 

@@ -4,7 +4,7 @@ import { Random } from '../../../src/cli/generate/random.js';
 import { EARTH_RADIUS, geodesic } from '../../../src/model/geo.js';
 import { GeodesicFrom } from '../../../src/model/geodesic-from.js';
 import { Patch } from '../../../src/query/region/patch.js';
-import { rectangleOf } from '../../support/place.js';
+import { rectangleOf } from '../../support/rectangles.js';
 
 const SEED = 51;
 const PATCHES = 30_000;

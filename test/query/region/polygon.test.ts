@@ -8,8 +8,12 @@ import { exactDifference, ROUNDING } from '../../../src/query/region/near-edges.
 import { ACROSS } from '../../../src/query/region/overlap.js';
 import { regionOf } from '../../../src/query/region/region.js';
 import { hostileDataset } from '../../support/hostile-data.js';
-import { PlainPolygon, textOfRings, type WrittenRing } from '../../support/plain-polygon.js';
-import { randomRings } from '../../support/polygons.js';
+import {
+  PlainPolygon,
+  randomRings,
+  textOfRings,
+  type WrittenRing,
+} from '../../support/plain-polygon.js';
 
 function polygonOf(rings: readonly WrittenRing[]): Polygon {
   const polygon = parsePolygon(textOfRings(rings));
