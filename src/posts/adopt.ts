@@ -42,6 +42,8 @@ const ROOM_FOR_IDS = 2 ** 32;
 /** How long a post is kept that a snapshot has, for its key and for an older snapshot. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const PRUNE_MS = 60_000;
+/** Posts that are in memory at a time, at some 2 KB, before they are merged. */
+const MOST_KEPT = 131_072;
 
 /**
  * Serves a new generation of the snapshot and all accepted points that it does not contain. One
@@ -55,9 +57,13 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<void> 
   const parts = { ...given.parts, journal: journal.state.line };
   const generation = { ...given, parts };
   const settling = new Settling(generation, adopter);
-  // most posts are looked at while others are accepted
-  await settling.take();
-  const first = await deltas.prepare(generation, settling.kept);
+  // most posts are looked at while others are accepted, and some at a time: they may be many
+  let first = await deltas.prepare(generation, []);
+  for (let isMore = true; isMore; ) {
+    isMore = await settling.take(MOST_KEPT);
+    if (settling.kept.length === 0) continue;
+    first = await deltas.prepare(first.generation, [...first.posts, ...settling.kept]);
+  }
   const { done } = await adopter.exclusively(async () => {
     await settling.take();
     writer.refusal = settling.refusal;
@@ -75,8 +81,8 @@ class Settling implements Settled {
   readonly retired: Retirement[] = [];
   /** Up to which sequence posts were looked at. */
   through = 0;
-  /** Posts that were kept in takes before. */
-  #earlier: readonly Accepted[] = [];
+  /** When each of the posts that were kept in any take was accepted. */
+  readonly #keptTimes: Microseconds[] = [];
   readonly #generation: Generation;
   readonly #adopter: Adopter;
   readonly watermark: number;
@@ -94,44 +100,46 @@ class Settling implements Settled {
     return `the snapshot has the id ${largest}, which leaves less than 2^32 for posts`;
   }
 
-  /** Looks at the posts that it has not looked at yet. */
-  async take(): Promise<void> {
-    this.#earlier = this.#earlier.concat(this.kept);
+  /**
+   * Looks at posts that it has not looked at yet, until `most` are kept; returns whether there are
+   * more.
+   */
+  async take(most: number = Number.POSITIVE_INFINITY): Promise<boolean> {
     this.kept = [];
-    // posts that move come behind all others, and are looked at then
-    while (await this.#takeSome()) {}
+    while (this.kept.length < most) {
+      // posts that move come behind all others, and are looked at then
+      if (!(await this.#takeSome(most))) return false;
+    }
+    return true;
   }
 
-  /** Returns whether posts have moved. */
-  async #takeSome(): Promise<boolean> {
+  /** Returns whether there may be more. */
+  async #takeSome(most: number): Promise<boolean> {
     const { journal, logger } = this.#adopter;
     const moves = new Map<number, number>();
     for await (const posts of readAll(journal, this.through, journal.state.lastSequence)) {
       for (const post of posts) {
         const { sequence, createdAt } = post;
         this.through = sequence;
-        if (post.movedFrom !== undefined && this.#hasKept(createdAt)) {
+        // it was kept under the id that it had before
+        if (post.movedFrom !== undefined && this.#keptTimes.includes(createdAt)) {
           throw new JournalUnavailable('a point got another id while the journal was read');
         }
         const standing = standingOf(post, (id) => this.#createdAt(id), this.watermark);
-        if (standing === 'kept') this.kept.push(acceptedOf(post));
-        else if (standing === 'retired') this.retired.push({ sequence, createdAt });
+        if (standing === 'kept') {
+          this.kept.push(acceptedOf(post));
+          this.#keptTimes.push(createdAt);
+        } else if (standing === 'retired') this.retired.push({ sequence, createdAt });
         else moves.set(sequence, await journal.takeId());
       }
+      if (this.kept.length >= most) break;
     }
-    if (moves.size === 0) return false;
+    if (moves.size === 0) return this.kept.length >= most;
     for (const { sequence, id, movedFrom } of await journal.move(moves)) {
       const ids = { from: movedFrom, to: id };
       logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
     }
     return true;
-  }
-
-  /** Whether a post was kept that was accepted at this time: it may have moved since. */
-  #hasKept(createdAt: Microseconds): boolean {
-    return [this.#earlier, this.kept].some((posts) =>
-      posts.some(({ point }) => point.createdAt.micros === createdAt),
-    );
   }
 
   /** When the snapshot's record with an id was created. */

@@ -129,12 +129,19 @@ export async function* readAll(
   after: number,
   through: number = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly Post[], void, undefined> {
-  for (let last = after; last < through; ) {
-    const posts = await journal.read(last);
+  if (after >= through) return;
+  for (let reading = journal.read(after); ; ) {
+    const posts = await reading;
+    const last = posts.at(-1)?.sequence ?? through;
+    const isAll = posts.length < READ_POSTS || last >= through;
+    if (!isAll) {
+      // the next ones are on their way while these are worked on
+      reading = journal.read(last);
+      reading.catch(() => {});
+    }
     const wanted = posts.filter(({ sequence }) => sequence <= through);
     if (wanted.length > 0) yield wanted;
-    if (posts.length < READ_POSTS) return;
-    last = posts.at(-1)!.sequence;
+    if (isAll) return;
   }
 }
 
