@@ -102,6 +102,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   modified_at: ['modified_at'],
 };
 
+const KNOWN: ReadonlySet<string> = new Set(Object.values(NAMES).flat());
+
 export interface Header {
   readonly separator: string;
   /** The field of a record that each column has, else the column's own name. */
@@ -144,7 +146,7 @@ export function assignFields(columns: readonly string[]): Omit<Header, 'separato
   const exact = indexesOf(columns);
   const anyCase = indexesOf(columns.map((name) => name.toLowerCase()));
   const missing: string[] = [];
-  let twice = [...exact].find(([name, indexes]) => name !== '' && indexes.length > 1)?.[0];
+  let twice = columns.length > MAX_COLUMNS ? undefined : repeated(columns);
   for (const [field, others] of Object.entries(NAMES)) {
     const name = others.find((one) => anyCase.has(one));
     const indexes = exact.get(field) ?? (name === undefined ? undefined : anyCase.get(name));
@@ -158,9 +160,16 @@ export function assignFields(columns: readonly string[]): Omit<Header, 'separato
   return { names, missing, twice };
 }
 
+function repeated(names: readonly string[]): string | undefined {
+  const seen = new Set(['']);
+  return names.find((name) => name !== '' && seen.size === seen.add(name).size);
+}
+
+/** Where the names of `NAMES` stand: a map of all names of a huge header would outgrow the caches. */
 function indexesOf(names: readonly string[]): Map<string, number[]> {
   const indexes = new Map<string, number[]>();
   for (const [index, name] of names.entries()) {
+    if (!KNOWN.has(name)) continue;
     const before = indexes.get(name);
     if (before === undefined) indexes.set(name, [index]);
     else before.push(index);

@@ -14,7 +14,7 @@ import { chunked } from '../../support/rows.js';
  * its square.
  */
 const TIMES = 8;
-const MOST = 4 * TIMES;
+const MOST = 3 * TIMES;
 /**
  * Below that processor time, in microseconds, the clock and the garbage collector say more than the
  * parser.
