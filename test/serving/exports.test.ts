@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { renameSync } from 'node:fs';
+import { copyFileSync, renameSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -17,7 +17,11 @@ const POINTS = 45_000;
 const PATH = '/export/points.ndjson';
 const folder = makeFolder();
 const snapshot = join(folder, 'points.waypost');
-await generate(folder, 'points.waypost', { points: POINTS, seed: 1 });
+/** How many points each snapshot has. */
+const sizes = [0, 1, 2, 3].map((i) => POINTS - i);
+for (const [i, points] of sizes.entries())
+  await generate(folder, `${i}.waypost`, { points, seed: i + 1 });
+put(0, snapshot);
 const service = await startOwnService([
   ...['--snapshot', snapshot, '--settle', '0ms', '--journal', 'none'],
   ...['--max-exports', '3', '--compress'],
@@ -58,11 +62,15 @@ function becomes(name: string, value: number): Promise<void> {
   return until(`${name} ${value}`, async () => (await metric(name)) === value);
 }
 
-/** Serves another snapshot. */
-async function reload(seed: number, points: number): Promise<void> {
-  await generate(folder, 'next.waypost', { points, seed });
-  renameSync(join(folder, 'next.waypost'), snapshot);
-  await becomes('waypost_points', points);
+/** Puts a snapshot in place of another. */
+function put(index: number, path: string): void {
+  copyFileSync(join(folder, `${index}.waypost`), `${path}.next`);
+  renameSync(`${path}.next`, path);
+}
+
+async function reload(index: number): Promise<void> {
+  put(index, snapshot);
+  await becomes('waypost_points', sizes[index]!);
 }
 
 test('a reader that waits holds one piece, and gets all of it afterwards', async () => {
@@ -103,15 +111,14 @@ test('a compressed export comes out as it is', async () => {
 });
 
 test('an export is of one state, and that of a third old one is ended', async () => {
-  const sizes = [POINTS, POINTS + 1, POINTS + 2];
   const answers: IncomingMessage[] = [];
-  for (const [i, points] of sizes.entries()) {
-    if (i > 0) await reload(i + 1, points);
+  for (const i of [0, 1, 2]) {
+    if (i > 0) await reload(i);
     answers.push(await open());
     await becomes('waypost_exports', i + 1);
   }
   assert.is(await metric('waypost_exports_old_generations'), 2);
-  await reload(4, POINTS + 3);
+  await reload(3);
   await becomes(total('ended'), 1);
   assert.is(await metric('waypost_exports_old_generations'), 2);
   const [oldest, ...others] = answers as [IncomingMessage, IncomingMessage, IncomingMessage];
@@ -127,7 +134,7 @@ test('an export is of one state, and that of a third old one is ended', async ()
 
 test('beside posts and reloads each stream is one state, whole, or breaks off', async () => {
   const served = join(folder, 'posted.waypost');
-  await generate(folder, 'posted.waypost', { points: POINTS, seed: 1 });
+  put(0, served);
   const posting = await startOwnService([
     ...['--snapshot', served, '--settle', '0ms', '--posts-per-address', '0'],
     ...['--journal', join(folder, 'posts.journal'), '--max-exports', '12'],
@@ -142,11 +149,9 @@ test('beside posts and reloads each stream is one state, whole, or breaks off', 
     }
   })();
   const stages: IncomingMessage[][] = [];
-  const sizes = [0, 1, 2, 3].map((i) => POINTS - i);
-  for (const [i, points] of sizes.entries()) {
+  for (const i of sizes.keys()) {
     if (i > 0) {
-      await generate(folder, 'next.waypost', { points, seed: i + 1 });
-      renameSync(join(folder, 'next.waypost'), served);
+      put(i, served);
       const loaded = 'waypost_reloads_total{outcome="loaded"}';
       await until('a reload', async () => (await metric(loaded, posting)) === i + 1);
     }
