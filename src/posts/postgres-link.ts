@@ -8,6 +8,14 @@ const CONNECT_S = 4;
 const PATIENCE_MS = 5_000;
 /** Questions that are asked at the same time beside the batches. */
 const READERS = 2;
+/**
+ * Of the connections that read: along an index, also while no statistics say how large the table is,
+ * and without waiting for standbys.
+ */
+const READING = {
+  ...{ enable_seqscan: 'off', enable_bitmapscan: 'off', enable_sort: 'off' },
+  synchronous_commit: 'local',
+};
 /** Errors by which a server says that it will not do, whoever tries how often: class of SQLSTATE. */
 const LASTING = ['28', '3D', '42', '0A'];
 
@@ -123,7 +131,7 @@ async function open(address: DatabaseAddress, { host, timeline }: Primary): Prom
   const reader = postgres({
     ...common,
     max: READERS,
-    connection: { ...common.connection, synchronous_commit: 'local' },
+    connection: { ...common.connection, ...READING },
   });
 
   function close(): void {
