@@ -120,6 +120,7 @@ class DatabaseJournal implements SharedJournal {
 
   /** Begins to look. Rejects where the database does not let it. */
   async begin(link: Link): Promise<void> {
+    await link.read("DELETE FROM waypost.instances WHERE seen_at < now() - interval '1 day'");
     await this.#sayHello(link);
     await this.#session.begin(link);
   }
@@ -137,10 +138,14 @@ class DatabaseJournal implements SharedJournal {
   }
 
   async giveIdsFrom(id: number): Promise<void> {
-    await this.#session.ask((link) => link.write('SELECT waypost.give_ids_from($1)', [id]));
-    if (this.#ids.next < id) this.#ids = { next: 0, end: 0 };
-    // what comes from now on has none of these ids; what came before is there then
-    await this.#session.alone(() => this.#session.ask((link) => this.#follower.look(link)));
+    const look = (): Promise<void> =>
+      this.#session.alone(() => this.#session.ask((link) => this.#follower.look(link)));
+    await look();
+    if (this.#follower.head.leastId < id) {
+      await this.#session.ask((link) => link.write('SELECT waypost.give_ids_from($1)', [id]));
+      // what came before is there then, and what comes from now on has none of these ids
+      await look();
+    }
     this.#adopting = { link: this.#session.link, branch: this.#follower.head.branch };
   }
 

@@ -125,7 +125,6 @@ const MIGRATIONS: readonly string[] = [
     DELETE FROM waypost.posts p WHERE p.sequence <= prune.pruned;
     GET DIAGNOSTICS removed = ROW_COUNT;
     UPDATE waypost.state s SET pruned = prune.pruned;
-    DELETE FROM waypost.instances i WHERE i.seen_at < now() - interval '1 day';
     RETURN NEXT;
   END $$;
 

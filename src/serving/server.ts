@@ -174,9 +174,11 @@ async function start(
 async function openSource(settings: ServeSettings, logger: Logger): Promise<Source> {
   const { snapshot, notifications: companion, journal, watch: mode, downloads } = settings;
   const when = { companion, mode, pollMs: settings.pollInterval };
-  if (!isAddress(snapshot)) return openLocalSource({ path: snapshot, journal, ...when }, logger);
   const isFile = journal !== undefined && journal !== 'none' && !isDatabaseAddress(journal);
-  const beside = isFile ? dirname(journal) : tmpdir();
+  const own = isFile ? journal : undefined;
+  if (!isAddress(snapshot))
+    return openLocalSource({ path: snapshot, journal: own, ...when }, logger);
+  const beside = own === undefined ? tmpdir() : dirname(own);
   return openAddressSource({ address: snapshot, folder: downloads ?? beside, ...when });
 }
 
