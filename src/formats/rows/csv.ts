@@ -1,43 +1,50 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecordKey } from '../../model/point.js';
-import { type Line, LineSplitter } from './lines.js';
-import { BrokenRows, isBlank, NOT_UTF8, type Row, TOO_LONG } from './row.js';
+import { LineSplitter } from './lines.js';
+import { BrokenRows, isBlank, NOT_UTF8, type RawRecord, type Row, TOO_LONG } from './row.js';
+
+/** Records behind a header, and that header. */
+export interface CsvRecords {
+  readonly records: readonly RawRecord[];
+  /** Undefined before it was read. */
+  readonly header: CsvHeader | undefined;
+}
 
 /**
- * CSV with a header, separated by commas, semicolons or tabs; a quoted field may hold line ends. A
- * record whose quotes or number of fields are wrong is a problem of its own.
+ * The records of CSV with a header, separated by commas, semicolons or tabs; a quoted field may hold
+ * line ends.
  */
-export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
+export async function* cutCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecords> {
   const lines = new LineSplitter();
-  let header: Header | undefined;
-  const read = (line: Line, rows: Row[]): void => {
+  let header: CsvHeader | undefined;
+  const add = (line: RawRecord, records: RawRecord[]): void => {
     if (line.bytes !== undefined && isBlank(line.bytes)) return;
     if (header !== undefined) {
-      rows.push(readRecord(line, header));
+      records.push(line);
       return;
     }
     header = requireHeader(line);
     lines.separator = header.separator.charCodeAt(0);
   };
   for await (const chunk of chunks) {
-    const rows: Row[] = [];
+    const records: RawRecord[] = [];
     lines.add(chunk);
     for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
-      read(line, rows);
+      add(line, records);
     }
-    yield rows;
+    yield { records, header };
   }
   const isQuoted = lines.isQuoted();
-  const rows: Row[] = [];
+  const records: RawRecord[] = [];
   const last = lines.last();
   if (last !== undefined) {
     if (isQuoted) throw new BrokenRows(`line ${last.place}: a quote that opens is never closed`);
-    read(last, rows);
+    add(last, records);
   }
-  yield rows;
+  yield { records, header };
 }
 
-function requireHeader({ place, bytes }: Line): Header {
+function requireHeader({ place, bytes }: RawRecord): CsvHeader {
   const header = bytes === undefined ? undefined : readHeader(bytes);
   if (header === undefined || header.missing.length > 0) {
     const lack = header === undefined ? '' : `, it lacks ${header.missing.join(', ')}`;
@@ -55,7 +62,8 @@ function requireHeader({ place, bytes }: Line): Header {
   return header;
 }
 
-function readRecord({ place, bytes }: Line, { separator, names }: Header): Row {
+/** Reads a record; one whose quotes or number of fields are wrong is a problem of its own. */
+export function readCsvRecord({ place, bytes }: RawRecord, { separator, names }: CsvHeader): Row {
   if (bytes === undefined) return { place, problem: TOO_LONG };
   if (!isUtf8(bytes)) return problem(place, NOT_UTF8);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
@@ -104,7 +112,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(NAMES).flat());
 
-export interface Header {
+export interface CsvHeader {
   readonly separator: string;
   /** The field of a record that each column has, else the column's own name. */
   readonly names: readonly string[];
@@ -117,10 +125,10 @@ export interface Header {
 export function readHeader(
   line: Uint8Array,
   separators: readonly string[] = SEPARATORS,
-): Header | undefined {
+): CsvHeader | undefined {
   if (!isUtf8(line)) return undefined;
   const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString();
-  let best: Header | undefined;
+  let best: CsvHeader | undefined;
   for (const separator of separators) {
     const columns = splitFields(text, separator)?.map((name) => name.trim());
     if (columns === undefined) continue;
@@ -141,7 +149,7 @@ export function foreignSeparator(line: Uint8Array): string | undefined {
  * Gives each column its field: the one of exactly its name, else in any case, else by another name.
  * Fields are looked for one after the other, so each column is taken once.
  */
-export function assignFields(columns: readonly string[]): Omit<Header, 'separator'> {
+export function assignFields(columns: readonly string[]): Omit<CsvHeader, 'separator'> {
   const names = [...columns];
   const exact = indexesOf(columns);
   const anyCase = indexesOf(columns.map((name) => name.toLowerCase()));

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { inert } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
-import { readRendered } from './canonical.js';
-import { BrokenRows, MAX_RAW_BYTES, NOT_UTF8, TOO_LONG } from './row.js';
+import { BrokenRows, MAX_RAW_BYTES, NOT_UTF8, type RawRecord, TOO_LONG } from './row.js';
 
 const BOM = [0xef, 0xbb, 0xbf] as const;
 const QUOTE = 0x22;
@@ -44,7 +43,7 @@ export class JsonDocument {
   records = 0;
   bytes = 0;
   isComplete = false;
-  readonly #onRecord: (value: unknown, isTooLong: boolean) => void;
+  readonly #onRecord: (record: RawRecord) => void;
   /** Brackets that are open, and how many are where the list's records stand; 0 outside of it. */
   #depth = 0;
   #listDepth = 0;
@@ -60,8 +59,8 @@ export class JsonDocument {
   #outline = Buffer.alloc(LONGEST_LIST_KEY);
   #outlineSize = 0;
 
-  /** Hears each record, parsed or a `RenderedPoint`, or that it is too long. */
-  constructor(onRecord: (value: unknown, isTooLong: boolean) => void) {
+  /** Hears each record. */
+  constructor(onRecord: (record: RawRecord) => void) {
     this.#onRecord = onRecord;
   }
 
@@ -133,7 +132,8 @@ export class JsonDocument {
       Buffer.from(closing),
     ]);
     // what stands before the list was read when the list began: a fault stands behind it
-    const value = this.#parse(outline, this.isComplete ? position - this.#outlineSize : 0);
+    const start = this.isComplete ? position - this.#outlineSize : 0;
+    const value = parsePart(outline, start, this.records + 1);
     if (isObject(value)) this.members = value;
   }
 
@@ -196,25 +196,10 @@ export class JsonDocument {
     const bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
     this.#parts = [];
     this.#size = 0;
-    const value = isTooLong ? undefined : (readRendered(bytes) ?? this.#parse(bytes, start));
     this.#start = -1;
     this.#wantsRecord = separator === COMMA;
     this.records += 1;
-    this.#onRecord(value, isTooLong);
-  }
-
-  #parse(bytes: Uint8Array, start: number): unknown {
-    if (!isUtf8(bytes)) throw this.#broken(start, `it ${NOT_UTF8}`);
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
-    try {
-      return JSON.parse(text);
-    } catch (error) {
-      const { message } = error as Error;
-      // said of most faults, counted in characters
-      const [, place = 0] = /at position (\d+)/.exec(message) ?? [];
-      const at = start + Buffer.byteLength(text.slice(0, Number(place)));
-      throw this.#broken(at, inert(message.replace(/ in JSON at position.*/s, '')));
-    }
+    this.#onRecord({ place: this.records, bytes: isTooLong ? undefined : bytes, start });
   }
 
   #refuse(byte: number, position: number): never {
@@ -224,8 +209,28 @@ export class JsonDocument {
   }
 
   #broken(position: number, reason: string): BrokenRows {
-    return new BrokenRows(
-      `broken at byte ${position}, in or behind record ${this.records + 1}: ${reason}`,
-    );
+    return broken(position, this.records + 1, reason);
   }
+}
+
+/**
+ * The value of a part of the document that begins at byte `start`, in or behind a record. Throws
+ * {@link BrokenRows} where it is no JSON.
+ */
+export function parsePart(bytes: Uint8Array, start: number, record: number): unknown {
+  if (!isUtf8(bytes)) throw broken(start, record, `it ${NOT_UTF8}`);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const { message } = error as Error;
+    // said of most faults, counted in characters
+    const [, place = 0] = /at position (\d+)/.exec(message) ?? [];
+    const at = start + Buffer.byteLength(text.slice(0, Number(place)));
+    throw broken(at, record, inert(message.replace(/ in JSON at position.*/s, '')));
+  }
+}
+
+function broken(position: number, record: number, reason: string): BrokenRows {
+  return new BrokenRows(`broken at byte ${position}, in or behind record ${record}: ${reason}`);
 }

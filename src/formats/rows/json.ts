@@ -1,39 +1,58 @@
 import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
-import { JsonDocument } from './json-document.js';
-import { BrokenRows, type OnPage, type Row, TOO_LONG } from './row.js';
+import { readRendered } from './canonical.js';
+import { JsonDocument, parsePart } from './json-document.js';
+import { BrokenRows, type OnPage, type RawRecord, type Row, TOO_LONG } from './row.js';
 
 const SHOWN_BYTES = 200;
+
+/** Records of a JSON document. */
+export interface JsonRecords {
+  readonly records: readonly RawRecord[];
+  /** Whether they are GeoJSON features. */
+  readonly isFeatures: boolean;
+}
 
 /**
  * The records of one JSON document: an array of them, an object with a list `results` (a page of
  * the API), or a GeoJSON FeatureCollection. A syntax error breaks the file, as nothing tells where
  * the next record would begin.
  */
-export async function* readJson(
+export async function* cutJson(
   chunks: AsyncIterable<Uint8Array>,
   onPage: OnPage = () => {},
-): AsyncGenerator<Row[]> {
-  let rows: Row[] = [];
-  const document = new JsonDocument((value, isTooLong) => {
-    const place = document.records;
-    if (isTooLong) rows.push({ place, problem: TOO_LONG });
-    else rows.push(document.list === 'features' ? featureRow(place, value) : { place, value });
-  });
+): AsyncGenerator<JsonRecords> {
+  let records: RawRecord[] = [];
+  const document = new JsonDocument((record) => records.push(record));
   let start = '';
   for await (const chunk of chunks) {
-    document.write(chunk);
-    const crs = document.list === 'features' ? foreignCrs(document.members['crs']) : undefined;
+    let fault: unknown;
+    try {
+      document.write(chunk);
+    } catch (error) {
+      fault = error;
+    }
+    const isFeatures = document.list === 'features';
+    const crs = isFeatures ? foreignCrs(document.members['crs']) : undefined;
     if (crs !== undefined) throw new BrokenRows(`its "crs" ${crs}`);
     if (document.list === undefined && start.length < SHOWN_BYTES) {
       start += Buffer.from(chunk.subarray(0, SHOWN_BYTES)).toString();
     }
-    yield rows;
-    rows = [];
+    yield { records, isFeatures };
+    // one of the records may have had a fault before
+    if (fault !== undefined) throw fault;
+    records = [];
   }
   requireRecords(document, start);
   const page = pageOf(document);
   if (page !== undefined) onPage(page);
+}
+
+/** Reads a record. Throws {@link BrokenRows} where it is no JSON. */
+export function readJsonRecord({ place, bytes, start }: RawRecord, isFeature: boolean): Row {
+  if (bytes === undefined) return { place, problem: TOO_LONG };
+  const value = readRendered(bytes) ?? parsePart(bytes, start!, place);
+  return isFeature ? featureRow(place, value) : { place, value };
 }
 
 /** Throws unless the document is complete, and one that holds records. */

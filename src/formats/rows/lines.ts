@@ -7,6 +7,7 @@ import {
   isSpace,
   MAX_RAW_BYTES,
   NOT_UTF8,
+  type RawRecord,
   type Row,
   TOO_LONG,
   withoutBom,
@@ -17,13 +18,6 @@ const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 /** Stands before each text of a GeoJSON text sequence, which may go over several lines. */
 export const RECORD_SEPARATOR = 0x1e;
-
-export interface Line {
-  /** Number of its (first) line, from 1. */
-  readonly place: number;
-  /** Without its line end; undefined when there are more than {@link MAX_RAW_BYTES} of them. */
-  readonly bytes: Uint8Array | undefined;
-}
 
 /**
  * Cuts chunks of bytes into lines: add a chunk, take lines until there is none, add the next; take
@@ -40,14 +34,8 @@ export class LineSplitter {
   #size = 0;
   #place = 1;
   #innerLines = 0;
-  /** Whether a byte order mark may stand before the first line. */
-  readonly #isStart: boolean;
   /** Where in a CSV field the next byte stands; `closed` is behind a quote that may be its last. */
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
-
-  constructor(isStart = true) {
-    this.#isStart = isStart;
-  }
 
   add(chunk: Uint8Array): void {
     this.#chunk = chunk;
@@ -57,7 +45,7 @@ export class LineSplitter {
   }
 
   /** Undefined until the next chunk is added. */
-  next(): Line | undefined {
+  next(): RawRecord | undefined {
     const end =
       this.separator === undefined
         ? this.#chunk.indexOf(this.#end ?? LINE_FEED, this.#at)
@@ -72,7 +60,7 @@ export class LineSplitter {
   }
 
   /** The same without the lines of white space before it. */
-  nextFilled(): Line | undefined {
+  nextFilled(): RawRecord | undefined {
     if (this.#size === 0) {
       const chunk = this.#chunk;
       for (let i = this.#at; i < chunk.length; i++) {
@@ -94,7 +82,7 @@ export class LineSplitter {
   }
 
   /** The line that ends with the file rather than with a line end. */
-  last(): Line | undefined {
+  last(): RawRecord | undefined {
     return this.#size === 0 ? undefined : this.#take();
   }
 
@@ -112,12 +100,12 @@ export class LineSplitter {
     else this.#parts = [];
   }
 
-  #take(): Line {
+  #take(): RawRecord {
     const place = this.#place;
     let bytes: Uint8Array | undefined;
     if (this.#size <= MAX_RAW_BYTES) {
       bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
-      if (place === 1 && this.#isStart) bytes = withoutBom(bytes);
+      if (place === 1) bytes = withoutBom(bytes);
       if (bytes.at(-1) === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1);
     }
     this.#place += this.#innerLines + (this.#end === RECORD_SEPARATOR ? 0 : 1);
@@ -150,58 +138,39 @@ export class LineSplitter {
   }
 }
 
-/** How many line feeds there are. */
-export function countLineFeeds(bytes: Uint8Array): number {
+function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count++;
   return count;
 }
 
-/**
- * A JSON value a line, or one behind each record separator (RFC 8142); blank ones are passed over.
- * A GeoJSON Feature stands for its record. No line can break the file: one that is too long, no
- * UTF-8 or no JSON is a problem of its own.
- */
-export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
+/** The lines of a file, or the texts behind its record separators (RFC 8142). */
+export async function* cutLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRecord[]> {
   const lines = new LineSplitter();
   for await (const chunk of chunks) {
-    const rows: Row[] = [];
+    const records: RawRecord[] = [];
     lines.add(chunk);
     for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
-      pushRow(rows, line);
+      records.push(line);
     }
-    yield rows;
+    yield records;
   }
-  const line = lines.last();
-  const rows: Row[] = [];
-  if (line !== undefined) pushRow(rows, line);
-  yield rows;
+  const last = lines.last();
+  yield last === undefined ? [] : [last];
 }
 
-/** The rows of whole lines; their places count from 1, of the first stretch of a file and of others. */
-export function readStretch(bytes: Uint8Array, isFirst: boolean): Row[] {
-  const lines = new LineSplitter(isFirst);
-  const rows: Row[] = [];
-  lines.add(bytes);
-  for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
-    pushRow(rows, line);
-  }
-  const line = lines.last();
-  if (line !== undefined) pushRow(rows, line);
-  return rows;
-}
-
-function pushRow(rows: Row[], { place, bytes }: Line): void {
-  const point = bytes === undefined ? undefined : readRendered(bytes);
-  if (point !== undefined) {
-    rows.push({ place, value: point });
-  } else if (bytes === undefined) {
-    rows.push({ place, problem: TOO_LONG });
-  } else if (!isUtf8(bytes)) {
-    rows.push({ place, problem: { field: 'record', reason: NOT_UTF8 } });
-  } else if (!isBlank(bytes)) {
-    rows.push(parse(place, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()));
-  }
+/**
+ * Reads a line that is a JSON value; undefined of a blank one. A GeoJSON Feature stands for its
+ * record. No line can break the file: one that is too long, no UTF-8 or no JSON is a problem of its
+ * own.
+ */
+export function readLine({ place, bytes }: RawRecord): Row | undefined {
+  if (bytes === undefined) return { place, problem: TOO_LONG };
+  const point = readRendered(bytes);
+  if (point !== undefined) return { place, value: point };
+  if (!isUtf8(bytes)) return { place, problem: { field: 'record', reason: NOT_UTF8 } };
+  if (isBlank(bytes)) return undefined;
+  return parse(place, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
 }
 
 function parse(place: number, text: string): Row {

@@ -2,25 +2,11 @@ import { InputError } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { allocateColumns, blockOf, type PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
-import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
-import { readCsv } from './csv.js';
-import { readJson } from './json.js';
-import { readNdjson } from './lines.js';
-import { readMsgpack } from './msgpack.js';
+import type { LoadReport, ReadOptions, SnapshotReader } from '../snapshot.js';
+import { CUTTERS, PARSERS, type RowFormat } from './dialect.js';
 import { type Piece, PieceBuilder } from './piece.js';
-import { BrokenRows, ProblemLog, type Row, type RowParser, UnknownKeys } from './row.js';
+import { BrokenRows, ProblemLog, type Row, UnknownKeys } from './row.js';
 import { Source } from './source.js';
-
-/** Formats whose files are read from front to back. */
-export type RowFormat = Exclude<SnapshotFormat, 'native' | 'parquet'>;
-
-export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
-  ndjson: readNdjson,
-  json: readJson,
-  geojson: readJson,
-  csv: readCsv,
-  msgpack: readMsgpack,
-};
 
 /**
  * Opens a snapshot of rows, gzipped or not, in a format that was detected. Throws an InputError
@@ -60,6 +46,9 @@ class RowsReader implements SnapshotReader {
   readonly #problems: ProblemLog;
   readonly #unknownKeys = new UnknownKeys();
   #page: string | undefined;
+  readonly #onPage = (why: string): void => {
+    this.#page = why;
+  };
   #isComplete = false;
 
   constructor(source: Source, format: RowFormat | 'parquet', options: ReadOptions, zone: TimeZone) {
@@ -87,9 +76,11 @@ class RowsReader implements SnapshotReader {
 
   async *#pieces(): AsyncGenerator<Piece> {
     const { threads = 1, onProgress } = this.#options;
-    if (this.format === 'ndjson' && threads > 1 && this.#source.size > LEAST_BYTES_FOR_THREADS) {
-      const { readInThreads } = await import('./line-threads.js');
-      yield* readInThreads(this.#source.chunks(onProgress), { threads, zone: this.#zone.name });
+    const cut = CUTTERS[this.format as keyof typeof CUTTERS];
+    if (cut !== undefined && threads > 1 && this.#source.size > LEAST_BYTES_FOR_THREADS) {
+      const { readInThreads } = await import('./read-threads.js');
+      const cuts = cut(this.#source.chunks(onProgress), this.#onPage);
+      yield* readInThreads(cuts, { threads, zone: this.#zone.name });
       return;
     }
     const builder = new PieceBuilder(this.#zone);
@@ -110,9 +101,7 @@ class RowsReader implements SnapshotReader {
       const { readParquet } = await import('./parquet.js');
       return readParquet(this.#source, onProgress);
     }
-    return PARSERS[this.format](this.#source.chunks(onProgress), (why) => {
-      this.#page = why;
-    });
+    return PARSERS[this.format](this.#source.chunks(onProgress), this.#onPage);
   }
 
   report(): LoadReport {

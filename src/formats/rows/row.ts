@@ -8,6 +8,16 @@ export type Row =
   | { readonly place: number; readonly value: unknown; readonly problem?: never }
   | { readonly place: number; readonly problem: Problem };
 
+/** A record as it stands in its file. */
+export interface RawRecord {
+  /** The (first) line in formats of lines, else the number of the record, both from 1. */
+  readonly place: number;
+  /** Undefined where there are more than {@link MAX_RAW_BYTES} of them. */
+  readonly bytes: Uint8Array | undefined;
+  /** The byte of the document at which it begins, where that is one document. */
+  readonly start?: number;
+}
+
 /**
  * Turns the bytes of a file, gunzipped, into rows: one batch for each chunk, in the order of the
  * file. `place` is the line in formats of lines, else the number of the record, both from 1. Throws

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readCsv } from '../../../src/formats/rows/csv.js';
+import { PARSERS } from '../../../src/formats/rows/dialect.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { outcomes, rowsOf } from '../../support/rows.js';
 
@@ -8,7 +8,7 @@ const HEADER = 'id,lat,lon,created_at,comment,tags,is_processed,created_by';
 
 /** The record in one line under the usual header. */
 async function record(line: string): Promise<Record<string, unknown>> {
-  const [row] = await rowsOf(readCsv, `${HEADER}\n${line}\n`);
+  const [row] = await rowsOf(PARSERS.csv, `${HEADER}\n${line}\n`);
   if (row === undefined || row.problem !== undefined) throw new Error(JSON.stringify(row));
   return row.value as Record<string, unknown>;
 }
@@ -21,14 +21,14 @@ async function cell(name: 'tags' | 'is_processed' | 'id', text: string): Promise
 
 /** The outcome of each line, and the same however the bytes come. */
 async function linesOf(content: string | Buffer, size = 3): Promise<string[]> {
-  const found = outcomes(await rowsOf(readCsv, content));
-  assert.equal(outcomes(await rowsOf(readCsv, content, size)), found);
+  const found = outcomes(await rowsOf(PARSERS.csv, content));
+  assert.equal(outcomes(await rowsOf(PARSERS.csv, content, size)), found);
   return found;
 }
 
 async function broken(content: string): Promise<string> {
   try {
-    await rowsOf(readCsv, content, 1000);
+    await rowsOf(PARSERS.csv, content, 1000);
   } catch (error) {
     return `${(error as Error).name}: ${(error as Error).message}`;
   }
@@ -131,7 +131,7 @@ test('the header decides on the separator, and what it separates', async () => {
     '3: record: has a quote inside a field: quote the field and double the quote',
   ]);
   const [row] = await rowsOf(
-    readCsv,
+    PARSERS.csv,
     '\ufeff"id"\tlat\tlon\t created_at \textra\r\n1\t2\t3\t4\t"5\t"\r\n',
   );
   assert.equal(row!.problem ?? row!.value, {
@@ -160,7 +160,7 @@ test('a header that cannot be right breaks the file', async () => {
 
 test('columns may be called by other names, in any case', async () => {
   const fieldsOf = async (header: string): Promise<unknown> => {
-    const [row] = await rowsOf(readCsv, `${header}\n1,2,3,4,5\n`);
+    const [row] = await rowsOf(PARSERS.csv, `${header}\n1,2,3,4,5\n`);
     return row!.problem ?? row!.value;
   };
   const expected = { id: 1, lat: '2', lon: '3', created_at: '4' };

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import type { PointBlock } from '../../../src/formats/block.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { sniff } from '../../../src/formats/rows/detect.js';
-import { PARSERS } from '../../../src/formats/rows/reader.js';
+import { PARSERS } from '../../../src/formats/rows/dialect.js';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
 import { blockOf, withFolder } from '../../support/native.js';
 import { type Fields, fixtureRecords, readAll, rowsOf, WRITERS } from '../../support/rows.js';

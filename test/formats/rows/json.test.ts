@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readJson } from '../../../src/formats/rows/json.js';
+import { PARSERS } from '../../../src/formats/rows/dialect.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { chunked, feature, outcomes, rowsOf } from '../../support/rows.js';
 
@@ -10,7 +10,7 @@ async function broken(content: string | Uint8Array): Promise<string> {
   const messages: string[] = [];
   for (const size of [1_000_000, 7]) {
     try {
-      await rowsOf(readJson, content, size);
+      await rowsOf(PARSERS.json, content, size);
       throw new Error(`was read: ${String(content).slice(0, 50)}`);
     } catch (error) {
       assert.instance(error, BrokenRows, String(error));
@@ -22,7 +22,7 @@ async function broken(content: string | Uint8Array): Promise<string> {
 }
 
 async function values(content: string): Promise<unknown[]> {
-  return (await rowsOf(readJson, content)).map((row) => row.problem ?? row.value);
+  return (await rowsOf(PARSERS.json, content)).map((row) => row.problem ?? row.value);
 }
 
 test('the records of an array, an envelope and a collection', async () => {
@@ -51,7 +51,7 @@ test('a feature becomes a record, one that is no point a problem', async () => {
     { ...point, type: 'Point' },
     5,
   ];
-  const rows = await rowsOf(readJson, JSON.stringify({ type: 'FeatureCollection', features }));
+  const rows = await rowsOf(PARSERS.json, JSON.stringify({ type: 'FeatureCollection', features }));
   assert.equal(outcomes(rows), [
     '1: ok',
     '2: ok',
@@ -150,14 +150,17 @@ test('what stands beside the records and is too long is refused before it takes 
   assert.match(await broken(`[1,"${long}`), /^the JSON document is cut short: it ends at byte \d+/);
   assert.match(await broken(`{"name":"${long}${long}","results":[]}`), reason);
   // white space between records takes none
-  assert.is((await rowsOf(readJson, `[1,${' '.repeat(MAX_RAW_BYTES)}{}]`)).length, 2);
+  assert.is((await rowsOf(PARSERS.json, `[1,${' '.repeat(MAX_RAW_BYTES)}{}]`)).length, 2);
   // nor does a list that is never filled
   assert.match(await broken('['.repeat(1e6)), /^the JSON document is cut short/);
   assert.match(await broken(`{"a":${'['.repeat(1e6)}`), /^the JSON document is cut short/);
   const deep = `${'['.repeat(1e5)}${']'.repeat(1e5)}`;
   const type = `{"type":"Feature","geometry":{"type":${deep}}}`;
   const collection = `{"type":"FeatureCollection","next":${deep},"features":[${type}]}`;
-  assert.match(String(outcomes(await rowsOf(readJson, collection))), /must be a Point, got \[\[/);
+  assert.match(
+    String(outcomes(await rowsOf(PARSERS.json, collection))),
+    /must be a Point, got \[\[/,
+  );
 });
 
 test('a record that is too long is a problem of its own', async () => {
@@ -166,7 +169,7 @@ test('a record that is too long is a problem of its own', async () => {
   for (const text of texts) {
     const content = `{"results":[1,${text},{"b":"\\""}]}`;
     for (const size of [1_000_000, 999]) {
-      assert.equal(outcomes(await rowsOf(readJson, content, size)), [
+      assert.equal(outcomes(await rowsOf(PARSERS.json, content, size)), [
         '1: ok',
         `2: record: is longer than ${MAX_RAW_BYTES} bytes`,
         '3: ok',
@@ -201,7 +204,7 @@ test('a record is read or refused as JSON.parse does', async () => {
       assert.match(message, /^broken at byte \d+, in or behind record \d+: \w|cut short/);
       return;
     }
-    const rows = await rowsOf(readJson, text, size);
+    const rows = await rowsOf(PARSERS.json, text, size);
     assert.equal(
       rows.map((row) => row.problem ?? row.value),
       expected,
@@ -213,7 +216,7 @@ test('a page of a longer list is told from a whole one', async () => {
   const pageOf = async (content: unknown): Promise<string | undefined> => {
     let why: string | undefined;
     const chunks = chunked(Buffer.from(JSON.stringify(content)), 50);
-    for await (const _ of readJson(chunks, (text) => (why = text)));
+    for await (const _ of PARSERS.json(chunks, (text) => (why = text)));
     return why;
   };
   const whole = { count: 2, next: null, previous: null, results: [{}, 5] };

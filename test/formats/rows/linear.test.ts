@@ -1,9 +1,7 @@
 import { Packr, pack } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readCsv } from '../../../src/formats/rows/csv.js';
-import { readJson } from '../../../src/formats/rows/json.js';
-import { readNdjson } from '../../../src/formats/rows/lines.js';
+import { PARSERS } from '../../../src/formats/rows/dialect.js';
 import { readMsgpack } from '../../../src/formats/rows/msgpack.js';
 import type { RowParser } from '../../../src/formats/rows/row.js';
 import { readPoint } from '../../../src/model/point.js';
@@ -28,30 +26,33 @@ const packr = new Packr({ useRecords: false, variableMapSize: true });
 
 /** Inputs that are slow to read, by something that grows with their size. */
 const SHAPES: Readonly<Record<string, readonly [RowParser, (size: number) => string | Buffer]>> = {
-  'CSV: a tag of spaces': [readCsv, (size) => `${CSV}1,2,3,now,"{a,${' '.repeat(size)}{}"\n`],
-  'CSV: a tag of backslashes': [readCsv, (size) => `${CSV}1,2,3,now,"{${'\\'.repeat(size)}}"\n`],
+  'CSV: a tag of spaces': [PARSERS.csv, (size) => `${CSV}1,2,3,now,"{a,${' '.repeat(size)}{}"\n`],
+  'CSV: a tag of backslashes': [
+    PARSERS.csv,
+    (size) => `${CSV}1,2,3,now,"{${'\\'.repeat(size)}}"\n`,
+  ],
   'CSV: a quoted tag that is never closed': [
-    readCsv,
+    PARSERS.csv,
     (size) => `${CSV}1,2,3,now,"{""${'a'.repeat(size)}}"\n`,
   ],
-  'CSV: many tags': [readCsv, (size) => `${CSV}1,2,3,now,"${'a;'.repeat(size / 2)}"\n`],
-  'CSV: many names': [readCsv, (size) => `${CSV.trim()},${commas('c', size / 8)}\n`],
-  'CSV: many lines that are broken': [readCsv, (size) => CSV + '1,"a"b\n'.repeat(size / 8)],
-  'NDJSON: blank lines': [readNdjson, (size) => '\r\n'.repeat(size)],
-  'NDJSON: separators': [readNdjson, (size) => '\x1e\n'.repeat(size)],
-  'NDJSON: many keys': [readNdjson, (size) => `{${keys(size / 12)}}\n`],
-  'NDJSON: nesting': [readNdjson, (size) => `{"id":${'['.repeat(size)}${']'.repeat(size)}}\n`],
+  'CSV: many tags': [PARSERS.csv, (size) => `${CSV}1,2,3,now,"${'a;'.repeat(size / 2)}"\n`],
+  'CSV: many names': [PARSERS.csv, (size) => `${CSV.trim()},${commas('c', size / 8)}\n`],
+  'CSV: many lines that are broken': [PARSERS.csv, (size) => CSV + '1,"a"b\n'.repeat(size / 8)],
+  'NDJSON: blank lines': [PARSERS.ndjson, (size) => '\r\n'.repeat(size)],
+  'NDJSON: separators': [PARSERS.ndjson, (size) => '\x1e\n'.repeat(size)],
+  'NDJSON: many keys': [PARSERS.ndjson, (size) => `{${keys(size / 12)}}\n`],
+  'NDJSON: nesting': [PARSERS.ndjson, (size) => `{"id":${'['.repeat(size)}${']'.repeat(size)}}\n`],
   'NDJSON: long numbers': [
-    readNdjson,
+    PARSERS.ndjson,
     (size) => `{"id":1,"lat":"${'0'.repeat(size)}x","lon":"1.${'9'.repeat(size)}"}\n`,
   ],
-  'JSON: small records': [readJson, (size) => `[${'{},'.repeat(size / 8)}1]`],
-  'JSON: a long text': [readJson, (size) => `[{"comment":"${'x'.repeat(size)}"}]`],
-  'JSON: backslashes': [readJson, (size) => `[{"comment":"${'\\\\'.repeat(size)}"}]`],
-  'JSON: a fault at the end': [readJson, (size) => `[{"comment":"${'\\"'.repeat(size)}",}]`],
-  'JSON: white space': [readJson, (size) => `[1,${' '.repeat(size)}1]`],
+  'JSON: small records': [PARSERS.json, (size) => `[${'{},'.repeat(size / 8)}1]`],
+  'JSON: a long text': [PARSERS.json, (size) => `[{"comment":"${'x'.repeat(size)}"}]`],
+  'JSON: backslashes': [PARSERS.json, (size) => `[{"comment":"${'\\\\'.repeat(size)}"}]`],
+  'JSON: a fault at the end': [PARSERS.json, (size) => `[{"comment":"${'\\"'.repeat(size)}",}]`],
+  'JSON: white space': [PARSERS.json, (size) => `[1,${' '.repeat(size)}1]`],
   'GeoJSON: many properties': [
-    readJson,
+    PARSERS.json,
     (size) => `{"type":"FeatureCollection","features":[${JSON_POINT}{${keys(size / 12)}}}]}`,
   ],
   'MessagePack: small values': [readMsgpack, (size) => Buffer.alloc(size / 4, 0x80)],

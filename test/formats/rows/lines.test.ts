@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LineSplitter, readNdjson } from '../../../src/formats/rows/lines.js';
+import { PARSERS } from '../../../src/formats/rows/dialect.js';
+import { LineSplitter } from '../../../src/formats/rows/lines.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { outcomes, rowsOf } from '../../support/rows.js';
 
@@ -13,7 +14,7 @@ test('a line that is no JSON, too long or no UTF-8 is a problem of its own', asy
     Buffer.from('  \t\r\n{"a":2}'),
   ]);
   for (const size of [1_000_000, 65_536, 4096]) {
-    const rows = await rowsOf(readNdjson, bytes, size);
+    const rows = await rowsOf(PARSERS.ndjson, bytes, size);
     assert.equal(outcomes(rows), [
       '1: ok',
       '2: record: is not valid JSON: Unexpected end of JSON input',
@@ -28,13 +29,13 @@ test('a line that is no JSON, too long or no UTF-8 is a problem of its own', asy
 });
 
 test('an overlong last line is reported, too', async () => {
-  const rows = await rowsOf(readNdjson, `1\n${'x'.repeat(MAX_RAW_BYTES + 1)}`);
+  const rows = await rowsOf(PARSERS.ndjson, `1\n${'x'.repeat(MAX_RAW_BYTES + 1)}`);
   assert.equal(outcomes(rows), ['1: ok', `2: record: is longer than ${MAX_RAW_BYTES} bytes`]);
 });
 
 test('a line nested as deep as it can be breaks nothing', async () => {
   const depth = MAX_RAW_BYTES / 2 - 1;
-  const rows = await rowsOf(readNdjson, `${'['.repeat(depth)}${']'.repeat(depth)}\n1`);
+  const rows = await rowsOf(PARSERS.ndjson, `${'['.repeat(depth)}${']'.repeat(depth)}\n1`);
   assert.is(rows.length, 2);
 });
 
@@ -48,7 +49,7 @@ test('a GeoJSON text sequence is read, as are features a line', async () => {
   const record = (id: number): object => ({ id, lat: 1, lon: 2 });
   const sequence = `\x1e${texts[0]}\n\x1e\n\x1e${JSON.stringify(feature(2), null, 2)}\n\x1e{"x":\n`;
   for (const size of [1_000_000, 1, 7]) {
-    const rows = await rowsOf(readNdjson, sequence, size);
+    const rows = await rowsOf(PARSERS.ndjson, sequence, size);
     assert.equal(outcomes(rows), [
       '1: ok',
       '3: ok',
@@ -58,7 +59,7 @@ test('a GeoJSON text sequence is read, as are features a line', async () => {
     assert.equal(values, [record(1), record(2)]);
   }
   const mixed = `${texts[0]}\n{"type":"Feature","geometry":1}\n{"type":"Feature","id":5}\n`;
-  const rows = await rowsOf(readNdjson, `${mixed}{"type":"Feature","geometry":1,"lat":3}`);
+  const rows = await rowsOf(PARSERS.ndjson, `${mixed}{"type":"Feature","geometry":1,"lat":3}`);
   assert.equal(outcomes(rows), [
     '1: ok',
     '2: geometry: must be a Point, got none',
