@@ -16,7 +16,7 @@ import {
   unavailable,
 } from '../../src/http/request/http-error.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
-import { createDocumentCheck, type Piece } from '../support/openapi.js';
+import { createDocumentCheck, exampleOf, type Piece, type Response } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
 
@@ -146,22 +146,6 @@ function keysOf({ security, responses }: Operation): Record<string, string> {
   const { content = {} } = check.resolve(responses['200']) as Response;
   if ('text/event-stream' in content) return { Accept: 'application/x-ndjson' };
   return JSON.stringify(security) === '[{"admin":[]}]' ? { Authorization: 'Bearer secret' } : {};
-}
-
-/** The example of a parameter, its own or that of its schema. */
-function exampleOf({ example, schema }: Piece): unknown {
-  return example ?? (schema as { readonly examples: readonly unknown[] }).examples[0];
-}
-
-interface Response {
-  readonly headers?: Readonly<Record<string, Piece>>;
-  readonly content?: Readonly<Record<string, Content>>;
-}
-
-interface Content {
-  readonly schema: Piece;
-  readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, Piece>>;
 }
 
 /** The value of an example, in its place or referred to. */

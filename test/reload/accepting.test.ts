@@ -13,10 +13,10 @@ import { Cell } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
 import { createGeneration, type Generation } from '../../src/reload/generation.js';
 import { assertPage } from '../support/compare.js';
+import { append } from '../support/deltas.js';
 import { acceptedMatches, idsOf, readerOf } from '../support/engine.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
-import { append } from '../support/posted.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { IS_SOAK } from '../support/soak.js';
 

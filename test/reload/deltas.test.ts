@@ -1,52 +1,27 @@
-import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildDataset } from '../../src/index/build.js';
 import { type Delta, deltaLength, lastSequence } from '../../src/index/delta.js';
-import type { Accepted } from '../../src/reload/accepted.js';
-import { Cell } from '../../src/reload/current.js';
-import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
-import { createGeneration, type Generation } from '../../src/reload/generation.js';
+import type { DeltasOptions } from '../../src/reload/deltas.js';
+import type { Generation } from '../../src/reload/generation.js';
 import { mergeInThread } from '../../src/reload/merge.js';
 import { assertPage } from '../support/compare.js';
-import { acceptedMatches, readerOf } from '../support/engine.js';
-import { type Note, pointOf, scatterNotes } from '../support/notes.js';
+import {
+  append,
+  generationOf,
+  postsOf as postsOfNotes,
+  roomFor,
+  serve,
+  startDeltas as start,
+} from '../support/deltas.js';
+import { acceptedMatches } from '../support/engine.js';
+import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
-import { append } from '../support/posted.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { until } from '../support/wait.js';
 
 const SEED = 31;
 const notes = scatterNotes(SEED, 1_200);
-
-async function generationOf(some: readonly Note[], loadedAt = 0): Promise<Generation> {
-  const dataset = await buildDataset(readerOf(some));
-  return createGeneration({ dataset, extra: [], digest: `${loadedAt}`, loadedAt });
-}
-
-function postsOf(from: number, to: number): Accepted[] {
-  return notes.slice(from, to).map((note, i) => ({ sequence: from + i, point: pointOf(note) }));
-}
-
-/** Deltas of a cell of its own; they are too large to be merged, but where `given` says otherwise. */
-function start(given: Partial<DeltasOptions> = {}) {
-  const current = new Cell();
-  const errors: unknown[] = [];
-  const logger = pino({}, { write: (line: string) => errors.push(JSON.parse(line)) });
-  const deltas = new Deltas({ current, logger, ...given });
-  return { current, deltas, errors };
-}
-
-/** Serves a generation with posts that wait. */
-async function serve(
-  deltas: Deltas,
-  generation: Generation,
-  posts: readonly Accepted[],
-): Promise<void> {
-  const base = posts.at(-1)?.sequence ?? 0;
-  const { done } = await deltas.serve(await deltas.prepare(generation, posts), [], base);
-  return done;
-}
+const postsOf = (from: number, to: number) => postsOfNotes(notes, from, to);
 
 /** Asserts that questions are answered as of a list of these notes. */
 function assertServed({ engine, delta }: Generation, all: readonly Note[], label: string): void {
@@ -58,11 +33,6 @@ function assertServed({ engine, delta }: Generation, all: readonly Note[], label
     const accepted = acceptedMatches(delta!, deltaLength(delta!), filters);
     assertPage(engine, query, expected, `${label}: ${JSON.stringify(query)}`, accepted);
   }
-}
-
-/** Room for so many rows, half of which are merged. */
-function roomFor(rows: number): Partial<DeltasOptions> {
-  return { capacity: { rows, bytes: 1_000_000 } };
 }
 
 /** Merges from five points on; the first time not before `merge` is called. */

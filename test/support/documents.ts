@@ -89,3 +89,17 @@ export function jsonOfPage<T = unknown>(html: string): T {
   const shown = /<pre class="json"[^>]*>(.*?)<\/pre>/s.exec(html)![1]!.replaceAll(/<[^>]*>/g, '');
   return JSON.parse(shownText(shown.slice(shown.indexOf('\n\n')))) as T;
 }
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** The attributes of every start tag with a name. */
+export function tags(html: string, name: string): Attributes[] {
+  return [...html.matchAll(new RegExp(`<${name}\\b([^>]*)>`, 'g'))].map(([, text]) =>
+    Object.fromEntries(
+      [...text!.matchAll(/([\w-]+)(?:="([^"]*)")?/g)].map(([, key, value = '']) => [
+        key,
+        shownText(value),
+      ]),
+    ),
+  );
+}

@@ -5,6 +5,17 @@ import type { Reply } from './client.js';
 /** A piece of an OpenAPI document. */
 export type Piece = Readonly<Record<string, unknown>>;
 
+export interface Response {
+  readonly headers?: Readonly<Record<string, Piece>>;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+export interface Content {
+  readonly schema: Piece;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, Piece>>;
+}
+
 /**
  * Headers that belong to the connection, not to the answer, and the type, which OpenAPI says
  * otherwise.
@@ -94,4 +105,9 @@ function closed(piece: unknown): unknown {
   const copy = Object.fromEntries(Object.entries(piece).map(([key, one]) => [key, closed(one)]));
   const isOpen = copy['type'] === 'object' && copy['properties'] !== undefined;
   return isOpen ? { additionalProperties: false, ...copy } : copy;
+}
+
+/** The example of a parameter, its own or that of its schema. */
+export function exampleOf({ example, schema }: Piece): unknown {
+  return example ?? (schema as { readonly examples: readonly unknown[] }).examples[0];
 }

@@ -1,7 +1,4 @@
 import type { Agent } from 'node:http';
-import { renderPoint } from '../../src/model/point.js';
-import type { Accepted } from '../../src/reload/accepted.js';
-import type { Deltas } from '../../src/reload/deltas.js';
 import type { Envelope, Reply } from './client.js';
 import type { Service } from './service.js';
 
@@ -31,13 +28,4 @@ export async function listAll(service: Service, agent: Agent): Promise<Listed[]>
     records.push(...envelope.results);
   }
   return records;
-}
-
-/** Makes points visible beside a generation. */
-export async function append(deltas: Deltas, posts: readonly Accepted[]): Promise<void> {
-  const bytes = posts.reduce((sum, { point }) => sum + Buffer.byteLength(renderPoint(point)), 0);
-  const room = await deltas.reserve(posts.length, bytes);
-  if (room === undefined) throw new Error(`Expected room: ${deltas.state.problem}.`);
-  deltas.append(posts);
-  room.release();
 }

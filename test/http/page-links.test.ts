@@ -1,0 +1,129 @@
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Envelope, Reply } from '../support/client.js';
+import { jsonOfPage, tags } from '../support/documents.js';
+import { startOwnService } from '../support/own-service.js';
+import { makeFolder } from '../support/reloading.js';
+import { SNAPSHOT } from '../support/service.js';
+
+const POINTS = '/rest/map_data_points/';
+const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const service = await startOwnService([
+  ...['--snapshot', SNAPSHOT, '--media', makeFolder()],
+  ...['--tile-url', 'https://tiles.example:8443/{z}/{x}/{y}.png'],
+]);
+
+test.after(() => service.stop());
+
+function browse(path: string): Promise<Reply> {
+  return service.get(path, { headers: { accept } });
+}
+
+test('pages are turned by links alone', async () => {
+  const ids: unknown[] = [];
+  let pages = 0;
+  for (let path: string | undefined = `${POINTS}?page_size=9&bbox=24.9,60.15,24.96,60.17`; path; ) {
+    const { text } = await browse(path);
+    ids.push(...jsonOfPage<Envelope>(text).results.map(({ id }) => id));
+    const next = tags(text, 'a').find(({ rel }) => rel === 'next');
+    path = next && next['href']!.slice(`http://127.0.0.1:${service.port}`.length);
+    pages++;
+  }
+  const all = await service.get(`${POINTS}?page_size=1000&bbox=24.9,60.15,24.96,60.17`);
+  assert.ok(pages > 3);
+  assert.equal(
+    ids,
+    all.json<Envelope>().results.map(({ id }) => id),
+  );
+  const { text } = await browse(`${POINTS}?page_size=10&page=20`);
+  const numbers = tags(text, 'a').filter((one) => /[?&]page=\d+/.test(one['href'] ?? ''));
+  for (const page of [18, 19, 20, 21, 22, 300]) {
+    const href = `${POINTS}?page=${page}&page_size=10`;
+    assert.ok(
+      numbers.some((one) => one['href'] === href),
+      href,
+    );
+  }
+  assert.is(
+    tags(text, 'a').filter((one) => one['aria-current'] === 'page')[0]!['href'],
+    `${POINTS}?page=20&page_size=10`,
+  );
+});
+
+test('ids, images and neighbours are linked in the JSON and in the table', async () => {
+  const { text } = await browse(`${POINTS}?has_image=true&page_size=1`);
+  const [point] = jsonOfPage<Envelope>(text).results;
+  const hrefs = tags(text, 'a').map((one) => one['href']!);
+  const count = (href: string): number => hrefs.filter((one) => one === href).length;
+  assert.is(count(`${POINTS}${point!['id']}/`), 2);
+  assert.is(count(point!['image'] as string), 2);
+  assert.is(tags(text, 'img')[0]!['src'], point!['image']);
+});
+
+test('pages and errors let a browser do nothing but what they need', async () => {
+  const paths = [
+    POINTS,
+    `${POINTS}1/`,
+    '/rest/',
+    '/rest/notifications/',
+    '/nope',
+    `${POINTS}?bbox=1`,
+  ];
+  for (const path of [...paths, '/rest/nope/', '/media/map_data_points/1/no.jpg']) {
+    const { headers, text } = await browse(path);
+    assert.match(headers['content-type'] as string, 'text/html');
+    assert.is(
+      headers['content-security-policy'],
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: https://tiles.example:8443; connect-src 'self' https://tiles.example:8443; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    assert.is(headers['x-content-type-options'], 'nosniff');
+    assert.not.match(text, /<style|\sstyle=|\son[a-z]+=|<script(?! type="module" src="\/static\/)/);
+    const loaded = [...tags(text, 'script'), ...tags(text, 'img')].map((one) => one['src']!);
+    loaded.push(...tags(text, 'link').map((one) => one['href']!));
+    for (const url of loaded) assert.match(url, /^\/(?:static|media)\//);
+  }
+});
+
+test('no address makes a page lead to another host', async () => {
+  for (const path of ['//evil.example/', '/\\evil.example/x', '//evil.example/?format=api']) {
+    const { status, text } = await browse(path);
+    assert.is(status, 404);
+    const own = `http://127.0.0.1:${service.port}`;
+    for (const { href } of tags(text, 'a')) assert.is(new URL(href!, own).origin, own, href);
+  }
+});
+
+test('the list without its map is below 60 kB over the wire, styles and script included', async () => {
+  const { text } = await browse(POINTS);
+  let bytes = gzipSync(text, { level: 4 }).length;
+  const own = [...tags(text, 'link'), ...tags(text, 'script')].map(
+    (one) => one['href'] ?? one['src']!,
+  );
+  for (const url of own.filter((one) => !one.includes('/map'))) {
+    bytes += (await service.get(url, { headers: { 'Accept-Encoding': 'gzip' } })).body.length;
+  }
+  assert.ok(bytes < 60_000, `${bytes} bytes`);
+});
+
+test('Server-Timing is told of pages, and to who asks', async () => {
+  const headers = { 'Waypost-Timing': '1' };
+  assert.match((await browse(POINTS)).headers['server-timing'] as string, /^total;dur=\d+\.\d{3}/);
+  const box = `${POINTS}?bbox=24.9,60.15,24.96,60.17`;
+  const told = (await service.get(box, { headers })).headers['server-timing'] as string;
+  const [, looks] = /query;desc="runs, \w+, (\d+) rows"$/.exec(told)!;
+  // those at the border of the box are tested, and no others outside of it
+  assert.ok(Number(looks) > 100 && Number(looks) < 3000, told);
+  // the script of the page tells it
+  const page = await browse(box);
+  assert.match(page.headers['server-timing'] as string, `query;desc="runs, `);
+  assert.match(page.headers['server-timing'] as string, `, ${looks} rows"`);
+  assert.match(page.text, '<p id="timing"></p>');
+  const path = `${POINTS}?page_size=3`;
+  assert.is((await service.get(path)).headers['server-timing'], undefined);
+  assert.match((await service.get(path, { headers })).headers['server-timing'] as string, 'total');
+  const kept = (await service.get(path, { headers })).headers['server-timing'] as string;
+  assert.match(kept, 'cache;desc="hit"');
+});
+
+test.run();

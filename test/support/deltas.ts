@@ -1,0 +1,56 @@
+import { pino } from 'pino';
+import { buildDataset } from '../../src/index/build.js';
+import { renderPoint } from '../../src/model/point.js';
+import type { Accepted } from '../../src/reload/accepted.js';
+import { Cell } from '../../src/reload/current.js';
+import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
+import { createGeneration, type Generation } from '../../src/reload/generation.js';
+import { readerOf } from './engine.js';
+import { type Note, pointOf } from './notes.js';
+
+export async function generationOf(some: readonly Note[], loadedAt = 0): Promise<Generation> {
+  const dataset = await buildDataset(readerOf(some));
+  return createGeneration({ dataset, extra: [], digest: `${loadedAt}`, loadedAt });
+}
+
+export function postsOf(notes: readonly Note[], from: number, to: number): Accepted[] {
+  return notes.slice(from, to).map((note, i) => ({ sequence: from + i, point: pointOf(note) }));
+}
+
+/** Deltas of a cell of its own; they are too large to be merged, but where `given` says otherwise. */
+export function startDeltas(given: Partial<DeltasOptions> = {}): {
+  current: Cell;
+  deltas: Deltas;
+  errors: readonly unknown[];
+} {
+  const current = new Cell();
+  const errors: unknown[] = [];
+  const logger = pino({}, { write: (line: string) => errors.push(JSON.parse(line)) });
+  const deltas = new Deltas({ current, logger, ...given });
+  return { current, deltas, errors };
+}
+
+/** Serves a generation with posts that wait. */
+export async function serve(
+  deltas: Deltas,
+  generation: Generation,
+  posts: readonly Accepted[],
+): Promise<void> {
+  const base = posts.at(-1)?.sequence ?? 0;
+  const { done } = await deltas.serve(await deltas.prepare(generation, posts), [], base);
+  return done;
+}
+
+/** Room for so many rows, half of which are merged. */
+export function roomFor(rows: number): Partial<DeltasOptions> {
+  return { capacity: { rows, bytes: 1_000_000 } };
+}
+
+/** Makes points visible beside a generation. */
+export async function append(deltas: Deltas, posts: readonly Accepted[]): Promise<void> {
+  const bytes = posts.reduce((sum, { point }) => sum + Buffer.byteLength(renderPoint(point)), 0);
+  const room = await deltas.reserve(posts.length, bytes);
+  if (room === undefined) throw new Error(`Expected room: ${deltas.state.problem}.`);
+  deltas.append(posts);
+  room.release();
+}
