@@ -1,5 +1,5 @@
 import { openSnapshot } from '../src/formats/files/open.js';
-import { buildDataset } from '../src/index/build.js';
+import { buildDataset } from '../src/index/build-dataset.js';
 import { assembleDataset } from '../src/index/dataset.js';
 import { createEngine, type Engine } from '../src/query/engine.js';
 import { type Case, makeCases } from './query/cases.js';

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { EXPORT_FORMATS } from '../exports/encoder.js';
 import { exportEncoder } from '../exports/encoders.js';
-import { Export, type Piece } from '../exports/export.js';
+import { Export, type Piece } from '../exports/export-pieces.js';
 import { openSnapshot } from '../formats/files/open.js';
 import type { LoadReport, SnapshotReader } from '../formats/snapshot.js';
 import { writeAll, writeAtomically } from '../formats/system-files.js';
@@ -14,7 +14,7 @@ import {
   parseExportQuery,
 } from '../http/request/list-parameters.js';
 import { parseQueryString } from '../http/request/query-string.js';
-import { buildDataset } from '../index/build.js';
+import { buildDataset } from '../index/build-dataset.js';
 import { assembleDataset } from '../index/dataset.js';
 import { InputError, quote } from '../model/quote.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';

@@ -35,7 +35,7 @@ export async function exportEncoder(name: string): Promise<BeginFile> {
   const text = TEXTS[name];
   if (text !== undefined) return text;
   // few threads ever write these, and their libraries take 80 ms to load
-  const { encodeMsgpack, encodeParquet } = await import('./parquet.js');
+  const { encodeMsgpack, encodeParquet } = await import('./parquet-encoder.js');
   return name === 'msgpack' ? encodeMsgpack : encodeParquet;
 }
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
-import { buildDataset } from '../index/build.js';
+import { buildDataset } from '../index/build-dataset.js';
 import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { stepBack } from './background.js';

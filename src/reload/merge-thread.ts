@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { mergeDataset } from '../index/merge.js';
+import { mergeDataset } from '../index/merge-dataset.js';
 import { stepBack } from './background.js';
 import type { MergeTask } from './merge.js';
 

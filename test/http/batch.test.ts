@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseQueryString } from '../../src/http/request/query-string.js';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { createGeneration, type Generation } from '../../src/reload/generation.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';

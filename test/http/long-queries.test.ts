@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { createGeneration } from '../../src/reload/generation.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';

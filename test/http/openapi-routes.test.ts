@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { createGeneration } from '../../src/reload/generation.js';
 import { startApp } from '../support/app.js';
 import { ask } from '../support/client.js';

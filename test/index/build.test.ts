@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openNative } from '../../src/formats/native/read.js';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset, type DatasetParts } from '../../src/index/dataset.js';
 import { recordBytes } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import type { LaneAnswer, LaneQuestion } from '../../src/http/answer/question.js';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { sharedArray } from '../../src/index/shared-array.js';
 import type { Query } from '../../src/model/query.js';
 import { createGeneration, type Generation, identityOf } from '../../src/reload/generation.js';

@@ -17,7 +17,7 @@ import { requestPaths, SCENARIOS, scenarioOf, tileAt, tileBox } from '../../benc
 import { ratiosOf, spreadOf } from '../../bench/support/stats.js';
 import { generateSnapshot } from '../../src/cli/generate.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset } from '../../src/index/dataset.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
 import { startService } from '../support/service.js';

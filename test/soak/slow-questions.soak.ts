@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeFile } from '../../bench/support/data.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
 import { AT_ONCE, Budget, EXCEEDED } from '../../src/model/budget.js';
 import type { Circle, Query } from '../../src/model/query.js';

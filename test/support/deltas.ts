@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Accepted } from '../../src/reload/accepted.js';
 import { Cell } from '../../src/reload/current.js';

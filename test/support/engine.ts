@@ -1,6 +1,6 @@
 import type { PointBlock } from '../../src/formats/block.js';
 import type { LoadReport, SnapshotReader } from '../../src/formats/snapshot.js';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
 import {
   type AcceptedPoint,

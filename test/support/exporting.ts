@@ -1,5 +1,5 @@
 import { exportEncoder } from '../../src/exports/encoders.js';
-import { Export } from '../../src/exports/export.js';
+import { Export } from '../../src/exports/export-pieces.js';
 import type { ExportQuery } from '../../src/http/request/list-parameters.js';
 import { type Delta, deltaLength } from '../../src/index/delta.js';
 import type { Engine } from '../../src/query/engine.js';

@@ -1,7 +1,7 @@
 import geographiclib from 'geographiclib-geodesic';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/formats/block.js';
 import type { SnapshotReader } from '../../src/formats/snapshot.js';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
 import { geodesic } from '../../src/model/geo.js';
 import { readPoint, renderPoint } from '../../src/model/point.js';

@@ -1,4 +1,4 @@
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { appendToDelta, createDelta } from '../../src/index/delta.js';
 import { createGeneration, type Generation } from '../../src/reload/generation.js';
 import { type OwnApp, startApp } from './app.js';

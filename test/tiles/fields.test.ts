@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSnapshot } from '../../src/formats/files/open.js';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset } from '../../src/index/dataset.js';
 import { recordBytes } from '../../src/index/records.js';
 import { RECORD_KEYS } from '../../src/model/point.js';

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { KD_NODE_SIZE } from '../../src/formats/kd-order.js';
 import { cutBlocks } from '../../src/index/blocks.js';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset } from '../../src/index/dataset.js';
 import { hashId } from '../../src/index/records.js';
 import type { Filters } from '../../src/model/query.js';

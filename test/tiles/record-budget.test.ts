@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildDataset } from '../../src/index/build.js';
+import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset } from '../../src/index/dataset.js';
 import { hashId } from '../../src/index/records.js';
 import { type RecordKey, renderPoint } from '../../src/model/point.js';

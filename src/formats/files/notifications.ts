@@ -6,7 +6,7 @@ import { detectFormat } from '../rows/detect.js';
 import { PARSERS } from '../rows/dialect.js';
 import { nameFile } from '../rows/reader.js';
 import { ProblemLog } from '../rows/row.js';
-import { Source } from '../rows/source.js';
+import { Source } from '../rows/row-file.js';
 import type { ReadOptions } from '../snapshot.js';
 
 /**

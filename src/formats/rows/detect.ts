@@ -4,7 +4,7 @@ import { foreignSeparator, REQUIRED, readHeader } from './csv.js';
 import { JsonDocument } from './json-document.js';
 import { RECORD_SEPARATOR } from './lines.js';
 import { BrokenRows, isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
-import { Source } from './source.js';
+import { Source } from './row-file.js';
 
 /** Enough to see where a JSON document has its records, and the first line of most files. */
 const HEAD_BYTES = 64 * 1024;

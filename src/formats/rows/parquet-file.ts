@@ -10,7 +10,7 @@ import { assignFields, MAX_COLUMNS } from './csv.js';
 import { foreignCrs } from './json.js';
 import { endOfThrift, type Levels } from './parquet-guard.js';
 import { BrokenRows } from './row.js';
-import type { Source } from './source.js';
+import type { Source } from './row-file.js';
 
 /** What stands behind the metadata: their length and the mark. */
 const TAIL_BYTES = 8;

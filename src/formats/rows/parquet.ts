@@ -4,7 +4,7 @@ import type { Progress } from '../snapshot.js';
 import { type Column, type ParquetFile, type RowGroup, readParquetFile } from './parquet-file.js';
 import { cellValue, Place, readPages, Unreadable } from './parquet-pages.js';
 import { BrokenRows, type Row } from './row.js';
-import type { Source } from './source.js';
+import type { Source } from './row-file.js';
 
 const BATCH = 1_024;
 /** What a row counts for at least, in bytes. */

@@ -6,7 +6,7 @@ import type { LoadReport, ReadOptions, SnapshotReader } from '../snapshot.js';
 import { CUTTERS, PARSERS, type RowFormat } from './dialect.js';
 import { type Piece, PieceBuilder } from './piece.js';
 import { BrokenRows, ProblemLog, type Row, UnknownKeys } from './row.js';
-import { Source } from './source.js';
+import { Source } from './row-file.js';
 
 /**
  * Opens a snapshot of rows, gzipped or not, in a format that was detected. Throws an InputError

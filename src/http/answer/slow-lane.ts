@@ -1,5 +1,5 @@
 import { exportEncoder } from '../../exports/encoders.js';
-import { Export } from '../../exports/export.js';
+import { Export } from '../../exports/export-pieces.js';
 import { sharedArray } from '../../index/shared-array.js';
 import { AT_ONCE, Budget } from '../../model/budget.js';
 import { reclaimMemory } from '../../reload/background.js';
