@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
+import { makeFolder } from '../support/folder.js';
 import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 import { HOSTILE_RECORDS } from './hostile-records.js';
@@ -23,7 +23,7 @@ export function browserTest(
   testUnless(NO_BROWSER, name, () => run(visitor, site));
 }
 
-const home = mkdtempSync(join(tmpdir(), 'waypost-browser-'));
+const home = makeFolder();
 let visitor: Visitor;
 let site: Site;
 
@@ -43,5 +43,4 @@ test.before(async () => {
 test.after(async () => {
   await visitor?.close();
   await site?.stop();
-  rmSync(home, { recursive: true });
 });

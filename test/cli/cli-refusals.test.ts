@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,13 +9,12 @@ import { InputError } from '../../src/model/quote.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import { readTokenFile } from '../../src/posts/tokens/file.js';
 import { createBuilder } from '../../src/reload/build.js';
+import { makeFolder } from '../support/folder.js';
 import { startReloading } from '../support/reloading.js';
 import { refusal } from '../support/rows.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runCommand, SNAPSHOT } from '../support/service.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
-
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 
 function file(name: string, content: string | Buffer): string {
   const path = join(folder, name);

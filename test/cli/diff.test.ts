@@ -7,7 +7,8 @@ import * as assert from 'uvu/assert';
 import { diff } from '../../src/cli/diff.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { RECORD_KEYS } from '../../src/model/point.js';
-import { blockOf, point, withFolder, writeNative } from '../support/native.js';
+import { makeFolder } from '../support/folder.js';
+import { blockOf, point, writeNative } from '../support/native.js';
 import { parquetOf } from '../support/parquet.js';
 import { csv, type Fields, ndjson, recordsOf } from '../support/rows.js';
 import { MAIN } from '../support/service.js';
@@ -59,82 +60,79 @@ for (const [index, kinds] of [
   'parquet csv',
   'ndjson ndjson',
 ].entries()) {
-  test(`${kinds}: what a naive comparison finds, in any order of records`, () =>
-    withFolder(async (folder) => {
-      const random = new Random(100 + index, 'point');
-      const all = Array.from({ length: 400 }, (_, at) =>
-        rendered({ id: 7 * at + 1, lat: random.int(90), lon: random.int(180), comment: `${at}` }),
+  test(`${kinds}: what a naive comparison finds, in any order of records`, async () => {
+    const folder = makeFolder();
+    const random = new Random(100 + index, 'point');
+    const all = Array.from({ length: 400 }, (_, at) =>
+      rendered({ id: 7 * at + 1, lat: random.int(90), lon: random.int(180), comment: `${at}` }),
+    );
+    const before = all.filter(() => random.int(10) > 0);
+    const after = all
+      .filter(() => random.int(10) > 0)
+      .map((one) => {
+        if (random.int(4) > 0) return one;
+        const key = Object.keys(changes)[random.int(10)]!;
+        return rendered({ ...one, [key]: changes[key]!(random) });
+      })
+      .reverse();
+    const [a, b] = [join(folder, 'a'), join(folder, 'b')];
+    const [first, second] = kinds.split(' ');
+    WRITERS[first!]!(a, before);
+    WRITERS[second!]!(b, after);
+    const { code, lines } = await run(a, b, 'ndjson');
+    assert.is(code, 1);
+    const [old, now] = [before, after].map((list) => new Map(list.map((one) => [one['id'], one])));
+    const changed = after.flatMap((record) => {
+      const { id } = record;
+      const was = old!.get(id);
+      if (was === undefined) return [{ change: 'came', id, record }];
+      const fields = RECORD_KEYS.filter(
+        (key) => JSON.stringify(was[key]) !== JSON.stringify(record[key]),
       );
-      const before = all.filter(() => random.int(10) > 0);
-      const after = all
-        .filter(() => random.int(10) > 0)
-        .map((one) => {
-          if (random.int(4) > 0) return one;
-          const key = Object.keys(changes)[random.int(10)]!;
-          return rendered({ ...one, [key]: changes[key]!(random) });
-        })
-        .reverse();
-      const [a, b] = [join(folder, 'a'), join(folder, 'b')];
-      const [first, second] = kinds.split(' ');
-      WRITERS[first!]!(a, before);
-      WRITERS[second!]!(b, after);
-      const { code, lines } = await run(a, b, 'ndjson');
-      assert.is(code, 1);
-      const [old, now] = [before, after].map(
-        (list) => new Map(list.map((one) => [one['id'], one])),
-      );
-      const changed = after.flatMap((record) => {
-        const { id } = record;
-        const was = old!.get(id);
-        if (was === undefined) return [{ change: 'came', id, record }];
-        const fields = RECORD_KEYS.filter(
-          (key) => JSON.stringify(was[key]) !== JSON.stringify(record[key]),
-        );
-        return fields.length === 0 ? [] : [{ change: 'changed', id, fields, record }];
-      });
-      const went = before.filter(({ id }) => !now!.has(id));
-      const gone = went.map((record) => ({ change: 'went', id: record['id'], record }));
-      assert.equal(
-        lines.map((line) => JSON.parse(line)),
-        [...gone, ...changed],
-      );
-      const { lines: summary } = await run(a, b, 'summary');
-      const count = (change: string): number =>
-        changed.filter((one) => one.change === change).length;
-      assert.match(summary[2]!, new RegExp(`^ {2}came +${count('came')}: ids \\d+`));
-      assert.match(summary[3]!, new RegExp(`^ {2}went +${went.length}: ids \\d+`));
-      assert.match(summary[4]!, new RegExp(`^ {2}changed +${count('changed')}: ids \\d+`));
-    }));
+      return fields.length === 0 ? [] : [{ change: 'changed', id, fields, record }];
+    });
+    const went = before.filter(({ id }) => !now!.has(id));
+    const gone = went.map((record) => ({ change: 'went', id: record['id'], record }));
+    assert.equal(
+      lines.map((line) => JSON.parse(line)),
+      [...gone, ...changed],
+    );
+    const { lines: summary } = await run(a, b, 'summary');
+    const count = (change: string): number => changed.filter((one) => one.change === change).length;
+    assert.match(summary[2]!, new RegExp(`^ {2}came +${count('came')}: ids \\d+`));
+    assert.match(summary[3]!, new RegExp(`^ {2}went +${went.length}: ids \\d+`));
+    assert.match(summary[4]!, new RegExp(`^ {2}changed +${count('changed')}: ids \\d+`));
+  });
 }
 
-test('the same points are the same in every format and order', () =>
-  withFolder(async (folder) => {
-    const records = Array.from({ length: 50 }, (_, at) =>
-      rendered({ id: at + 1, lat: at, lon: -at, tags: [`${at}`] }),
-    );
-    for (const [name, write] of Object.entries(WRITERS)) write(join(folder, name), records);
-    writeFileSync(join(folder, 'reversed'), ndjson(...[...records].reverse()));
-    for (const name of [...Object.keys(WRITERS), 'reversed']) {
-      const { code, lines } = await run(join(folder, 'native'), join(folder, name), 'summary');
-      assert.equal([code, lines.at(-1)], [0, 'the points are the same'], name);
-    }
-  }));
+test('the same points are the same in every format and order', async () => {
+  const folder = makeFolder();
+  const records = Array.from({ length: 50 }, (_, at) =>
+    rendered({ id: at + 1, lat: at, lon: -at, tags: [`${at}`] }),
+  );
+  for (const [name, write] of Object.entries(WRITERS)) write(join(folder, name), records);
+  writeFileSync(join(folder, 'reversed'), ndjson(...[...records].reverse()));
+  for (const name of [...Object.keys(WRITERS), 'reversed']) {
+    const { code, lines } = await run(join(folder, 'native'), join(folder, name), 'summary');
+    assert.equal([code, lines.at(-1)], [0, 'the points are the same'], name);
+  }
+});
 
-test('trouble is told apart from a difference', () =>
-  withFolder((folder) => {
-    const path = join(folder, 'a');
-    writeFileSync(path, ndjson({ id: 1, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' }));
-    writeFileSync(
-      join(folder, 'b'),
-      ndjson({ id: 2, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' }),
-    );
-    const code = (...given: string[]): number | null =>
-      spawnSync(process.execPath, [MAIN, 'diff', ...given]).status;
-    assert.is(code(path, path), 0);
-    assert.is(code(path, join(folder, 'b')), 1);
-    assert.is(code(path, join(folder, 'none')), 2);
-    assert.is(code(path), 2);
-    assert.is(code('--help'), 0);
-  }));
+test('trouble is told apart from a difference', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'a');
+  writeFileSync(path, ndjson({ id: 1, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' }));
+  writeFileSync(
+    join(folder, 'b'),
+    ndjson({ id: 2, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' }),
+  );
+  const code = (...given: string[]): number | null =>
+    spawnSync(process.execPath, [MAIN, 'diff', ...given]).status;
+  assert.is(code(path, path), 0);
+  assert.is(code(path, join(folder, 'b')), 1);
+  assert.is(code(path, join(folder, 'none')), 2);
+  assert.is(code(path), 2);
+  assert.is(code('--help'), 0);
+});
 
 test.run();

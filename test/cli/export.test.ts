@@ -10,8 +10,9 @@ import { renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
 import { engineOf } from '../support/engine.js';
 import { exportPieces, linesOf } from '../support/exporting.js';
+import { makeFolder } from '../support/folder.js';
 import { newPost, withJournal } from '../support/journals.js';
-import { blockOf, point, withFolder, writeNative } from '../support/native.js';
+import { blockOf, point, writeNative } from '../support/native.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { refusal } from '../support/rows.js';
 
@@ -34,39 +35,39 @@ async function run(
   return { bytes: output === '-' ? await streamed : readFileSync(output), lines };
 }
 
-test('a file has what the service exports, in the format of its name or another', () =>
-  withFolder(async (folder) => {
-    const input = join(folder, 'in.ndjson');
-    writeFileSync(input, rows);
-    for (const { name } of EXPORT_FORMATS) {
-      const { bytes } = await run(input, join(folder, `out.${name}`));
-      assert.ok(bytes.equals(Buffer.concat(await exportPieces(engine, name))), name);
-      const { bytes: streamed } = await run(input, '-', { format: name });
-      assert.ok(streamed.equals(bytes), name);
-      const again = await run(join(folder, `out.${name}`), join(folder, 'again.ndjson'));
-      assert.equal(linesOf(again.bytes).sort(), linesOf(Buffer.from(rows)).sort(), name);
-    }
-    const stdin = Readable.from([Buffer.from(rows)]);
-    const { bytes, lines } = await run('-', '-', { stdin });
-    assert.equal(linesOf(bytes).sort(), linesOf(Buffer.from(rows)).sort());
-    assert.match(lines[0]!, 'exported standard input (ndjson) as ndjson to standard output');
-  }));
+test('a file has what the service exports, in the format of its name or another', async () => {
+  const folder = makeFolder();
+  const input = join(folder, 'in.ndjson');
+  writeFileSync(input, rows);
+  for (const { name } of EXPORT_FORMATS) {
+    const { bytes } = await run(input, join(folder, `out.${name}`));
+    assert.ok(bytes.equals(Buffer.concat(await exportPieces(engine, name))), name);
+    const { bytes: streamed } = await run(input, '-', { format: name });
+    assert.ok(streamed.equals(bytes), name);
+    const again = await run(join(folder, `out.${name}`), join(folder, 'again.ndjson'));
+    assert.equal(linesOf(again.bytes).sort(), linesOf(Buffer.from(rows)).sort(), name);
+  }
+  const stdin = Readable.from([Buffer.from(rows)]);
+  const { bytes, lines } = await run('-', '-', { stdin });
+  assert.equal(linesOf(bytes).sort(), linesOf(Buffer.from(rows)).sort());
+  assert.match(lines[0]!, 'exported standard input (ndjson) as ndjson to standard output');
+});
 
-test('filters are those of an address', () =>
-  withFolder(async (folder) => {
-    const input = join(folder, 'in.ndjson');
-    writeFileSync(input, rows);
-    const filter = 'status=NEW,x%22y&bbox=-180,-90,180,60&ordering=-created_at&fields=id,status';
-    const { bytes, lines } = await run(input, '-', { filter });
-    const expected = notes
-      .filter(({ status = 'NEW', lat }) => ['NEW', 'x"y'].includes(status) && lat <= 60)
-      .sort((a, b) => b.created - a.created || b.id - a.id)
-      .map(({ id, status = 'NEW' }) => JSON.stringify({ id, status }));
-    assert.equal(linesOf(bytes), expected);
-    assert.match(lines[1]!, `${expected.length.toLocaleString('en')} points, `);
-    const { bytes: none } = await run(input, '-', { filter: 'status=nothing', format: 'geojson' });
-    assert.equal(JSON.parse(none.toString()).features, []);
-  }));
+test('filters are those of an address', async () => {
+  const folder = makeFolder();
+  const input = join(folder, 'in.ndjson');
+  writeFileSync(input, rows);
+  const filter = 'status=NEW,x%22y&bbox=-180,-90,180,60&ordering=-created_at&fields=id,status';
+  const { bytes, lines } = await run(input, '-', { filter });
+  const expected = notes
+    .filter(({ status = 'NEW', lat }) => ['NEW', 'x"y'].includes(status) && lat <= 60)
+    .sort((a, b) => b.created - a.created || b.id - a.id)
+    .map(({ id, status = 'NEW' }) => JSON.stringify({ id, status }));
+  assert.equal(linesOf(bytes), expected);
+  assert.match(lines[1]!, `${expected.length.toLocaleString('en')} points, `);
+  const { bytes: none } = await run(input, '-', { filter: 'status=nothing', format: 'geojson' });
+  assert.equal(JSON.parse(none.toString()).features, []);
+});
 
 test('posts of a journal belong to the snapshot', () =>
   withJournal(async (path, open, folder) => {
@@ -81,25 +82,25 @@ test('posts of a journal belong to the snapshot', () =>
     assert.match(lines.join('\n'), '3 posts of ');
   }));
 
-test('what cannot be done is refused, and leaves nothing behind', () =>
-  withFolder(async (folder) => {
-    const input = join(folder, 'in.ndjson');
-    writeFileSync(input, rows);
-    const output = join(folder, 'out.csv');
-    const refused = (to: string, options?: ExportOptions): Promise<string> =>
-      refusal(exportSnapshot(input, to, options));
-    assert.match(await refused(join(folder, 'out.xml')), 'ends with "xml"');
-    assert.match(await refused(output, { format: 'xml' }), /one of ndjson, .* "xml"$/);
-    assert.match(await refused(output, { filter: 'page=2' }), 'there is no "page"');
-    assert.match(await refused(output, { filter: 'bbox=1' }), '--filter: bbox: Got "1"');
-    assert.match(await refused(input), 'it is the input itself');
-    const controller = new AbortController();
-    controller.abort(new InputError('Stopped by SIGINT.'));
-    assert.match(await refused(output, { signal: controller.signal }), 'Stopped by SIGINT.');
-    writeFileSync(input, `${rows}{"id":1}\n`);
-    assert.match(await refused(output), '1 of 4001 records are invalid');
-    assert.not.ok(existsSync(output));
-    assert.equal(readdirSync(folder), ['in.ndjson']);
-  }));
+test('what cannot be done is refused, and leaves nothing behind', async () => {
+  const folder = makeFolder();
+  const input = join(folder, 'in.ndjson');
+  writeFileSync(input, rows);
+  const output = join(folder, 'out.csv');
+  const refused = (to: string, options?: ExportOptions): Promise<string> =>
+    refusal(exportSnapshot(input, to, options));
+  assert.match(await refused(join(folder, 'out.xml')), 'ends with "xml"');
+  assert.match(await refused(output, { format: 'xml' }), /one of ndjson, .* "xml"$/);
+  assert.match(await refused(output, { filter: 'page=2' }), 'there is no "page"');
+  assert.match(await refused(output, { filter: 'bbox=1' }), '--filter: bbox: Got "1"');
+  assert.match(await refused(input), 'it is the input itself');
+  const controller = new AbortController();
+  controller.abort(new InputError('Stopped by SIGINT.'));
+  assert.match(await refused(output, { signal: controller.signal }), 'Stopped by SIGINT.');
+  writeFileSync(input, `${rows}{"id":1}\n`);
+  assert.match(await refused(output), '1 of 4001 records are invalid');
+  assert.not.ok(existsSync(output));
+  assert.equal(readdirSync(folder), ['in.ndjson']);
+});
 
 test.run();

@@ -8,50 +8,51 @@ import { openNative } from '../../src/formats/native/read.js';
 import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
+import { makeFolder } from '../support/folder.js';
 import { generate, recordsOf } from '../support/generated.js';
-import { readOnePass, withFolder } from '../support/native.js';
+import { readOnePass } from '../support/native.js';
 
 const SAMPLE = { points: 5000, seed: 1 };
 
 const source = new PointSource(SAMPLE.seed, SAMPLE.points);
 const points = Array.from({ length: SAMPLE.points }, (_, index) => source.point(index));
 
-test('the sample is what the generator makes today, byte for byte', () =>
-  withFolder(async (folder) => {
-    const fresh = await generate(folder, 'fresh.waypost', SAMPLE);
-    assert.ok(fresh.equals(readFileSync('data/sample.waypost')), 'run `make data` and commit it');
-  }));
+test('the sample is what the generator makes today, byte for byte', async () => {
+  const folder = makeFolder();
+  const fresh = await generate(folder, 'fresh.waypost', SAMPLE);
+  assert.ok(fresh.equals(readFileSync('data/sample.waypost')), 'run `make data` and commit it');
+});
 
-test('the same seed gives the same bytes, another seed others, in every form', () =>
-  withFolder(async (folder) => {
-    for (const name of ['a.waypost', 'a.ndjson', 'a.jsonl', 'a.ndjson.gz', 'A.JSONL.GZ']) {
-      const first = await generate(folder, name, { points: 700, seed: 9 });
-      const second = await generate(folder, `second-${name}`, { points: 700, seed: 9 });
-      const other = await generate(folder, `other-${name}`, { points: 700, seed: 10 });
-      assert.ok(first.equals(second), name);
-      assert.not.ok(first.equals(other), name);
-    }
-  }));
+test('the same seed gives the same bytes, another seed others, in every form', async () => {
+  const folder = makeFolder();
+  for (const name of ['a.waypost', 'a.ndjson', 'a.jsonl', 'a.ndjson.gz', 'A.JSONL.GZ']) {
+    const first = await generate(folder, name, { points: 700, seed: 9 });
+    const second = await generate(folder, `second-${name}`, { points: 700, seed: 9 });
+    const other = await generate(folder, `other-${name}`, { points: 700, seed: 10 });
+    assert.ok(first.equals(second), name);
+    assert.not.ok(first.equals(other), name);
+  }
+});
 
-test('every record is valid, as rendered, and its columns say the same', () =>
-  withFolder(async (folder) => {
-    await generate(folder, 'a.waypost', SAMPLE);
-    const byId = new Map(points.map((point) => [point.id, point]));
-    const [blocks] = await readOnePass(join(folder, 'a.waypost'));
-    for (const block of blocks) {
-      for (const [i, record] of recordsOf(block).entries()) {
-        const read = readPoint(JSON.parse(record), (key) => assert.unreachable(key)) as Point;
-        assert.equal(read, byId.get(read.id));
-        byId.delete(read.id);
-        assert.is(block.id[i], read.id);
-        assert.is(block.lat[i], Number(read.lat));
-        assert.is(block.lon[i], Number(read.lon));
-        assert.is(block.createdAt[i], read.createdAt.micros);
-        assert.is(block.modifiedAt[i], read.modifiedAt.micros);
-      }
+test('every record is valid, as rendered, and its columns say the same', async () => {
+  const folder = makeFolder();
+  await generate(folder, 'a.waypost', SAMPLE);
+  const byId = new Map(points.map((point) => [point.id, point]));
+  const [blocks] = await readOnePass(join(folder, 'a.waypost'));
+  for (const block of blocks) {
+    for (const [i, record] of recordsOf(block).entries()) {
+      const read = readPoint(JSON.parse(record), (key) => assert.unreachable(key)) as Point;
+      assert.equal(read, byId.get(read.id));
+      byId.delete(read.id);
+      assert.is(block.id[i], read.id);
+      assert.is(block.lat[i], Number(read.lat));
+      assert.is(block.lon[i], Number(read.lon));
+      assert.is(block.createdAt[i], read.createdAt.micros);
+      assert.is(block.modifiedAt[i], read.modifiedAt.micros);
     }
-    assert.is(byId.size, 0);
-  }));
+  }
+  assert.is(byId.size, 0);
+});
 
 test('ids are 1 to N, each once, for every N, and follow neither time nor place', () => {
   for (const count of [1, 2, 3, 4, 5, 64, 65, 1000, 4097]) {
@@ -84,66 +85,66 @@ test('a point depends on its seed and place alone, not on what was asked before'
   assert.equal(longer, shorter);
 });
 
-test('names that say no form, and numbers out of range, are refused', () =>
-  withFolder(async (folder) => {
-    for (const name of ['a', 'a.json', 'a.waypost.gz', 'a.ndjson.zip', 'waypost', 'a.gz']) {
-      await refused({ ...SAMPLE, out: join(folder, name) }, /\.waypost.*\.ndjson.*\.jsonl.*\.gz/);
-    }
-    const out = join(folder, 'a.waypost');
-    for (const points of [0, -1, 1.5, Number.NaN, 2 ** 30 + 1]) {
-      await refused({ points, seed: 1, out }, /points/);
-    }
-    for (const seed of [-1, 0.5, 2 ** 53]) await refused({ points: 1, seed, out }, /seed/);
-  }));
+test('names that say no form, and numbers out of range, are refused', async () => {
+  const folder = makeFolder();
+  for (const name of ['a', 'a.json', 'a.waypost.gz', 'a.ndjson.zip', 'waypost', 'a.gz']) {
+    await refused({ ...SAMPLE, out: join(folder, name) }, /\.waypost.*\.ndjson.*\.jsonl.*\.gz/);
+  }
+  const out = join(folder, 'a.waypost');
+  for (const points of [0, -1, 1.5, Number.NaN, 2 ** 30 + 1]) {
+    await refused({ points, seed: 1, out }, /points/);
+  }
+  for (const seed of [-1, 0.5, 2 ** 53]) await refused({ points: 1, seed, out }, /seed/);
+});
 
-test('work that is stopped leaves the file as it was, and nothing beside it', () =>
-  withFolder(async (folder) => {
-    for (const name of ['a.waypost', 'a.ndjson', 'a.ndjson.gz']) {
-      const before = await generate(folder, name, { points: 10, seed: 1 });
-      const stop = new AbortController();
-      const out = join(folder, name);
-      const work = generateSnapshot({
-        points: 200_000,
-        seed: 1,
-        out,
-        print: () => assert.unreachable(),
-        signal: stop.signal,
-      });
-      setImmediate(() => stop.abort());
-      const error = await work.catch((reason: unknown) => reason);
-      assert.is(error, stop.signal.reason);
-      assert.ok(readFileSync(out).equals(before));
-    }
-    assert.equal(readdirSync(folder).sort(), ['a.ndjson', 'a.ndjson.gz', 'a.waypost']);
-  }));
+test('work that is stopped leaves the file as it was, and nothing beside it', async () => {
+  const folder = makeFolder();
+  for (const name of ['a.waypost', 'a.ndjson', 'a.ndjson.gz']) {
+    const before = await generate(folder, name, { points: 10, seed: 1 });
+    const stop = new AbortController();
+    const out = join(folder, name);
+    const work = generateSnapshot({
+      points: 200_000,
+      seed: 1,
+      out,
+      print: () => assert.unreachable(),
+      signal: stop.signal,
+    });
+    setImmediate(() => stop.abort());
+    const error = await work.catch((reason: unknown) => reason);
+    assert.is(error, stop.signal.reason);
+    assert.ok(readFileSync(out).equals(before));
+  }
+  assert.equal(readdirSync(folder).sort(), ['a.ndjson', 'a.ndjson.gz', 'a.waypost']);
+});
 
-test('notifications tell the owners of real points of later comments', () =>
-  withFolder(async (folder) => {
-    await generate(folder, 'n.waypost', SAMPLE);
-    const reader = openNative(join(folder, 'n.waypost'), {});
-    for await (const _ of reader.blocks());
-    reader.close();
-    const { notifications, createdAt } = reader.report();
-    assert.equal(notifications, source.notifications());
-    assert.is(notifications.length, 10);
-    const byId = new Map(points.map((point) => [point.id, point]));
-    for (const { user, comment } of notifications) {
-      const point = byId.get(comment.map_data_point)!;
-      assert.is(user, point.createdBy);
-      assert.ok(Date.parse(comment.created_at) >= Math.floor(point.createdAt.micros / 1000));
-      assert.ok(Date.parse(comment.created_at) < createdAt);
-    }
-    for (const point of points) assert.ok(point.modifiedAt.micros < createdAt * 1000);
-    const ids = (key: (item: Notification) => number) => new Set(notifications.map(key)).size;
-    assert.is(
-      ids((item) => item.id),
-      10,
-    );
-    assert.is(
-      ids((item) => item.comment.id),
-      10,
-    );
-  }));
+test('notifications tell the owners of real points of later comments', async () => {
+  const folder = makeFolder();
+  await generate(folder, 'n.waypost', SAMPLE);
+  const reader = openNative(join(folder, 'n.waypost'), {});
+  for await (const _ of reader.blocks());
+  reader.close();
+  const { notifications, createdAt } = reader.report();
+  assert.equal(notifications, source.notifications());
+  assert.is(notifications.length, 10);
+  const byId = new Map(points.map((point) => [point.id, point]));
+  for (const { user, comment } of notifications) {
+    const point = byId.get(comment.map_data_point)!;
+    assert.is(user, point.createdBy);
+    assert.ok(Date.parse(comment.created_at) >= Math.floor(point.createdAt.micros / 1000));
+    assert.ok(Date.parse(comment.created_at) < createdAt);
+  }
+  for (const point of points) assert.ok(point.modifiedAt.micros < createdAt * 1000);
+  const ids = (key: (item: Notification) => number) => new Set(notifications.map(key)).size;
+  assert.is(
+    ids((item) => item.id),
+    10,
+  );
+  assert.is(
+    ids((item) => item.comment.id),
+    10,
+  );
+});
 
 test('there are at most 1,000 notifications, and none for a handful of points', () => {
   assert.is(new PointSource(1, 2_000_000).notifications().length, 1000);

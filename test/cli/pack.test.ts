@@ -8,8 +8,9 @@ import { verify } from '../../src/cli/verify-report.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { renderPoint } from '../../src/model/point.js';
+import { makeFolder } from '../support/folder.js';
 import { isKdSorted } from '../support/kd-order.js';
-import { CREATED_AT, notification, point, readOnePass, withFolder } from '../support/native.js';
+import { CREATED_AT, notification, point, readOnePass } from '../support/native.js';
 import { MANY, POINTS, pack, SAMPLE, withRows } from '../support/packing.js';
 
 const text = (records: Uint8Array): string => Buffer.from(records).toString();
@@ -52,67 +53,67 @@ test('the same input makes the same bytes', () =>
     assert.ok(readFileSync(output).equals(first));
   }));
 
-test('many real points survive, in the order that loads fastest', () =>
-  withFolder(async (folder) => {
-    const output = join(folder, 'out.waypost');
-    const [summary] = await pack(MANY, output);
-    assert.is(summary.points, 3000);
-    assert.is(summary.bytes, readFileSync(output).length);
-    const [[block, ...more]] = await readOnePass(output);
-    assert.is(more.length, 0);
-    const { lon, lat } = block!;
-    assert.ok(isKdSorted(Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! }))));
-    const lines = readFileSync(MANY, 'utf8').trim().split('\n');
-    const expected = lines.map((line) => renderPoint(point(JSON.parse(line))));
-    assert.ok(recordsOf(block!).sort().join('\n') === expected.sort().join('\n'));
-    assert.is(await verify(output, { print() {} }), 0);
-  }));
+test('many real points survive, in the order that loads fastest', async () => {
+  const folder = makeFolder();
+  const output = join(folder, 'out.waypost');
+  const [summary] = await pack(MANY, output);
+  assert.is(summary.points, 3000);
+  assert.is(summary.bytes, readFileSync(output).length);
+  const [[block, ...more]] = await readOnePass(output);
+  assert.is(more.length, 0);
+  const { lon, lat } = block!;
+  assert.ok(isKdSorted(Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! }))));
+  const lines = readFileSync(MANY, 'utf8').trim().split('\n');
+  const expected = lines.map((line) => renderPoint(point(JSON.parse(line))));
+  assert.ok(recordsOf(block!).sort().join('\n') === expected.sort().join('\n'));
+  assert.is(await verify(output, { print() {} }), 0);
+});
 
-test('points that fill more than one block are sorted across them', () =>
-  withFolder(async (folder) => {
-    // two blocks, with gaps in the order of ids
-    const lines = readFileSync(MANY, 'utf8').trim().split('\n');
-    const rows = Array.from({ length: 70_000 }, (_, i) =>
-      lines[i % lines.length]!.replace(/"id": ?\d+/, `"id":${i * 3 + 1}`),
-    );
-    const [many, packed] = [join(folder, 'many.ndjson'), join(folder, 'many.waypost')];
-    writeFileSync(many, rows.join('\n'));
-    const [summary] = await pack(many, packed);
-    assert.equal([summary.points, summary.blocks], [70_000, 2]);
-    const [blocks] = await readOnePass(packed);
-    const at = blocks.flatMap(({ lon, lat }) =>
-      Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! })),
-    );
-    assert.ok(isKdSorted(at));
-    assert.is(await verify(packed, { print() {} }), 0);
-  }));
+test('points that fill more than one block are sorted across them', async () => {
+  const folder = makeFolder();
+  // two blocks, with gaps in the order of ids
+  const lines = readFileSync(MANY, 'utf8').trim().split('\n');
+  const rows = Array.from({ length: 70_000 }, (_, i) =>
+    lines[i % lines.length]!.replace(/"id": ?\d+/, `"id":${i * 3 + 1}`),
+  );
+  const [many, packed] = [join(folder, 'many.ndjson'), join(folder, 'many.waypost')];
+  writeFileSync(many, rows.join('\n'));
+  const [summary] = await pack(many, packed);
+  assert.equal([summary.points, summary.blocks], [70_000, 2]);
+  const [blocks] = await readOnePass(packed);
+  const at = blocks.flatMap(({ lon, lat }) =>
+    Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! })),
+  );
+  assert.ok(isKdSorted(at));
+  assert.is(await verify(packed, { print() {} }), 0);
+});
 
-test('a packed file packed again stays the same', () =>
-  withFolder(async (folder) => {
-    const [first, second] = ['first', 'second'].map((name) => join(folder, name, 'p.waypost'));
-    for (const path of [first, second]) mkdirSync(dirname(path!));
-    await pack(MANY, first!);
-    await pack(first!, second!);
-    assert.equal((await readOnePass(second!))[0], (await readOnePass(first!))[0]);
-    // the origin named another file before
-    await pack(second!, first!);
-    assert.ok(readFileSync(first!).equals(readFileSync(second!)));
-  }));
+test('a packed file packed again stays the same', async () => {
+  const folder = makeFolder();
+  const [first, second] = ['first', 'second'].map((name) => join(folder, name, 'p.waypost'));
+  for (const path of [first, second]) mkdirSync(dirname(path!));
+  await pack(MANY, first!);
+  await pack(first!, second!);
+  assert.equal((await readOnePass(second!))[0], (await readOnePass(first!))[0]);
+  // the origin named another file before
+  await pack(second!, first!);
+  assert.ok(readFileSync(first!).equals(readFileSync(second!)));
+});
 
-test('a native file can be packed again, with its time and its notifications', () =>
-  withFolder(async (folder) => {
-    const output = join(folder, 'out.waypost');
-    await pack(SAMPLE, output);
-    const [before, after] = [await readOnePass(SAMPLE), await readOnePass(output)];
-    // in one block, whatever blocks they came in
-    assert.ok(before[0].length > 1);
-    assert.equal(
-      after[0].map((block) => text(block.records)),
-      [before[0].map((block) => text(block.records)).join('')],
-    );
-    assert.equal(after[1].notifications, before[1].notifications);
-    assert.is(after[1].createdAt, CREATED_AT);
-  }));
+test('a native file can be packed again, with its time and its notifications', async () => {
+  const folder = makeFolder();
+  const output = join(folder, 'out.waypost');
+  await pack(SAMPLE, output);
+  const [before, after] = [await readOnePass(SAMPLE), await readOnePass(output)];
+  // in one block, whatever blocks they came in
+  assert.ok(before[0].length > 1);
+  assert.equal(
+    after[0].map((block) => text(block.records)),
+    [before[0].map((block) => text(block.records)).join('')],
+  );
+  assert.equal(after[1].notifications, before[1].notifications);
+  assert.is(after[1].createdAt, CREATED_AT);
+});
 
 test('notifications come from a file of their own where one is named', () =>
   withRows([], async (input, output, folder) => {
@@ -134,20 +135,20 @@ test('unknown keys are counted', () =>
     },
   ));
 
-test('progress bars are drawn on a terminal and nowhere else', () =>
-  withFolder(async (folder) => {
-    for (const isTTY of [true, false]) {
-      const stream = Object.assign(new PassThrough(), { isTTY, columns: 120 });
-      const progressTo = stream as unknown as NodeJS.WriteStream;
-      await pack(MANY, join(folder, 'out.waypost'), { progressTo });
-      const drawn = await consumers.text(stream.end() as PassThrough);
-      if (isTTY) {
-        assert.match(drawn, /Packing #+.* 100 % \| \d\.\d MB of \d\.\d MB \| .*MB\/s \| 0s left/);
-        assert.match(drawn, /Sorting #+.* 100 % \| 3,000 points of 3,000 points \| .* left/);
-      } else {
-        assert.is(drawn, '');
-      }
+test('progress bars are drawn on a terminal and nowhere else', async () => {
+  const folder = makeFolder();
+  for (const isTTY of [true, false]) {
+    const stream = Object.assign(new PassThrough(), { isTTY, columns: 120 });
+    const progressTo = stream as unknown as NodeJS.WriteStream;
+    await pack(MANY, join(folder, 'out.waypost'), { progressTo });
+    const drawn = await consumers.text(stream.end() as PassThrough);
+    if (isTTY) {
+      assert.match(drawn, /Packing #+.* 100 % \| \d\.\d MB of \d\.\d MB \| .*MB\/s \| 0s left/);
+      assert.match(drawn, /Sorting #+.* 100 % \| 3,000 points of 3,000 points \| .* left/);
+    } else {
+      assert.is(drawn, '');
     }
-  }));
+  }
+});
 
 test.run();

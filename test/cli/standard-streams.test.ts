@@ -8,7 +8,8 @@ import * as assert from 'uvu/assert';
 import { type PackOptions, packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify-report.js';
 import { openNative } from '../../src/formats/native/read.js';
-import { readOnePass, withFolder } from '../support/native.js';
+import { makeFolder } from '../support/folder.js';
+import { readOnePass } from '../support/native.js';
 import { refusal } from '../support/rows.js';
 import { FIXTURE_POINTS, MAIN } from '../support/service.js';
 
@@ -20,129 +21,128 @@ function packFrom(bytes: Uint8Array, output: string, options = quiet): Promise<u
   return packSnapshot('-', output, { ...options, stdin: Readable.from(chunks) });
 }
 
-test('standard input is packed as a file is', () =>
-  withFolder(async (folder) => {
-    const [fromFile, fromInput] = [join(folder, 'a.waypost'), join(folder, 'b.waypost')];
-    await packSnapshot(FIXTURE_POINTS, fromFile, quiet);
-    await packFrom(readFileSync(FIXTURE_POINTS), fromInput);
-    const [[blocks, report], [sameBlocks, same]] = [
-      await readOnePass(fromFile),
-      await readOnePass(fromInput),
-    ];
-    assert.equal(sameBlocks, blocks);
-    assert.is(same.points, report.points);
-    const reader = openNative(fromInput, {});
-    assert.is(reader.origin, 'waypost pack, from standard input');
-    reader.close();
-    // a native snapshot can come that way, too
-    await packFrom(readFileSync(fromFile), fromInput);
-    assert.equal((await readOnePass(fromInput))[0], blocks);
-    assert.equal(readdirSync(folder).sort(), ['a.waypost', 'b.waypost']);
-  }));
+test('standard input is packed as a file is', async () => {
+  const folder = makeFolder();
+  const [fromFile, fromInput] = [join(folder, 'a.waypost'), join(folder, 'b.waypost')];
+  await packSnapshot(FIXTURE_POINTS, fromFile, quiet);
+  await packFrom(readFileSync(FIXTURE_POINTS), fromInput);
+  const [[blocks, report], [sameBlocks, same]] = [
+    await readOnePass(fromFile),
+    await readOnePass(fromInput),
+  ];
+  assert.equal(sameBlocks, blocks);
+  assert.is(same.points, report.points);
+  const reader = openNative(fromInput, {});
+  assert.is(reader.origin, 'waypost pack, from standard input');
+  reader.close();
+  // a native snapshot can come that way, too
+  await packFrom(readFileSync(fromFile), fromInput);
+  assert.equal((await readOnePass(fromInput))[0], blocks);
+  assert.equal(readdirSync(folder).sort(), ['a.waypost', 'b.waypost']);
+});
 
-test('standard input that cannot be packed is named, and leaves nothing', () =>
-  withFolder(async (folder) => {
-    const output = join(folder, 'out.waypost');
-    const refuse = (text: string): Promise<string> => refusal(packFrom(Buffer.from(text), output));
-    assert.match(await refuse('hello, world'), /^standard input: begins with the text "hello/);
-    assert.match(
-      await refuse('{"id":1}\n'),
-      /^standard input: 1 of 1 records .*\n {2}standard input: l/,
-    );
-    assert.match(await refuse(''), /^standard input: the file is empty/);
-    const nowhere = packFrom(Buffer.from('[]'), join(folder, 'none', 'out.waypost'));
-    assert.match(await refusal(nowhere), /cannot be written: there is no folder .*none$/);
-    assert.equal(readdirSync(folder), []);
-  }));
+test('standard input that cannot be packed is named, and leaves nothing', async () => {
+  const folder = makeFolder();
+  const output = join(folder, 'out.waypost');
+  const refuse = (text: string): Promise<string> => refusal(packFrom(Buffer.from(text), output));
+  assert.match(await refuse('hello, world'), /^standard input: begins with the text "hello/);
+  assert.match(
+    await refuse('{"id":1}\n'),
+    /^standard input: 1 of 1 records .*\n {2}standard input: l/,
+  );
+  assert.match(await refuse(''), /^standard input: the file is empty/);
+  const nowhere = packFrom(Buffer.from('[]'), join(folder, 'none', 'out.waypost'));
+  assert.match(await refusal(nowhere), /cannot be written: there is no folder .*none$/);
+  assert.equal(readdirSync(folder), []);
+});
 
-test('standard input is verified as a file is', () =>
-  withFolder(async (folder) => {
-    const path = join(folder, 'a.waypost');
-    await packSnapshot(FIXTURE_POINTS, path, quiet);
-    const said = async (file: string, bytes?: Uint8Array): Promise<[number, string[]]> => {
-      const lines: string[] = [];
-      const stdin = Readable.from(bytes === undefined ? [] : [bytes]);
-      const code = await verify(file, { stdin, print: (line) => void lines.push(line) });
-      // a file is as old as it is, and what comes is new
-      return [code, lines.filter((line) => !line.includes('exported'))];
-    };
-    for (const bytes of [readFileSync(path), Buffer.from('{"id":1}\n')]) {
-      writeFileSync(path, bytes);
-      const [code, lines] = await said(path);
-      const expected = lines.map((line) => line.replaceAll(path, 'standard input'));
-      assert.equal(await said('-', bytes), [code, expected]);
-    }
-  }));
+test('standard input is verified as a file is', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'a.waypost');
+  await packSnapshot(FIXTURE_POINTS, path, quiet);
+  const said = async (file: string, bytes?: Uint8Array): Promise<[number, string[]]> => {
+    const lines: string[] = [];
+    const stdin = Readable.from(bytes === undefined ? [] : [bytes]);
+    const code = await verify(file, { stdin, print: (line) => void lines.push(line) });
+    // a file is as old as it is, and what comes is new
+    return [code, lines.filter((line) => !line.includes('exported'))];
+  };
+  for (const bytes of [readFileSync(path), Buffer.from('{"id":1}\n')]) {
+    writeFileSync(path, bytes);
+    const [code, lines] = await said(path);
+    const expected = lines.map((line) => line.replaceAll(path, 'standard input'));
+    assert.equal(await said('-', bytes), [code, expected]);
+  }
+});
 
-test('nobody else may read the file that standard input is copied to', () =>
-  withFolder(async (folder) => {
-    const modes: number[] = [];
-    const stdin = Readable.from(
-      (function* () {
-        yield readFileSync(FIXTURE_POINTS);
-        // by now the first chunk has been copied
-        for (const name of readdirSync(folder))
-          modes.push(statSync(join(folder, name)).mode & 0o777);
-      })(),
-      { highWaterMark: 1 },
-    );
-    await packSnapshot('-', join(folder, 'out.waypost'), { ...quiet, stdin });
-    assert.equal(modes, [0o600]);
-  }));
+test('nobody else may read the file that standard input is copied to', async () => {
+  const folder = makeFolder();
+  const modes: number[] = [];
+  const stdin = Readable.from(
+    (function* () {
+      yield readFileSync(FIXTURE_POINTS);
+      // by now the first chunk has been copied
+      for (const name of readdirSync(folder)) modes.push(statSync(join(folder, name)).mode & 0o777);
+    })(),
+    { highWaterMark: 1 },
+  );
+  await packSnapshot('-', join(folder, 'out.waypost'), { ...quiet, stdin });
+  assert.equal(modes, [0o600]);
+});
 
-test('interrupted while standard input is silent, it leaves nothing', () =>
-  withFolder(async (folder) => {
-    const abort = new AbortController();
-    const stdin = new PassThrough();
-    const options = { ...quiet, stdin, signal: abort.signal };
-    const work = packSnapshot('-', join(folder, 'out.waypost'), options);
-    stdin.write('{"id":1');
-    const reason = new Error('interrupted');
-    abort.abort(reason);
-    assert.is(await work.catch((error: unknown) => error), reason);
-    assert.equal(readdirSync(folder), []);
-  }));
+test('interrupted while standard input is silent, it leaves nothing', async () => {
+  const folder = makeFolder();
+  const abort = new AbortController();
+  const stdin = new PassThrough();
+  const options = { ...quiet, stdin, signal: abort.signal };
+  const work = packSnapshot('-', join(folder, 'out.waypost'), options);
+  stdin.write('{"id":1');
+  const reason = new Error('interrupted');
+  abort.abort(reason);
+  assert.is(await work.catch((error: unknown) => error), reason);
+  assert.equal(readdirSync(folder), []);
+});
 
-test('standard output gets the bytes of the file', () =>
-  withFolder(async (folder) => {
-    const path = join(folder, 'a.waypost');
-    await packSnapshot(FIXTURE_POINTS, path, quiet);
-    const stdout = new PassThrough();
-    const [, chunks] = await Promise.all([
-      packSnapshot(FIXTURE_POINTS, '-', { ...quiet, stdout }).finally(() => stdout.end()),
-      stdout.toArray(),
-    ]);
-    assert.ok(Buffer.concat(chunks as Buffer[]).equals(readFileSync(path)));
-    const terminal = Object.assign(new PassThrough(), { isTTY: true });
-    assert.match(
-      await refusal(packSnapshot(FIXTURE_POINTS, '-', { ...quiet, stdout: terminal })),
-      /nothing for a terminal/,
-    );
-    assert.equal(readdirSync(folder), ['a.waypost']);
-  }));
+test('standard output gets the bytes of the file', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'a.waypost');
+  await packSnapshot(FIXTURE_POINTS, path, quiet);
+  const stdout = new PassThrough();
+  const [, chunks] = await Promise.all([
+    packSnapshot(FIXTURE_POINTS, '-', { ...quiet, stdout }).finally(() => stdout.end()),
+    stdout.toArray(),
+  ]);
+  assert.ok(Buffer.concat(chunks as Buffer[]).equals(readFileSync(path)));
+  const terminal = Object.assign(new PassThrough(), { isTTY: true });
+  assert.match(
+    await refusal(packSnapshot(FIXTURE_POINTS, '-', { ...quiet, stdout: terminal })),
+    /nothing for a terminal/,
+  );
+  assert.equal(readdirSync(folder), ['a.waypost']);
+});
 
-test('a command whose reader has left ends quietly', () =>
-  withFolder(async (folder) => {
-    const bad = join(folder, 'bad.ndjson');
-    writeFileSync(bad, '{"id":\n'.repeat(50));
-    const runs = [
-      ['verify', bad],
-      ['pack', FIXTURE_POINTS, '-'],
-      ['pack', FIXTURE_POINTS, join(folder, 'out.waypost')],
-      ['generate', '--points', '5', '--out', join(folder, 'five.ndjson')],
-    ];
-    for (const args of runs) {
-      const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-      child.stdout.destroy();
-      let stderr = '';
-      child.stderr.on('data', (chunk) => {
-        stderr += chunk;
-      });
-      const [code] = await once(child, 'close');
-      assert.is(code, 141, `${args[0]}: ${stderr}`);
-      assert.is(stderr, '');
-    }
-    assert.equal(readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson', 'out.waypost']);
-  }));
+test('a command whose reader has left ends quietly', async () => {
+  const folder = makeFolder();
+  const bad = join(folder, 'bad.ndjson');
+  writeFileSync(bad, '{"id":\n'.repeat(50));
+  const runs = [
+    ['verify', bad],
+    ['pack', FIXTURE_POINTS, '-'],
+    ['pack', FIXTURE_POINTS, join(folder, 'out.waypost')],
+    ['generate', '--points', '5', '--out', join(folder, 'five.ndjson')],
+  ];
+  for (const args of runs) {
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    const [code] = await once(child, 'close');
+    assert.is(code, 141, `${args[0]}: ${stderr}`);
+    assert.is(stderr, '');
+  }
+  assert.equal(readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson', 'out.waypost']);
+});
 
 test.run();

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSnapshot } from '../../src/formats/files/open.js';
 import type { Envelope } from '../support/client.js';
-import { withFolder } from '../support/native.js';
+import { makeFolder } from '../support/folder.js';
 import { readAll, recordsOf } from '../support/rows.js';
 import { runCommand, startService } from '../support/service.js';
 
@@ -26,11 +26,10 @@ const NOTIFICATION =
   '{"id":1,"user":7,"comment":{"id":5,"user":3,"created_at":"2023-05-02","comment":"x","map_data_point":1}}\n';
 
 async function withCsv(run: (csv: string, folder: string) => Promise<void>): Promise<void> {
-  await withFolder(async (folder) => {
-    const csv = join(folder, 'notes.csv');
-    writeFileSync(csv, CSV);
-    await run(csv, folder);
-  });
+  const folder = makeFolder();
+  const csv = join(folder, 'notes.csv');
+  writeFileSync(csv, CSV);
+  await run(csv, folder);
 }
 
 function timesOf(records: readonly Record<string, unknown>[]): unknown[][] {

@@ -7,9 +7,9 @@ import * as assert from 'uvu/assert';
 import { type Point, renderPoint } from '../../src/model/point.js';
 import { engineOf } from '../support/engine.js';
 import { exportPieces } from '../support/exporting.js';
+import { makeFolder } from '../support/folder.js';
 import { readByGdal, withoutGdal } from '../support/gdal.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
-import { makeFolder } from '../support/reloading.js';
 import { testUnless } from '../support/skip.js';
 
 const notes = scatterNotes(41, 600);

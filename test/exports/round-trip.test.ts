@@ -6,9 +6,9 @@ import { EXPORT_FORMATS } from '../../src/exports/encoder.js';
 import { renderPoint } from '../../src/model/point.js';
 import { deltaOf, engineOf } from '../support/engine.js';
 import { exportPieces, linesOf } from '../support/exporting.js';
+import { makeFolder } from '../support/folder.js';
 import { recordsOf } from '../support/generated.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
-import { makeFolder } from '../support/reloading.js';
 import { readAll } from '../support/rows.js';
 
 const COMMENTS = [

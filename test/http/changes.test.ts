@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Store } from '../../src/posts/store.js';
 import type { Envelope, Reply } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { newPost } from '../support/journals.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
@@ -15,7 +14,7 @@ import { until } from '../support/wait.js';
 const POINTS = '/rest/map_data_points/';
 const PATH = '/changes/points';
 const LINES = { headers: { Accept: 'application/x-ndjson' } };
-const folder = mkdtempSync(join(tmpdir(), 'waypost-changes-'));
+const folder = makeFolder();
 const journal = join(folder, 'points.journal');
 const flags = ['--snapshot', SNAPSHOT, '--posts-per-address', '0', '--settle', '0'];
 let service: OwnService;
@@ -27,10 +26,7 @@ function start(...more: string[]): Promise<Service> {
 test.before(async () => {
   service = await start();
 });
-test.after(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+test.after(() => service.stop());
 
 /** Posts a point; returns its sequence and its record. */
 async function post(fields: object = {}): Promise<{ sequence: number; record: string }> {

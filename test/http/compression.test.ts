@@ -1,15 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Compression, createCodingOf } from '../../src/http/answer/compression.js';
 import type { Envelope, Reply } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const folder = makeFolder();
 const tokens = join(folder, 'tokens.json');
 const notifications = join(folder, 'notifications.json');
 const created_at = '2024-03-01T12:00:00+02:00';
@@ -29,7 +29,6 @@ const [plain, service, forgetful] = await Promise.all([
 
 test.after(async () => {
   await Promise.all([plain, service, forgetful].map((one) => one.stop()));
-  rmSync(folder, { recursive: true });
 });
 
 const POINTS = '/rest/map_data_points/';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { JPEG } from '../support/images.js';
-import { withFolder } from '../support/native.js';
 import { readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT, startService } from '../support/service.js';
@@ -18,100 +18,100 @@ const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 testUnless(
   hasPrlimit ? undefined : 'prlimit is needed to take the room of a running process away',
   'without room a post gets 503 and leaves nothing, and it goes on when there is room again',
-  () =>
-    withFolder(async (folder) => {
-      const journal = join(folder, 'points.journal');
-      const flags = ['--snapshot', SNAPSHOT, '--journal', journal];
-      const service = await startService([...flags, '--posts-per-address', '0']);
-      const details: string[] = [];
-      const post = async (comment: string): Promise<number> => {
-        const body = JSON.stringify({ lat: '10.5', lon: '-20.25', comment });
-        const headers = { 'Content-Type': 'application/json' };
-        const reply = await service.get(POINTS, { method: 'POST', body, headers });
-        if (reply.status === 503) details.push(reply.json<{ detail: string }>().detail);
-        return reply.status;
-      };
-      const comments = async (): Promise<string[]> => {
-        const { text } = await service.get(`${POINTS}?bbox=-20.3,10.4,-20.2,10.6`);
-        const { results } = JSON.parse(text) as Envelope;
-        return (results as { comment: string }[]).map(({ comment }) => comment);
-      };
-      const allow = (bytes: string): void => {
-        const { status } = spawnSync('prlimit', ['--pid', `${service.pid}`, `--fsize=${bytes}:`]);
-        assert.is(status, 0);
-      };
-      try {
-        assert.is(await post('first'), 201);
-        allow('512');
-        const refused = await Promise.all([post('second'), post('third')]);
-        assert.equal(refused, [503, 503]);
-        assert.equal(await comments(), ['first']);
-        const { posts } = await readyOf(service);
-        assert.is(posts.accepted, false);
-        assert.match(posts.reason!, /^the journal fails: the disk /);
-        assert.ok(
-          details.every((one) => one.includes(`${posts.reason}; the same key may be`)),
-          details[0],
-        );
+  async () => {
+    const folder = makeFolder();
+    const journal = join(folder, 'points.journal');
+    const flags = ['--snapshot', SNAPSHOT, '--journal', journal];
+    const service = await startService([...flags, '--posts-per-address', '0']);
+    const details: string[] = [];
+    const post = async (comment: string): Promise<number> => {
+      const body = JSON.stringify({ lat: '10.5', lon: '-20.25', comment });
+      const headers = { 'Content-Type': 'application/json' };
+      const reply = await service.get(POINTS, { method: 'POST', body, headers });
+      if (reply.status === 503) details.push(reply.json<{ detail: string }>().detail);
+      return reply.status;
+    };
+    const comments = async (): Promise<string[]> => {
+      const { text } = await service.get(`${POINTS}?bbox=-20.3,10.4,-20.2,10.6`);
+      const { results } = JSON.parse(text) as Envelope;
+      return (results as { comment: string }[]).map(({ comment }) => comment);
+    };
+    const allow = (bytes: string): void => {
+      const { status } = spawnSync('prlimit', ['--pid', `${service.pid}`, `--fsize=${bytes}:`]);
+      assert.is(status, 0);
+    };
+    try {
+      assert.is(await post('first'), 201);
+      allow('512');
+      const refused = await Promise.all([post('second'), post('third')]);
+      assert.equal(refused, [503, 503]);
+      assert.equal(await comments(), ['first']);
+      const { posts } = await readyOf(service);
+      assert.is(posts.accepted, false);
+      assert.match(posts.reason!, /^the journal fails: the disk /);
+      assert.ok(
+        details.every((one) => one.includes(`${posts.reason}; the same key may be`)),
+        details[0],
+      );
 
-        allow('unlimited');
-        await until('there is room', async () => (await readyOf(service)).posts.accepted);
-        assert.is(await post('fourth'), 201);
-        assert.equal(await comments(), ['first', 'fourth']);
-      } finally {
-        await service.stop();
-      }
-      const again = await startOwnService(flags);
-      try {
-        const { text } = await again.get(`${POINTS}?bbox=-20.3,10.4,-20.2,10.6`);
-        assert.is((JSON.parse(text) as Envelope).count, 2);
-      } finally {
-        await again.stop();
-      }
-    }),
+      allow('unlimited');
+      await until('there is room', async () => (await readyOf(service)).posts.accepted);
+      assert.is(await post('fourth'), 201);
+      assert.equal(await comments(), ['first', 'fourth']);
+    } finally {
+      await service.stop();
+    }
+    const again = await startOwnService(flags);
+    try {
+      const { text } = await again.get(`${POINTS}?bbox=-20.3,10.4,-20.2,10.6`);
+      assert.is((JSON.parse(text) as Envelope).count, 2);
+    } finally {
+      await again.stop();
+    }
+  },
 );
 
 testUnless(
   hasPrlimit ? undefined : 'prlimit is needed to take the room of a running process away',
   'without room for an image a post gets 503 and leaves nothing',
-  () =>
-    withFolder(async (folder) => {
-      const media = join(folder, 'media');
-      mkdirSync(media);
-      const flags = ['--snapshot', SNAPSHOT, '--journal', join(folder, 'points.journal')];
-      const service = await startService([...flags, '--media', media]);
-      const post = async (): Promise<number> => {
-        const field = '--X\r\nContent-Disposition: form-data; name=';
-        const place = `${field}"lat"\r\n\r\n10.5\r\n${field}"lon"\r\n\r\n-20.25\r\n`;
-        const head = `${place}${field}"image"; filename="a.jpg"\r\n\r\n`;
-        const body = Buffer.concat([Buffer.from(head), JPEG, Buffer.from('\r\n--X--\r\n')]);
-        const headers = { 'Content-Type': 'multipart/form-data; boundary=X' };
-        return (await service.get(POINTS, { method: 'POST', body, headers })).status;
-      };
-      const allow = (bytes: string): void => {
-        spawnSync('prlimit', ['--pid', `${service.pid}`, `--fsize=${bytes}:`]);
-      };
-      const files = (): string[] =>
-        readdirSync(media, { recursive: true, withFileTypes: true })
-          .filter((entry) => entry.isFile())
-          .map(({ name }) => name);
-      try {
-        allow('100');
-        assert.is(await post(), 503);
-        assert.equal(files(), []);
-        const path = `${POINTS}?bbox=-20.3,10.4,-20.2,10.6`;
-        assert.is((await service.get(path)).json<Envelope>().count, 0);
-        allow('unlimited');
-        assert.is(await post(), 201);
-        const metrics = (await service.get('/metrics')).text;
-        assert.match(metrics, /^waypost_images_total{outcome="taken"} 1$/m);
-        assert.match(metrics, /^waypost_image_bytes_total [1-9]\d*$/m);
-        assert.match(metrics, /^waypost_image_seconds_total \d+\.\d+$/m);
-        await until('one image', () => files().length === 1);
-      } finally {
-        await service.stop();
-      }
-    }),
+  async () => {
+    const folder = makeFolder();
+    const media = join(folder, 'media');
+    mkdirSync(media);
+    const flags = ['--snapshot', SNAPSHOT, '--journal', join(folder, 'points.journal')];
+    const service = await startService([...flags, '--media', media]);
+    const post = async (): Promise<number> => {
+      const field = '--X\r\nContent-Disposition: form-data; name=';
+      const place = `${field}"lat"\r\n\r\n10.5\r\n${field}"lon"\r\n\r\n-20.25\r\n`;
+      const head = `${place}${field}"image"; filename="a.jpg"\r\n\r\n`;
+      const body = Buffer.concat([Buffer.from(head), JPEG, Buffer.from('\r\n--X--\r\n')]);
+      const headers = { 'Content-Type': 'multipart/form-data; boundary=X' };
+      return (await service.get(POINTS, { method: 'POST', body, headers })).status;
+    };
+    const allow = (bytes: string): void => {
+      spawnSync('prlimit', ['--pid', `${service.pid}`, `--fsize=${bytes}:`]);
+    };
+    const files = (): string[] =>
+      readdirSync(media, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name);
+    try {
+      allow('100');
+      assert.is(await post(), 503);
+      assert.equal(files(), []);
+      const path = `${POINTS}?bbox=-20.3,10.4,-20.2,10.6`;
+      assert.is((await service.get(path)).json<Envelope>().count, 0);
+      allow('unlimited');
+      assert.is(await post(), 201);
+      const metrics = (await service.get('/metrics')).text;
+      assert.match(metrics, /^waypost_images_total{outcome="taken"} 1$/m);
+      assert.match(metrics, /^waypost_image_bytes_total [1-9]\d*$/m);
+      assert.match(metrics, /^waypost_image_seconds_total \d+\.\d+$/m);
+      await until('one image', () => files().length === 1);
+    } finally {
+      await service.stop();
+    }
+  },
 );
 
 test.run();

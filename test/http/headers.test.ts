@@ -1,24 +1,21 @@
-import { copyFileSync, mkdtempSync, rmSync, utimesSync } from 'node:fs';
+import { copyFileSync, utimesSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bodyOf, exchange } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const folder = makeFolder();
 const snapshot = join(folder, 'points.ndjson');
 copyFileSync(FIXTURE_POINTS, snapshot);
 const WRITTEN = new Date('2024-02-29T12:34:56Z');
 utimesSync(snapshot, WRITTEN, WRITTEN);
 const service = await startOwnService(['--snapshot', snapshot]);
 
-test.after(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+test.after(() => service.stop());
 
 const POINTS = '/rest/map_data_points/';
 const READ = 'GET, HEAD, OPTIONS';

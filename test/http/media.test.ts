@@ -1,21 +1,13 @@
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exchange, statusOf } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, runCommand, SNAPSHOT } from '../support/service.js';
 
-const home = mkdtempSync(join(tmpdir(), 'waypost-media-'));
+const home = makeFolder();
 const media = join(home, 'media');
 const WRITTEN = new Date('2024-02-29T12:34:56Z');
 const BYTES = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
@@ -42,10 +34,7 @@ writeFileSync(join(home, 'outside.jpg'), 'outside');
 
 const service = await startOwnService(['--snapshot', SNAPSHOT, '--media', media]);
 
-test.after(async () => {
-  await service.stop();
-  rmSync(home, { recursive: true });
-});
+test.after(() => service.stop());
 
 const PHOTO = '/media/map_data_points/7/photo_1.jpg';
 

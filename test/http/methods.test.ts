@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Reply } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
-import { makeFolder } from '../support/reloading.js';
 import { SNAPSHOT } from '../support/service.js';
 
 /** Takes no points. */

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const folder = makeFolder();
 const tokens = join(folder, 'tokens.json');
 const file = join(folder, 'notifications.ndjson');
 writeFileSync(tokens, JSON.stringify({ 'key-of-5': 5, 'other-key-of-5': 5, 'key-of-6': 6 }));
@@ -33,10 +33,7 @@ const service = await startOwnService([
 ]);
 const PATH = '/rest/notifications/';
 
-test.after(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+test.after(() => service.stop());
 
 function as(token: string, path: string = PATH, scheme = 'Token'): Promise<Reply> {
   return service.get(path, { headers: { authorization: `${scheme} ${token}` } });

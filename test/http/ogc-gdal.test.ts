@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { allItems, startOgc } from '../support/ogc.js';
 import { startOwnService } from '../support/own-service.js';
-import { makeFolder } from '../support/reloading.js';
 import { ROOT } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 

@@ -8,9 +8,9 @@ import { createPostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
 import { createReloadStats } from '../../src/reload/stats.js';
 import { ask } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
-import { makeFolder } from '../support/reloading.js';
 import { ROOT, type Service, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 

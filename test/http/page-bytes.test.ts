@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,11 +10,12 @@ import { createPageCopier } from '../../src/index/record-page.js';
 import { allocateRecords } from '../../src/index/records.js';
 import type { Envelope } from '../support/client.js';
 import { jsonOfPage } from '../support/documents.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { runCommand } from '../support/service.js';
 
 const LARGE = 40;
-const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const folder = makeFolder();
 const snapshot = join(folder, 'points.ndjson');
 // a page of small records in front of the large ones
 const points = Array.from({ length: 2 * LARGE }, (_, i) => {
@@ -25,10 +25,7 @@ const points = Array.from({ length: 2 * LARGE }, (_, i) => {
 writeFileSync(snapshot, points.map((point) => `${JSON.stringify(point)}\n`).join(''));
 const service = await startOwnService(['--snapshot', snapshot]);
 
-test.after(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+test.after(() => service.stop());
 
 const PATH = '/rest/map_data_points/';
 

@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import type { Envelope, Reply } from '../support/client.js';
 import { jsonOfPage, shownText, tags } from '../support/documents.js';
+import { makeFolder } from '../support/folder.js';
 import { PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
-import { makeFolder } from '../support/reloading.js';
 import { SNAPSHOT } from '../support/service.js';
 
 const POINTS = '/rest/map_data_points/';

@@ -3,8 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { jsonOfPage, tags } from '../support/documents.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
-import { makeFolder } from '../support/reloading.js';
 import { SNAPSHOT } from '../support/service.js';
 
 const POINTS = '/rest/map_data_points/';

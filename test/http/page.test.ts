@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { shownText } from '../support/documents.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 
 const HOSTILE = [
@@ -16,7 +16,7 @@ const HOSTILE = [
   '\u2028</title><base href=//evil.example>',
 ];
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const folder = makeFolder();
 const tokens = join(folder, 'tokens.json');
 const snapshot = join(folder, 'points.ndjson');
 const notifications = join(folder, 'notifications.json');
@@ -42,10 +42,7 @@ const service = await startOwnService([
   ...['--tokens', tokens],
 ]);
 
-test.after(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+test.after(() => service.stop());
 
 const PATHS = ['/rest/map_data_points/', '/rest/notifications/', '/rest/'];
 const authorization = 'Token key';

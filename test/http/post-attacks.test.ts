@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exchange, type Reply } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { JPEG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
@@ -16,7 +16,7 @@ const OTHER = '203.0.113.7';
 const FORM = 'multipart/form-data; boundary=XX';
 const JSON_TYPE = 'application/json';
 
-const home = mkdtempSync(join(tmpdir(), 'waypost-attacks-'));
+const home = makeFolder();
 const incoming = join(home, '.incoming');
 const flags = ['--snapshot', SNAPSHOT, '--media', home, '--trust-proxy'];
 flags.push('--posts-per-address', '0');
@@ -24,10 +24,7 @@ mkdirSync(join(home, 'map_data_points'));
 const service = await startOwnService(flags);
 const sockets: Socket[] = [];
 
-test.after(async () => {
-  await service.stop();
-  rmSync(home, { recursive: true });
-});
+test.after(() => service.stop());
 test.after.each(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   await until('no upload is left', () => readdirSync(incoming).length === 0);

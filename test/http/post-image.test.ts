@@ -1,26 +1,18 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { coloursOf, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const POINTS = '/rest/map_data_points/';
-const home = mkdtempSync(join(tmpdir(), 'waypost-post-image-'));
+const home = makeFolder();
 const media = join(home, 'media');
 const flags = ['--snapshot', SNAPSHOT, '--media', media, '--max-image-bytes', '200000'];
 flags.push('--journal', join(home, 'journal'), '--max-image-pixels', '1000000', '--workers', '2');
@@ -32,10 +24,7 @@ test.before(async () => {
   service = await startService(flags);
 });
 
-test.after(async () => {
-  await service.stop();
-  rmSync(home, { recursive: true });
-});
+test.after(() => service.stop());
 
 interface Note {
   readonly id: number;

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addToken } from '../../src/cli/tokens.js';
 import { type Asked, type Envelope, exchange, type Reply, statusOf } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-posting-'));
+const folder = makeFolder();
 const POINTS = '/rest/map_data_points/';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const PLACE = { lat: '10.5', lon: '-20.25' };
@@ -29,10 +28,7 @@ test.before(async () => {
   service = await startService(many);
 });
 
-test.after(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+test.after(() => service.stop());
 
 function post(
   fields: unknown,

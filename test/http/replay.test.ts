@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, ROOT, SNAPSHOT } from '../support/service.js';
@@ -178,7 +178,7 @@ function readLines(path: string): Fields[] {
   return lines.map((line) => JSON.parse(line) as Fields);
 }
 
-const media = mkdtempSync(join(tmpdir(), 'waypost-media-'));
+const media = makeFolder();
 const service = await startOwnService([
   ...['--snapshot', SNAPSHOT],
   ...['--time-zone', 'Europe/Helsinki', '--media', media],
@@ -205,10 +205,7 @@ test.before(async () => {
   }
 });
 
-test.after(async () => {
-  await service.stop();
-  rmSync(media, { recursive: true });
-});
+test.after(() => service.stop());
 
 const listed = DIFFERENCES.map(({ key, difference }) => `${key}: ${difference}`);
 

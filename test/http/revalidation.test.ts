@@ -1,18 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const folder = makeFolder();
 const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
-test.after(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+test.after(() => service.stop());
 
 const POINTS = '/rest/map_data_points/';
 const PATHS = [

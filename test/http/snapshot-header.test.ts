@@ -1,14 +1,14 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { allowsState } from '../../src/http/answer/validators.js';
 import type { Envelope } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { until } from '../support/wait.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const folder = makeFolder();
 const snapshot = join(folder, 'points.ndjson');
 
 /** Puts a snapshot of so many points in place of the one there is. */
@@ -23,10 +23,7 @@ function put(count: number): void {
 put(320);
 const service = await startOwnService(['--snapshot', snapshot, '--settle', '10ms']);
 
-test.after(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+test.after(() => service.stop());
 
 const POINTS = '/rest/map_data_points/';
 const PATHS = [POINTS, `${POINTS}7/`, '/rest/notifications/', '/rest/'];

@@ -11,8 +11,9 @@ import { InputError } from '../../src/model/quote.js';
 import { createEngine } from '../../src/query/engine.js';
 import { assertPage, assertSame } from '../support/compare.js';
 import { idsOf, readerOf } from '../support/engine.js';
+import { makeFolder } from '../support/folder.js';
 import { kdSorted } from '../support/kd-order.js';
-import { blockOf, withFolder, writeNative } from '../support/native.js';
+import { blockOf, writeNative } from '../support/native.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -55,81 +56,79 @@ test('a snapshot read once keeps each row, its keys and its record together', as
   await assertRows(await buildDataset(readerOf([])), []);
 });
 
-test('a native file read in two passes makes the same dataset', () =>
-  withFolder(async (folder) => {
-    const path = join(folder, 'notes.waypost');
-    const blocks = [notes.slice(0, 1), notes.slice(1, 5_678), notes.slice(5_678)];
+test('a native file read in two passes makes the same dataset', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'notes.waypost');
+  const blocks = [notes.slice(0, 1), notes.slice(1, 5_678), notes.slice(5_678)];
+  writeNative(
+    path,
+    blocks.map((block) => blockOf(block.map(pointOf))),
+  );
+  const reader = openNative(path, {});
+  const parts = await buildDataset(reader);
+  reader.close();
+  await assertRows(parts, notes);
+  assert.is(parts.report.format, 'native');
+
+  const once = await buildDataset(readerOf(notes));
+  for (const order of ['byId', 'byCreatedAt', 'byModifiedAt'] as const) {
+    assertSame(parts[order].rows, once[order].rows, order);
+  }
+});
+
+test('a native file in any order makes the same orders and answers, in tree order as well', async () => {
+  const folder = makeFolder();
+  const oracle = new Oracle(many);
+  const load = async (name: string, ordered: readonly Note[]): Promise<Dataset> => {
+    const path = join(folder, name);
+    const parts = [0, 5_000, 5_001, 14_000].map((from, i, all) => ordered.slice(from, all[i + 1]));
     writeNative(
       path,
-      blocks.map((block) => blockOf(block.map(pointOf))),
+      parts.map((part) => blockOf(part.map(pointOf))),
     );
     const reader = openNative(path, {});
-    const parts = await buildDataset(reader);
+    const built = await buildDataset(reader, { inParallel: true });
     reader.close();
-    await assertRows(parts, notes);
-    assert.is(parts.report.format, 'native');
-
-    const once = await buildDataset(readerOf(notes));
-    for (const order of ['byId', 'byCreatedAt', 'byModifiedAt'] as const) {
-      assertSame(parts[order].rows, once[order].rows, order);
+    await assertRows(built, ordered);
+    return assembleDataset(built);
+  };
+  const sorted = kdSorted(many);
+  const inOrder = await load('sorted', sorted);
+  // nothing was moved: a row is its place in the file
+  const rows = Uint32Array.from(sorted.keys());
+  const ids = sorted.map(({ id }) => id);
+  assertSame(idsOf(inOrder, rows, sorted.length), ids, 'ids');
+  const [first, ...rest] = sorted;
+  const nearly = await load('nearly sorted', [...rest, first!]);
+  for (const dataset of [inOrder, nearly]) {
+    const engine = createEngine(dataset);
+    for (let index = 0; index < 2 * COMBINATIONS; index++) {
+      const { filters, ordering, pageOf } = randomQuestion(SEED, index, many);
+      const expected = oracle.find(filters, ordering);
+      const query = { filters, ordering, ...pageOf(expected.count) };
+      assertPage(engine, query, expected, `seed ${SEED}, question ${index}`);
     }
-  }));
+  }
+});
 
-test('a native file in any order makes the same orders and answers, in tree order as well', () =>
-  withFolder(async (folder) => {
-    const oracle = new Oracle(many);
-    const load = async (name: string, ordered: readonly Note[]): Promise<Dataset> => {
-      const path = join(folder, name);
-      const parts = [0, 5_000, 5_001, 14_000].map((from, i, all) =>
-        ordered.slice(from, all[i + 1]),
-      );
-      writeNative(
-        path,
-        parts.map((part) => blockOf(part.map(pointOf))),
-      );
-      const reader = openNative(path, {});
-      const built = await buildDataset(reader, { inParallel: true });
-      reader.close();
-      await assertRows(built, ordered);
-      return assembleDataset(built);
-    };
-    const sorted = kdSorted(many);
-    const inOrder = await load('sorted', sorted);
-    // nothing was moved: a row is its place in the file
-    const rows = Uint32Array.from(sorted.keys());
-    const ids = sorted.map(({ id }) => id);
-    assertSame(idsOf(inOrder, rows, sorted.length), ids, 'ids');
-    const [first, ...rest] = sorted;
-    const nearly = await load('nearly sorted', [...rest, first!]);
-    for (const dataset of [inOrder, nearly]) {
-      const engine = createEngine(dataset);
-      for (let index = 0; index < 2 * COMBINATIONS; index++) {
-        const { filters, ordering, pageOf } = randomQuestion(SEED, index, many);
-        const expected = oracle.find(filters, ordering);
-        const query = { filters, ordering, ...pageOf(expected.count) };
-        assertPage(engine, query, expected, `seed ${SEED}, question ${index}`);
-      }
-    }
-  }));
-
-test('a build of a broken file leaves no thread behind', () =>
-  withFolder(async (folder) => {
-    const path = join(folder, 'broken');
-    writeNative(path, [blockOf(notes.map(pointOf))]);
-    const bytes = readFileSync(path);
-    // in the columns: those of records begin behind them
-    bytes[1_000]! ^= 1;
-    writeFileSync(path, bytes);
-    const threads = (): number => readdirSync('/proc/self/task').length;
-    const before = existsSync('/proc/self/task') ? threads() : 0;
-    for (let i = 0; i < 3; i++) {
-      const reader = openNative(path, {});
-      const error = await buildDataset(reader, { inParallel: true }).then(() => '', String);
-      assert.match(error, /broken at byte/);
-      reader.close();
-    }
-    if (before > 0) await until('the threads have ended', () => threads() <= before, 10_000);
-  }));
+test('a build of a broken file leaves no thread behind', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'broken');
+  writeNative(path, [blockOf(notes.map(pointOf))]);
+  const bytes = readFileSync(path);
+  // in the columns: those of records begin behind them
+  bytes[1_000]! ^= 1;
+  writeFileSync(path, bytes);
+  const threads = (): number => readdirSync('/proc/self/task').length;
+  const before = existsSync('/proc/self/task') ? threads() : 0;
+  for (let i = 0; i < 3; i++) {
+    const reader = openNative(path, {});
+    const error = await buildDataset(reader, { inParallel: true }).then(() => '', String);
+    assert.match(error, /broken at byte/);
+    reader.close();
+  }
+  if (before > 0) await until('the threads have ended', () => threads() <= before, 10_000);
+});
 
 test('orders break ties by id', async () => {
   const { byId, byCreatedAt, byModifiedAt } = await buildDataset(readerOf(notes));

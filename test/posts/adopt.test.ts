@@ -17,7 +17,7 @@ import { PostWriter } from '../../src/posts/writer.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { Cell } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
-import { withFolder } from '../support/native.js';
+import { makeFolder } from '../support/folder.js';
 import { until } from '../support/wait.js';
 
 const DRAFT = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
@@ -88,150 +88,143 @@ async function start(folder: string) {
 }
 
 test('a snapshot retires the points that it contains, and the others stay visible', async () => {
-  await withFolder(async (folder) => {
-    const { serve, post, shows, waiting, close } = await start(folder);
-    await serve([recordOf(7)]);
-    const [first, second, third] = [await post(), await post(), await post()];
-    assert.equal([first.id, second.id, third.id], [8, 9, 10]);
-    assert.ok([8, 9, 10].every(shows));
-    await serve([recordOf(7), second.record]);
-    assert.equal(waiting(), [8, 10]);
-    assert.ok([7, 8, 9, 10].every(shows));
-    await serve([first.record, second.record, third.record]);
-    assert.equal(waiting(), []);
-    assert.ok([8, 9, 10].every(shows));
-    assert.not.ok(shows(7));
-    assert.is((await post()).id, 11, 'no id twice');
-    await close();
-  });
+  const folder = makeFolder();
+  const { serve, post, shows, waiting, close } = await start(folder);
+  await serve([recordOf(7)]);
+  const [first, second, third] = [await post(), await post(), await post()];
+  assert.equal([first.id, second.id, third.id], [8, 9, 10]);
+  assert.ok([8, 9, 10].every(shows));
+  await serve([recordOf(7), second.record]);
+  assert.equal(waiting(), [8, 10]);
+  assert.ok([7, 8, 9, 10].every(shows));
+  await serve([first.record, second.record, third.record]);
+  assert.equal(waiting(), []);
+  assert.ok([8, 9, 10].every(shows));
+  assert.not.ok(shows(7));
+  assert.is((await post()).id, 11, 'no id twice');
+  await close();
 });
 
 test('a point moves where the snapshot has another record under its id, also after a restart', async () => {
-  await withFolder(async (folder) => {
-    const before = await start(folder);
-    await before.serve([recordOf(1)]);
-    const { id, record } = await before.post('key');
-    assert.is(id, 2);
-    await before.serve([recordOf(1), recordOf(2), recordOf(3)]);
-    assert.equal(before.waiting(), [4]);
-    assert.ok([1, 2, 3, 4].every(before.shows));
-    const moved = before.logs.find(({ msg }) => /moved/.test(String(msg)))!;
-    assert.equal([moved['from'], moved['to'], moved['sequence']], [2, 4, 2]);
-    assert.is((await before.post('key')).record, record, 'what was answered is answered');
-    assert.is((await before.post()).id, 6);
-    await before.close();
+  const folder = makeFolder();
+  const before = await start(folder);
+  await before.serve([recordOf(1)]);
+  const { id, record } = await before.post('key');
+  assert.is(id, 2);
+  await before.serve([recordOf(1), recordOf(2), recordOf(3)]);
+  assert.equal(before.waiting(), [4]);
+  assert.ok([1, 2, 3, 4].every(before.shows));
+  const moved = before.logs.find(({ msg }) => /moved/.test(String(msg)))!;
+  assert.equal([moved['from'], moved['to'], moved['sequence']], [2, 4, 2]);
+  assert.is((await before.post('key')).record, record, 'what was answered is answered');
+  assert.is((await before.post()).id, 6);
+  await before.close();
 
-    const after = await start(folder);
-    await after.serve([recordOf(1), recordOf(2), recordOf(3)]);
-    assert.equal(after.waiting(), [4, 6]);
-    assert.is((await after.post('key')).record, record);
-    // the upstream took the point in under the id that was answered
-    await after.serve([recordOf(1), record]);
-    assert.equal(after.waiting(), [6]);
-    assert.not.ok(after.shows(4));
-    await after.close();
-  });
+  const after = await start(folder);
+  await after.serve([recordOf(1), recordOf(2), recordOf(3)]);
+  assert.equal(after.waiting(), [4, 6]);
+  assert.is((await after.post('key')).record, record);
+  // the upstream took the point in under the id that was answered
+  await after.serve([recordOf(1), record]);
+  assert.equal(after.waiting(), [6]);
+  assert.not.ok(after.shows(4));
+  await after.close();
 });
 
 test('a watermark retires what it covers; that of another journal retires nothing', async () => {
-  await withFolder(async (folder) => {
-    const { journal, logs, serve, post, shows, waiting, close } = await start(folder);
-    await serve([recordOf(1)]);
-    for (let i = 0; i < 4; i++) await post();
-    const { name } = journal.state;
-    await serve([recordOf(1)], { journal: name, sequence: 2 });
-    assert.equal(waiting(), [4, 5]);
-    assert.not.ok(shows(2));
-    assert.not.ok(shows(3));
-    for (const other of ['0123456789abcdef', '']) {
-      // without a watermark of this journal, what the snapshot lacks is there again
-      await serve([recordOf(1)], { journal: other, sequence: 3 });
-      assert.equal(waiting(), [2, 3, 4, 5]);
-    }
-    await serve([recordOf(1)], { journal: name, sequence: 500 });
-    assert.equal(waiting(), [2, 3, 4, 5], 'no sequence of this journal');
-    assert.ok(logs.some(({ msg }) => /a journal that is not this one/.test(String(msg))));
-    await post();
-    assert.equal(waiting(), [2, 3, 4, 5, 6]);
-    await close();
-  });
+  const folder = makeFolder();
+  const { journal, logs, serve, post, shows, waiting, close } = await start(folder);
+  await serve([recordOf(1)]);
+  for (let i = 0; i < 4; i++) await post();
+  const { name } = journal.state;
+  await serve([recordOf(1)], { journal: name, sequence: 2 });
+  assert.equal(waiting(), [4, 5]);
+  assert.not.ok(shows(2));
+  assert.not.ok(shows(3));
+  for (const other of ['0123456789abcdef', '']) {
+    // without a watermark of this journal, what the snapshot lacks is there again
+    await serve([recordOf(1)], { journal: other, sequence: 3 });
+    assert.equal(waiting(), [2, 3, 4, 5]);
+  }
+  await serve([recordOf(1)], { journal: name, sequence: 500 });
+  assert.equal(waiting(), [2, 3, 4, 5], 'no sequence of this journal');
+  assert.ok(logs.some(({ msg }) => /a journal that is not this one/.test(String(msg))));
+  await post();
+  assert.equal(waiting(), [2, 3, 4, 5, 6]);
+  await close();
 });
 
 test('posts that a snapshot has are forgotten once they are a day old, and their keys with them', async () => {
-  await withFolder(async (folder) => {
-    const { journal, retired, serve, post, waiting, close } = await start(folder);
-    await serve([recordOf(1)]);
-    const [first, second] = [await post('a'), await post('b')];
-    await serve([recordOf(1), first.record]);
-    const day = 24 * 60 * 60 * 1000;
-    await retired.prune(Date.now() + day - 60_000);
-    assert.is(journal.state.posts, 2);
-    assert.is((await post('a')).record, first.record);
-    // an older snapshot has it back
-    await serve([recordOf(1)]);
-    assert.equal(waiting(), [first.id, second.id]);
-    await retired.prune(Date.now() + 2 * day);
-    assert.is(journal.state.posts, 2, 'no snapshot has it');
-    await serve([recordOf(1), first.record]);
-    await retired.prune(Date.now() + day + 60_000);
-    assert.is(journal.state.posts, 1);
-    assert.is.not((await post('a')).record, first.record);
-    await close();
-  });
+  const folder = makeFolder();
+  const { journal, retired, serve, post, waiting, close } = await start(folder);
+  await serve([recordOf(1)]);
+  const [first, second] = [await post('a'), await post('b')];
+  await serve([recordOf(1), first.record]);
+  const day = 24 * 60 * 60 * 1000;
+  await retired.prune(Date.now() + day - 60_000);
+  assert.is(journal.state.posts, 2);
+  assert.is((await post('a')).record, first.record);
+  // an older snapshot has it back
+  await serve([recordOf(1)]);
+  assert.equal(waiting(), [first.id, second.id]);
+  await retired.prune(Date.now() + 2 * day);
+  assert.is(journal.state.posts, 2, 'no snapshot has it');
+  await serve([recordOf(1), first.record]);
+  await retired.prune(Date.now() + day + 60_000);
+  assert.is(journal.state.posts, 1);
+  assert.is.not((await post('a')).record, first.record);
+  await close();
 });
 
 test('without room for ids posts are refused, and the next snapshot may have it', async () => {
-  await withFolder(async (folder) => {
-    const { serve, post, close } = await start(folder);
-    await serve([recordOf(2 ** 53 - 1)]);
-    await post().then(
-      () => assert.unreachable(),
-      (error) => assert.match(error.message, /9007199254740991.*leaves less than 2\^32/),
-    );
-    await close();
-  });
+  const folder = makeFolder();
+  const { serve, post, close } = await start(folder);
+  await serve([recordOf(2 ** 53 - 1)]);
+  await post().then(
+    () => assert.unreachable(),
+    (error) => assert.match(error.message, /9007199254740991.*leaves less than 2\^32/),
+  );
+  await close();
 });
 
 test('posts that come while snapshots do are neither lost nor doubled', async () => {
-  await withFolder(async (folder) => {
-    const { serve, post, shows, waiting, close } = await start(folder);
-    await serve([recordOf(1)]);
-    const taken: { id: number; record: string }[] = [];
-    let isOver = false;
-    const posting = (async () => {
-      while (!isOver) {
-        taken.push(await post());
-        await new Promise(setImmediate);
-      }
-    })();
-    for (let round = 0; round < 8; round++) {
-      const { length } = taken;
-      await until('posts come', () => taken.length > length + 1);
-      // each snapshot has half of what there was, and uses the next id for something else
-      const next = Math.max(1, ...taken.map(({ id }) => id)) + 3;
-      const some = taken.filter(({ id }) => id % 2 === 0).map(({ record }) => record);
-      await serve([recordOf(1), ...some.filter((one) => !one.includes(`"id":${next},`))]);
+  const folder = makeFolder();
+  const { serve, post, shows, waiting, close } = await start(folder);
+  await serve([recordOf(1)]);
+  const taken: { id: number; record: string }[] = [];
+  let isOver = false;
+  const posting = (async () => {
+    while (!isOver) {
+      taken.push(await post());
+      await new Promise(setImmediate);
     }
-    isOver = true;
-    await posting;
-    assert.ok(taken.length > 8);
-    for (const { id } of taken) assert.ok(shows(id), `${id} is gone`);
-    assert.is(new Set(taken.map(({ id }) => id)).size, taken.length);
-    assert.is(new Set(waiting()).size, waiting().length);
-    await close();
-  });
+  })();
+  for (let round = 0; round < 8; round++) {
+    const { length } = taken;
+    await until('posts come', () => taken.length > length + 1);
+    // each snapshot has half of what there was, and uses the next id for something else
+    const next = Math.max(1, ...taken.map(({ id }) => id)) + 3;
+    const some = taken.filter(({ id }) => id % 2 === 0).map(({ record }) => record);
+    await serve([recordOf(1), ...some.filter((one) => !one.includes(`"id":${next},`))]);
+  }
+  isOver = true;
+  await posting;
+  assert.ok(taken.length > 8);
+  for (const { id } of taken) assert.ok(shows(id), `${id} is gone`);
+  assert.is(new Set(taken.map(({ id }) => id)).size, taken.length);
+  assert.is(new Set(waiting()).size, waiting().length);
+  await close();
 });
 
 test('many large posts are taken one after the other: they are merged by their bytes', async () => {
-  await withFolder(async (folder) => {
-    const { serve, post, merges, close } = await start(folder);
-    await serve([recordOf(7)]);
-    const large = { ...DRAFT, comment: 'x'.repeat(255_000) };
-    // 38 MB
-    for (let i = 0; i < 150; i++) await post(undefined, large);
-    assert.ok(merges() > 1, `${merges()} merges`);
-    await close();
-  });
+  const folder = makeFolder();
+  const { serve, post, merges, close } = await start(folder);
+  await serve([recordOf(7)]);
+  const large = { ...DRAFT, comment: 'x'.repeat(255_000) };
+  // 38 MB
+  for (let i = 0; i < 150; i++) await post(undefined, large);
+  assert.ok(merges() > 1, `${merges()} merges`);
+  await close();
 });
 
 test.run();

@@ -5,10 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
+import { makeFolder } from '../support/folder.js';
 import { FIRST_NOTE, keepsPromises, postOn, toldNothing } from '../support/kept-posts.js';
-import { withFolder } from '../support/native.js';
 import { metricsOf, readyOf } from '../support/operating.js';
-import { makeFolder } from '../support/reloading.js';
 import { ROOT, type Service, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 import { IS_SOAK } from '../support/soak.js';
@@ -24,55 +23,55 @@ const hasLibrary = process.platform === 'linux' && compiled.status === 0;
 testUnless(
   hasLibrary ? undefined : 'gcc is needed to make a disk fail',
   'of a disk whose writes, flushes and truncations fail nothing acknowledged is lost or doubled',
-  () =>
-    withFolder(async (folder) => {
-      const random = new Random(11, 'point');
-      const told = toldNothing(false);
-      const inside = join(folder, 'inside');
-      mkdirSync(inside);
-      const [snapshot, failing] = [join(folder, 'notes'), join(folder, 'failing')];
-      writeFileSync(snapshot, FIRST_NOTE);
-      const start = (): Promise<Service> =>
-        startService(['--snapshot', snapshot, '--posts-per-address', '0'], {
-          WAYPOST_JOURNAL: join(inside, 'points.journal'),
-          LD_PRELOAD: LIBRARY,
-          FAIL_PATH: '.journal',
-          FAIL_ONE_IN: String(2 + random.int(30)),
-          FAIL_SWITCH: failing,
-        });
-      let service = await start();
-      for (let round = 0; round < ROUNDS; round++) {
-        const more = (count: number): Promise<void> => {
-          const before = told.acknowledged.size;
-          return until(`${count} posts`, () => told.acknowledged.size >= before + count);
-        };
-        const stop = new AbortController();
-        const clients = Array.from({ length: CLIENTS }, (_, i) =>
-          postOn(service, `${round}-${i}`, told, random.int(4), stop.signal),
-        );
+  async () => {
+    const folder = makeFolder();
+    const random = new Random(11, 'point');
+    const told = toldNothing(false);
+    const inside = join(folder, 'inside');
+    mkdirSync(inside);
+    const [snapshot, failing] = [join(folder, 'notes'), join(folder, 'failing')];
+    writeFileSync(snapshot, FIRST_NOTE);
+    const start = (): Promise<Service> =>
+      startService(['--snapshot', snapshot, '--posts-per-address', '0'], {
+        WAYPOST_JOURNAL: join(inside, 'points.journal'),
+        LD_PRELOAD: LIBRARY,
+        FAIL_PATH: '.journal',
+        FAIL_ONE_IN: String(2 + random.int(30)),
+        FAIL_SWITCH: failing,
+      });
+    let service = await start();
+    for (let round = 0; round < ROUNDS; round++) {
+      const more = (count: number): Promise<void> => {
+        const before = told.acknowledged.size;
+        return until(`${count} posts`, () => told.acknowledged.size >= before + count);
+      };
+      const stop = new AbortController();
+      const clients = Array.from({ length: CLIENTS }, (_, i) =>
+        postOn(service, `${round}-${i}`, told, random.int(4), stop.signal),
+      );
+      await more(CLIENTS);
+      writeFileSync(failing, '');
+      await until('posts are refused', async () => {
+        const { accepted, reason } = (await readyOf(service)).posts;
+        if (!accepted) assert.match(reason!, /^the journal fails: /);
+        return !accepted;
+      });
+      await delay(random.int(200));
+      if (random.chance(0.5)) {
+        rmSync(failing);
+        await until('posts are taken', async () => (await readyOf(service)).posts.accepted);
         await more(CLIENTS);
-        writeFileSync(failing, '');
-        await until('posts are refused', async () => {
-          const { accepted, reason } = (await readyOf(service)).posts;
-          if (!accepted) assert.match(reason!, /^the journal fails: /);
-          return !accepted;
-        });
-        await delay(random.int(200));
-        if (random.chance(0.5)) {
-          rmSync(failing);
-          await until('posts are taken', async () => (await readyOf(service)).posts.accepted);
-          await more(CLIENTS);
-          assert.is((await metricsOf(service)).value('waypost_journal_failing'), 0);
-        }
-        process.kill(service.pid, random.chance(0.7) ? 'SIGKILL' : 'SIGTERM');
-        stop.abort();
-        await Promise.all([service.ended, ...clients]);
-        rmSync(failing, { force: true });
-        service = await start();
-        await keepsPromises(service, told, random, `round ${round}`);
+        assert.is((await metricsOf(service)).value('waypost_journal_failing'), 0);
       }
-      await service.stop();
-    }),
+      process.kill(service.pid, random.chance(0.7) ? 'SIGKILL' : 'SIGTERM');
+      stop.abort();
+      await Promise.all([service.ended, ...clients]);
+      rmSync(failing, { force: true });
+      service = await start();
+      await keepsPromises(service, told, random, `round ${round}`);
+    }
+    await service.stop();
+  },
 );
 
 test.run();

@@ -13,8 +13,8 @@ import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { openDatabaseJournal } from '../../src/posts/postgres-journal.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { type Database, POSTGRES, startDatabase } from '../support/database.js';
+import { makeFolder } from '../support/folder.js';
 import { keyOf, newPost, numbers, numbersIn } from '../support/journals.js';
-import { makeFolder } from '../support/reloading.js';
 import { refusal } from '../support/rows.js';
 
 /** A kind of journal: makes a new place for one, and opens the journal that is there. */

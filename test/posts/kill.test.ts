@@ -14,6 +14,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { processTree } from '../../bench/support/proc.js';
 import { Random } from '../../src/cli/generate/random.js';
+import { makeFolder } from '../support/folder.js';
 import {
   FIRST_NOTE,
   keepsPromises,
@@ -23,7 +24,6 @@ import {
   toldNothing,
 } from '../support/kept-posts.js';
 import { aheadBy } from '../support/later-clock.js';
-import { withFolder } from '../support/native.js';
 import { MAIN, runCommand, type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
 
@@ -73,58 +73,57 @@ async function killServices(seed: number, times: number, mostMs: number): Promis
     killed.kills[what] = (killed.kills[what] ?? 0) + 1;
   };
   const told = toldNothing(true);
-  await withFolder(async (folder) => {
-    const snapshot = join(folder, 'notes.ndjson');
-    const media = join(folder, 'media');
-    mkdirSync(media);
-    writeFileSync(snapshot, FIRST_NOTE);
-    let ahead = 0;
-    const start = (): Promise<Service> => {
-      ahead += STEP_MS;
-      const flags = ['--snapshot', snapshot, '--media', media, '--listen-timeout', '10m', ...FLAGS];
-      const workers = String(1 + random.int(2));
-      return startService([...flags, '--workers', workers], {
-        ...aheadBy(ahead),
-        WAYPOST_JOURNAL: join(folder, 'notes.journal'),
-      });
-    };
-    let service = await start();
-    try {
-      for (let kill = 0; kill < times; kill++) {
-        await keepsPromises(service, told, random, `seed ${seed}, kill ${kill}`, ahead);
-        const victim = VICTIMS[kill % VICTIMS.length]!;
-        const moment = MOMENTS[random.int(MOMENTS.length)]!;
-        const isWhole = victim === 'all' || victim === 'supervisor';
-        // it must not take the journal from a service that goes on
-        const standby = isWhole && random.chance(0.3) ? start() : undefined;
-        const stop = new AbortController();
-        const pause = moment === 'merge' ? 0 : PAUSE_MS;
-        const clients = Array.from({ length: CLIENTS }, (_, i) =>
-          postOn(service, `${kill}-${i}`, told, pause, stop.signal),
-        );
-        if (moment === 'prune' || moment === 'reload' || random.chance(0.5)) {
-          replaceSnapshot(snapshot, told, random);
-        }
-        if (await untilMoment(moment, service, snapshot, mostMs, random)) count(moment);
-        if (standby !== undefined) await delay(random.int(300));
-        if (killOne(service, victim)) count(victim);
-        stop.abort();
-        await Promise.all(clients);
-        killed.pruned += logged(service, LOGGED['prune']!);
-        if (isWhole) {
-          await service.ended;
-          service = await (standby ?? start());
-          if (standby !== undefined) killed.takenOver++;
-        }
-        if (moment === 'compact') await compactedIsWhole(snapshot, `seed ${seed}, kill ${kill}`);
+  const folder = makeFolder();
+  const snapshot = join(folder, 'notes.ndjson');
+  const media = join(folder, 'media');
+  mkdirSync(media);
+  writeFileSync(snapshot, FIRST_NOTE);
+  let ahead = 0;
+  const start = (): Promise<Service> => {
+    ahead += STEP_MS;
+    const flags = ['--snapshot', snapshot, '--media', media, '--listen-timeout', '10m', ...FLAGS];
+    const workers = String(1 + random.int(2));
+    return startService([...flags, '--workers', workers], {
+      ...aheadBy(ahead),
+      WAYPOST_JOURNAL: join(folder, 'notes.journal'),
+    });
+  };
+  let service = await start();
+  try {
+    for (let kill = 0; kill < times; kill++) {
+      await keepsPromises(service, told, random, `seed ${seed}, kill ${kill}`, ahead);
+      const victim = VICTIMS[kill % VICTIMS.length]!;
+      const moment = MOMENTS[random.int(MOMENTS.length)]!;
+      const isWhole = victim === 'all' || victim === 'supervisor';
+      // it must not take the journal from a service that goes on
+      const standby = isWhole && random.chance(0.3) ? start() : undefined;
+      const stop = new AbortController();
+      const pause = moment === 'merge' ? 0 : PAUSE_MS;
+      const clients = Array.from({ length: CLIENTS }, (_, i) =>
+        postOn(service, `${kill}-${i}`, told, pause, stop.signal),
+      );
+      if (moment === 'prune' || moment === 'reload' || random.chance(0.5)) {
+        replaceSnapshot(snapshot, told, random);
       }
-      await keepsPromises(service, told, random, `seed ${seed}, at the end`, ahead);
-      await noLitter(service, folder);
-    } finally {
-      killTree(service.pid);
-      await service.ended;
+      if (await untilMoment(moment, service, snapshot, mostMs, random)) count(moment);
+      if (standby !== undefined) await delay(random.int(300));
+      if (killOne(service, victim)) count(victim);
+      stop.abort();
+      await Promise.all(clients);
+      killed.pruned += logged(service, LOGGED['prune']!);
+      if (isWhole) {
+        await service.ended;
+        service = await (standby ?? start());
+        if (standby !== undefined) killed.takenOver++;
+      }
+      if (moment === 'compact') await compactedIsWhole(snapshot, `seed ${seed}, kill ${kill}`);
     }
-  });
+    await keepsPromises(service, told, random, `seed ${seed}, at the end`, ahead);
+    await noLitter(service, folder);
+  } finally {
+    killTree(service.pid);
+    await service.ended;
+  }
   return { ...killed, acknowledged: told.acknowledged.size };
 }
 

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InputError } from '../../src/model/quote.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../../src/posts/postgres-address.js';
-import { makeFolder } from '../support/reloading.js';
+import { makeFolder } from '../support/folder.js';
 
 const HOST = { host: 'b', port: 5433 };
 

@@ -8,7 +8,7 @@ import { Random } from '../../src/cli/generate/random.js';
 import { readPosts } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import type { Watermark } from '../../src/formats/snapshot.js';
-import { withFolder } from '../support/native.js';
+import { makeFolder } from '../support/folder.js';
 import { type Listed, listAll, postKeyed } from '../support/posted.js';
 import { type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
@@ -43,51 +43,50 @@ interface World {
 async function reloadWhilePosting(seed: number, reloads: number): Promise<number> {
   const random = new Random(seed, 'point');
   let moved = 0;
-  await withFolder(async (folder) => {
-    const path = join(folder, 'notes');
-    const journal = join(folder, 'notes.journal');
-    const world: World = {
-      base: new Map(),
-      acknowledged: new Map(),
-      deleted: new Set(),
-      watermark: undefined,
-    };
-    addNote(world, LARGEST_ID);
-    await replace(path, world);
-    const flags = ['--snapshot', path, '--journal', journal, '--workers', '2', '--settle', '0'];
-    flags.push('--posts-per-address', '0', '--admin-token', 'secret', '--max-shrink', '100');
-    const service = await startService(flags);
-    const end = new AbortController();
-    const followed: StreamEvent[] = [];
-    const following = followOn(service, followed, world, end.signal);
-    const clients = Array.from({ length: CLIENTS }, (_, i) =>
-      postOn(service, `${i}`, world, end.signal),
-    );
-    try {
-      for (let reload = 0; reload < reloads; reload++) {
-        const kind = KINDS[reload % KINDS.length]!;
-        const about = `seed ${seed}, reload ${reload}, ${kind}`;
-        await change(kind, service, world, random);
-        await replace(path, world);
-        const reply = await service.get('/admin/reload?wait', { method: 'POST', headers: ADMIN });
-        assert.is(reply.status, 200, `${about}: ${reply.text}`);
-        await keepsAll(service, world, about);
-      }
-    } finally {
-      end.abort();
-      await Promise.all(clients);
-      await following;
-      await service.stop();
+  const folder = makeFolder();
+  const path = join(folder, 'notes');
+  const journal = join(folder, 'notes.journal');
+  const world: World = {
+    base: new Map(),
+    acknowledged: new Map(),
+    deleted: new Set(),
+    watermark: undefined,
+  };
+  addNote(world, LARGEST_ID);
+  await replace(path, world);
+  const flags = ['--snapshot', path, '--journal', journal, '--workers', '2', '--settle', '0'];
+  flags.push('--posts-per-address', '0', '--admin-token', 'secret', '--max-shrink', '100');
+  const service = await startService(flags);
+  const end = new AbortController();
+  const followed: StreamEvent[] = [];
+  const following = followOn(service, followed, world, end.signal);
+  const clients = Array.from({ length: CLIENTS }, (_, i) =>
+    postOn(service, `${i}`, world, end.signal),
+  );
+  try {
+    for (let reload = 0; reload < reloads; reload++) {
+      const kind = KINDS[reload % KINDS.length]!;
+      const about = `seed ${seed}, reload ${reload}, ${kind}`;
+      await change(kind, service, world, random);
+      await replace(path, world);
+      const reply = await service.get('/admin/reload?wait', { method: 'POST', headers: ADMIN });
+      assert.is(reply.status, 200, `${about}: ${reply.text}`);
+      await keepsAll(service, world, about);
     }
-    moved = service.logs.filter(({ msg }) => /^accepted point moved/.test(String(msg))).length;
-    if (reloads <= KINDS.length) return;
-    const again = await startService(flags);
-    try {
-      await keepsAll(again, world, `seed ${seed}, after a restart`);
-    } finally {
-      await again.stop();
-    }
-  });
+  } finally {
+    end.abort();
+    await Promise.all(clients);
+    await following;
+    await service.stop();
+  }
+  moved = service.logs.filter(({ msg }) => /^accepted point moved/.test(String(msg))).length;
+  if (reloads <= KINDS.length) return moved;
+  const again = await startService(flags);
+  try {
+    await keepsAll(again, world, `seed ${seed}, after a restart`);
+  } finally {
+    await again.stop();
+  }
   return moved;
 }
 

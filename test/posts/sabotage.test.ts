@@ -17,9 +17,9 @@ import { Random } from '../../src/cli/generate/random.js';
 import { Store } from '../../src/posts/store.js';
 import { StoreError } from '../../src/posts/store-error.js';
 import { ACCIDENTS, type Ordered } from '../support/accidents.js';
+import { makeFolder } from '../support/folder.js';
 import { keyOf, newPost, numbers, withStore } from '../support/journals.js';
 import { FIRST_NOTE, keepsPromises, postOn, toldNothing } from '../support/kept-posts.js';
-import { withFolder } from '../support/native.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
@@ -109,46 +109,46 @@ const CLIENTS = 20;
 /** Posts that are acknowledged after an accident, before the service is killed. */
 const POSTS_AFTER = 2 * CLIENTS;
 
-test('whatever happens to the file while clients post, the next start has all and doubles nothing', () =>
-  withFolder(async (folder) => {
-    const random = new Random(5, 'point');
-    const told = toldNothing(false);
-    const snapshot = join(folder, 'notes');
-    const path = join(folder, 'inside', 'points.journal');
-    mkdirSync(dirname(path));
-    writeFileSync(snapshot, FIRST_NOTE);
-    const flags = ['--snapshot', snapshot, '--posts-per-address', '0'];
-    const start = (): Promise<Service> => startService(flags, { WAYPOST_JOURNAL: path });
-    let service = await start();
-    for (const [name, happen] of Object.entries(SERVED)) {
-      if (!IS_SOAK && !SHORTLY.test(name)) continue;
-      try {
-        const more = (count: number): Promise<void> => {
-          const before = told.acknowledged.size;
-          return until(`${count} posts`, () => told.acknowledged.size >= before + count);
-        };
-        const stop = new AbortController();
-        const clients = Array.from({ length: CLIENTS }, (_, i) =>
-          postOn(service, `${name.replaceAll(' ', '-')}-${i}`, told, random.int(4), stop.signal),
-        );
-        await more(CLIENTS);
-        // it may be half of a transaction, which the copy beside it cannot mend
-        copyFileSync(path, `${folder}/old`);
-        await more(CLIENTS);
-        await happen(path, `${folder}/old`, service);
-        await more(POSTS_AFTER);
-        process.kill(service.pid, random.chance(0.5) ? 'SIGKILL' : 'SIGTERM');
-        stop.abort();
-        await Promise.all([service.ended, ...clients]);
-        service = await start();
-        await keepsPromises(service, told, random, name);
-      } catch (error) {
-        await service.stop();
-        throw error;
-      }
+test('whatever happens to the file while clients post, the next start has all and doubles nothing', async () => {
+  const folder = makeFolder();
+  const random = new Random(5, 'point');
+  const told = toldNothing(false);
+  const snapshot = join(folder, 'notes');
+  const path = join(folder, 'inside', 'points.journal');
+  mkdirSync(dirname(path));
+  writeFileSync(snapshot, FIRST_NOTE);
+  const flags = ['--snapshot', snapshot, '--posts-per-address', '0'];
+  const start = (): Promise<Service> => startService(flags, { WAYPOST_JOURNAL: path });
+  let service = await start();
+  for (const [name, happen] of Object.entries(SERVED)) {
+    if (!IS_SOAK && !SHORTLY.test(name)) continue;
+    try {
+      const more = (count: number): Promise<void> => {
+        const before = told.acknowledged.size;
+        return until(`${count} posts`, () => told.acknowledged.size >= before + count);
+      };
+      const stop = new AbortController();
+      const clients = Array.from({ length: CLIENTS }, (_, i) =>
+        postOn(service, `${name.replaceAll(' ', '-')}-${i}`, told, random.int(4), stop.signal),
+      );
+      await more(CLIENTS);
+      // it may be half of a transaction, which the copy beside it cannot mend
+      copyFileSync(path, `${folder}/old`);
+      await more(CLIENTS);
+      await happen(path, `${folder}/old`, service);
+      await more(POSTS_AFTER);
+      process.kill(service.pid, random.chance(0.5) ? 'SIGKILL' : 'SIGTERM');
+      stop.abort();
+      await Promise.all([service.ended, ...clients]);
+      service = await start();
+      await keepsPromises(service, told, random, name);
+    } catch (error) {
+      await service.stop();
+      throw error;
     }
-    await service.stop();
-  }));
+  }
+  await service.stop();
+});
 
 test('puts a file aside that is not its own, and goes on', async () => {
   await withStore((path, open) => {

@@ -1,11 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read, section } from '../support/documents.js';
+import { makeFolder } from '../support/folder.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
@@ -15,16 +15,13 @@ const run = promisify(execFile);
 const PAGE = read('docs/clients.md');
 const SHOWN = 'http://127.0.0.1:8080';
 
-const home = mkdtempSync(join(tmpdir(), 'waypost-clients-'));
+const home = makeFolder();
 symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
 writeFileSync(join(home, 'package.json'), '{"type":"module"}');
 const service = await startOwnService([...['--snapshot', join(ROOT, 'data/sample.waypost')]]);
 const site = `http://127.0.0.1:${service.port}`;
 
-test.after(async () => {
-  await service.stop();
-  rmSync(home, { recursive: true });
-});
+test.after(() => service.stop());
 
 /** What a section shows in code of one language, to be put to the service of this test. */
 function snippets(title: string, language: string): string[] {

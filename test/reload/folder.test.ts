@@ -2,9 +2,10 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSyn
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
-import { makeFolder, startReloading } from '../support/reloading.js';
+import { startReloading } from '../support/reloading.js';
 
 test('notifications are looked at with the snapshot', async () => {
   const path = join(makeFolder(), 'points');

@@ -2,8 +2,9 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines } from '../support/marked.js';
-import { makeFolder, startReloading } from '../support/reloading.js';
+import { startReloading } from '../support/reloading.js';
 
 const JUNK = 200;
 const SETTLE_MS = 500;

@@ -2,8 +2,9 @@ import { chmodSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
-import { makeFolder, startReloading } from '../support/reloading.js';
+import { startReloading } from '../support/reloading.js';
 import { until } from '../support/wait.js';
 
 /** A path in a folder of its own with a first snapshot. */

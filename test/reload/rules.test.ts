@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkChecksum } from '../../src/formats/files/open.js';
+import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, markedRecords, replaceFile } from '../support/marked.js';
-import { makeFolder, startReloading } from '../support/reloading.js';
+import { startReloading } from '../support/reloading.js';
 
 function sha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');

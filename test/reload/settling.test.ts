@@ -9,8 +9,9 @@ import {
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
-import { makeFolder, type Reloading, startReloading } from '../support/reloading.js';
+import { type Reloading, startReloading } from '../support/reloading.js';
 import { until } from '../support/wait.js';
 import { switchLink } from '../support/writers.js';
 

@@ -5,8 +5,9 @@ import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { BuildTask } from '../../src/reload/build.js';
+import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
-import { type Given, makeFolder, startReloading } from '../support/reloading.js';
+import { type Given, startReloading } from '../support/reloading.js';
 import { until } from '../support/wait.js';
 
 type Build = NonNullable<Given['build']>;

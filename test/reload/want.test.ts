@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBuilder } from '../../src/reload/build.js';
+import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
-import { makeFolder, startReloading } from '../support/reloading.js';
+import { startReloading } from '../support/reloading.js';
 import { until } from '../support/wait.js';
 
 const WANTS: Readonly<Record<string, Error>> = {

@@ -9,8 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ask, type Envelope } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
-import { makeFolder } from '../support/reloading.js';
 import { MAIN } from '../support/service.js';
 import { until } from '../support/wait.js';
 

@@ -6,10 +6,10 @@ import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { linesOf } from '../support/exporting.js';
+import { makeFolder } from '../support/folder.js';
 import { generate } from '../support/generated.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
-import { makeFolder } from '../support/reloading.js';
 import { until } from '../support/wait.js';
 
 // more bytes than sockets hold: the reader's end decides how far an export comes

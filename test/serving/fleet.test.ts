@@ -6,6 +6,7 @@ import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import type { Envelope } from '../support/client.js';
 import { assertSame } from '../support/fleet.js';
+import { makeFolder } from '../support/folder.js';
 import {
   type Asking,
   Instances,
@@ -18,7 +19,6 @@ import {
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import type { OwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
-import { makeFolder } from '../support/reloading.js';
 import { runCommand, type Service } from '../support/service.js';
 import { until } from '../support/wait.js';
 

@@ -8,8 +8,8 @@ import * as assert from 'uvu/assert';
 import { JournalUnwritable } from '../../src/posts/journal.js';
 import { isSnapshotName } from '../../src/reload/source/names.js';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
+import { makeFolder } from '../support/folder.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
-import { withFolder } from '../support/native.js';
 import { refusal } from '../support/rows.js';
 import { runCommand } from '../support/service.js';
 
@@ -25,104 +25,99 @@ function open(snapshot: string, journal?: string, listenTimeout = 0) {
 test.before.each(() => void logs.splice(0));
 
 test('by default the journal stands beside the snapshot, and is none', async () => {
-  await withFolder(async (folder) => {
-    const file = join(folder, 'notes.ndjson');
-    writeFileSync(file, '');
-    const cases: [snapshot: string, journal: string][] = [
-      [file, 'notes.ndjson.journal'],
-      [folder, 'waypost.journal'],
-      [join(folder, '*.ndjson'), 'waypost.journal'],
-    ];
-    for (const [snapshot, name] of cases) {
-      const journal = await open(snapshot);
-      assert.ok(existsSync(join(folder, name)), name);
-      await journal!.close();
-      for (const one of [
-        name,
-        `${name}.new`,
-        `${name}-journal`,
-        `${name}.new-journal`,
-        `${name}.aside-1760000000000`,
-      ]) {
-        assert.not.ok(isSnapshotName(one), one);
-      }
+  const folder = makeFolder();
+  const file = join(folder, 'notes.ndjson');
+  writeFileSync(file, '');
+  const cases: [snapshot: string, journal: string][] = [
+    [file, 'notes.ndjson.journal'],
+    [folder, 'waypost.journal'],
+    [join(folder, '*.ndjson'), 'waypost.journal'],
+  ];
+  for (const [snapshot, name] of cases) {
+    const journal = await open(snapshot);
+    assert.ok(existsSync(join(folder, name)), name);
+    await journal!.close();
+    for (const one of [
+      name,
+      `${name}.new`,
+      `${name}-journal`,
+      `${name}.new-journal`,
+      `${name}.aside-1760000000000`,
+    ]) {
+      assert.not.ok(isSnapshotName(one), one);
     }
-    assert.is(await open(file, 'none'), undefined);
-    assert.is(await open(join(folder, 'nothing.ndjson')), undefined);
-    assert.not.ok(existsSync(join(folder, 'nothing.ndjson.journal')));
-    assert.equal(logs, []);
-  });
+  }
+  assert.is(await open(file, 'none'), undefined);
+  assert.is(await open(join(folder, 'nothing.ndjson')), undefined);
+  assert.not.ok(existsSync(join(folder, 'nothing.ndjson.journal')));
+  assert.equal(logs, []);
 });
 
 test('where none can be made beside the snapshot, points are only read, and the log says so once', async () => {
-  await withFolder(async (folder) => {
-    // a folder of that name is in the way, which stops root as well
-    mkdirSync(join(folder, 'waypost.journal'));
-    assert.is(await open(folder), undefined);
-    assert.equal(
-      logs.map(({ msg, level }) => [msg, level]),
-      [['points are only read', 40]],
-    );
-    const asked = open(folder, join(folder, 'no-folder', 'a.journal'));
-    await asked.then(
-      () => assert.unreachable(),
-      (error) => assert.instance(error, JournalUnwritable),
-    );
-  });
+  const folder = makeFolder();
+  // a folder of that name is in the way, which stops root as well
+  mkdirSync(join(folder, 'waypost.journal'));
+  assert.is(await open(folder), undefined);
+  assert.equal(
+    logs.map(({ msg, level }) => [msg, level]),
+    [['points are only read', 40]],
+  );
+  const asked = open(folder, join(folder, 'no-folder', 'a.journal'));
+  await asked.then(
+    () => assert.unreachable(),
+    (error) => assert.instance(error, JournalUnwritable),
+  );
 });
 
 test('a journal that is there and cannot be written is not passed over', async () => {
-  await withFolder(async (folder) => {
-    // too long a name for the lock beside it, which stops root as well
-    const snapshot = join(folder, 'n'.repeat(240));
-    writeFileSync(snapshot, '');
-    assert.is(await open(snapshot), undefined);
-    writeFileSync(`${snapshot}.journal`, '');
-    await open(snapshot).then(
-      () => assert.unreachable(),
-      (error) => assert.instance(error, JournalUnwritable),
-    );
-  });
+  const folder = makeFolder();
+  // too long a name for the lock beside it, which stops root as well
+  const snapshot = join(folder, 'n'.repeat(240));
+  writeFileSync(snapshot, '');
+  assert.is(await open(snapshot), undefined);
+  writeFileSync(`${snapshot}.journal`, '');
+  await open(snapshot).then(
+    () => assert.unreachable(),
+    (error) => assert.instance(error, JournalUnwritable),
+  );
 });
 
 test('a journal that another process owns is waited for, and then refused', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'a.journal');
-    const first = await open(folder, path);
-    assert.match(
-      await refusal(open(folder, path, 2_000)),
-      /another process owns it, after \d+ s: end that process.*--journal FILE.*--journal none/,
-    );
-    assert.equal(
-      logs.map(({ msg }) => msg),
-      ['waiting for the journal'],
-    );
-    const second = open(folder, path, 20_000);
-    await first!.close();
-    await (await second)!.close();
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'a.journal');
+  const first = await open(folder, path);
+  assert.match(
+    await refusal(open(folder, path, 2_000)),
+    /another process owns it, after \d+ s: end that process.*--journal FILE.*--journal none/,
+  );
+  assert.equal(
+    logs.map(({ msg }) => msg),
+    ['waiting for the journal'],
+  );
+  const second = open(folder, path, 20_000);
+  await first!.close();
+  await (await second)!.close();
 });
 
 test('a start that fails ends the process, although it owns a journal by then', async () => {
-  await withFolder(async (folder) => {
-    const [bad, good] = [join(folder, 'bad'), join(folder, 'good')];
-    writeFileSync(bad, 'garbage\n');
-    writeFileSync(good, FIRST_NOTE);
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
-    const at = ['--host', '127.0.0.1', '--listen-timeout', '0', '--port'];
-    for (const [flags, reason] of [
-      [['--snapshot', bad, ...at, '0'], /bad: begins with/],
-      [['--snapshot', good, ...at, `${port}`], /something else listens there/],
-      [['--snapshot', good, ...at, '0', '--operations-port', `${port}`], /something else listens/],
-    ] as const) {
-      const { code, stderr } = await runCommand(['serve', ...flags], { WAYPOST_JOURNAL: '' });
-      assert.is(code, 1);
-      assert.match(stderr, reason);
-    }
-    taken.close();
-  });
+  const folder = makeFolder();
+  const [bad, good] = [join(folder, 'bad'), join(folder, 'good')];
+  writeFileSync(bad, 'garbage\n');
+  writeFileSync(good, FIRST_NOTE);
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const at = ['--host', '127.0.0.1', '--listen-timeout', '0', '--port'];
+  for (const [flags, reason] of [
+    [['--snapshot', bad, ...at, '0'], /bad: begins with/],
+    [['--snapshot', good, ...at, `${port}`], /something else listens there/],
+    [['--snapshot', good, ...at, '0', '--operations-port', `${port}`], /something else listens/],
+  ] as const) {
+    const { code, stderr } = await runCommand(['serve', ...flags], { WAYPOST_JOURNAL: '' });
+    assert.is(code, 1);
+    assert.match(stderr, reason);
+  }
+  taken.close();
 });
 
 test.run();

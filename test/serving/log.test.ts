@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makeFolder } from '../support/folder.js';
 import { markedLines, replaceFile } from '../support/marked.js';
-import { makeFolder } from '../support/reloading.js';
 import { MAIN, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 

@@ -4,10 +4,10 @@ import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { memoryOf, processTree } from '../../bench/support/proc.js';
 import { ask } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { listeningPort } from '../support/listening.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
-import { makeFolder } from '../support/reloading.js';
 import { MAIN } from '../support/service.js';
 import { until } from '../support/wait.js';
 

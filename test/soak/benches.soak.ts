@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
@@ -20,14 +18,14 @@ import { openSnapshot } from '../../src/formats/files/open.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset } from '../../src/index/dataset.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
+import { makeFolder } from '../support/folder.js';
 import { startService } from '../support/service.js';
 
 const POINTS = 5_000;
-const folder = mkdtempSync(join(tmpdir(), 'waypost-bench-test-'));
+const folder = makeFolder();
 const snapshot = join(folder, 'points.waypost');
 
 test.before(() => generateSnapshot({ points: POINTS, seed: 3, out: snapshot, print: () => {} }));
-test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 test('every scenario asks what the service answers with 200, and small boxes hold a page', async () => {
   const service = await startService(['--snapshot', snapshot]);

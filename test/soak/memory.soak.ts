@@ -7,31 +7,29 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
-import { withFolder } from '../support/native.js';
+import { makeFolder } from '../support/folder.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
 test('blocks are full by points', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    const count = 2 * MAX_BLOCK_POINTS + 1;
-    const fd = openSync(path, 'w');
-    for (let id = 1; id <= count; id++) writeSync(fd, `${JSON.stringify({ ...VALID, id })}\n`);
-    closeSync(fd);
-    assert.equal(await countsOf(path), [MAX_BLOCK_POINTS, MAX_BLOCK_POINTS, 1]);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  const count = 2 * MAX_BLOCK_POINTS + 1;
+  const fd = openSync(path, 'w');
+  for (let id = 1; id <= count; id++) writeSync(fd, `${JSON.stringify({ ...VALID, id })}\n`);
+  closeSync(fd);
+  assert.equal(await countsOf(path), [MAX_BLOCK_POINTS, MAX_BLOCK_POINTS, 1]);
 });
 
 test('blocks are full by bytes', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    const comment = 'é'.repeat(125_000);
-    const lines = Array.from({ length: 150 }, (_, id) =>
-      JSON.stringify({ ...VALID, id: id + 1, comment }),
-    );
-    writeFileSync(path, lines.join('\n'));
-    assert.equal(await countsOf(path), [67, 67, 16]);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  const comment = 'é'.repeat(125_000);
+  const lines = Array.from({ length: 150 }, (_, id) =>
+    JSON.stringify({ ...VALID, id: id + 1, comment }),
+  );
+  writeFileSync(path, lines.join('\n'));
+  assert.equal(await countsOf(path), [67, 67, 16]);
 });
 
 /** What drain-worker.ts finds; a worker whose heap is full ends with an error. */
@@ -73,15 +71,14 @@ test('what is beside the list of a JSON document takes no memory, but has its li
 });
 
 test('a file that gunzips to far more than its size is read in pieces', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'points.gz');
-    const line = (id: number): Buffer => gzipSync(`${JSON.stringify({ ...VALID, id })}\n`);
-    // gzip files may be put together: two records, 100 MB of blank lines between them
-    const blank = gzipSync(`${' '.repeat(99_999)}\n`.repeat(40));
-    writeFileSync(path, Buffer.concat([line(1), ...Array(25).fill(blank), line(2)]));
-    assert.ok(statSync(path).size < 1e6);
-    assert.equal(await countsOf(path), [2]);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'points.gz');
+  const line = (id: number): Buffer => gzipSync(`${JSON.stringify({ ...VALID, id })}\n`);
+  // gzip files may be put together: two records, 100 MB of blank lines between them
+  const blank = gzipSync(`${' '.repeat(99_999)}\n`.repeat(40));
+  writeFileSync(path, Buffer.concat([line(1), ...Array(25).fill(blank), line(2)]));
+  assert.ok(statSync(path).size < 1e6);
+  assert.equal(await countsOf(path), [2]);
 });
 
 /** The number of points in each block, none of them over the limit of bytes. */

@@ -5,8 +5,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openNative } from '../../src/formats/native/read.js';
 import { InputError } from '../../src/model/quote.js';
+import { makeFolder } from '../support/folder.js';
 import { frame, framesOf, uint32 } from '../support/forge.js';
-import { readTwoPass, refused, withFolder, withSample } from '../support/native.js';
+import { readTwoPass, refused, withSample } from '../support/native.js';
 
 test('a file cut anywhere is refused, from its two ends alone', () =>
   withSample(async (bytes, path) => {
@@ -118,20 +119,19 @@ test('objects that are no maps, or claim more than they have, are refused', () =
   }));
 
 test('what is no native file is refused, by name', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'x.waypost');
-    await refused(path, Buffer.alloc(0), 'empty', /no native snapshot/);
-    await refused(path, Buffer.from('{"id":1}\n'), 'text', /does not begin with "waypost"/);
-    await refused(path, Buffer.alloc(5000, 0xce), 'marks', /does not begin/);
-    const magic = Buffer.from('a7776179706f7374', 'hex');
-    await refused(path, magic, 'the magic alone');
-    await refused(path, Buffer.concat([magic, uint32(5)]), 'a length');
-    const missing = join(folder, 'missing.waypost');
-    assert.throws(() => readTwoPass(missing), /missing.waypost: cannot be read: there is no such/);
-    const inner = join(folder, 'inner');
-    mkdirSync(inner);
-    assert.throws(() => readTwoPass(inner), /inner: cannot be read: it is no regular file/);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'x.waypost');
+  await refused(path, Buffer.alloc(0), 'empty', /no native snapshot/);
+  await refused(path, Buffer.from('{"id":1}\n'), 'text', /does not begin with "waypost"/);
+  await refused(path, Buffer.alloc(5000, 0xce), 'marks', /does not begin/);
+  const magic = Buffer.from('a7776179706f7374', 'hex');
+  await refused(path, magic, 'the magic alone');
+  await refused(path, Buffer.concat([magic, uint32(5)]), 'a length');
+  const missing = join(folder, 'missing.waypost');
+  assert.throws(() => readTwoPass(missing), /missing.waypost: cannot be read: there is no such/);
+  const inner = join(folder, 'inner');
+  mkdirSync(inner);
+  assert.throws(() => readTwoPass(inner), /inner: cannot be read: it is no regular file/);
 });
 
 /** Whole numbers below a limit, the same for the same seed (mulberry32). */

@@ -3,20 +3,18 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SOURCES } from '../../src/http/assets/assets.js';
 import { headings } from '../support/documents.js';
+import { makeFolder } from '../support/folder.js';
 import { MAIN, ROOT } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 
@@ -38,9 +36,8 @@ async function npm(folder: string, args: readonly string[]): Promise<string | un
   }
 }
 
-const home = mkdtempSync(join(tmpdir(), 'waypost-package-'));
+const home = makeFolder();
 const [source, target] = [join(home, 'source'), join(home, 'target')];
-test.after(() => rmSync(home, { recursive: true }));
 
 // a copy: packing puts other documents in place, while other tests read these
 const PACKED = ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md', 'assets', 'docs', 'deploy'];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { faultEnvironment, killThread, occupyThread } from '../support/faults.js';
-import { makeFolder } from '../support/reloading.js';
+import { makeFolder } from '../support/folder.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 

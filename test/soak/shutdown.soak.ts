@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makeFolder } from '../support/folder.js';
 import { startLoad } from '../support/load.js';
 import { markedLines, replaceFile } from '../support/marked.js';
-import { makeFolder } from '../support/reloading.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 

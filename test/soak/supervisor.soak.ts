@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
-import { makeFolder } from '../support/reloading.js';
 import { MAIN, runCommand, type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
@@ -156,8 +156,6 @@ test('what cannot begin exits with 1 and one message', async () => {
   }
 });
 
-test.after(async () => {
-  await other.stop();
-});
+test.after(() => other.stop());
 
 test.run();

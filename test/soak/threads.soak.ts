@@ -11,11 +11,11 @@ import { createBuilder } from '../../src/reload/build.js';
 import { Cell } from '../../src/reload/current.js';
 import { startThreads } from '../../src/serving/threads.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { putTogether, takeApart } from '../support/forge.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { metricsOf } from '../support/operating.js';
-import { makeFolder } from '../support/reloading.js';
 import { type Service, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 

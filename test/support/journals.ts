@@ -12,7 +12,8 @@ import {
 } from '../../src/posts/journal.js';
 import { type JournalOptions, openJournal } from '../../src/posts/sqlite-journal.js';
 import { Store, type StoreOptions } from '../../src/posts/store.js';
-import { point, withFolder } from './native.js';
+import { makeFolder } from './folder.js';
+import { point } from './native.js';
 
 /** When the first post of the tests was made, in microseconds. */
 const FIRST = Date.UTC(2024, 0, 1) * 1000;
@@ -42,23 +43,22 @@ export async function withJournal(
     folder: string,
   ) => Promise<void>,
 ): Promise<void> {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'points.journal');
-    const journals: Journal[] = [];
-    try {
-      await run(
-        path,
-        async (options = {}) => {
-          const journal = await openJournal(path, options);
-          journals.push(journal);
-          return journal;
-        },
-        folder,
-      );
-    } finally {
-      for (const journal of journals) await journal.close();
-    }
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'points.journal');
+  const journals: Journal[] = [];
+  try {
+    await run(
+      path,
+      async (options = {}) => {
+        const journal = await openJournal(path, options);
+        journals.push(journal);
+        return journal;
+      },
+      folder,
+    );
+  } finally {
+    for (const journal of journals) await journal.close();
+  }
 }
 
 /** All posts of a journal. */
@@ -82,18 +82,17 @@ export async function numbersIn(journal: Journal): Promise<string> {
 export async function withStore(
   run: (path: string, open: (options?: StoreOptions) => Store) => void,
 ): Promise<void> {
-  await withFolder(async (folder) => {
-    const inside = join(folder, 'inside');
-    mkdirSync(inside);
-    const stores: Store[] = [];
-    try {
-      run(join(inside, 'points.journal'), (options = {}) => {
-        const store = new Store(join(inside, 'points.journal'), options);
-        stores.push(store);
-        return store;
-      });
-    } finally {
-      for (const store of stores) store.abandon();
-    }
-  });
+  const folder = makeFolder();
+  const inside = join(folder, 'inside');
+  mkdirSync(inside);
+  const stores: Store[] = [];
+  try {
+    run(join(inside, 'points.journal'), (options = {}) => {
+      const store = new Store(join(inside, 'points.journal'), options);
+      stores.push(store);
+      return store;
+    });
+  } finally {
+    for (const store of stores) store.abandon();
+  }
 }

@@ -1,5 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import type { ColumnBlock, PointBlock } from '../../src/formats/block.js';
@@ -9,18 +8,9 @@ import type { LoadReport, Watermark } from '../../src/formats/snapshot.js';
 import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
+import { makeFolder } from './folder.js';
 
 export const CREATED_AT: number = Date.UTC(2023, 4, 1, 12);
-
-/** Runs with a folder of its own, which is removed afterwards. */
-export async function withFolder<T>(run: (folder: string) => T | Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
-  try {
-    return await run(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 /** A valid point from some fields of its record; the others have a default. */
 export function point(fields: Record<string, unknown>): Point {
@@ -153,12 +143,11 @@ export function notification(id: number, text = 'look at this'): Notification {
 export async function withSample(
   run: (bytes: Buffer, path: string) => Promise<void>,
 ): Promise<void> {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'sample.waypost');
-    const first = blockOf([point({ id: 1, comment: 'työ' }), point({ id: 2, tags: ['a'] })]);
-    writeNative(path, [first, blockOf([point({ id: 3 })])], [notification(1), notification(2)]);
-    await run(readFileSync(path), path);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'sample.waypost');
+  const first = blockOf([point({ id: 1, comment: 'työ' }), point({ id: 2, tags: ['a'] })]);
+  writeNative(path, [first, blockOf([point({ id: 3 })])], [notification(1), notification(2)]);
+  await run(readFileSync(path), path);
 }
 
 /** Each way of reading must end in an InputError that names the file. */

@@ -5,7 +5,7 @@ import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { startServer } from '../../src/serving/server.js';
 import { ask } from './client.js';
-import { makeFolder } from './reloading.js';
+import { makeFolder } from './folder.js';
 import type { Service } from './service.js';
 
 /** A service without a process of its own. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type PackOptions, type PackSummary, packSnapshot } from '../../src/cli/pack.js';
 import { type Point, renderPoint } from '../../src/model/point.js';
-import { CREATED_AT, point, withFolder } from './native.js';
+import { makeFolder } from './folder.js';
+import { CREATED_AT, point } from './native.js';
 
 export const FIXTURES: string = fileURLToPath(new URL('../../../test/fixtures', import.meta.url));
 export const SAMPLE: string = join(FIXTURES, 'native/sample.waypost');
@@ -28,14 +29,13 @@ export async function pack(
 }
 
 /** A folder with rows.ndjson: the three points and these further lines. */
-export function withRows(
+export async function withRows(
   further: readonly string[],
   run: (input: string, output: string, folder: string) => Promise<void>,
 ): Promise<void> {
-  return withFolder(async (folder) => {
-    const input = join(folder, 'rows.ndjson');
-    writeFileSync(input, [...POINTS.map(renderPoint), ...further, ''].join('\n'));
-    utimesSync(input, CREATED_AT / 1000, CREATED_AT / 1000);
-    await run(input, join(folder, 'out.waypost'), folder);
-  });
+  const folder = makeFolder();
+  const input = join(folder, 'rows.ndjson');
+  writeFileSync(input, [...POINTS.map(renderPoint), ...further, ''].join('\n'));
+  utimesSync(input, CREATED_AT / 1000, CREATED_AT / 1000);
+  await run(input, join(folder, 'out.waypost'), folder);
 }

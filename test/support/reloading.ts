@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { recordBytes } from '../../src/index/records.js';
 import { type Builder, type BuildResult, createBuilder } from '../../src/reload/build.js';
@@ -116,16 +113,4 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
     errors: () =>
       logs.filter((entry) => entry['level'] === 50).map((entry) => `${entry['reason']}`),
   };
-}
-
-const folders: string[] = [];
-process.once('exit', () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A new folder, which is removed when the test process ends. */
-export function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-live-'));
-  folders.push(folder);
-  return folder;
 }

@@ -1,17 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { read } from '../support/documents.js';
+import { makeFolder } from '../support/folder.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 
 const reason = withoutGdal();
-const folder = mkdtempSync(join(tmpdir(), 'waypost-gdal-'));
+const folder = makeFolder();
 let service: OwnService | undefined;
 
 test.before(async () => {
@@ -19,7 +19,6 @@ test.before(async () => {
 });
 test.after(async () => {
   await service?.stop();
-  rmSync(folder, { recursive: true });
 });
 
 function pointsIn(clusters: readonly GdalFeature[], singles: readonly GdalFeature[]): number {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readNotifications } from '../../../src/formats/files/notifications.js';
-import { withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
 import { type Fields, refusal } from '../../support/rows.js';
 
 const COMMENT = {
@@ -23,13 +23,10 @@ async function withFile<T>(
   content: string | Uint8Array,
   run: (path: string) => Promise<T>,
 ): Promise<T> {
-  let result: T;
-  await withFolder(async (folder) => {
-    const path = join(folder, 'told');
-    writeFileSync(path, content);
-    result = await run(path);
-  });
-  return result!;
+  const folder = makeFolder();
+  const path = join(folder, 'told');
+  writeFileSync(path, content);
+  return run(path);
 }
 
 const read = (content: string | Uint8Array): Promise<unknown> =>

@@ -6,7 +6,8 @@ import { pack, UnpackrStream } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InputError } from '../../../src/model/quote.js';
-import { readInPlace, readOnePass, readTwoPass, withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
+import { readInPlace, readOnePass, readTwoPass } from '../../support/native.js';
 import { writeNativeFixtures } from '../../support/native-fixtures.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -15,15 +16,15 @@ const FIXTURES = join(ROOT, 'test/fixtures/native');
 const EARLIER = /-version-1\.waypost$/;
 const fixture = (name: string): string => join(FIXTURES, `${name}.waypost`);
 
-test('the writer still makes the files that an earlier one made', () =>
-  withFolder((folder) => {
-    writeNativeFixtures(folder);
-    const kept = readdirSync(FIXTURES).filter((name) => !EARLIER.test(name));
-    assert.equal(readdirSync(folder).sort(), kept.sort());
-    for (const name of readdirSync(folder)) {
-      assert.ok(readFileSync(join(folder, name)).equals(readFileSync(join(FIXTURES, name))), name);
-    }
-  }));
+test('the writer still makes the files that an earlier one made', async () => {
+  const folder = makeFolder();
+  writeNativeFixtures(folder);
+  const kept = readdirSync(FIXTURES).filter((name) => !EARLIER.test(name));
+  assert.equal(readdirSync(folder).sort(), kept.sort());
+  for (const name of readdirSync(folder)) {
+    assert.ok(readFileSync(join(folder, name)).equals(readFileSync(join(FIXTURES, name))), name);
+  }
+});
 
 test('files of version 1 have the same points, without columns of attributes', async () => {
   for (const name of ['one', 'sample']) {

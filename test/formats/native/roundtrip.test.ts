@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { MAX_BLOCK_POINTS, MAX_RECORD_BYTES, type PointBlock } from '../../../src/formats/block.js';
 import { contentDigest } from '../../../src/formats/files/open.js';
 import { readPoint, renderPoint } from '../../../src/model/point.js';
+import { makeFolder } from '../../support/folder.js';
 import {
   blockOf,
   CREATED_AT,
@@ -14,7 +15,6 @@ import {
   readInPlace,
   readOnePass,
   readTwoPass,
-  withFolder,
   withSample,
   writeNative,
 } from '../../support/native.js';
@@ -67,28 +67,27 @@ const notifications = fc.array(
 );
 
 test('what is written is read back, in one pass, in two and in place', async () => {
-  await withFolder(async (folder) => {
-    let run = 0;
-    await fc.assert(
-      fc.asyncProperty(blocks, notifications, async (written, notes) => {
-        const path = join(folder, `${run++}.waypost`);
-        const totals = writeNative(path, written, notes);
-        const [one, report] = await readOnePass(path);
-        same(one, written);
-        assert.equal(report.notifications, notes);
-        assert.is(report.points, totals.points);
-        assert.is(report.createdAt, CREATED_AT);
-        assert.is(totals.bytes, readFileSync(path).length);
-        for (const read of [readTwoPass, readInPlace]) {
-          const [two, again] = read(path);
-          same(two, written);
-          assert.equal(again, report);
-        }
-        assert.is(await contentDigest(path), report.digest);
-      }),
-      { numRuns: 200 },
-    );
-  });
+  const folder = makeFolder();
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(blocks, notifications, async (written, notes) => {
+      const path = join(folder, `${run++}.waypost`);
+      const totals = writeNative(path, written, notes);
+      const [one, report] = await readOnePass(path);
+      same(one, written);
+      assert.equal(report.notifications, notes);
+      assert.is(report.points, totals.points);
+      assert.is(report.createdAt, CREATED_AT);
+      assert.is(totals.bytes, readFileSync(path).length);
+      for (const read of [readTwoPass, readInPlace]) {
+        const [two, again] = read(path);
+        same(two, written);
+        assert.equal(again, report);
+      }
+      assert.is(await contentDigest(path), report.digest);
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test('the digest of a file is told by its ends, and the rest is read where it is of use', () =>
@@ -106,107 +105,96 @@ test('the digest of a file is told by its ends, and the rest is read where it is
   }));
 
 test('a snapshot of no points is one', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'empty.waypost');
-    writeNative(path, []);
-    assert.equal((await readOnePass(path))[0], []);
-    assert.equal(readTwoPass(path)[0], []);
-    assert.is(readTwoPass(path)[1].points, 0);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'empty.waypost');
+  writeNative(path, []);
+  assert.equal((await readOnePass(path))[0], []);
+  assert.equal(readTwoPass(path)[0], []);
+  assert.is(readTwoPass(path)[1].points, 0);
 });
 
 test('the largest block, and one point more', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'full.waypost');
-    const one = blockOf([point({ id: 1 })]);
-    const full = repeat(one, MAX_BLOCK_POINTS);
-    assert.equal(writeNative(path, [full, one]).blocks, 2);
-    same((await readOnePass(path))[0], [full, one]);
-    same(readTwoPass(path)[0], [full, one]);
-    assert.throws(
-      () => writeNative(join(folder, 'x'), [repeat(one, MAX_BLOCK_POINTS + 1)]),
-      /65536/,
-    );
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'full.waypost');
+  const one = blockOf([point({ id: 1 })]);
+  const full = repeat(one, MAX_BLOCK_POINTS);
+  assert.equal(writeNative(path, [full, one]).blocks, 2);
+  same((await readOnePass(path))[0], [full, one]);
+  same(readTwoPass(path)[0], [full, one]);
+  assert.throws(() => writeNative(join(folder, 'x'), [repeat(one, MAX_BLOCK_POINTS + 1)]), /65536/);
 });
 
 test('a block with more bytes than the format allows becomes several', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'long.waypost');
-    const empty = Buffer.byteLength(renderPoint(point({ id: 1 })));
-    const long = blockOf([point({ id: 1, comment: 'x'.repeat(MAX_RECORD_BYTES - empty) })]);
-    assert.is(long.length[0], MAX_RECORD_BYTES);
-    const block = repeat(long, 300);
-    const totals = writeNative(path, [block]);
-    assert.is(totals.blocks, 3);
-    const [read] = readTwoPass(path);
-    assert.equal(
-      read.map((each) => each.count),
-      [128, 128, 44],
-    );
-    assert.ok(Buffer.concat(read.map((each) => each.records)).equals(block.records));
-    same((await readOnePass(path))[0], read);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'long.waypost');
+  const empty = Buffer.byteLength(renderPoint(point({ id: 1 })));
+  const long = blockOf([point({ id: 1, comment: 'x'.repeat(MAX_RECORD_BYTES - empty) })]);
+  assert.is(long.length[0], MAX_RECORD_BYTES);
+  const block = repeat(long, 300);
+  const totals = writeNative(path, [block]);
+  assert.is(totals.blocks, 3);
+  const [read] = readTwoPass(path);
+  assert.equal(
+    read.map((each) => each.count),
+    [128, 128, 44],
+  );
+  assert.ok(Buffer.concat(read.map((each) => each.records)).equals(block.records));
+  same((await readOnePass(path))[0], read);
 });
 
 test('many notifications are many frames', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'told.waypost');
-    const many = Array.from({ length: 70_000 }, (_, i) => notification(i + 1));
-    const long = [notification(70_001, 'x'.repeat(9e6)), notification(70_002, 'y'.repeat(9e6))];
-    writeNative(path, [blockOf([point({ id: 1 })])], [...many, ...long]);
-    assert.equal((await readOnePass(path))[1].notifications, [...many, ...long]);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'told.waypost');
+  const many = Array.from({ length: 70_000 }, (_, i) => notification(i + 1));
+  const long = [notification(70_001, 'x'.repeat(9e6)), notification(70_002, 'y'.repeat(9e6))];
+  writeNative(path, [blockOf([point({ id: 1 })])], [...many, ...long]);
+  assert.equal((await readOnePass(path))[1].notifications, [...many, ...long]);
 });
 
-test('a notification longer than a frame is not written', () =>
-  withFolder((folder) => {
-    const long = notification(1, 'x'.repeat(16 * 1024 * 1024 - 100));
-    assert.throws(() => writeNative(join(folder, 'x'), [], [long]), /notification 1 is too long/);
-    const most = notification(1, 'x'.repeat(16 * 1024 * 1024 - 250));
-    writeNative(join(folder, 'most'), [], [most]);
-    assert.equal(readTwoPass(join(folder, 'most'))[1].notifications, [most]);
-  }));
+test('a notification longer than a frame is not written', async () => {
+  const folder = makeFolder();
+  const long = notification(1, 'x'.repeat(16 * 1024 * 1024 - 100));
+  assert.throws(() => writeNative(join(folder, 'x'), [], [long]), /notification 1 is too long/);
+  const most = notification(1, 'x'.repeat(16 * 1024 * 1024 - 250));
+  writeNative(join(folder, 'most'), [], [most]);
+  assert.equal(readTwoPass(join(folder, 'most'))[1].notifications, [most]);
+});
 
 test('half a surrogate pair, which has no UTF-8, becomes a replacement character', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'half.waypost');
-    writeNative(path, [], [notification(1, 'a\ud83db')]);
-    const [, report] = await readOnePass(path);
-    assert.is(report.notifications[0]!.comment.comment, 'a\ufffdb');
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'half.waypost');
+  writeNative(path, [], [notification(1, 'a\ud83db')]);
+  const [, report] = await readOnePass(path);
+  assert.is(report.notifications[0]!.comment.comment, 'a\ufffdb');
 });
 
 test('the same points make the same bytes and the same digest, others do not', async () => {
-  await withFolder((folder) => {
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => join(folder, name)) as [string, string, string];
-    writeNative(a, [blockOf([point({ id: 1 })])]);
-    writeNative(b, [blockOf([point({ id: 1 })])]);
-    writeNative(c, [blockOf([point({ id: 1, comment: '!' })])]);
-    assert.ok(readFileSync(a).equals(readFileSync(b)));
-    const [first, same, other] = [a, b, c].map((path) => readTwoPass(path)[1].digest);
-    assert.is(same, first);
-    assert.is.not(other, first);
-  });
+  const folder = makeFolder();
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => join(folder, name)) as [string, string, string];
+  writeNative(a, [blockOf([point({ id: 1 })])]);
+  writeNative(b, [blockOf([point({ id: 1 })])]);
+  writeNative(c, [blockOf([point({ id: 1, comment: '!' })])]);
+  assert.ok(readFileSync(a).equals(readFileSync(b)));
+  const [first, same, other] = [a, b, c].map((path) => readTwoPass(path)[1].digest);
+  assert.is(same, first);
+  assert.is.not(other, first);
 });
 
 test('blocks that contradict themselves are not written', async () => {
-  await withFolder((folder) => {
-    const block = blockOf([point({ id: 1 })]);
-    const short = { ...block, records: block.records.subarray(1) };
-    assert.throws(() => writeNative(join(folder, 'x'), [short]), /add up/);
-  });
+  const folder = makeFolder();
+  const block = blockOf([point({ id: 1 })]);
+  const short = { ...block, records: block.records.subarray(1) };
+  assert.throws(() => writeNative(join(folder, 'x'), [short]), /add up/);
 });
 
 test('the records are the text the API serves', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'j.waypost');
-    const written = point({ id: 5, comment: 'työ "1"\n', tags: ['a'] });
-    writeNative(path, [blockOf([written])]);
-    const [read] = await readOnePass(path);
-    const json: unknown = JSON.parse(Buffer.from(read[0]!.records).toString());
-    assert.equal(readPoint(json, assert.unreachable), written);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'j.waypost');
+  const written = point({ id: 5, comment: 'työ "1"\n', tags: ['a'] });
+  writeNative(path, [blockOf([written])]);
+  const [read] = await readOnePass(path);
+  const json: unknown = JSON.parse(Buffer.from(read[0]!.records).toString());
+  assert.equal(readPoint(json, assert.unreachable), written);
 });
 
 function same(got: readonly PointBlock[], expected: readonly PointBlock[]): void {

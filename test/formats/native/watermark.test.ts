@@ -6,7 +6,8 @@ import * as assert from 'uvu/assert';
 import { packSnapshot } from '../../../src/cli/pack.js';
 import { verify } from '../../../src/cli/verify-report.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
-import { readOnePass, readTwoPass, withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
+import { readOnePass, readTwoPass } from '../../support/native.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures', import.meta.url));
 const WATERMARK = { journal: '0123456789abcdef', sequence: 2 ** 40 + 7 };
@@ -26,28 +27,28 @@ test('a header says up to which post of a journal the file goes', async () => {
   assert.not.ok('watermark' in without);
 });
 
-test('pack writes a watermark, keeps it through sorting, and keeps that of a native input', () =>
-  withFolder(async (folder) => {
-    const many = join(FIXTURES, 'points.ndjson');
-    const [first, second, third, plain] = ['1', '2', '3', '4'].map((name) => join(folder, name));
-    await packSnapshot(many, first!, { watermark: NONE, print });
-    assert.equal((await readOnePass(first!))[1].watermark, NONE);
-    await packSnapshot(many, second!, { watermark: WATERMARK, print });
-    assert.equal((await readOnePass(second!))[1].watermark, WATERMARK);
-    await packSnapshot(second!, third!, { print });
-    assert.equal((await readOnePass(third!))[1].watermark, WATERMARK);
-    await packSnapshot(second!, third!, { print, watermark: OTHER });
-    assert.equal((await readOnePass(third!))[1].watermark, OTHER);
+test('pack writes a watermark, keeps it through sorting, and keeps that of a native input', async () => {
+  const folder = makeFolder();
+  const many = join(FIXTURES, 'points.ndjson');
+  const [first, second, third, plain] = ['1', '2', '3', '4'].map((name) => join(folder, name));
+  await packSnapshot(many, first!, { watermark: NONE, print });
+  assert.equal((await readOnePass(first!))[1].watermark, NONE);
+  await packSnapshot(many, second!, { watermark: WATERMARK, print });
+  assert.equal((await readOnePass(second!))[1].watermark, WATERMARK);
+  await packSnapshot(second!, third!, { print });
+  assert.equal((await readOnePass(third!))[1].watermark, WATERMARK);
+  await packSnapshot(second!, third!, { print, watermark: OTHER });
+  assert.equal((await readOnePass(third!))[1].watermark, OTHER);
 
-    await packSnapshot(many, plain!, { print });
-    assert.not.ok('watermark' in (await readOnePass(plain!))[1]);
-    const lines: string[] = [];
-    await verify(second!, { print: (line) => lines.push(line) });
-    assert.ok(
-      lines.includes('  journal        0123456789abcdef up to 1,099,511,627,783'),
-      lines.join('\n'),
-    );
-    assert.not.equal(readFileSync(second!), readFileSync(plain!));
-  }));
+  await packSnapshot(many, plain!, { print });
+  assert.not.ok('watermark' in (await readOnePass(plain!))[1]);
+  const lines: string[] = [];
+  await verify(second!, { print: (line) => lines.push(line) });
+  assert.ok(
+    lines.includes('  journal        0123456789abcdef up to 1,099,511,627,783'),
+    lines.join('\n'),
+  );
+  assert.not.equal(readFileSync(second!), readFileSync(plain!));
+});
 
 test.run();

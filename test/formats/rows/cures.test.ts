@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
 import { feature, readAll, recordsOf, refusal } from '../../support/rows.js';
 
 const HEADER = 'id;lat;lon;created_at\n';
@@ -13,14 +13,13 @@ const FEATURE = feature(RECORD);
 async function reading(
   run: (accept: (content: string | Uint8Array) => Promise<number>, refuse: Refuse) => Promise<void>,
 ): Promise<void> {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    const accept = async (content: string | Uint8Array): Promise<number> => {
-      writeFileSync(path, content);
-      return recordsOf((await readAll(path)).blocks).length;
-    };
-    await run(accept, (content) => refusal(accept(content)));
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  const accept = async (content: string | Uint8Array): Promise<number> => {
+    writeFileSync(path, content);
+    return recordsOf((await readAll(path)).blocks).length;
+  };
+  await run(accept, (content) => refusal(accept(content)));
 }
 
 type Refuse = (content: string | Uint8Array) => Promise<string>;

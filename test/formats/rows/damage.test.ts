@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import { InputError } from '../../../src/model/quote.js';
-import { withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
 import { fixtureRecords, readAll, WRITERS } from '../../support/rows.js';
 import { IS_SOAK } from '../../support/soak.js';
 
@@ -18,28 +18,27 @@ const RECORDS = fixtureRecords(12);
  * Reads `files` damaged files of a kind: each is survived or refused, by an error that names it.
  */
 async function readDamaged(write: (typeof WRITERS)[string], files: number): Promise<void> {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    const whole = write(RECORDS);
-    for (let file = 0; file < files; file++) {
-      const random = new Random(SEED + file, 'point');
-      const damaged = damage(file % 3 === 0 ? gzipSync(whole) : whole, random);
-      writeFileSync(path, damaged);
-      try {
-        const { blocks, report } = await readAll(path, { maxInvalid: 1e9 });
-        assert.is(
-          blocks.reduce((sum, block) => sum + block.count, 0),
-          report.points,
-        );
-        assert.ok(report.points <= RECORDS.length);
-      } catch (error) {
-        const about = `file ${file}: ${(error as Error).stack}`;
-        assert.instance(error, InputError, about);
-        assert.match((error as Error).message, path, about);
-        assert.ok((error as Error).message.length < 1000, about);
-      }
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  const whole = write(RECORDS);
+  for (let file = 0; file < files; file++) {
+    const random = new Random(SEED + file, 'point');
+    const damaged = damage(file % 3 === 0 ? gzipSync(whole) : whole, random);
+    writeFileSync(path, damaged);
+    try {
+      const { blocks, report } = await readAll(path, { maxInvalid: 1e9 });
+      assert.is(
+        blocks.reduce((sum, block) => sum + block.count, 0),
+        report.points,
+      );
+      assert.ok(report.points <= RECORDS.length);
+    } catch (error) {
+      const about = `file ${file}: ${(error as Error).stack}`;
+      assert.instance(error, InputError, about);
+      assert.match((error as Error).message, path, about);
+      assert.ok((error as Error).message.length < 1000, about);
     }
-  });
+  }
 }
 
 /** A few bytes changed, taken out or put in, or the end cut off. */

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { detectFormat } from '../../../src/formats/rows/detect.js';
-import { withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
 import { refusal } from '../../support/rows.js';
 
 const POINT = '{"id":1,"lat":"1","lon":"2","created_at":"2023-05-01T12:00Z"}';
@@ -14,12 +14,11 @@ const POINT = '{"id":1,"lat":"1","lon":"2","created_at":"2023-05-01T12:00Z"}';
 async function detecting(
   run: (detect: (content: string | Uint8Array) => Promise<string>) => Promise<void>,
 ): Promise<void> {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'points.txt');
-    await run((content) => {
-      writeFileSync(path, content);
-      return detectFormat(path);
-    });
+  const folder = makeFolder();
+  const path = join(folder, 'points.txt');
+  await run((content) => {
+    writeFileSync(path, content);
+    return detectFormat(path);
   });
 }
 
@@ -138,24 +137,23 @@ test('what it is instead is said', async () => {
 });
 
 test('what cannot be opened is said without a stack', async () => {
-  await withFolder(async (folder) => {
-    const missing = join(folder, 'missing.ndjson');
-    assert.is(
-      await refusal(openSnapshot(missing, {})),
-      `${missing}: cannot be read: there is no such file`,
-    );
-    mkdirSync(join(folder, 'folder'));
-    assert.match(
-      await refusal(openSnapshot(join(folder, 'folder'), {})),
-      /folder: cannot be read: it is a folder$/,
-    );
-    assert.match(await refusal(openSnapshot('/dev/null', {})), /it is no regular file$/);
-    writeFileSync(join(folder, 'file'), '');
-    assert.match(
-      await refusal(openSnapshot(join(folder, 'file', 'x'), {})),
-      /cannot be read: ENOTDIR/,
-    );
-  });
+  const folder = makeFolder();
+  const missing = join(folder, 'missing.ndjson');
+  assert.is(
+    await refusal(openSnapshot(missing, {})),
+    `${missing}: cannot be read: there is no such file`,
+  );
+  mkdirSync(join(folder, 'folder'));
+  assert.match(
+    await refusal(openSnapshot(join(folder, 'folder'), {})),
+    /folder: cannot be read: it is a folder$/,
+  );
+  assert.match(await refusal(openSnapshot('/dev/null', {})), /it is no regular file$/);
+  writeFileSync(join(folder, 'file'), '');
+  assert.match(
+    await refusal(openSnapshot(join(folder, 'file', 'x'), {})),
+    /cannot be read: ENOTDIR/,
+  );
 });
 
 test.run();

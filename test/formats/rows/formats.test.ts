@@ -10,7 +10,8 @@ import { openSnapshot } from '../../../src/formats/files/open.js';
 import { sniff } from '../../../src/formats/rows/detect.js';
 import { PARSERS } from '../../../src/formats/rows/dialect.js';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
-import { blockOf, withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
+import { blockOf } from '../../support/native.js';
 import { type Fields, fixtureRecords, readAll, rowsOf, WRITERS } from '../../support/rows.js';
 
 /** Recorded points, and the odd ones among possible records. */
@@ -32,31 +33,30 @@ const EXPECTED: PointBlock = blockOf(RECORDS.map(pointOf));
 for (const [name, write] of Object.entries(WRITERS)) {
   for (const gzipped of [false, true]) {
     test(`${name}${gzipped ? ', gzipped' : ''}: the same blocks`, async () => {
-      await withFolder(async (folder) => {
-        const path = join(folder, 'points');
-        const bytes = gzipped ? gzipSync(write(RECORDS)) : write(RECORDS);
-        writeFileSync(path, bytes);
-        utimesSync(path, 1_700_000_000, 1_700_000_000);
-        const seen: number[] = [];
-        const onProgress = (read: number, total: number): void => {
-          assert.is(total, bytes.length);
-          seen.push(read);
-        };
-        const { blocks, report } = await readAll(path, { onProgress });
-        assert.is(blocks.length, 1);
-        assertSame(blocks[0]!, EXPECTED);
-        assert.is(seen.at(-1), bytes.length);
-        assert.equal(report, {
-          format: formatOf(name),
-          points: RECORDS.length,
-          invalid: 0,
-          problems: [],
-          unknownKeys: {},
-          notifications: [],
-          page: undefined,
-          digest: createHash('sha256').update(bytes).digest('hex'),
-          createdAt: 1_700_000_000_000,
-        });
+      const folder = makeFolder();
+      const path = join(folder, 'points');
+      const bytes = gzipped ? gzipSync(write(RECORDS)) : write(RECORDS);
+      writeFileSync(path, bytes);
+      utimesSync(path, 1_700_000_000, 1_700_000_000);
+      const seen: number[] = [];
+      const onProgress = (read: number, total: number): void => {
+        assert.is(total, bytes.length);
+        seen.push(read);
+      };
+      const { blocks, report } = await readAll(path, { onProgress });
+      assert.is(blocks.length, 1);
+      assertSame(blocks[0]!, EXPECTED);
+      assert.is(seen.at(-1), bytes.length);
+      assert.equal(report, {
+        format: formatOf(name),
+        points: RECORDS.length,
+        invalid: 0,
+        problems: [],
+        unknownKeys: {},
+        notifications: [],
+        page: undefined,
+        digest: createHash('sha256').update(bytes).digest('hex'),
+        createdAt: 1_700_000_000_000,
       });
     });
   }
@@ -99,60 +99,57 @@ test('native files are opened, too', async () => {
   assert.ok('columns' in reader);
   reader.close();
   assert.is(sniff(readFileSync(path)), 'native');
-  await withFolder(async (folder) => {
-    const gzipped = join(folder, 'sample.waypost.gz');
-    writeFileSync(gzipped, gzipSync(readFileSync(path)));
-    try {
-      await openSnapshot(gzipped, {});
-      assert.unreachable();
-    } catch (error) {
-      assert.match((error as Error).message, /native snapshot .* gunzip it first/);
-    }
-  });
+  const folder = makeFolder();
+  const gzipped = join(folder, 'sample.waypost.gz');
+  writeFileSync(gzipped, gzipSync(readFileSync(path)));
+  try {
+    await openSnapshot(gzipped, {});
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, /native snapshot .* gunzip it first/);
+  }
 });
 
 test('a list with nothing in it has no blocks and is no error', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'none');
-    const none = [
-      '[]',
-      '{"results":[]}',
-      '{"type":"FeatureCollection","features":[]}',
-      'id,lat,lon,created_at\n',
-      Buffer.of(0x90),
-      Buffer.of(0xdd, 0, 0, 0, 0),
-    ];
-    for (const content of none) {
-      writeFileSync(path, content);
-      const { blocks, report } = await readAll(path);
-      assert.is(blocks.length, 0);
-      assert.is(report.points, 0);
-    }
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'none');
+  const none = [
+    '[]',
+    '{"results":[]}',
+    '{"type":"FeatureCollection","features":[]}',
+    'id,lat,lon,created_at\n',
+    Buffer.of(0x90),
+    Buffer.of(0xdd, 0, 0, 0, 0),
+  ];
+  for (const content of none) {
+    writeFileSync(path, content);
+    const { blocks, report } = await readAll(path);
+    assert.is(blocks.length, 0);
+    assert.is(report.points, 0);
+  }
 });
 
 test('a file is read once, and reported on when that is done', async () => {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    writeFileSync(path, WRITERS['ndjson']!(RECORDS));
-    const reader = await openSnapshot(path, {});
-    assert.throws(() => reader.report(), /not been read to its end/);
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  writeFileSync(path, WRITERS['ndjson']!(RECORDS));
+  const reader = await openSnapshot(path, {});
+  assert.throws(() => reader.report(), /not been read to its end/);
+  for await (const _ of reader.blocks());
+  assert.is(reader.report().points, RECORDS.length);
+  try {
     for await (const _ of reader.blocks());
-    assert.is(reader.report().points, RECORDS.length);
-    try {
-      for await (const _ of reader.blocks());
-      assert.unreachable();
-    } catch (error) {
-      assert.match((error as Error).message, /only once/);
-    }
-    reader.close();
-    reader.close();
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, /only once/);
+  }
+  reader.close();
+  reader.close();
 
-    const unread = await openSnapshot(path, {});
-    unread.close();
-    unread.close();
-    assert.is(statSync(path).size, WRITERS['ndjson']!(RECORDS).length);
-  });
+  const unread = await openSnapshot(path, {});
+  unread.close();
+  unread.close();
+  assert.is(statSync(path).size, WRITERS['ndjson']!(RECORDS).length);
 });
 
 function formatOf(name: string): 'ndjson' | 'json' | 'geojson' | 'csv' | 'msgpack' {

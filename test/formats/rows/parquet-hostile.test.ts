@@ -8,7 +8,7 @@ import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkPage, endOfThrift } from '../../../src/formats/rows/parquet-guard.js';
-import { withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
 import { column, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll, refusal } from '../../support/rows.js';
 
@@ -16,11 +16,10 @@ const RECORDS = fixtureRecords(20);
 const WHOLE = parquetOf(RECORDS, { codec: 'UNCOMPRESSED' });
 
 async function refuse(bytes: Uint8Array): Promise<string> {
-  const message = await withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    writeFileSync(path, bytes);
-    return (await refusal(readAll(path, { maxInvalid: 1e9 }))).replaceAll(path, 'FILE');
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  writeFileSync(path, bytes);
+  const message = (await refusal(readAll(path, { maxInvalid: 1e9 }))).replaceAll(path, 'FILE');
   assert.ok(process.memoryUsage().rss < 600e6, `${process.memoryUsage().rss} bytes of memory`);
   return message;
 }

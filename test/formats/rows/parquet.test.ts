@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
-import { withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
 import { column, type ParquetShape, parquetOf, wkb } from '../../support/parquet.js';
 import { type Fields, fixtureRecords, readAll, recordsOf, refusal } from '../../support/rows.js';
 
@@ -27,20 +27,18 @@ const RECORDS: readonly Fields[] = [
 });
 
 async function read(bytes: Uint8Array): Promise<{ records: Fields[]; report: unknown }> {
-  return withFolder(async (folder) => {
-    writeFileSync(join(folder, 'points'), bytes);
-    const { blocks, report } = await readAll(join(folder, 'points'));
-    assert.is(report.format, 'parquet');
-    return { records: recordsOf(blocks), report };
-  });
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'points'), bytes);
+  const { blocks, report } = await readAll(join(folder, 'points'));
+  assert.is(report.format, 'parquet');
+  return { records: recordsOf(blocks), report };
 }
 
 async function refuse(bytes: Uint8Array): Promise<string> {
-  return withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    writeFileSync(path, bytes);
-    return (await refusal(readAll(path))).replaceAll(path, 'FILE');
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  writeFileSync(path, bytes);
+  return (await refusal(readAll(path))).replaceAll(path, 'FILE');
 }
 
 const SHAPES: Readonly<Record<string, ParquetShape>> = {

@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_RECORD_BYTES } from '../../../src/formats/block.js';
 import type { LoadReport } from '../../../src/formats/snapshot.js';
-import { withFolder } from '../../support/native.js';
+import { makeFolder } from '../../support/folder.js';
 import { type Fields, ndjson, readAll, recordsOf, refusal } from '../../support/rows.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
@@ -18,20 +18,19 @@ async function reading(
     refuse: (content: string | Uint8Array, maxInvalid?: number) => Promise<string>,
   ) => Promise<void>,
 ): Promise<void> {
-  await withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    const read = async (
-      content: string | Uint8Array,
-      maxInvalid = 0,
-    ): Promise<[Fields[], LoadReport]> => {
-      writeFileSync(path, content);
-      const { blocks, report } = await readAll(path, { maxInvalid });
-      return [recordsOf(blocks), report];
-    };
-    const refuse = async (content: string | Uint8Array, maxInvalid?: number): Promise<string> =>
-      (await refusal(read(content, maxInvalid))).replaceAll(path, 'FILE');
-    await run(read, refuse);
-  });
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  const read = async (
+    content: string | Uint8Array,
+    maxInvalid = 0,
+  ): Promise<[Fields[], LoadReport]> => {
+    writeFileSync(path, content);
+    const { blocks, report } = await readAll(path, { maxInvalid });
+    return [recordsOf(blocks), report];
+  };
+  const refuse = async (content: string | Uint8Array, maxInvalid?: number): Promise<string> =>
+    (await refusal(read(content, maxInvalid))).replaceAll(path, 'FILE');
+  await run(read, refuse);
 }
 
 test('invalid records refuse the file, each with its place, field and reason', async () => {

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -9,12 +8,12 @@ import * as assert from 'uvu/assert';
 import { Assets, SOURCES } from '../../../src/http/assets/assets.js';
 import { startApp } from '../../support/app.js';
 import { ask } from '../../support/client.js';
+import { makeFolder } from '../../support/folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
+const folder = makeFolder();
 const app = await startApp({ generation: undefined as never });
 test.after(async () => {
   await app.close();
-  rmSync(folder, { recursive: true });
 });
 
 const assets = new Assets('');

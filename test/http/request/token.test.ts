@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,11 +6,10 @@ import { userOf } from '../../../src/http/request/client.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readTokenFile, tableOf } from '../../../src/posts/tokens/file.js';
 import type { Tokens } from '../../../src/posts/tokens/table.js';
+import { makeFolder } from '../../support/folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-tokens-'));
+const folder = makeFolder();
 const path = join(folder, 'tokens.json');
-
-test.after(() => rmSync(folder, { recursive: true }));
 
 function tokensOf(content: object): Tokens {
   writeFileSync(path, JSON.stringify(content));

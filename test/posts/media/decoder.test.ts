@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import sharp from 'sharp';
@@ -7,14 +6,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createDecoder, type DecodeJob } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
+import { makeFolder } from '../../support/folder.js';
 import { JPEG } from '../../support/images.js';
 import { rejection } from '../../support/media.js';
 import { until } from '../../support/wait.js';
 
 // own process: it looks for the process of a decoder among the children of this one
 
-const home = mkdtempSync(join(tmpdir(), 'waypost-decoder-'));
-test.after(() => rmSync(home, { recursive: true }));
+const home = makeFolder();
 
 const SMALL = join(home, 'small.jpg');
 const LARGE = join(home, 'large.png');

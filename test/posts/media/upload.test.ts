@@ -1,17 +1,16 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createUploads } from '../../../src/posts/media/upload.js';
+import { makeFolder } from '../../support/folder.js';
 import { rejection } from '../../support/media.js';
 
-const home = mkdtempSync(join(tmpdir(), 'waypost-uploads-'));
+const home = makeFolder();
 const incoming = join(home, '.incoming');
 mkdirSync(incoming);
-test.after(() => rmSync(home, { recursive: true }));
 const uploads = createUploads(home, 1_000, pino({ level: 'silent' }));
 
 test('a client that leaves at once leaves no file, not even one that is made late', async () => {

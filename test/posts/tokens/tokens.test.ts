@@ -1,15 +1,6 @@
 import { pbkdf2 } from 'node:crypto';
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
@@ -18,15 +9,14 @@ import { addToken, checkToken, listTokens, revokeToken } from '../../../src/cli/
 import { changeTokenFile, readTokenFile } from '../../../src/posts/tokens/file.js';
 import { type TokenTable, tokenKey } from '../../../src/posts/tokens/table.js';
 import { watchTokens } from '../../../src/posts/tokens/watch.js';
+import { makeFolder } from '../../support/folder.js';
 import { metricsOf } from '../../support/operating.js';
 import { runCommand, type Service, SNAPSHOT, startService } from '../../support/service.js';
 import { until } from '../../support/wait.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-tokens-'));
+const folder = makeFolder();
 const NOTIFICATIONS = '/rest/notifications/';
 const HASH = 'a'.repeat(64);
-
-test.after(() => rmSync(folder, { recursive: true }));
 
 /** What stands in the folder beside files of tokens. */
 function leftovers(): string[] {

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openAddressSource } from '../../../src/reload/source/address.js';
+import { makeFolder } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
-import { makeFolder, type Reloading, startReloading } from '../../support/reloading.js';
+import { type Reloading, startReloading } from '../../support/reloading.js';
 import { until } from '../../support/wait.js';
 
 const EXPORTED_AT = Date.UTC(2024, 1, 3);

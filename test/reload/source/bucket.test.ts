@@ -9,8 +9,9 @@ import * as assert from 'uvu/assert';
 import { openAddressSource } from '../../../src/reload/source/address.js';
 import { bucketStore } from '../../../src/reload/source/bucket-store.js';
 import { Changed } from '../../../src/reload/source/store.js';
+import { makeFolder } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
-import { makeFolder, type Reloading, startReloading } from '../../support/reloading.js';
+import { type Reloading, startReloading } from '../../support/reloading.js';
 
 const Bucket = process.env['WAYPOST_TEST_BUCKET'];
 const whereStored = Bucket === undefined ? test.skip : test;

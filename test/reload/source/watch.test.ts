@@ -14,8 +14,8 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { watchPaths } from '../../../src/reload/source/watch.js';
+import { makeFolder } from '../../support/folder.js';
 import { replaceFile } from '../../support/marked.js';
-import { withFolder } from '../../support/native.js';
 import { until } from '../../support/wait.js';
 
 /** Nothing but an event may tell. */
@@ -58,69 +58,69 @@ async function hears(path: string, change: () => void): Promise<void> {
   }
 }
 
-test('it hears of a file renamed into place', () =>
-  withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    writeFileSync(path, 'one');
-    await hears(path, () => replaceFile(path, 'two'));
-  }));
+test('it hears of a file renamed into place', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  writeFileSync(path, 'one');
+  await hears(path, () => replaceFile(path, 'two'));
+});
 
-test('it hears of a file overwritten in place, appended to, and touched', () =>
-  withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    writeFileSync(path, 'one');
-    await hears(path, () => writeFileSync(path, 'two'));
-    await hears(path, () => appendFileSync(path, 'three'));
-    await hears(path, () => utimesSync(path, 1_000, 1_000));
-  }));
+test('it hears of a file overwritten in place, appended to, and touched', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  writeFileSync(path, 'one');
+  await hears(path, () => writeFileSync(path, 'two'));
+  await hears(path, () => appendFileSync(path, 'three'));
+  await hears(path, () => utimesSync(path, 1_000, 1_000));
+});
 
-test('it hears of a file that is deleted, and of one created where there was none', () =>
-  withFolder(async (folder) => {
-    const path = join(folder, 'points');
-    writeFileSync(path, 'one');
-    await hears(path, () => rmSync(path));
-    await hears(path, () => writeFileSync(path, 'two'));
-  }));
+test('it hears of a file that is deleted, and of one created where there was none', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'points');
+  writeFileSync(path, 'one');
+  await hears(path, () => rmSync(path));
+  await hears(path, () => writeFileSync(path, 'two'));
+});
 
-test('it hears of a link switched to another target', () =>
-  withFolder(async (folder) => {
-    const path = join(folder, 'current');
-    for (const name of ['a', 'b']) writeFileSync(join(folder, name), name);
-    symlinkSync('a', path);
-    await hears(path, () => {
-      symlinkSync('b', join(folder, 'next'));
-      renameSync(join(folder, 'next'), path);
-    });
-  }));
+test('it hears of a link switched to another target', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'current');
+  for (const name of ['a', 'b']) writeFileSync(join(folder, name), name);
+  symlinkSync('a', path);
+  await hears(path, () => {
+    symlinkSync('b', join(folder, 'next'));
+    renameSync(join(folder, 'next'), path);
+  });
+});
 
-test("it hears of a link's target in another folder that is overwritten", () =>
-  withFolder(async (folder) => {
-    mkdirSync(join(folder, 'elsewhere'));
-    writeFileSync(join(folder, 'elsewhere', 'a'), 'one');
-    symlinkSync('elsewhere/a', join(folder, 'inner'));
-    symlinkSync('inner', join(folder, 'current'));
-    await hears(join(folder, 'current'), () => replaceFile(join(folder, 'elsewhere', 'a'), 'two'));
-  }));
+test("it hears of a link's target in another folder that is overwritten", async () => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, 'elsewhere'));
+  writeFileSync(join(folder, 'elsewhere', 'a'), 'one');
+  symlinkSync('elsewhere/a', join(folder, 'inner'));
+  symlinkSync('inner', join(folder, 'current'));
+  await hears(join(folder, 'current'), () => replaceFile(join(folder, 'elsewhere', 'a'), 'two'));
+});
 
-test('it hears of the ..data link of a Kubernetes volume', () =>
-  withFolder(async (folder) => {
-    for (const version of ['..1', '..2']) {
-      mkdirSync(join(folder, version));
-      writeFileSync(join(folder, version, 'points'), version);
-    }
-    symlinkSync('..1', join(folder, '..data'));
-    symlinkSync('..data/points', join(folder, 'points'));
-    await hears(join(folder, 'points'), () => {
-      symlinkSync('..2', join(folder, '..data_tmp'));
-      renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
-    });
-  }));
+test('it hears of the ..data link of a Kubernetes volume', async () => {
+  const folder = makeFolder();
+  for (const version of ['..1', '..2']) {
+    mkdirSync(join(folder, version));
+    writeFileSync(join(folder, version, 'points'), version);
+  }
+  symlinkSync('..1', join(folder, '..data'));
+  symlinkSync('..data/points', join(folder, 'points'));
+  await hears(join(folder, 'points'), () => {
+    symlinkSync('..2', join(folder, '..data_tmp'));
+    renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+  });
+});
 
-test('it hears of a new file in a folder', () =>
-  withFolder(async (folder) => {
-    writeFileSync(join(folder, 'a'), 'one');
-    await hears(folder, () => replaceFile(join(folder, 'b'), 'two'));
-  }));
+test('it hears of a new file in a folder', async () => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'a'), 'one');
+  await hears(folder, () => replaceFile(join(folder, 'b'), 'two'));
+});
 
 /** What happens to a folder and everything in it. */
 const FATES: Readonly<Record<string, (folder: string) => void>> = {
@@ -138,102 +138,97 @@ for (const end of ['a file', 'a folder']) {
   ] as const) {
     for (const depth of ['outer', 'outer/inner']) {
       const what = depth === 'outer' ? "the folder above that folder's" : 'that folder';
-      test(`${end}: ${what} ${first} and ${second}, it watches again, and says so`, () =>
-        withFolder(async (root) => {
-          const folder = join(root, 'outer/inner');
+      test(`${end}: ${what} ${first} and ${second}, it watches again, and says so`, async () => {
+        const root = makeFolder();
+        const folder = join(root, 'outer/inner');
+        mkdirSync(folder, { recursive: true });
+        const path = end === 'a file' ? join(folder, 'points') : folder;
+        writeFileSync(join(folder, 'points'), 'one');
+        const watch = await watching(path);
+        const fate = join(root, depth);
+        await watch.hears('the loss', () => FATES[first]!(fate));
+        const told = (msg: string): boolean => watch.logs.some((entry) => entry['msg'] === msg);
+        await until('the loss is logged', () => told('folder lost'));
+        await watch.hears('the return', () => {
+          FATES[second]!(fate);
           mkdirSync(folder, { recursive: true });
-          const path = end === 'a file' ? join(folder, 'points') : folder;
-          writeFileSync(join(folder, 'points'), 'one');
-          const watch = await watching(path);
-          const fate = join(root, depth);
-          await watch.hears('the loss', () => FATES[first]!(fate));
-          const told = (msg: string): boolean => watch.logs.some((entry) => entry['msg'] === msg);
-          await until('the loss is logged', () => told('folder lost'));
-          await watch.hears('the return', () => {
-            FATES[second]!(fate);
-            mkdirSync(folder, { recursive: true });
-          });
-          await until('the return is logged', () =>
-            watch.logs.some(({ msg, path: which }) => msg === 'watching again' && which === folder),
-          );
-          await watch.hears('a new file', () => writeFileSync(join(folder, 'points'), 'two'));
-          await watch.hears('another', () => replaceFile(join(folder, 'points'), 'three'));
-          await watch.end();
-        }));
+        });
+        await until('the return is logged', () =>
+          watch.logs.some(({ msg, path: which }) => msg === 'watching again' && which === folder),
+        );
+        await watch.hears('a new file', () => writeFileSync(join(folder, 'points'), 'two'));
+        await watch.hears('another', () => replaceFile(join(folder, 'points'), 'three'));
+        await watch.end();
+      });
     }
   }
 }
 
-test('a folder that is closed and opened by its permissions is watched on', () =>
-  withFolder(async (root) => {
-    const folder = join(root, 'inner');
-    mkdirSync(folder);
-    const watch = await watching(folder);
-    await watch.hears('the closing', () => chmodSync(folder, 0o000));
-    await watch.hears('the opening', () => chmodSync(folder, 0o755));
-    await watch.hears('a new file', () => writeFileSync(join(folder, 'a'), 'one'));
-    await watch.end();
-  }));
+test('a folder that is closed and opened by its permissions is watched on', async () => {
+  const root = makeFolder();
+  const folder = join(root, 'inner');
+  mkdirSync(folder);
+  const watch = await watching(folder);
+  await watch.hears('the closing', () => chmodSync(folder, 0o000));
+  await watch.hears('the opening', () => chmodSync(folder, 0o755));
+  await watch.hears('a new file', () => writeFileSync(join(folder, 'a'), 'one'));
+  await watch.end();
+});
 
-test('of other files in the folders above it hears nothing', () =>
-  withFolder(async (root) => {
-    const folder = join(root, 'inner');
-    mkdirSync(folder);
-    const path = join(folder, 'points');
-    const others = [join(root, 'other'), join(folder, 'other')];
-    for (const one of [path, ...others]) writeFileSync(one, 'one');
-    let heard = 0;
-    const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
-    const end = watchPaths([path], options, silent, () => heard++);
-    await until('it watches', () => heard > 0);
-    heard = 0;
-    // each touch is one event, and events come in order
-    for (const one of [...others, path]) utimesSync(one, 1_000, 1_000);
-    await until('its own change', () => heard > 0);
-    assert.is(heard, 1);
-    writeFileSync(`${path}.sha256`, 'x');
-    await until('its checksum', () => heard > 1);
-    await end();
-  }));
+test('of other files in the folders above it hears nothing', async () => {
+  const root = makeFolder();
+  const folder = join(root, 'inner');
+  mkdirSync(folder);
+  const path = join(folder, 'points');
+  const others = [join(root, 'other'), join(folder, 'other')];
+  for (const one of [path, ...others]) writeFileSync(one, 'one');
+  let heard = 0;
+  const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
+  const end = watchPaths([path], options, silent, () => heard++);
+  await until('it watches', () => heard > 0);
+  heard = 0;
+  // each touch is one event, and events come in order
+  for (const one of [...others, path]) utimesSync(one, 1_000, 1_000);
+  await until('its own change', () => heard > 0);
+  assert.is(heard, 1);
+  writeFileSync(`${path}.sha256`, 'x');
+  await until('its checksum', () => heard > 1);
+  await end();
+});
 
-test('what happens to a file of a folder comes with its name', () =>
-  withFolder(async (folder) => {
-    const names: (string | undefined)[] = [];
-    const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
-    const end = watchPaths([folder], options, silent, (path, name) => {
-      if (path === folder) names.push(name);
-    });
-    await until('it watches', () => names.length > 0);
-    writeFileSync(join(folder, 'a'), 'one');
-    await until('it hears', () => names.includes('a'));
-    await end();
-  }));
+test('what happens to a file of a folder comes with its name', async () => {
+  const folder = makeFolder();
+  const names: (string | undefined)[] = [];
+  const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
+  const end = watchPaths([folder], options, silent, (path, name) => {
+    if (path === folder) names.push(name);
+  });
+  await until('it watches', () => names.length > 0);
+  writeFileSync(join(folder, 'a'), 'one');
+  await until('it hears', () => names.includes('a'));
+  await end();
+});
 
-test('polling looks again and again, ended it does not', () =>
-  withFolder(async (folder) => {
-    let looks = 0;
-    const end = watchPaths(
-      [join(folder, 'a')],
-      { mode: 'poll', pollMs: 20 },
-      silent,
-      () => looks++,
-    );
-    await until('three looks', () => looks >= 3);
-    await end();
-    const before = looks;
-    await delay(100);
-    assert.is(looks, before);
-  }));
+test('polling looks again and again, ended it does not', async () => {
+  const folder = makeFolder();
+  let looks = 0;
+  const end = watchPaths([join(folder, 'a')], { mode: 'poll', pollMs: 20 }, silent, () => looks++);
+  await until('three looks', () => looks >= 3);
+  await end();
+  const before = looks;
+  await delay(100);
+  assert.is(looks, before);
+});
 
-test('off, it does nothing', () =>
-  withFolder(async (folder) => {
-    let looks = 0;
-    const path = join(folder, 'a');
-    const end = watchPaths([path], { mode: 'off', pollMs: 1 }, silent, () => looks++);
-    writeFileSync(path, 'one');
-    await delay(100);
-    assert.is(looks, 0);
-    await end();
-  }));
+test('off, it does nothing', async () => {
+  const folder = makeFolder();
+  let looks = 0;
+  const path = join(folder, 'a');
+  const end = watchPaths([path], { mode: 'off', pollMs: 1 }, silent, () => looks++);
+  writeFileSync(path, 'one');
+  await delay(100);
+  assert.is(looks, 0);
+  await end();
+});
 
 test.run();
