@@ -25,6 +25,8 @@ export interface Adopter {
   /** Is told what the snapshot contains. */
   settled(found: Settled): void;
   readonly logger: Logger;
+  /** Posts that are in memory at a time before they are merged; {@link MOST_KEPT} without. */
+  readonly mostKept?: number;
 }
 
 /** What became of the posts of a journal beside a snapshot. */
@@ -42,7 +44,7 @@ const ROOM_FOR_IDS = 2 ** 32;
 /** How long a post is kept that a snapshot has, for its key and for an older snapshot. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const PRUNE_MS = 60_000;
-/** Posts that are in memory at a time, at some 2 KB, before they are merged. */
+/** At some 2 KB each. */
 const MOST_KEPT = 131_072;
 
 /**
@@ -52,7 +54,7 @@ const MOST_KEPT = 131_072;
  * then stays.
  */
 export async function adopt(given: Generation, adopter: Adopter): Promise<void> {
-  const { journal, writer, deltas } = adopter;
+  const { journal, writer, deltas, mostKept = MOST_KEPT } = adopter;
   await journal.giveIdsFrom(largestId(given) + 1);
   const parts = { ...given.parts, journal: journal.state.line };
   const generation = { ...given, parts };
@@ -60,7 +62,7 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<void> 
   // most posts are looked at while others are accepted, and some at a time: they may be many
   let first = await deltas.prepare(generation, []);
   for (let isMore = true; isMore; ) {
-    isMore = await settling.take(MOST_KEPT);
+    isMore = await settling.take(mostKept);
     if (settling.kept.length === 0) continue;
     first = await deltas.prepare(first.generation, [...first.posts, ...settling.kept]);
   }

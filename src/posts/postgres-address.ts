@@ -16,7 +16,7 @@ export interface DatabaseAddress {
   readonly user: string;
   /** As the client library takes it; false for none. */
   readonly tls: false | 'prefer' | 'require' | 'verify-full';
-  /** The password for a host, read anew at each connection. Throws an InputError. */
+  /** Reads the password for a host. Throws an InputError. */
   readonly password: (host: Host) => string;
   /** The address without who asks: what logs and errors may say. */
   readonly name: string;

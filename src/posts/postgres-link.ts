@@ -192,7 +192,8 @@ function optionsOf(
     port: host.port,
     database,
     username: user,
-    password: () => password(host),
+    // read now: what throws while the library connects is caught by nobody
+    password: password(host),
     ssl: tls,
     connect_timeout: CONNECT_S,
     idle_timeout: 0,

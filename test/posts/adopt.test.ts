@@ -42,7 +42,7 @@ async function start(folder: string) {
   journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
   const retired = new Retired(journal, logger);
   const adopter: Adopter = {
-    ...{ journal, writer, deltas, logger },
+    ...{ journal, writer, deltas, logger, mostKept: 2 },
     exclusively: (work) => writer.exclusively(work),
     settled: (found) => retired.replace(found.retired),
   };

@@ -14,7 +14,7 @@ import { openDatabaseJournal } from '../../src/posts/postgres-journal.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { type Database, POSTGRES, startDatabase } from '../support/database.js';
 import { makeFolder } from '../support/folder.js';
-import { keyOf, newPost, numbers, numbersIn } from '../support/journals.js';
+import { keyOf, newPost, numbers, numbersIn, postsIn } from '../support/journals.js';
 import { refusal } from '../support/rows.js';
 
 /** A kind of journal: makes a new place for one, and opens the journal that is there. */
@@ -164,6 +164,18 @@ for (const kind of [FILE, DATABASE]) {
     assert.is(numbers(await journal.read(3, 3)), '4:4 5:5 6:6');
     assert.is(numbers(await journal.read(18, 10)), '19:19 20:20');
     assert.is(numbers(await journal.read(20, 10)), '');
+  });
+
+  check('reads more posts than are read at a time', async () => {
+    const journal = await opened(await kind.place());
+    const ids = Array.from({ length: 5_000 }, (_, i) => i + 1);
+    await Promise.all(ids.map((id) => journal.append([newPost(id)])));
+    const posts = await postsIn(journal);
+    assert.equal(
+      posts.map(({ sequence }) => sequence),
+      ids,
+    );
+    assert.is(new Set(posts.map(({ id }) => id)).size, 5_000);
   });
 
   check('takes nothing once it is closed', async () => {
