@@ -22,7 +22,7 @@ const DESCRIPTOR = 2;
 export async function startOwnService(flags: readonly string[]): Promise<OwnService> {
   const journal = join(makeFolder(), `${randomUUID()}.journal`);
   const given = ['--host', '127.0.0.1', '--port', '0', '--workers', '1', '--journal', journal];
-  const settings = settingsOf([...given, '--max-loop-delay', '0', ...flags]);
+  const settings = settingsOf([...given, '--max-loop-delay', '0', '--warm-up', '0s', ...flags]);
   const logs: Record<string, unknown>[] = [];
   const write = (line: string): void => void logs.push(JSON.parse(line));
   const logger = pino({ level: settings.logLevel }, { write });
