@@ -4,7 +4,14 @@ import { bitCount, type RowSet } from '../index/postings.js';
 import { type Budget, inStretches } from '../model/budget.js';
 import { hasRow } from './common/attribute-rows.js';
 import { bitOf, listMarkedRows, markCommonRows } from './common/marks.js';
-import { type Matches, markMatches } from './common/matches.js';
+import {
+  type Bounds,
+  boundsOf,
+  type Matches,
+  markMatches,
+  narrowest,
+  type Window,
+} from './common/matches.js';
 import {
   type Driver,
   MARKED,
@@ -17,7 +24,6 @@ import {
 import { costInRuns, type Runs, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { findRuns } from './common/search.js';
-import { type Bounds, boundsOf, narrowest, type Window } from './common/windows.js';
 import type { Region } from './region/overlap.js';
 
 const NO_WINDOWS: readonly Window[] = [];

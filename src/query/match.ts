@@ -13,7 +13,16 @@ import {
 } from './attribute-match.js';
 import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
 import { CellWalk, cellRows } from './common/cell-walk.js';
-import { costOfMarking, type Matches, markMatches } from './common/matches.js';
+import {
+  type Bounds,
+  boundsOf,
+  costOfMarking,
+  type Matches,
+  markMatches,
+  markWithin,
+  type Window,
+  windowOf,
+} from './common/matches.js';
 import {
   COUNTED_CELLS,
   chooseDriver,
@@ -26,7 +35,6 @@ import {
 import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
 import { type Scratch, unmark } from './common/scratch.js';
 import { findRuns } from './common/search.js';
-import { type Bounds, boundsOf, markWithin, type Window, windowOf } from './common/windows.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 

@@ -1,11 +1,13 @@
-import { createPageCopier } from '../../index/record-page.js';
+import { createPageCopier, type PageCopier } from '../../index/record-page.js';
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
+import { takeKeyset } from '../../query/keyset.js';
 import type { ViewContext } from '../answer/context.js';
-import type { Served, View } from '../answer/question.js';
-import { GEOJSON } from '../formats/features.js';
+import { matchBeside, type Served, type View } from '../answer/question.js';
+import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
-import { selfLink } from '../formats/representation.js';
+import { PointRecords } from '../formats/page-records.js';
+import { type Link, type Page, selfLink } from '../formats/representation.js';
 import {
   ALLOW_READ,
   COLLECTION_PATH,
@@ -18,17 +20,21 @@ import {
   VIEWER_PATH,
 } from '../request/addresses.js';
 import {
+  AFTER,
   ITEM_PARAMETERS,
   ITEMS_PARAMETERS,
+  type ItemsQuery,
   LEADING_PARAMETERS,
   OGC_PARAMETERS,
+  parseItemQuery,
+  parseItemsQuery,
   parseKept,
   refuseOthers,
 } from '../request/item-parameters.js';
 import type { Parameter } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
 import { type Description, described, POINT_ID } from './describe.js';
-import { itemsView, itemView } from './ogc-items.js';
+import { pointView, type WantedPoint } from './rest-views.js';
 
 const JSON_TYPE = JSON_FORMAT.mediaType;
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
@@ -227,4 +233,65 @@ function ogcDocument(
 function leading(name: string, description: string): Description {
   const text = `${description} Links to the items keep the filters.`;
   return ogcDocument(name, text, LEADING_PARAMETERS);
+}
+
+const point: View<WantedPoint> = pointView(ITEMS_FORMATS);
+
+/** `GET /ogc/collections/points/items`: the points by ascending ids, page behind page. */
+export function itemsView({ zone }: ViewContext, copier: PageCopier): View<ItemsQuery> {
+  return {
+    name: 'ogcItems',
+    allow: ALLOW_READ,
+    isPersonal: false,
+    formats: ITEMS_FORMATS,
+    read: ({ pairs }) => parseItemsQuery(pairs, zone),
+    find(query, { origin, pairs }, served, budget) {
+      const { engine } = served.generation;
+      const base = origin + ITEMS_PATH;
+      const accepted = matchBeside(served, query.filters, budget);
+      const { count, rows, delta, next } = takeKeyset(engine, query, accepted, budget);
+      const links = {
+        next: next === undefined ? null : selfLink(base, behind(pairs, next)),
+        previous: null,
+      };
+      return {
+        title: 'Items',
+        // pages have no numbers here
+        list: { count, links, base, pairs, page: 1, pageCount: 1 },
+        records: new PointRecords(engine.dataset, { rows, length: rows.length, delta }, copier),
+        keys: query.keys,
+        related: [collectionLink(origin)],
+      };
+    },
+  };
+}
+
+/** Each stands once: some clients add their own to every link, which would grow. */
+function behind(pairs: readonly Pair[], id: number): Pair[] {
+  const others = new Map(
+    pairs.filter(({ name }) => name !== AFTER).map((one) => [`${one.name}=${one.value}`, one]),
+  );
+  return [...others.values(), { name: AFTER, value: String(id) }];
+}
+
+function collectionLink(origin: string): Link {
+  return { rel: 'collection', type: JSON_FORMAT.mediaType, href: origin + COLLECTION_PATH };
+}
+
+/** `GET /ogc/collections/points/items/<id>`: one point. */
+export function itemView(): View<WantedPoint> {
+  return {
+    ...point,
+    name: 'ogcItem',
+    read(asked) {
+      return { ...point.read({ ...asked, pairs: [] }), keys: parseItemQuery(asked.pairs) };
+    },
+    find(wanted, asked, ...means) {
+      const { origin, path } = asked;
+      const page = point.find(wanted, asked, ...means) as Page;
+      const type = GEOJSON.mediaType;
+      const self = { rel: 'self', type, href: `${origin}${ITEMS_PATH}/${path['id']}` };
+      return { ...page, related: [self, collectionLink(origin)] };
+    },
+  };
 }

@@ -2,8 +2,8 @@ import type { Dataset } from '../../index/dataset.js';
 import type { Order, Rank, RankRange } from '../../index/order.js';
 import { countCells, crossViewOf } from '../../index/orders.js';
 import type { Budget } from '../../model/budget.js';
+import type { Window } from './matches.js';
 import { NEIGHBOUR, SCATTERED } from './plan.js';
-import type { Window } from './windows.js';
 
 /**
  * Walks along a range of one order and meets the rows that lie in a window of another order. The

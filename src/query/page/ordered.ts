@@ -9,6 +9,7 @@ import {
   listRows,
   type Matches,
   markMatches,
+  type Window,
 } from '../common/matches.js';
 import {
   type AccessPath,
@@ -20,7 +21,6 @@ import {
   SCATTERED,
 } from '../common/plan.js';
 import { FEW, type Scratch } from '../common/scratch.js';
-import type { Window } from '../common/windows.js';
 import { selectFew, selectRanked } from './select.js';
 
 /** Which matches make the page: places `from` to `to - 1` of the order, at least one. */

@@ -8,7 +8,7 @@ import {
   markRows,
   markRun,
 } from '../../../src/query/common/marks.js';
-import { type Bounds, markWithin } from '../../../src/query/common/windows.js';
+import { type Bounds, markWithin } from '../../../src/query/common/matches.js';
 
 const ROWS = 320;
 const random = new Random(8, 'point');
