@@ -1,5 +1,5 @@
 import { type Draft, renderPoint } from '../model/point.js';
-import type { Room } from '../reload/deltas.js';
+import type { Room } from '../reload/room.js';
 import type { PostClock } from './clock.js';
 import { type Journal, JournalUnavailable, type Post } from './journal.js';
 import { MediaUnavailable } from './media/folder.js';

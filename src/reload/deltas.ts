@@ -6,7 +6,6 @@ import {
   type Delta,
   type DeltaSize,
   deltaLength,
-  hasRoom,
   sizeOf,
 } from '../index/delta.js';
 import { renderPoint } from '../model/point.js';
@@ -15,6 +14,7 @@ import { reclaimMemory } from './background.js';
 import type { Cell } from './current.js';
 import { createGeneration, type Generation, withDelta } from './generation.js';
 import { type MergeTask, mergeInThread } from './merge.js';
+import { fillOf, type Room, Rooms } from './room.js';
 
 export interface DeltasOptions {
   /** Where the generations go. */
@@ -38,24 +38,12 @@ export interface DeltasState extends DeltaSize {
   readonly problem: string | undefined;
 }
 
-/** Room that is kept for points while they are journaled. */
-export interface Room {
-  /** Gives the room back: the points have been appended by now, or never will be. */
-  release(): void;
-}
-
 /** A snapshot, and the few posts that are to be served beside it. */
 export interface Prepared {
   readonly generation: Generation;
   readonly posts: readonly Accepted[];
   /** When the last of the posts that it was prepared with was accepted, in microseconds. */
   readonly lastTime: number;
-}
-
-/** Somebody who waits for room. */
-interface Waiting {
-  readonly size: DeltaSize;
-  readonly settle: (hasRoom: boolean) => void;
 }
 
 /** All rows are looked at by each query, in one go: some 140 µs for so many. */
@@ -80,12 +68,10 @@ export class Deltas {
   readonly #options: Required<DeltasOptions>;
   /** The deltas that some thread may serve. */
   readonly #open = new Set<Delta>();
+  readonly #rooms: Rooms;
   /** Of the generation that all threads serve. */
   #served: Delta | undefined;
   #publishing: Promise<void> = Promise.resolve();
-  #reserved: DeltaSize = { rows: 0, bytes: 0 };
-  /** In the sequence in which they came. */
-  readonly #waiting = new Set<Waiting>();
   #isMerging = false;
   /** By `performance.now()`: a delta that is not half full is not merged earlier. */
   #restsUntil = 0;
@@ -96,12 +82,12 @@ export class Deltas {
   #mergesFailed = 0;
   /** Why the last merge failed. */
   #failure: string | undefined;
-  /** Whether somebody waited for room in vain since there was any. */
-  #isRefusing = false;
 
   constructor(options: DeltasOptions) {
     const defaults = { capacity: CAPACITY, patienceMs: PATIENCE_MS, retryMs: RETRY_MS };
     this.#options = { ...defaults, merge: mergeInThread, ...options };
+    const { capacity, patienceMs } = this.#options;
+    this.#rooms = new Rooms(this.#open, capacity, patienceMs, () => this.#mergeIfDue());
   }
 
   get state(): DeltasState {
@@ -115,7 +101,7 @@ export class Deltas {
   }
 
   #problem(): string | undefined {
-    if (!this.#isRefusing) return undefined;
+    if (!this.#rooms.isRefusing) return undefined;
     if (this.#failure === undefined)
       return 'points come faster than they are made part of the data';
     return `accepted points cannot be made part of the data: ${this.#failure}`;
@@ -162,19 +148,8 @@ export class Deltas {
    * waits for a merge, in the sequence of those who ask; resolves with undefined when none ended
    * in time, or where there can never be so much room.
    */
-  async reserve(rows: number, bytes: number): Promise<Room | undefined> {
-    const size = { rows, bytes };
-    if (this.#waiting.size > 0 || !this.#tryReserve(size)) {
-      if (!(await this.#waitFor(size))) return undefined;
-    }
-    let isReserved = true;
-    const release = (): void => {
-      const before = this.#reserved;
-      if (isReserved) this.#reserved = { rows: before.rows - rows, bytes: before.bytes - bytes };
-      isReserved = false;
-      this.#giveRoom();
-    };
-    return { release };
+  reserve(rows: number, bytes: number): Promise<Room | undefined> {
+    return this.#rooms.reserve({ rows, bytes });
   }
 
   /**
@@ -201,46 +176,6 @@ export class Deltas {
     }
   }
 
-  #tryReserve({ rows, bytes }: DeltaSize): boolean {
-    const before = this.#reserved;
-    const reserved = { rows: before.rows + rows, bytes: before.bytes + bytes };
-    for (const delta of this.#open) if (!hasRoom(delta, reserved)) return false;
-    this.#reserved = reserved;
-    this.#isRefusing = false;
-    return true;
-  }
-
-  #waitFor(size: DeltaSize): Promise<boolean> {
-    const { capacity, patienceMs } = this.#options;
-    if (fillOf(size, capacity) > 1) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const waiting: Waiting = {
-        size,
-        settle(hasRoom) {
-          clearTimeout(timer);
-          resolve(hasRoom);
-        },
-      };
-      const timer = setTimeout(() => {
-        this.#waiting.delete(waiting);
-        this.#isRefusing = true;
-        resolve(false);
-        this.#giveRoom();
-      }, patienceMs);
-      this.#waiting.add(waiting);
-      this.#mergeIfDue();
-    });
-  }
-
-  /** Lets those go on for whom there is room now, in the sequence in which they came. */
-  #giveRoom(): void {
-    for (const waiting of this.#waiting) {
-      if (!this.#tryReserve(waiting.size)) return;
-      this.#waiting.delete(waiting);
-      waiting.settle(true);
-    }
-  }
-
   /** Has all threads serve what is made, one generation after the other. */
   #publish(make: () => Generation | undefined): Promise<void> {
     const { current } = this.#options;
@@ -250,7 +185,7 @@ export class Deltas {
       await current.publish(generation);
       if (this.#served !== undefined) this.#open.delete(this.#served);
       this.#served = generation.delta;
-      this.#giveRoom();
+      this.#rooms.give();
       this.#mergeIfDue();
     });
     // the next one does not depend on it
@@ -265,7 +200,7 @@ export class Deltas {
     const { generation } = current;
     const delta = generation.delta!;
     const size = sizeOf(delta);
-    const fill = this.#waiting.size > 0 ? 1 : fillOf(size, capacity);
+    const fill = this.#rooms.isAwaited ? 1 : fillOf(size, capacity);
     if (size.rows === 0 || fill < LEAST_FILL) return;
     const restsUntil = fill < MERGE_FILL ? this.#restsUntil : 0;
     const rest = Math.max(restsUntil, this.#retriesAt) - performance.now();
@@ -310,9 +245,4 @@ export class Deltas {
       return createGeneration({ ...parts, dataset, delta: next });
     });
   }
-}
-
-/** The share of a capacity that is taken, of its rows or of its bytes, whichever is more. */
-function fillOf({ rows, bytes }: DeltaSize, capacity: DeltaSize): number {
-  return Math.max(rows / capacity.rows, bytes / capacity.bytes);
 }
