@@ -87,15 +87,18 @@ test('a reader that waits holds one piece, and gets all of it afterwards', async
 });
 
 test('a reader that leaves frees its place; beyond the bound there is 503', async () => {
-  const answers = await Promise.all([open(), open(), open()]);
-  const refused = await service.get(PATH);
-  assert.equal([refused.status, refused.headers['retry-after']], [503, '10']);
-  assert.is(await metric(total('refused')), 1);
-  for (const answer of answers) answer.destroy();
-  await becomes('waypost_exports', 0);
-  // a system with large buffers may have taken all of one by then
+  const rounds = 5;
+  for (let round = 0; round < rounds; round++) {
+    const answers = await Promise.all([open(), open(), open()]);
+    const refused = await service.get(PATH);
+    assert.equal([refused.status, refused.headers['retry-after']], [503, '10']);
+    for (const answer of answers) answer.destroy();
+    await becomes('waypost_exports', 0);
+  }
+  assert.is(await metric(total('refused')), rounds);
+  // a system with large buffers may have taken all of one by then; the first test had one
   const [left, whole] = [await metric(total('left')), await metric(total('whole'))];
-  assert.ok(left >= 1 && left + whole === 4, `${left} left, ${whole} whole`);
+  assert.ok(left >= 1 && left + whole === 3 * rounds + 1, `${left} left, ${whole} whole`);
   assert.is((await service.get(`${PATH}?bbox=24,60,25,61`)).status, 200);
 });
 

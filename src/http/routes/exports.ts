@@ -161,6 +161,8 @@ async function send(
       response.end();
       return;
     }
+    // one that has left has no number any more, by which another export would begin
+    if (response.destroyed) break;
     sent += piece.body.length;
     isFast = sent > PROOF_BYTES && performance.now() - startedAt < SLOW_MS;
     piece = await (coming ?? next(isFast ? FAST_PIECE_BYTES : PIECE_BYTES));
