@@ -28,14 +28,14 @@ type JournalSettings = Pick<
 /**
  * Opens the journal of the settings, or the one beside the snapshot; undefined where points are
  * only read, which is logged where nobody asked for it. Waits for a process that is still ending,
- * and for a disk that fails. Throws an InputError when a journal cannot be used.
+ * for a disk that fails, and for a database. Throws an InputError when a journal cannot be used.
  */
 export async function openConfiguredJournal(
   settings: JournalSettings,
   options: JournalOptions & DatabaseJournalOptions,
   logger: Logger,
 ): Promise<OwnJournal | SharedJournal | undefined> {
-  const { journal: given, journalAnyFs: anyFileSystem = false, snapshot, listenTimeout } = settings;
+  const { journal: given, journalAnyFs: anyFileSystem = false, snapshot } = settings;
   if (given === 'none') return undefined;
   if (given !== undefined && isDatabaseAddress(given)) {
     return openShared(given, settings, options, logger);
@@ -43,34 +43,20 @@ export async function openConfiguredJournal(
   const path = given ?? besideSnapshot(snapshot);
   // the load says what is wrong with the snapshot, and no journal is begun for it
   if (path === undefined) return undefined;
-  const began = performance.now();
-  for (let round = 0; ; round++) {
-    try {
-      const journal = await openJournal(path, { ...options, anyFileSystem });
-      const { name, posts, lastSequence } = journal.state;
-      logger.debug({ path, name, posts, lastSequence }, 'journal opened');
-      return journal;
-    } catch (error) {
-      // one that is there may hold points that were accepted: it is not passed over
-      if (error instanceof JournalUnwritable && given === undefined && !isFile(path)) {
-        logger.warn({ path, reason: error.message }, 'points are only read');
-        return undefined;
-      }
-      const waited = performance.now() - began;
-      const isLocked = error instanceof JournalLocked;
-      if (!isLocked && !(error instanceof JournalUnavailable)) throw error;
-      const patienceMs = isLocked ? listenTimeout : settings.journalWait;
-      if (waited > patienceMs) throw lastWord(error, waited);
-      if (round === 0) logger.warn({ path, reason: error.message }, 'waiting for the journal');
-      await delay(RETRY_MS);
-    }
+  try {
+    const open = (): Promise<OwnJournal> => openJournal(path, { ...options, anyFileSystem });
+    return await openPatiently(path, settings, logger, open);
+  } catch (error) {
+    // one that is there may hold points that were accepted: it is not passed over
+    if (!(error instanceof JournalUnwritable) || given !== undefined || isFile(path)) throw error;
+    logger.warn({ path, reason: error.message }, 'points are only read');
+    return undefined;
   }
 }
 
-/** Opens the journal in a database, which is waited for: without it points would be missing. */
 async function openShared(
   address: string,
-  { journalWait, journalTimeout: timeoutMs }: JournalSettings,
+  settings: JournalSettings,
   options: DatabaseJournalOptions,
   logger: Logger,
 ): Promise<SharedJournal> {
@@ -79,18 +65,30 @@ async function openShared(
     import('../posts/postgres-journal.js'),
   ]);
   const database = parseDatabaseAddress(address);
-  const { name: path } = database;
+  return openPatiently(database.name, settings, logger, () =>
+    openDatabaseJournal(database, { ...options, timeoutMs: settings.journalTimeout }),
+  );
+}
+
+/** Tries again what may pass, as long as the settings say: without it points would be missing. */
+async function openPatiently<Opened extends OwnJournal | SharedJournal>(
+  path: string,
+  { listenTimeout, journalWait }: JournalSettings,
+  logger: Logger,
+  open: () => Promise<Opened>,
+): Promise<Opened> {
   const began = performance.now();
   for (let round = 0; ; round++) {
     try {
-      const journal = await openDatabaseJournal(database, { ...options, timeoutMs });
+      const journal = await open();
       const { name, posts, lastSequence } = journal.state;
       logger.debug({ path, name, posts, lastSequence }, 'journal opened');
       return journal;
     } catch (error) {
-      if (!(error instanceof JournalUnavailable)) throw error;
+      const isLocked = error instanceof JournalLocked;
+      if (!isLocked && !(error instanceof JournalUnavailable)) throw error;
       const waited = performance.now() - began;
-      if (waited > journalWait) throw lastWord(error, waited);
+      if (waited > (isLocked ? listenTimeout : journalWait)) throw lastWord(error, waited);
       if (round === 0) logger.warn({ path, reason: error.message }, 'waiting for the journal');
       await delay(RETRY_MS);
     }
