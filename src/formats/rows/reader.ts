@@ -1,6 +1,6 @@
 import { InputError } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
-import { allocateColumns, blockOf, type PointBlock } from '../block.js';
+import { allocateColumns, COLUMN_NAMES, type PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
 import type { LoadReport, ReadOptions, SnapshotReader } from '../snapshot.js';
 import { CUTTERS, PARSERS, type RowFormat } from './dialect.js';
@@ -163,18 +163,15 @@ class RowsReader implements SnapshotReader {
 
 /** A block without some of its points. */
 function without({ records, ...columns }: PointBlock, indexes: ReadonlySet<number>): PointBlock {
-  const kept = [...columns.length.keys()].filter((i) => !indexes.has(i));
-  const ends = columns.length.map(
-    (
-      (sum) => (length) =>
-        (sum += length)
-    )(0),
-  );
-  const parts = kept.map((i) => records.subarray(ends[i]! - columns.length[i]!, ends[i]));
-  const left = blockOf(kept.length, (name) => {
-    const column = allocateColumns(kept.length)[name];
-    for (const [at, i] of kept.entries()) column[at] = columns[name][i]!;
-    return column;
-  });
+  const left = allocateColumns(columns.count - indexes.size);
+  const parts: Uint8Array[] = [];
+  let end = 0;
+  for (let i = 0; i < columns.count; i++) {
+    const start = end;
+    end += columns.length[i]!;
+    if (indexes.has(i)) continue;
+    for (const name of COLUMN_NAMES) left[name][parts.length] = columns[name][i]!;
+    parts.push(records.subarray(start, end));
+  }
   return { ...left, records: Buffer.concat(parts) };
 }
