@@ -2,9 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { freePort } from '../../test/support/database.js';
 import { say } from '../support/run.js';
 import { temporaryFolder } from '../support/service.js';
-import { freePort, isInstalled, type Row, rowBatches, startBackend } from './backend.js';
+import { isInstalled, type Row, rowBatches, startBackend } from './backend.js';
 import { type Backend, Skipped } from './types.js';
 
 const PACKAGED = '/usr/lib/postgresql';

@@ -1,6 +1,7 @@
 import { createClient } from '@redis/client';
+import { freePort } from '../../test/support/database.js';
 import { say } from '../support/run.js';
-import { freePort, isInstalled, rowBatches, startBackend } from './backend.js';
+import { isInstalled, rowBatches, startBackend } from './backend.js';
 import { type Backend, PAGE_SIZE, type PeerStore, Skipped } from './types.js';
 
 const KEY = 'points';
