@@ -1,6 +1,5 @@
 import Database from 'libsql';
-import { haversineOf } from '../../src/model/geo.js';
-import { haversine } from '../support/great-circle.js';
+import { haversine, haversineOf } from '../support/great-circle.js';
 import { rowBatches } from './backend.js';
 import { PAGE_SIZE, type PeerPage, type PeerStore } from './types.js';
 

@@ -2,9 +2,8 @@ import * as geokdbush from 'geokdbush';
 import KDBush from 'kdbush';
 import RBush from 'rbush';
 import type { Dataset } from '../../src/index/dataset.js';
-import { haversineOf } from '../../src/model/geo.js';
 import type { Filters } from '../../src/model/query.js';
-import { haversine } from '../support/great-circle.js';
+import { haversine, haversineOf } from '../support/great-circle.js';
 import type { Kind } from './cases.js';
 
 /**

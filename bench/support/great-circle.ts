@@ -14,3 +14,12 @@ export function haversine(lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Deg
 export function greatCircle(lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Degrees): Metres {
   return 2 * EARTH_RADIUS * Math.asin(Math.min(1, Math.sqrt(haversine(lon1, lat1, lon2, lat2))));
 }
+
+/**
+ * The haversine of a great-circle distance: the squared sine of half its angle; 1 for half the
+ * Earth's circumference and beyond.
+ */
+export function haversineOf(distance: Metres): number {
+  const half = Math.min(distance / EARTH_RADIUS, Math.PI) / 2;
+  return Math.sin(half) ** 2;
+}

@@ -5,11 +5,10 @@ import type { Degrees, Metres } from './units.js';
 export const EARTH_RADIUS: Metres = 6_371_008.771_415_059;
 
 /**
- * A WGS84 geodesic is between these multiples of the great-circle distance on {@link EARTH_RADIUS}:
- * the ellipsoid's radii of curvature run from b²/a = 6,335.4 km to a²/b = 6,399.6 km.
+ * A WGS84 geodesic is no shorter than this multiple of the great-circle distance on
+ * {@link EARTH_RADIUS}: the ellipsoid's least radius of curvature is b²/a = 6,335.4 km.
  */
 export const LEAST_STRETCH = 0.99441;
-export const MOST_STRETCH = 1.0045;
 
 /** No two points are further apart: half a meridian ellipse. */
 export const FARTHEST: Metres = 20_003_931.4587;
@@ -17,21 +16,9 @@ export const FARTHEST: Metres = 20_003_931.4587;
 export const EQUATOR_RADIUS: Metres = 6_378_137;
 export const FLATTENING: number = 1 / 298.257223563;
 export const ECCENTRICITY_SQUARED: number = FLATTENING * (2 - FLATTENING);
-export const SECOND_ECCENTRICITY_SQUARED: number =
-  ECCENTRICITY_SQUARED / (1 - ECCENTRICITY_SQUARED);
-export const POLAR_RADIUS: Metres = EQUATOR_RADIUS * (1 - FLATTENING);
 
 /** Of a meridian at the poles, where it is flattest. */
 export const LARGEST_RADIUS: Metres = EQUATOR_RADIUS / (1 - FLATTENING);
-
-/**
- * The haversine of a great-circle distance: the squared sine of half its angle; 1 for half the
- * Earth's circumference and beyond.
- */
-export function haversineOf(distance: Metres): number {
-  const half = Math.min(distance / EARTH_RADIUS, Math.PI) / 2;
-  return Math.sin(half) ** 2;
-}
 
 /** Length of the shortest path on the WGS84 ellipsoid, exact to nanometres; costs microseconds. */
 export function geodesic(lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Degrees): Metres {

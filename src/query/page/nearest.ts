@@ -10,7 +10,9 @@ import { type AccessPath, chooseNearestPath, NEAREST, OUTWARDS } from '../common
 import { Runs } from '../common/runs.js';
 import { FEW, type Scratch } from '../common/scratch.js';
 import { findRuns } from '../common/search.js';
-import { Centre, discRegion } from '../region/centre.js';
+import { Centre } from '../region/centre.js';
+import { frameOf } from '../region/circle.js';
+import { regionOf } from '../region/region.js';
 import type { Places } from './ordered.js';
 import { selectFew, selectRanked } from './select.js';
 
@@ -128,7 +130,18 @@ function searchOutwards(
   const sorted = found.distances.toSorted();
   const most = sorted[to - 1]! * (1 + AGREEMENT) + LEAST_GAP;
   if (wanted === matches.count || sorted[wanted - 1]! > most) return found;
-  const { bounds, length } = findRuns(dataset, discRegion(centre, most), new Runs(), budget);
+  // what else may be as far away as the last one lies in the rectangle round all of these
+  const radius = 2000 * EARTH_RADIUS * Math.asin(Math.sqrt(Math.min(1, most)));
+  const frame = frameOf({ lat: centre.lat, lon: centre.lon, radius });
+  const { west, east } = frame;
+  const boxes =
+    west <= east
+      ? [frame]
+      : [
+          { ...frame, east: 180 },
+          { ...frame, west: -180 },
+        ];
+  const { bounds, length } = findRuns(dataset, regionOf({ boxes })!, new Runs(), budget);
   const near: Row[] = [];
   for (let run = 0; run < length; run++) {
     for (let row = bounds[2 * run]!; row < bounds[2 * run + 1]!; row++) {

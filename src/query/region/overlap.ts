@@ -61,10 +61,3 @@ export function collectEach(
   }
   return end;
 }
-
-/** Whether all points of a box are at one place, which may be a pole. */
-export function isPlace(boxes: Float64Array, at: number): boolean {
-  const south = boxes[at + 1]!;
-  if (south !== boxes[at + 3]) return false;
-  return boxes[at] === boxes[at + 2] || south === 90 || south === -90;
-}

@@ -1,14 +1,10 @@
 import { EARTH_RADIUS, ECCENTRICITY_SQUARED, EQUATOR_RADIUS } from '../../model/geo.js';
 import type { Box, Circle } from '../../model/query.js';
 import type { Degrees } from '../../model/units.js';
-import { INSIDE, isPlace, OUTSIDE, type Region } from './overlap.js';
-import { Patch } from './patch.js';
-import { Rim } from './rim.js';
+import { ACROSS, INSIDE, OUTSIDE, type Region } from './overlap.js';
+import type { Rim } from './rim.js';
 
 const RADIANS = Math.PI / 180;
-
-/** Stands for the place of a box where a single row is tested. */
-const NO_BOX = -1;
 
 const LEAST_RADIUS = 1;
 const MOST_RADIUS = 100_000;
@@ -25,13 +21,9 @@ export function isSmall({ lat, radius }: Circle, frame: Box): boolean {
  * + (N cos φ Δλ)², with the radii of curvature M and N of the latitude half-way, which are a
  * polynomial around the centre: exact to a few millionths up to 20 km, to a few thousandths in the
  * worst case, and free of trigonometry. Only points closer to the rim than its error are left to
- * the geodesic.
+ * {@link Rim}.
  */
-export function smallCircleRegion(
-  { lat, lon, radius }: Circle,
-  frame: Box,
-  rim: Rim = new Rim({ lat, lon, radius }),
-): Region {
+export function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): Region {
   const { west, south, east, north } = frame;
   const { north0, north1, east0, east1, east2 } = metricAround(lat);
 
@@ -44,9 +36,8 @@ export function smallCircleRegion(
   const reach = (north - south) / 2;
   const northSpread = Math.abs(north1) * reach;
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
-  let close: Patch | undefined;
 
-  const collect: Region['collect'] = (coords, from, to, boxes, box, bounds, at) => {
+  const collect: Region['collect'] = (coords, from, to, _boxes, _box, bounds, at) => {
     // what a closure holds is loaded anew for every row
     const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
     const [left, bottom, right, top] = [west, south, east, north];
@@ -65,23 +56,10 @@ export function smallCircleRegion(
       bounds[end + 1] = row + 1;
       if (square > most) continue;
       if (pointLon < left || pointLon > right || pointLat < bottom || pointLat > top) continue;
-      if (square >= least) {
-        const patch = patchOf(boxes, box);
-        if (patch !== undefined) return rim.collect(patch, coords, from, to, bounds, at);
-        if (!rim.holds(coords, row)) continue;
-      }
-      end += 2;
+      if (square < least || rim.holds(coords, row)) end += 2;
     }
     return end;
   };
-
-  /** For the rows of a box, one of which is in doubt; undefined where it would not help. */
-  function patchOf(boxes: Float64Array, box: number): Patch | undefined {
-    if (box === NO_BOX || isPlace(boxes, box)) return undefined;
-    close ??= new Patch();
-    close.fit(rim.from, radius, boxes, box, radius / EARTH_RADIUS);
-    return close.isValid && !close.isFlat ? close : undefined;
-  }
 
   const one = new Int32Array(2);
   return {
@@ -89,7 +67,7 @@ export function smallCircleRegion(
     collect,
     work: () => rim.work,
 
-    contains: (coords, row) => collect(coords, row, row + 1, coords, NO_BOX, one, 0) > 0,
+    contains: (coords, row) => collect(coords, row, row + 1, coords, 0, one, 0) > 0,
 
     overlap(boxes, at) {
       const minX = boxes[at]!;
@@ -108,7 +86,7 @@ export function smallCircleRegion(
         (north0 + northSpread) * farLat * farLat + (east0 + eastSpread) * farLon * farLon;
       // beyond the frame the bounds do not hold, but nothing there is inside
       const isFramed = minX >= west && maxX <= east && minY >= south && maxY <= north;
-      return isFramed && farthest < surely ? INSIDE : rim.overlapInDoubt(boxes, at);
+      return isFramed && farthest < surely ? INSIDE : ACROSS;
     },
   };
 }
