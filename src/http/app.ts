@@ -21,7 +21,8 @@ import { userOf } from './request/client.js';
 import { NotFound, overloaded, wrongMethod } from './request/http-error.js';
 import { originForm } from './request/origin.js';
 import { addBatch } from './routes/batch.js';
-import { addMedia, addStatic, addViewer } from './routes/other-addresses.js';
+import { addMedia } from './routes/images.js';
+import { addStatic, addViewer } from './routes/other-addresses.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
 import {
   addFrontDoor,
@@ -71,7 +72,7 @@ interface AppParts {
 /** Builds the HTTP service, not yet listening; closing it is up to the caller. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { context, service, limits, cut, adminToken, audience } = parts;
-  const { posting, mediaFolder } = context;
+  const { posting, media } = context;
   const observeOther = context.stats.route('other');
   const observePosting = context.stats.route('posting');
   const answerError = createErrorAnswer(context);
@@ -153,7 +154,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (posting !== undefined) addPosting(app, context, posting, subject!, observePosting);
     addStatic(app, context);
     addViewer(app, context);
-    if (mediaFolder !== undefined) addMedia(app, mediaFolder);
+    if (media !== undefined) addMedia(app, media);
   }
   return app;
 }

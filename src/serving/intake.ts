@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
+import { isBucket } from '../formats/bucket.js';
 import { seedThrottle, THROTTLE_NUMBERS, type ThrottleMemory } from '../http/request/client.js';
 import { rankOf } from '../index/order.js';
 import { recordBytes } from '../index/records.js';
@@ -9,6 +10,8 @@ import type { TimeZone } from '../model/time-zone.js';
 import { type Adopter, acceptedOf, adopt, Retired } from '../posts/adopt.js';
 import { createPostClock } from '../posts/clock.js';
 import { type Journal, type OwnJournal, readAll, type SharedJournal } from '../posts/journal.js';
+import { incomingOf, openIncoming } from '../posts/media/folder.js';
+import { type ImageStore, openImageFolder } from '../posts/media/image-store.js';
 import type { Media } from '../posts/media/media.js';
 import type { PostStats, Posts } from '../posts/posts.js';
 import { PostWriter, type PostWriterParts } from '../posts/writer.js';
@@ -215,17 +218,26 @@ function imageOf(record: string): string | undefined {
 }
 
 async function openImages(
-  { media: folder, maxImagePixels: maxPixels, imageTimeout }: ServeSettings,
+  { media, downloads, maxImagePixels: maxPixels, imageTimeout }: ServeSettings,
   { images }: PostStats,
   logger: Logger,
 ): Promise<Media | undefined> {
-  if (folder === undefined) return undefined;
-  const [{ openMedia }, { createDecoder }] = await Promise.all([
+  if (media === undefined) return undefined;
+  const [{ createMedia }, { createDecoder }] = await Promise.all([
     import('../posts/media/media.js'),
     import('../posts/media/decoder.js'),
   ]);
+  const store = await openStore(media);
+  const incoming = incomingOf(media, downloads);
+  openIncoming(incoming);
   const decoder = createDecoder({ patienceMs: imageTimeout });
-  return openMedia({ folder, maxPixels, logger, stats: images, decoder });
+  return createMedia({ store, incoming, maxPixels, logger, stats: images, decoder });
+}
+
+async function openStore(media: string): Promise<ImageStore> {
+  if (!isBucket(media)) return openImageFolder(media);
+  const { openImageBucket } = await import('../posts/media/image-bucket.js');
+  return openImageBucket(media);
 }
 
 function throttleMemory(): ThrottleMemory {

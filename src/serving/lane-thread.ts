@@ -16,11 +16,11 @@ const LANE_PRIORITY = 5;
 const { settings, posts } = workerData as LaneStart;
 const main = parentPort!;
 stepBack(LANE_PRIORITY);
-const { media: mediaFolder, compress, corsOrigin, maxPageBytes } = settings;
+const { media, compress, corsOrigin, maxPageBytes } = settings;
 const views = createViews({
   zone: await openTimeZone(settings.timeZone),
   site: createSite(settings, posts),
-  mediaFolder,
+  media,
   posting: posts ? {} : undefined,
 });
 const makes = new Map<string, Make>();

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
+import { isBucket } from '../formats/bucket.js';
 import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { sharedArray } from '../index/shared-array.js';
@@ -81,7 +82,7 @@ async function start(
   opened: (() => Promise<unknown>)[],
 ): Promise<RunningServer> {
   const { logger } = log;
-  if (settings.media !== undefined) checkMediaFolder(settings.media);
+  await checkMedia(settings.media, logger);
   const started = performance.now();
   const current = new Cell();
   const stats = createReloadStats();
@@ -168,6 +169,15 @@ async function start(
       await intake.close();
     },
   };
+}
+
+/** Throws an InputError where there is no such folder or bucket of images. */
+async function checkMedia(media: string | undefined, logger: Logger): Promise<void> {
+  if (media === undefined) return;
+  if (!isBucket(media)) return checkMediaFolder(media);
+  const { checkImageBucket } = await import('../posts/media/image-bucket.js');
+  const reason = await checkImageBucket(media);
+  if (reason !== undefined) logger.error({ media, reason }, 'the store of images does not answer');
 }
 
 /** Where the settings say that snapshots come from. */

@@ -14,6 +14,7 @@ import { createThrottle } from '../http/request/client.js';
 import { createOriginOf } from '../http/request/origin.js';
 import type { Dataset } from '../index/dataset.js';
 import { openTimeZone } from '../model/time-zone.js';
+import { incomingOf } from '../posts/media/folder.js';
 import { SharedRoom } from '../posts/media/shared-room.js';
 import { createUploads } from '../posts/media/upload.js';
 import { drain, holdConnections } from './connections.js';
@@ -78,7 +79,7 @@ export async function createWeb(
       maxPageBytes: settings.maxPageBytes,
       compress: settings.compress,
       site: createSite(settings, posting !== undefined),
-      mediaFolder: settings.media,
+      media: settings.media,
       posting,
       bodies: new SharedRoom(BODIES_BYTES / workers),
       get accessLog() {
@@ -141,8 +142,10 @@ function postingOf(
     postsPerAddress,
     postsPerToken,
     media,
+    downloads,
     maxImageBytes,
   } = settings;
+  const incoming = media === undefined ? undefined : incomingOf(media, downloads);
   return {
     posts,
     journal,
@@ -151,7 +154,7 @@ function postingOf(
     requireToken,
     addressThrottle: createThrottle(throttles.byAddress, postsPerAddress, steadyMs),
     tokenThrottle: createThrottle(throttles.byToken, postsPerToken, steadyMs),
-    uploads: media === undefined ? undefined : createUploads(media, maxImageBytes, logger),
+    uploads: incoming === undefined ? undefined : createUploads(incoming, maxImageBytes, logger),
   };
 }
 

@@ -49,7 +49,7 @@ export async function startApp(
     maxPageBytes: 8 * 1024 * 1024,
     compress: false,
     site: PLAIN_SITE,
-    mediaFolder: undefined,
+    media: undefined,
     posting: undefined,
     bodies,
     accessLog: 0,

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { createDecoder, type Decoder } from '../../src/posts/media/decoder.js';
-import { type CheckedImage, type Media, openMedia } from '../../src/posts/media/media.js';
+import { incomingIn } from '../../src/posts/media/folder.js';
+import { openImageFolder } from '../../src/posts/media/image-store.js';
+import { type CheckedImage, createMedia, type Media } from '../../src/posts/media/media.js';
 import { createUploads, type Upload } from '../../src/posts/media/upload.js';
 
 /** A folder of images of its own, and what one may do with it. */
@@ -28,10 +30,18 @@ export const MAX_PIXELS = 1_000_000;
 /** Makes an empty folder of images; all of a test file share a decoder. */
 export function makeMediaFolder(decoder: Decoder = createDecoder()): MediaFolder {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
+  const incoming = incomingIn(folder);
   const logger: Logger = pino({ level: 'silent' });
-  const open = (): Media => openMedia({ folder, maxPixels: MAX_PIXELS, logger, decoder });
+  const open = (): Media =>
+    createMedia({
+      store: openImageFolder(folder),
+      incoming,
+      maxPixels: MAX_PIXELS,
+      logger,
+      decoder,
+    });
   const media = open();
-  const uploads = createUploads(folder, 10_000_000, logger);
+  const uploads = createUploads(incoming, 10_000_000, logger);
   const upload = (bytes: Buffer, name = 'photo.jpg'): Promise<Upload> =>
     uploads.receive(Readable.from([bytes]), name, 'a');
   return {

@@ -37,8 +37,8 @@ export const POINTS_SETTINGS: readonly SettingRow[] = [
     help: 'file of access tokens, made by waypost token add; without it every token is unknown',
   },
   {
-    flag: '--media <folder>',
-    help: 'folder of the images of points, served under /media/; without it there are none',
+    flag: '--media <place>',
+    help: 'folder, or s3://bucket/prefix, of the images of points, served under /media/; without it there are none',
   },
   {
     flag: '--max-image-bytes <size>',

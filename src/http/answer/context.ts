@@ -58,7 +58,7 @@ export interface Answering extends Sending {
 export interface ViewContext {
   readonly zone: TimeZone;
   readonly site: Site;
-  readonly mediaFolder: string | undefined;
+  readonly media: string | undefined;
   /** Undefined where points are only read. */
   readonly posting: object | undefined;
 }

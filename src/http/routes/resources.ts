@@ -125,7 +125,7 @@ function resourcesOf(
     ...ogcResources(context, make),
     ...others,
   ];
-  const hasImages = context.mediaFolder !== undefined;
+  const hasImages = context.media !== undefined;
   const openapi = openapiView(resources, { hasImages, hasOperations });
   resources.push(make(OPENAPI_PATH, openapi, OPENAPI_DESCRIPTION));
   const api = {

@@ -1,6 +1,8 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isBucket } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
 
 /** What the addresses of images begin with, as records carry them. */
@@ -41,6 +43,27 @@ export function imagesIn(folder: string): string {
 /** Where files stand that are no image of a point yet. No address leads there. */
 export function incomingIn(folder: string): string {
   return join(folder, '.incoming');
+}
+
+/** The same, of the images of a folder or a bucket: those of a bucket come in beside downloads. */
+export function incomingOf(media: string, downloads: string | undefined): string {
+  if (!isBucket(media)) return incomingIn(media);
+  return join(downloads ?? tmpdir(), `waypost-images-${process.getuid?.() ?? ''}`);
+}
+
+/** Makes {@link incomingOf} of a bucket. Throws an InputError where it cannot be, or is another's. */
+export function openIncoming(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new InputError(`${path}: cannot be written: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  const own = process.getuid?.();
+  if (own === undefined || statSync(path).uid === own) return;
+  throw new InputError(`${path}: belongs to another user. Name another folder by --downloads.`);
 }
 
 /** Makes a folder that may be there already; the one above it must be there. */

@@ -1,19 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, mkdirSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rmdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { flushFolder, flushFolderAside } from '../../formats/system-files.js';
-import { InputError } from '../../model/quote.js';
 import { createDecoder, type Decoder } from './decoder.js';
-import {
-  asUnavailable,
-  IMAGES_PATH,
-  imagesIn,
-  incomingIn,
-  removeFile,
-  safeName,
-} from './folder.js';
+import { asUnavailable, IMAGES_PATH, removeFile, safeName } from './folder.js';
+import { type ImageStore, markedBy } from './image-store.js';
 import { createImageStats, type ImageStats, type Upload } from './upload.js';
 
 /** An image that was decoded and made anew, on stable storage, and not yet that of a point. */
@@ -53,7 +44,9 @@ export interface Media {
 }
 
 export interface MediaOptions {
-  readonly folder: string;
+  readonly store: ImageStore;
+  /** The folder of what comes in. */
+  readonly incoming: string;
   readonly maxPixels: number;
   readonly logger: Logger;
   readonly stats?: ImageStats;
@@ -62,43 +55,18 @@ export interface MediaOptions {
 
 /** What is on its way for longer was left by a process that was killed. */
 const LEFTOVER_MS = 3_600_000;
-/** The mark of an image without record: a file with its id and name. */
-const MARK = /^(\d+)\.([\w-]+\.(?:jpg|png))\.new$/;
-
-/** Opens the folder for writing. Throws an InputError where that cannot be. */
-export function openMedia({
-  folder,
+/** Takes images into a store. */
+export function createMedia({
+  store: images,
+  incoming,
   maxPixels,
   logger,
   stats = createImageStats(),
   decoder = createDecoder(),
 }: MediaOptions): Media {
-  const incoming = incomingIn(folder);
-  const images = imagesIn(folder);
-  try {
-    for (const path of [incoming, images]) {
-      mkdirSync(path, { recursive: true });
-      accessSync(path, constants.W_OK);
-    }
-    // an image is on disk only where all folders above it are
-    flushFolder(folder);
-  } catch (error) {
-    const { message } = error as Error;
-    throw new InputError(`--media ${folder}: cannot be written: ${message}`, { cause: error });
-  }
-  const markOf = (id: string, name: string): string => join(incoming, `${id}.${name}.new`);
-  const pathOf = (id: string, name: string): string => join(images, id, name);
-
   function unavailable(error: unknown): unknown {
     logger.error({ err: error }, 'an image could not be taken');
     return asUnavailable(error);
-  }
-
-  async function erase(id: string, name: string): Promise<void> {
-    await removeFile(pathOf(id, name));
-    // of a point that another image belongs to, or whose folder is gone, it stays as it is
-    await rmdir(join(images, id)).catch(() => {});
-    await removeFile(markOf(id, name));
   }
 
   return {
@@ -112,32 +80,24 @@ export function openMedia({
     },
 
     async store(id, { file, name }) {
-      const mark = markOf(String(id), name);
+      const path = join(incoming, file);
       try {
-        const marked = await open(mark, 'w');
-        await marked.close();
-        await flushFolderAside(incoming);
-        await mkdir(join(images, String(id)), { recursive: true });
-        await rename(join(incoming, file), pathOf(String(id), name));
-        await flushFolderAside(join(images, String(id)));
-        await flushFolderAside(images);
+        await images.put(path, String(id), name);
       } catch (error) {
-        await erase(String(id), name).catch(() => {});
-        await removeFile(join(incoming, file)).catch(() => {});
+        await images.erase(String(id), name).catch(() => {});
+        await removeFile(path).catch(() => {});
         throw unavailable(error);
       }
       return `${IMAGES_PATH}${id}/${name}`;
     },
 
     async settle(address) {
-      const [id, name] = partsOf(address);
-      // a mark that stays is looked at again by the next start
-      await removeFile(markOf(id, name)).catch(() => {});
+      // a mark that stays is looked at again by a later sweep
+      await images.unmark(...partsOf(address)).catch(() => {});
     },
 
     async remove(address) {
-      const [id, name] = partsOf(address);
-      await erase(id, name).catch((error: unknown) => {
+      await images.erase(...partsOf(address)).catch((error: unknown) => {
         logger.warn({ err: error, image: address }, 'an image of no point could not be removed');
       });
     },
@@ -150,20 +110,22 @@ export function openMedia({
 
     async sweep(isKnown) {
       let removed = 0;
+      const isOld = (at: number): boolean => Date.now() - at >= LEFTOVER_MS;
       for (const entry of await readdir(incoming).catch(() => [])) {
-        const path = join(incoming, entry);
-        const found = await stat(path).catch(() => undefined);
-        if (found === undefined || Date.now() - found.mtimeMs < LEFTOVER_MS) continue;
-        const [, id, name] = MARK.exec(entry) ?? [];
-        if (id === undefined || name === undefined) {
-          await removeFile(path);
-        } else if (isKnown(`${IMAGES_PATH}${id}/${name}`)) {
-          await removeFile(path);
-          continue;
-        } else {
-          await erase(id, name);
-        }
+        if (markedBy(entry) !== undefined) continue;
+        const found = await stat(join(incoming, entry)).catch(() => undefined);
+        if (found === undefined || !isOld(found.mtimeMs)) continue;
+        await removeFile(join(incoming, entry));
         removed++;
+      }
+      for (const { id, name, markedAt } of await images.marks()) {
+        if (!isOld(markedAt)) continue;
+        if (isKnown(`${IMAGES_PATH}${id}/${name}`)) {
+          await images.unmark(id, name);
+        } else {
+          await images.erase(id, name);
+          removed++;
+        }
       }
       if (removed > 0) logger.info({ removed }, 'removed images that belong to no point');
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
-import { asUnavailable, incomingIn, MediaUnavailable, makeFolder, removeFile } from './folder.js';
+import { asUnavailable, MediaUnavailable, makeFolder, removeFile } from './folder.js';
 import { SharedRoom } from './shared-room.js';
 
 /** A file that a client sent, as it came: nobody has looked into it. */
@@ -52,8 +52,8 @@ export function createImageStats(): ImageStats {
 /** Uploads that one thread takes at a time; each has a file open. */
 export const MAX_OPEN_UPLOADS = 64;
 
-/** Makes the way in for this thread; the folder must have been opened for writing. */
-export function createUploads(folder: string, maxBytes: number, logger: Logger): Uploads {
+/** Makes the way in for this thread, into the folder of what comes in. */
+export function createUploads(incoming: string, maxBytes: number, logger: Logger): Uploads {
   const slots = new SharedRoom(MAX_OPEN_UPLOADS);
   return {
     maxBytes,
@@ -66,7 +66,7 @@ export function createUploads(folder: string, maxBytes: number, logger: Logger):
       slot.grow(1);
       try {
         if (turnedOut !== undefined) throw turnedOut;
-        return await write(folder, stream, name);
+        return await write(incoming, stream, name);
       } catch (error) {
         if (turnedOut !== undefined) throw turnedOut;
         if (error instanceof MediaUnavailable) {
@@ -77,13 +77,13 @@ export function createUploads(folder: string, maxBytes: number, logger: Logger):
         slot.leave();
       }
     },
-    discard: ({ file }) => removeFile(join(incomingIn(folder), file)).catch(() => {}),
+    discard: ({ file }) => removeFile(join(incoming, file)).catch(() => {}),
   };
 }
 
-async function write(folder: string, stream: Readable, name: string): Promise<Upload> {
+async function write(incoming: string, stream: Readable, name: string): Promise<Upload> {
   const file = `${randomUUID()}.upload`;
-  const path = join(incomingIn(folder), file);
+  const path = join(incoming, file);
   const hash = createHash('sha256');
   let bytes = 0;
   const meter = new Transform({
@@ -95,7 +95,7 @@ async function write(folder: string, stream: Readable, name: string): Promise<Up
   });
   try {
     // somebody may have tidied up
-    makeFolder(incomingIn(folder));
+    makeFolder(incoming);
   } catch (error) {
     stream.destroy();
     throw asUnavailable(error);

@@ -1,4 +1,5 @@
-import type { _Object, S3, S3ServiceException } from '@aws-sdk/client-s3';
+import type { _Object } from '@aws-sdk/client-s3';
+import { type Bucket, openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
 import { CHECKSUM_SUFFIX, isSnapshotName } from './names.js';
 import { Changed, type RemoteFile, type RemotePart, type Store } from './store.js';
@@ -7,8 +8,6 @@ import { Changed, type RemoteFile, type RemotePart, type Store } from './store.j
 const NEWEST = 32;
 /** Statuses that say that there is nothing to be had: about the object, not about the store. */
 const ABSENT: ReadonlySet<number | undefined> = new Set([301, 401, 403, 404]);
-const PACKAGE = '@aws-sdk/client-s3';
-
 type Listed = Pick<_Object, 'Key' | 'ETag' | 'LastModified'>;
 
 interface ObjectFile extends RemoteFile {
@@ -17,35 +16,23 @@ interface ObjectFile extends RemoteFile {
 }
 
 /**
- * The object at `s3://bucket/key`, or the newest ones below `s3://bucket/prefix/`. Region,
- * credentials and endpoint are those of the usual environment. Throws an InputError where the
- * client is not installed or the address is none.
+ * The object at `s3://bucket/key`, or the newest ones below `s3://bucket/prefix/`. Throws as
+ * {@link openBucket} does.
  */
 export async function bucketStore(address: string): Promise<Store> {
-  const [, bucket, path] = /^s3:\/\/([^/]+)\/(.*)$/.exec(address) ?? [];
-  if (bucket === undefined || path === undefined) {
-    throw new InputError(`${address}: expected s3://bucket/key, or s3://bucket/prefix/`);
-  }
-  const sdk = await import(PACKAGE as '@aws-sdk/client-s3').catch((cause: unknown) => {
-    const cure = `to read from buckets, install their client: npm install ${PACKAGE}`;
-    throw new InputError(`${address}: ${cure}`, { cause });
-  });
-  const { AWS_ENDPOINT_URL: any, AWS_ENDPOINT_URL_S3: own } = process.env;
-  // other vendors' names of hosts have no buckets
-  const client = new sdk.S3({ forcePathStyle: (own ?? any) !== undefined });
-  return new BucketStore(client, address, bucket, path);
+  return new BucketStore(address, await openBucket(address));
 }
 
 class BucketStore implements Store {
   readonly name: string;
-  readonly #client: S3;
+  readonly #client: Bucket['client'];
   readonly #bucket: string;
   readonly #path: string;
 
-  constructor(client: S3, name: string, bucket: string, path: string) {
-    this.name = name;
+  constructor(address: string, { client, name, path }: Bucket) {
+    this.name = address;
     this.#client = client;
-    this.#bucket = bucket;
+    this.#bucket = name;
     this.#path = path;
   }
 
@@ -73,7 +60,7 @@ class BucketStore implements Store {
     const range = from > 0 ? { Range: `bytes=${from}-` } : {};
     const given = { Bucket: this.#bucket, Key: key, ...(etag && { IfMatch: etag }), ...range };
     const answer = this.#client.getObject(given, { abortSignal }).catch((error) => {
-      const status = (error as S3ServiceException).$metadata?.httpStatusCode;
+      const status = storeStatus(error);
       throw status === 412 || status === 416 ? new Changed(file) : error;
     });
     const { Body, ContentRange, ContentLength, ETag } = await this.#ask(key, answer);
@@ -127,8 +114,8 @@ class BucketStore implements Store {
       return await answer;
     } catch (error) {
       if (error instanceof Changed) throw error;
-      const { name, message, $metadata } = error as S3ServiceException;
-      const status = $metadata?.httpStatusCode;
+      const { name, message } = error as Error;
+      const status = storeStatus(error);
       const reason = `${this.#nameOf(key)}: the store answers ${status ?? name}: ${message}`;
       throw new (ABSENT.has(status) ? InputError : Error)(reason, { cause: error });
     }

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MediaUnavailable } from '../../../src/posts/media/folder.js';
+import { incomingIn, MediaUnavailable } from '../../../src/posts/media/folder.js';
 import type { CheckedImage, Media } from '../../../src/posts/media/media.js';
 import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts/media/upload.js';
 import { JPEG, PNG } from '../../support/images.js';
 import { makeMediaFolder, rejection } from '../../support/media.js';
 
 const { media, accept, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
+const incoming = incomingIn(folder);
 test.after(remove);
 test.after.each(() => {
   for (const name of ['.incoming', 'map_data_points']) {
@@ -69,7 +70,6 @@ test('after a crash only what no record names is removed', async () => {
   writeFileSync(join(folder, 'map_data_points/4/old.jpg'), 'old');
 
   // what is young may be on its way
-  const incoming = join(folder, '.incoming');
   await reopen().sweep(() => {
     throw new Error('nothing is old enough');
   });
@@ -112,13 +112,13 @@ test('an upload that breaks off leaves nothing and fails as its stream did', asy
   const broken = new Readable({ read() {} });
   broken.push(JPEG);
   setImmediate(() => broken.destroy(new Error('the client left')));
-  const error = await rejection(createUploads(folder, 1, logger).receive(broken, 'x.jpg', 'a'));
+  const error = await rejection(createUploads(incoming, 1, logger).receive(broken, 'x.jpg', 'a'));
   assert.is(error.message, 'the client left');
   assert.equal(files(), ['.incoming', 'map_data_points']);
 });
 
 test('an address that has all uploads to itself gives them up to others, one by one', async () => {
-  const uploads = createUploads(folder, 1, logger);
+  const uploads = createUploads(incoming, 1, logger);
   const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
   const slow = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a').catch(String));
   const honest = Array.from({ length: 3 }, () => {
@@ -135,7 +135,7 @@ test('an address that has all uploads to itself gives them up to others, one by 
 });
 
 test('more uploads than may come in at a time are turned away', async () => {
-  const uploads = createUploads(folder, 1, logger);
+  const uploads = createUploads(incoming, 1, logger);
   const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
   const taken = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a'));
   const further = new Readable({ read() {} });

@@ -1,26 +1,19 @@
-// with a store to talk to only, such as s3rver from npm, which is too old to be installed here:
-// AWS_ENDPOINT_URL names it, and WAYPOST_TEST_BUCKET a bucket that is emptied
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
-import { S3 } from '@aws-sdk/client-s3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openAddressSource } from '../../../src/reload/source/address.js';
 import { bucketStore } from '../../../src/reload/source/bucket-store.js';
 import { Changed } from '../../../src/reload/source/store.js';
+import { startBucket } from '../../support/bucket.js';
 import { makeFolder } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
 
-const Bucket = process.env['WAYPOST_TEST_BUCKET'];
-const whereStored = Bucket === undefined ? test.skip : test;
-
-const client = new S3({ forcePathStyle: true });
-
-async function put(Key: string, Body: Buffer | string): Promise<void> {
-  await client.putObject({ Bucket, Key, Body });
-}
+const bucket = await startBucket();
+const { name: Bucket, client, put } = bucket;
+test.after(() => bucket.end());
 
 async function start(path: string): Promise<Reloading> {
   const folder = makeFolder();
@@ -34,7 +27,7 @@ async function start(path: string): Promise<Reloading> {
   return { ...reloading, end };
 }
 
-whereStored('an object is served, the next one, and no other', async () => {
+test('an object is served, the next one, and no other', async () => {
   await client.deleteObject({ Bucket, Key: 'points.ndjson.sha256' });
   await put('points.ndjson', markedLines(1));
   const { look, served, current, builds, end } = await start('points.ndjson');
@@ -58,7 +51,7 @@ whereStored('an object is served, the next one, and no other', async () => {
   await end();
 });
 
-whereStored('of a prefix the newest whole object is served', async () => {
+test('of a prefix the newest whole object is served', async () => {
   await put('days/1.ndjson', markedLines(1));
   const { look, served, current, end } = await start('days/');
   assert.is(served()[0], 1);
@@ -75,7 +68,7 @@ whereStored('of a prefix the newest whole object is served', async () => {
   await end();
 });
 
-whereStored('a download goes on behind what it has, unless the object is another', async () => {
+test('a download goes on behind what it has, unless the object is another', async () => {
   const content = markedLines(1);
   await put('part', content);
   const store = await bucketStore(`s3://${Bucket}/part`);
@@ -89,6 +82,23 @@ whereStored('a download goes on behind what it has, unless the object is another
   store.close?.();
 });
 
+test('a store that is gone leaves what is served, and is asked again', async () => {
+  await put('gone.ndjson', markedLines(1));
+  const { look, served, current, end } = await start('gone.ndjson');
+  await put('gone.ndjson', markedLines(2));
+  await bucket.stop();
+  await look();
+  assert.is(served()[0], 1);
+  assert.match(
+    current.stale!.reason,
+    /gone\.ndjson: the store answers \w*(?:Error|TypeError|ECONNREFUSED)/,
+  );
+  await bucket.start();
+  await look();
+  assert.is(served()[0], 2);
+  await end();
+});
+
 test('an address that is none is refused', async () => {
   const options = { folder: makeFolder(), mode: 'off', pollMs: 0 } as const;
   for (const [address, why] of [
@@ -99,7 +109,5 @@ test('an address that is none is refused', async () => {
     assert.match(error.message, why);
   }
 });
-
-test.after(() => client.destroy());
 
 test.run();

@@ -1,0 +1,147 @@
+import { open, realpath } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { sep } from 'node:path';
+import { Readable } from 'node:stream';
+import send from '@fastify/send';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isBucket } from '../../formats/bucket.js';
+import { IMAGES_PATH } from '../../posts/media/folder.js';
+import type { ImageBucket } from '../../posts/media/image-bucket.js';
+import { FOR_EVER } from '../answer/head.js';
+import { ALLOW_READ } from '../request/addresses.js';
+import { HttpError, NotFound } from '../request/http-error.js';
+import { addOtherAddress, FILE, FILE_METHODS } from './other-addresses.js';
+
+const ID = /^[1-9]\d{0,15}$/;
+/** Names as this service and the one before it give them: of images, without blanks, not hidden. */
+const NAME = /^(?!\.)[\p{L}\p{M}\p{N}_.-]{1,255}\.(?:jpe?g|png|gif|webp)$/iu;
+// `@fastify/send` alone: the plugin over it, `@fastify/static`, asks for Node 22
+
+/** Bytes that are read at a time, and held of an image for a client that reads slowly. */
+const CHUNK_BYTES = 64 * 1024;
+/** Browsers run nothing of what they find here, should it ever be taken for a page. */
+const POLICY = "default-src 'none'; sandbox";
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ jpg: 'image/jpeg', jpeg: 'image/jpeg', png: 'image/png' },
+  ...{ gif: 'image/gif', webp: 'image/webp' },
+};
+/** Seconds after which an image of a store that did not answer may be asked for again. */
+const RETRY_AFTER = '5';
+
+/**
+ * Adds `GET /media/map_data_points/<id>/<name>`: images out of a folder or a bucket, by the name
+ * that records carry. There is no listing, and no name leads out of the place of images.
+ */
+export function addMedia(app: FastifyInstance, media: string): void {
+  const send = isBucket(media) ? createBucketSender(media) : createFolderSender(media);
+  const handler = ({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { id, name } = params as { readonly id: string; readonly name: string };
+    if (!ID.test(id) || !NAME.test(name)) throw new NotFound();
+    return send({ id, name, raw }, reply);
+  };
+  addOtherAddress(app, `${IMAGES_PATH}:id/:name`, FILE_METHODS, handler, FILE);
+}
+
+/** A request for the image of a point: both parts of its name are of known alphabets. */
+interface ImageRequest {
+  readonly id: string;
+  readonly name: string;
+  readonly raw: IncomingMessage;
+}
+
+type ImageSender = (request: ImageRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+function createBucketSender(address: string): ImageSender {
+  let opened: Promise<ImageBucket> | undefined;
+
+  return async ({ id, name, raw }, reply) => {
+    // the client of buckets is loaded when the first image is asked for
+    opened ??= import('../../posts/media/image-bucket.js').then((one) =>
+      one.openImageBucket(address),
+    );
+    const bucket = await opened;
+    const { range, 'if-match': match, 'if-none-match': noneMatch } = raw.headers;
+    const asked = { Range: range, IfMatch: match, IfNoneMatch: noneMatch };
+    const found = await bucket.find(id, name, asked).catch((error: Error) => {
+      throw new HttpError(503, { detail: `${error.message}.` }, { 'Retry-After': RETRY_AFTER });
+    });
+    if (found.status === 404) throw new NotFound();
+    if (found.status === 412 || found.status === 416) throw refused(found.status);
+    reply.code(found.status).headers({ Allow: ALLOW_READ, 'Cache-Control': FOR_EVER });
+    reply.header('Content-Security-Policy', POLICY);
+    if (found.status === 304) return reply.send();
+    const { ContentLength: length = 0, ContentRange, ETag, LastModified } = found;
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()];
+    reply.headers({ 'Content-Type': type, 'Content-Length': length, 'Accept-Ranges': 'bytes' });
+    if (ETag !== undefined) reply.header('ETag', ETag);
+    if (LastModified !== undefined) reply.header('Last-Modified', LastModified.toUTCString());
+    if (ContentRange !== undefined) reply.header('Content-Range', ContentRange);
+    if (raw.method === 'HEAD' || length === 0) return reply.send();
+    const from = startOf(ContentRange);
+    return reply.send(Readable.from(bucket.read(id, name, from, from + length, ETag)));
+  };
+}
+
+function createFolderSender(folder: string): ImageSender {
+  return (request, reply) => sendImage(folder, request, reply);
+}
+
+/** Offset of the first byte that a `Content-Range` names. */
+function startOf(range: string | undefined): number {
+  return Number(/^bytes (\d+)-/.exec(range ?? '')?.[1] ?? 0);
+}
+
+function refused(status: number, range?: string): HttpError {
+  const detail =
+    status === 416 ? 'The image has no bytes in this range.' : 'The image is another one.';
+  return new HttpError(status, { detail }, range === undefined ? {} : { 'Content-Range': range });
+}
+
+async function sendImage(
+  folder: string,
+  { id, name, raw }: ImageRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const path = encodeURI(`/map_data_points/${id}/${name}`);
+  // a name is never given to another image
+  const onFile = (found: string): Promise<void> => checkInside(folder, found);
+  const options = { root: folder, index: false, maxAge: '1y', immutable: true, onFile };
+  // as for HEAD: the body is read below, without a file that stays open for a client that reads
+  // slowly
+  const asked = { method: 'HEAD', headers: raw.headers } as IncomingMessage;
+  const { type, statusCode, headers, metadata } = await send(asked, path, options);
+  if (type === 'file') {
+    reply.code(statusCode).headers({ ...headers, Allow: ALLOW_READ });
+    reply.header('Content-Security-Policy', POLICY);
+    const length = Number(headers['Content-Length'] ?? 0);
+    if (raw.method === 'HEAD' || length === 0) return reply.send();
+    const start = startOf(headers['Content-Range']);
+    return reply.send(Readable.from(chunks(metadata.path, start, start + length)));
+  }
+  if (type === 'directory' || statusCode === 404) throw new NotFound();
+  // an error of the system, such as a file that may not be read
+  if (statusCode === 500) throw metadata.error;
+  throw refused(statusCode, headers['Content-Range']);
+}
+
+/** Reads a file piece by piece and opens it for each of them. */
+async function* chunks(path: string, from: number, to: number): AsyncGenerator<Buffer> {
+  for (let at = from; at < to; ) {
+    const file = await open(path);
+    try {
+      const room = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, to - at));
+      const { bytesRead } = await file.read(room, 0, room.length, at);
+      if (bytesRead === 0) throw new Error(`${path} became shorter while it was sent`);
+      at += bytesRead;
+      yield room.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** Throws NotFound where a link leads out of the folder. */
+async function checkInside(folder: string, path: string): Promise<void> {
+  const [root, target] = await Promise.all([realpath(folder), realpath(path)]);
+  if (!target.startsWith(root + sep)) throw new NotFound();
+}

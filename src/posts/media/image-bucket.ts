@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { HeadObjectCommandOutput, ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
+import { openBucket, storeStatus } from '../../formats/bucket.js';
+import { InputError } from '../../model/quote.js';
+import { MediaUnavailable } from './folder.js';
+import { type ImageStore, type MarkedImage, markedBy, markName } from './image-store.js';
+
+/** What a client asks of an image beside its name, as its request's headers have it. */
+export interface ImageConditions {
+  readonly Range?: string | undefined;
+  readonly IfMatch?: string | undefined;
+  readonly IfNoneMatch?: string | undefined;
+}
+
+/** What a bucket has of an image, or only the status that says why there is nothing to send. */
+export interface FoundImage
+  extends Partial<
+    Pick<HeadObjectCommandOutput, 'ContentLength' | 'ContentRange' | 'ETag' | 'LastModified'>
+  > {
+  readonly status: number;
+}
+
+/** Images in a bucket, which several instances share: written as in a folder, and read. */
+export interface ImageBucket extends ImageStore {
+  /** Rejects with a MediaUnavailable where the store does not answer. */
+  find(id: string, name: string, asked: ImageConditions): Promise<FoundImage>;
+  /** Reads bytes `from` (counted from 0) up to `to`, which is left out, of what was found. */
+  read(id: string, name: string, from: number, to: number, etag?: string): AsyncGenerator<Buffer>;
+}
+
+/** How long a store may take over one request. */
+const REQUEST_MS = 10_000;
+/** Bytes that are read at a time, and held of an image for a client that reads slowly. */
+const PIECE_BYTES = 1024 * 1024;
+/** Statuses of a bucket or key that is not there, or that may not be looked for. */
+const ABSENT: ReadonlySet<number | undefined> = new Set([403, 404]);
+/** Statuses that are an answer about the image, not a fault of the store's. */
+const ANSWERS: ReadonlySet<number | undefined> = new Set([304, 412, 416]);
+const TYPES: Readonly<Record<string, string>> = { jpg: 'image/jpeg', png: 'image/png' };
+
+/** Images below `s3://bucket/prefix`. Throws as {@link openBucket} does. */
+export async function openImageBucket(address: string): Promise<ImageBucket> {
+  const { client, name: Bucket, path } = await openBucket(address.replace(/([^/])\/?$/, '$1/'));
+  const imageKey = (id: string, name: string): string => `${path}map_data_points/${id}/${name}`;
+  const markKey = (id: string, name: string): string => `${path}.incoming/${markName(id, name)}`;
+  const within = (): { readonly abortSignal: AbortSignal } => ({
+    abortSignal: AbortSignal.timeout(REQUEST_MS),
+  });
+  const put = async (Key: string, Body: Buffer | string, ContentType?: string): Promise<void> => {
+    await client.putObject({ Bucket, Key, Body, ContentType }, within()).catch(refuse);
+  };
+  const remove = async (Key: string): Promise<void> => {
+    await client.deleteObject({ Bucket, Key }, within()).catch(refuse);
+  };
+
+  return {
+    async put(file, id, name) {
+      await put(markKey(id, name), '');
+      await put(imageKey(id, name), await readFile(file), TYPES[name.slice(-3)]);
+    },
+
+    unmark: (id, name) => remove(markKey(id, name)),
+
+    async erase(id, name) {
+      await remove(imageKey(id, name));
+      await remove(markKey(id, name));
+    },
+
+    async marks() {
+      const Prefix = `${path}.incoming/`;
+      const marks: MarkedImage[] = [];
+      let more: { readonly ContinuationToken?: string | undefined } | undefined = {};
+      while (more !== undefined) {
+        const page: ListObjectsV2CommandOutput = await client.listObjectsV2(
+          { Bucket, Prefix, ...more },
+          within(),
+        );
+        for (const { Key = '', LastModified } of page.Contents ?? []) {
+          const marked = markedBy(Key.slice(Prefix.length));
+          if (marked) marks.push({ ...marked, markedAt: LastModified?.getTime() ?? Date.now() });
+        }
+        const token: string | undefined = page.NextContinuationToken;
+        more = token === undefined ? undefined : { ContinuationToken: token };
+      }
+      return marks;
+    },
+
+    async find(id, name, asked) {
+      try {
+        const found = await client.headObject(
+          { Bucket, Key: imageKey(id, name), ...asked },
+          within(),
+        );
+        return { ...found, status: found.ContentRange === undefined ? 200 : 206 };
+      } catch (error) {
+        const status = storeStatus(error);
+        if (ABSENT.has(status)) return { status: 404 };
+        if (ANSWERS.has(status)) return { status: status! };
+        return refuse(error);
+      }
+    },
+
+    async *read(id, name, from, to, etag) {
+      // a request for each piece: a client that reads slowly holds no connection to the store
+      for (let at = from; at < to; at += PIECE_BYTES) {
+        const Range = `bytes=${at}-${Math.min(at + PIECE_BYTES, to) - 1}`;
+        const given = { Bucket, Key: imageKey(id, name), Range, ...(etag && { IfMatch: etag }) };
+        const { Body } = await client.getObject(given, within());
+        yield await buffer(Body as Readable);
+      }
+    },
+  };
+}
+
+/**
+ * Asks whether a bucket is there and may be read. Throws an InputError where it may not; of a store
+ * that does not answer it returns the reason: images can be had once it does.
+ */
+export async function checkImageBucket(address: string): Promise<string | undefined> {
+  const { client, name: Bucket, path: Prefix } = await openBucket(`${address}/`);
+  try {
+    const asked = { Bucket, Prefix, MaxKeys: 1 };
+    await client.listObjectsV2(asked, { abortSignal: AbortSignal.timeout(REQUEST_MS) });
+    return undefined;
+  } catch (error) {
+    const status = storeStatus(error);
+    if (status === undefined || status >= 500) return (error as Error).message;
+    const cure = 'Check the name, the region and the credentials in the environment.';
+    const reason = `the store answers ${status}: ${(error as Error).message}. ${cure}`;
+    throw new InputError(`--media ${address}: ${reason}`, { cause: error });
+  } finally {
+    client.destroy();
+  }
+}
+
+function refuse(error: unknown): never {
+  const reason = storeStatus(error) ?? (error as NodeJS.ErrnoException).code ?? String(error);
+  throw new MediaUnavailable(`the store of images cannot be asked (${reason})`, { cause: error });
+}

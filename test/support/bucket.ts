@@ -1,0 +1,83 @@
+import { utimesSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { S3 } from '@aws-sdk/client-s3';
+import { makeFolder } from './folder.js';
+
+interface S3Server {
+  run(): Promise<AddressInfo>;
+  close(): Promise<void>;
+}
+const S3rver = createRequire(import.meta.url)('s3rver') as new (
+  options: Readonly<Record<string, unknown>>,
+) => S3Server;
+
+/** A bucket that a real server of S3 keeps in a folder, at 127.0.0.1. */
+export interface TestBucket {
+  readonly name: string;
+  readonly client: S3;
+  /** The usual environment of clients, for services in processes of their own. */
+  readonly environment: Readonly<Record<string, string>>;
+  put(key: string, body: Buffer | string): Promise<void>;
+  /** Makes an object one of 1970. */
+  makeOld(key: string): void;
+  /** All keys, sorted. */
+  keys(): Promise<string[]>;
+  /** Ends the server as a store that is gone, and starts it again with what it had. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  end(): Promise<void>;
+}
+
+const KEY = 'S3RVER';
+const BUCKET = 'waypost';
+
+/** Starts a server with an empty bucket; clients of this process find it by the environment. */
+export async function startBucket(): Promise<TestBucket> {
+  const directory = makeFolder();
+  const options = { address: '127.0.0.1', silent: true, directory };
+  const open = (port: number): S3Server =>
+    new S3rver({ ...options, port, configureBuckets: [{ name: BUCKET, configs: [] }] });
+  let server: S3Server | undefined = open(0);
+  const { port } = await server.run();
+  const environment = {
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_REGION: 'eu-north-1',
+    AWS_ACCESS_KEY_ID: KEY,
+    AWS_SECRET_ACCESS_KEY: KEY,
+  };
+  const before = Object.keys(environment).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, environment);
+  const client = new S3({ forcePathStyle: true });
+  const stop = async (): Promise<void> => {
+    await server?.close();
+    server = undefined;
+  };
+  return {
+    name: BUCKET,
+    client,
+    environment,
+    async put(Key, Body) {
+      await client.putObject({ Bucket: BUCKET, Key, Body });
+    },
+    makeOld: (key) => utimesSync(join(directory, BUCKET, `${key}._S3rver_object`), 1, 1),
+    async keys() {
+      const { Contents = [] } = await client.listObjectsV2({ Bucket: BUCKET });
+      return Contents.map(({ Key = '' }) => Key).sort();
+    },
+    stop,
+    async start() {
+      server = open(port);
+      await server.run();
+    },
+    async end() {
+      client.destroy();
+      await stop();
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    },
+  };
+}
