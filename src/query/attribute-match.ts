@@ -54,13 +54,13 @@ export function restrictMatches(
     return listed(keepMarked(scratch, matches.count, bits), matches.ascending);
   }
   if (matches.form === 'runs') return restrictRuns(scratch, matches.runs, bits);
-  const window = matches.form === 'windows' ? narrowest(windows) : undefined;
-  if (window && window.count * (SCATTERED + MARKED) < dataset.count * NEIGHBOUR) {
-    const others = windows.filter((one) => one !== window);
-    const found = keepInWindows(scratch, listWindow(scratch, window), others);
-    return listed(keepMarked(scratch, found, bits), false);
+  if (
+    matches.form === 'window' &&
+    matches.count * (SCATTERED + MARKED) < dataset.count * NEIGHBOUR
+  ) {
+    return listed(keepMarked(scratch, listWindow(scratch, matches.windows[0]), bits), false);
   }
-  const marked = markMatches(dataset, scratch, matches);
+  const marked = markMatches(scratch, matches);
   let count = 0;
   inStretches(scratch.budget, 0, bits.length, NEIGHBOUR, (from, to) => {
     for (let word = from; word < to; word++) {

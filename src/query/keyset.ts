@@ -81,7 +81,7 @@ function takeAfter(
     scratch.budget.charge(4 * found.length * SCATTERED);
     return Uint32Array.from(behind.sort().subarray(0, most), (rank) => rows[rank]!);
   }
-  const bits = markMatches(dataset, scratch, matches);
+  const bits = markMatches(scratch, matches);
   const page = new Uint32Array(most + 1);
   const stretch = Math.ceil(scratch.budget.stretch / MARKED);
   let count = 0;

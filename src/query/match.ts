@@ -12,7 +12,6 @@ import {
   restrictMatches,
 } from './attribute-match.js';
 import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
-import { CellWalk, cellRows } from './common/cell-walk.js';
 import {
   type Bounds,
   boundsOf,
@@ -23,15 +22,7 @@ import {
   type Window,
   windowOf,
 } from './common/matches.js';
-import {
-  COUNTED_CELLS,
-  chooseDriver,
-  type Driver,
-  MOST_LISTED,
-  NEIGHBOUR,
-  REGION_TEST,
-  SCATTERED,
-} from './common/plan.js';
+import { chooseDriver, type Driver, MOST_LISTED, NEIGHBOUR, REGION_TEST } from './common/plan.js';
 import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
 import { type Scratch, unmark } from './common/scratch.js';
 import { findRuns } from './common/search.js';
@@ -84,8 +75,9 @@ function matchPlaceAndTime(
 
   // one filter is counted by its index alone
   if (region === undefined) {
-    if (windows.length === 0) return { form: 'all', count: dataset.count };
-    if (windows.length === 1) return { form: 'windows', windows, count: windows[0]!.count };
+    const [window, second] = windows;
+    if (window === undefined) return { form: 'all', count: dataset.count };
+    if (second === undefined) return { form: 'window', windows: [window], count: window.count };
   } else if (windows.length === 0) {
     const runs = findRuns(dataset, region, scratch.runs, scratch.budget);
     return { form: 'runs', region, runs, count: runs.rows };
@@ -109,25 +101,16 @@ function matchPlaceAndTime(
       inRegion: region !== undefined,
       createdAt: created?.count,
       modifiedAt: modified?.count,
-      cellRows: region === undefined ? cellRows(dataset) : undefined,
     });
-  if (driver === 'cells' && region === undefined) {
-    scratch.budget.charge(COUNTED_CELLS * cellRows(dataset) * SCATTERED);
-    return { form: 'windows', windows, count: countBoth(dataset, created!, modified!) };
-  }
   const window = driver === 'createdAt' ? created : driver === 'modifiedAt' ? modified : undefined;
   if (window === undefined) return testRows(dataset, scratch, driver, region, windows);
   const other = windows.find((one) => one !== window);
   let count = keepInWindows(scratch, listWindow(scratch, window), other ? [other] : []);
   if (inside !== undefined && marking! < count * REGION_TEST) {
-    count = keepMarked(scratch, count, markMatches(dataset, scratch, inside));
+    count = keepMarked(scratch, count, markMatches(scratch, inside));
     unmark(scratch);
   } else if (region !== undefined) count = keepWithin(dataset, scratch, count, region);
   return listed(scratch, windows, count, false);
-}
-
-function countBoth(dataset: Dataset, created: Window, modified: Window): number {
-  return new CellWalk(dataset, created.order, created.range, modified).count();
 }
 
 function listed(
@@ -147,16 +130,15 @@ function testRows(
   region: Region | undefined,
   windows: readonly Window[],
 ): Matches {
-  if (driver === 'region' && scratch.runs.rows > MOST_LISTED) {
-    return markRuns(scratch, windows);
+  const { runs } = scratch;
+  if (driver !== 'region') {
+    runs.clear();
+    runs.add(0, dataset.count);
   }
-  if (driver === 'region') {
-    return listed(scratch, windows, listRuns(scratch, windows), true);
-  }
-  scratch.runs.clear();
-  scratch.runs.add(0, dataset.count);
-  const inWindows = listRuns(scratch, windows);
-  const count = region === undefined ? inWindows : keepWithin(dataset, scratch, inWindows, region);
+  const untested = driver === 'region' ? undefined : region;
+  if (untested === undefined && runs.rows > MOST_LISTED) return markRuns(scratch, windows);
+  let count = listRuns(scratch, windows);
+  if (untested !== undefined) count = keepWithin(dataset, scratch, count, untested);
   return listed(scratch, windows, count, true);
 }
 

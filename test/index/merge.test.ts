@@ -20,7 +20,7 @@ const NONE = new Float64Array(0);
 
 /** Asserts that a dataset is the one that is made anew of these notes, in the order of its rows. */
 function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string): void {
-  const { count, coords, byId, byCreatedAt, byModifiedAt, crossTables } = parts;
+  const { count, coords, byId, byCreatedAt, byModifiedAt } = parts;
   assert.is(count, notes.length, label);
   assert.is(parts.report.points, count, label);
   const byNumber = new Map(notes.map((note) => [note.id, note]));
@@ -44,7 +44,7 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
     createdAt: Float64Array.from(rows, ({ created }) => created),
     modifiedAt: Float64Array.from(rows, ({ modified }) => modified),
   };
-  const orders = { byId, byCreatedAt, byModifiedAt, crossTables };
+  const orders = { byId, byCreatedAt, byModifiedAt };
   assert.equal(orders, buildOrders(keys), label);
   for (const [row, note] of rows.entries()) {
     const text = Buffer.from(recordBytes(parts.records, row)).toString();
