@@ -90,21 +90,22 @@ export class AttributeCollector {
     }
   }
 
-  /** Takes the points from row `from` on of other attributes; `rowOf` has their rows here. */
-  addAttributes(others: Attributes, from: Row, rowOf: (row: Row) => Row): void {
+  /** Takes all points of other attributes; `rowOf` has their rows here. */
+  addAttributes(others: Attributes, rowOf: (row: Row) => Row): void {
     const { status, tags, createdBy, isProcessed, hasImage } = others;
     const statuses = numbersOf(status.texts, this.#statusTexts);
-    eachRow(status.postings, from, (row, value) => {
+    eachRow(status.postings, 0, (row, value) => {
       this.#status[rowOf(row)] = statuses[value]!;
     });
     const tagNumbers = numbersOf(tags.texts, this.#tagTexts);
-    eachRow(tags.postings, from, (row, value) => this.#tags.add(rowOf(row), tagNumbers[value]!));
+    eachRow(tags.postings, 0, (row, value) => this.#tags.add(rowOf(row), tagNumbers[value]!));
     const users = Uint32Array.from(createdBy.users, (user) => this.#numberOfUser(user));
-    eachRow(createdBy.postings, from, (row, value) => {
+    // nought is what memory begins with: nobody, false
+    eachRow(createdBy.postings, 1, (row, value) => {
       this.#user[rowOf(row)] = users[value]!;
     });
-    eachRow(isProcessed, from, (row, value) => setBit(this.#isProcessed, rowOf(row), value));
-    eachRow(hasImage, from, (row, value) => setBit(this.#hasImage, rowOf(row), value));
+    eachRow(isProcessed, 1, (row) => setBit(this.#isProcessed, rowOf(row), 1));
+    eachRow(hasImage, 1, (row) => setBit(this.#hasImage, rowOf(row), 1));
   }
 
   addDeltaRow(

@@ -1,5 +1,4 @@
 import type { TextNumbers } from '../formats/text-numbers.js';
-import { lowerBound } from './order.js';
 import { sharedArray } from './shared-array.js';
 
 /** A list of rows, ascending, or a bit for each row where that is smaller. */
@@ -31,101 +30,58 @@ export function wordsOf(count: number): number {
   return (count + 31) >>> 5;
 }
 
-/** Lays out the rows of each of `values` values, of `count` rows in all. */
+/**
+ * Lays out the rows of each of `values` values, of `count` rows in all. A value has a bitmap where
+ * more than one row in 32 has it: a list of these rows would be larger.
+ */
 export function buildPostings(
   count: number,
   values: number,
   { rows: rowOf, values: numbers, length }: RowValues,
 ): Postings {
+  const words = wordsOf(count);
   const counts = sharedArray(Uint32Array, values);
   for (let i = 0; i < length; i++) counts[numbers[i]!]!++;
-  const filling = new Filling(count, counts);
-  for (let i = 0; i < length; i++) filling.put(numbers[i]!, rowOf === undefined ? i : rowOf[i]!);
-  return filling.postings;
-}
-
-/**
- * Postings that are yet to be filled with rows, in ascending order for each value. A value has a
- * bitmap where more than one row in 32 has it: a list of these rows would be larger.
- */
-export class Filling {
-  readonly postings: Postings;
-  /** Where the next row of each value goes. */
-  readonly #next: Uint32Array;
-
-  constructor(count: number, counts: Uint32Array) {
-    const words = wordsOf(count);
-    const starts = sharedArray(Uint32Array, counts.length + 1);
-    const bitmapOf = sharedArray(Int32Array, counts.length);
-    const bitmaps: Int32Array[] = [];
-    let listed = 0;
-    for (let value = 0; value < counts.length; value++) {
-      starts[value] = listed;
-      const isFrequent = counts[value]! > words;
-      bitmapOf[value] = isFrequent ? bitmaps.length : -1;
-      if (isFrequent) bitmaps.push(sharedArray(Int32Array, words));
-      else listed += counts[value]!;
-    }
-    starts[counts.length] = listed;
-    this.postings = { counts, starts, rows: sharedArray(Int32Array, listed), bitmapOf, bitmaps };
-    this.#next = starts.slice();
+  const starts = sharedArray(Uint32Array, values + 1);
+  const bitmapOf = sharedArray(Int32Array, values);
+  const bitmaps: Int32Array[] = [];
+  let listed = 0;
+  for (let value = 0; value < values; value++) {
+    starts[value] = listed;
+    const isFrequent = counts[value]! > words;
+    bitmapOf[value] = isFrequent ? bitmaps.length : -1;
+    if (isFrequent) bitmaps.push(sharedArray(Int32Array, words));
+    else listed += counts[value]!;
   }
-
-  put(value: number, row: number): void {
-    const { rows, bitmapOf, bitmaps } = this.postings;
+  starts[values] = listed;
+  const rows = sharedArray(Int32Array, listed);
+  // where the next row of each value goes
+  const next = starts.slice();
+  for (let i = 0; i < length; i++) {
+    const value = numbers[i]!;
+    const row = rowOf === undefined ? i : rowOf[i]!;
     const bitmap = bitmapOf[value]!;
-    if (bitmap < 0) rows[this.#next[value]!++] = row;
+    if (bitmap < 0) rows[next[value]!++] = row;
     else bitmaps[bitmap]![row >>> 5]! |= 1 << (row & 31);
   }
-
-  /** Puts the rows below `end` of another set, which are the first of this value. */
-  putAll(value: number, { rows, bits }: RowSet, end: number): void {
-    const bitmap = this.postings.bitmapOf[value]!;
-    if (bits !== undefined && bitmap >= 0) {
-      copyBits(this.postings.bitmaps[bitmap]!, bits, end);
-    } else if (bits !== undefined) {
-      eachBit(bits, 0, end, (row) => this.put(value, row));
-    } else {
-      for (let i = 0; i < rows.length && rows[i]! < end; i++) this.put(value, rows[i]!);
-    }
-  }
+  return { counts, starts, rows, bitmapOf, bitmaps };
 }
 
-export function copyBits(target: Int32Array, bits: Int32Array, count: number): void {
-  target.set(bits.subarray(0, wordsOf(count)));
-  // the last word has bits for fewer rows
-  if (count % 32 > 0) target[count >>> 5]! &= -1 >>> (32 - (count % 32));
-}
-
-/** Visits bits `from` to `to - 1` that are set. */
-function eachBit(bits: Int32Array, from: number, to: number, visit: (bit: number) => void): void {
-  for (let i = from >>> 5; i < wordsOf(to); i++) {
-    for (let word = bits[i]!; word !== 0; word &= word - 1) {
-      const bit = 32 * i + (31 - Math.clz32(word & -word));
-      if (bit >= from && bit < to) visit(bit);
-    }
-  }
-}
-
-/** Visits each value of each row from `from` on, value by value, rows ascending. */
+/** Visits each value of each row, from value `first` on, value by value, rows ascending. */
 export function eachRow(
   postings: Postings,
-  from: number,
+  first: number,
   visit: (row: number, value: number) => void,
 ): void {
-  for (let value = 0; value < postings.counts.length; value++) {
+  for (let value = first; value < postings.counts.length; value++) {
     const { rows, bits } = rowsWith(postings, value);
-    if (bits !== undefined) eachBit(bits, from, 32 * bits.length, (row) => visit(row, value));
-    else for (let i = lowerBound(rows, from); i < rows.length; i++) visit(rows[i]!, value);
+    if (rows !== undefined) for (const row of rows) visit(row, value);
+    for (let i = 0; bits !== undefined && i < bits.length; i++) {
+      for (let word = bits[i]!; word !== 0; word &= word - 1) {
+        visit(32 * i + (31 - Math.clz32(word & -word)), value);
+      }
+    }
   }
-}
-
-/** How many rows of a set are below `end`. */
-export function countBelow({ rows, bits, count }: RowSet, end: number): number {
-  if (rows !== undefined) return rows.at(-1)! < end ? count : lowerBound(rows, end);
-  let below = 0;
-  for (let i = 0; i < end >>> 5; i++) below += bitCount(bits[i]!);
-  return end % 32 === 0 ? below : below + bitCount(bits[end >>> 5]! & (-1 >>> (32 - (end % 32))));
 }
 
 /** The same for 0 and 1; `bits` has a bit for each row that has 1, and is kept. */
