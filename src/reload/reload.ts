@@ -1,6 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { doubtOf, type Leniency } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
-import { type Outcome, Reconciler, type ReloadOptions } from './reconcile.js';
+import { reclaimMemory } from './background.js';
+import type { Build, BuildResult } from './build.js';
+import type { Cell } from './current.js';
+import { type Decision, decide, type Refusal, reasonOf, refusalOf } from './decide.js';
+import type { Generation } from './generation.js';
+import type { Candidate, Listing, Opened, Source } from './source/source.js';
+import type { ReloadStats } from './stats.js';
+
+/** Serves a generation from now on; resolves when all threads do. Rejects where it cannot yet. */
+export type Serve = (generation: Generation) => Promise<void>;
+
+export interface ReloadOptions extends Leniency {
+  /** What is served. */
+  readonly current: Cell;
+  /** Where the generations go. */
+  readonly serve: Serve;
+  readonly source: Source;
+  readonly build: Build;
+  /** A candidate must not have changed for this long. */
+  readonly settleMs: number;
+  /** A snapshot that lost more than this share of the points is held back: 0.5 for half of them. */
+  readonly maxShrink: number;
+  /** The pause after the first failure for want of something; it doubles each time. */
+  readonly retryMs?: number;
+  /** Hears what came of each file looked at. */
+  readonly stats: Pick<ReloadStats, 'count'>;
+  readonly logger: Logger;
+}
 
 /** What a look still waits for. */
 export interface Waiting {
@@ -19,28 +48,46 @@ export interface Looking {
 
 /** Least time between two looks, however many events there are. */
 const LOOK_STEP_MS = 25;
+/** Looks at folders of many files take this share of the time at most. */
+const MOST_LOOKING = 1 / 10;
+const RETRY_MS = 1_000;
+
+/** A snapshot is held back that is as it should be, but too small beside the one before. */
+class HeldBack extends InputError {}
+
+/** A file was written to while it was read: it is neither the old nor the new one. */
+const OVERTAKEN = new Error('The file was written to while it was read.');
 
 /**
- * Keeps the current generation that of the newest good snapshot. Every event means: look again. The
- * loop takes looks until there is nothing left to wait for; its {@link Reconciler} does what they
- * come to.
+ * Keeps the current generation that of the newest good snapshot. Every event means: look again. A
+ * look lists what there is and decides; what is to be built is built to its end, committed if it is
+ * good, and then the next look is taken, until there is nothing left to wait for.
  */
 export class Reloader {
   readonly #options: ReloadOptions;
-  readonly #reconciler: Reconciler;
-  #isClosed = false;
+  /** By key. */
+  readonly #refused = new Map<string, Refusal>();
+  readonly #closing = new AbortController();
   /** The loop, while there is something to wait for. */
   #running: Promise<void> | undefined;
-  /** Wakes the loop. */
-  #ring = (): void => {};
+  /** Wakes the loop where it waits for a candidate to hold still. */
+  #bell = new AbortController();
   #isAsked = false;
-  #lookedAt = Number.NEGATIVE_INFINITY;
   #listeners: ((waiting: Waiting | undefined) => void)[] = [];
   #retryTimer: NodeJS.Timeout | undefined;
+  /** By `performance.now()`. */
+  #nextLookAt = Number.NEGATIVE_INFINITY;
+  /** Until nothing is left to wait for, a snapshot that shrank is taken too. */
+  #isAccepting = false;
+  /** Until then what is served is built anew, too. */
+  #isRenewing = false;
+  /** The key of what is served. */
+  #served: string | undefined;
+  #seen: Decision['seen'] = new Map();
+  #stale: Refusal | undefined;
 
   constructor(options: ReloadOptions) {
     this.#options = options;
-    this.#reconciler = new Reconciler(options, () => this.#ring());
   }
 
   /**
@@ -52,11 +99,10 @@ export class Reloader {
     await this.look().done;
     if (current.isEmpty) {
       this.close();
-      throw new InputError(current.stale?.reason ?? `${source.name}: nothing to serve`);
+      throw new InputError(this.#stale?.reason ?? `${source.name}: nothing to serve`);
     }
-    const { stale } = this.#reconciler;
-    if (stale === undefined) return;
-    const { path, reason } = stale;
+    if (this.#stale === undefined) return;
+    const { path, reason } = this.#stale;
     logger.error({ path, reason }, 'snapshot refused, an older one is served');
   }
 
@@ -65,84 +111,207 @@ export class Reloader {
    * too, and tries again what failed before.
    */
   look(accept = false): Looking {
-    if (accept) this.#reconciler.accept();
+    if (accept) {
+      this.#isAccepting = true;
+      this.#refused.clear();
+    }
     this.#isAsked = true;
-    this.#ring();
-    const found = new Promise<Waiting | undefined>((resolve) => {
-      this.#listeners.push(resolve);
-    });
+    this.#bell.abort();
+    const path = this.#options.current.building?.path;
+    const found =
+      path === undefined
+        ? new Promise<Waiting | undefined>((resolve) => void this.#listeners.push(resolve))
+        : Promise.resolve({ for: 'building', path } as const);
     this.#running ??= this.#run();
     return { found, done: this.#running };
   }
 
   /** Builds the newest snapshot anew, also where it is the one served. */
   renew(): void {
-    this.#reconciler.renew();
+    this.#isRenewing = true;
+    this.#served = undefined;
+    this.#refused.clear();
     this.look();
   }
 
+  /** Begins nothing any more; what is being built is not served. */
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
     clearTimeout(this.#retryTimer);
-    this.#reconciler.close();
-    this.#ring();
+    this.#bell.abort();
   }
 
   async #run(): Promise<void> {
-    const reconciler = this.#reconciler;
-    for (let isBusy = true; isBusy && !this.#isClosed; ) {
-      // events come in swarms; the result of a build is taken at once
-      const isDone = reconciler.attempt?.result !== undefined;
-      if (!isDone) await pause(this.#lookedAt + LOOK_STEP_MS);
-      this.#lookedAt = performance.now();
-      this.#isAsked = false;
+    const closed = this.#closing.signal;
+    let hasBuilt = false;
+    for (;;) {
+      // events come in swarms
+      await sleep(this.#nextLookAt, closed);
+      if (closed.aborted) break;
       const listeners = this.#listeners.splice(0);
-      const rung = new Promise<void>((resolve) => {
-        this.#ring = resolve;
-      });
-      const outcome = await reconciler.look();
-      this.#retryLater(outcome);
-      for (const tell of listeners) tell(this.#waitingFor(outcome));
-      if (this.#isAsked) continue;
-      const { wakeAt } = outcome;
-      isBusy = reconciler.attempt !== undefined || wakeAt !== undefined;
-      if (isBusy) await pause(wakeAt, rung);
-      else reconciler.rest();
+      this.#isAsked = false;
+      this.#bell = new AbortController();
+      const { next, settling, settlesAt } = await this.#look();
+      const waiting: Waiting | undefined =
+        next === undefined
+          ? settling && { for: 'settling', path: settling.path }
+          : { for: 'building', path: next.candidate.path };
+      for (const tell of listeners) tell(waiting);
+      if (next !== undefined) {
+        hasBuilt = true;
+        await this.#load(next);
+      } else if (!this.#isAsked) {
+        if (settlesAt === undefined) break;
+        await sleep(settlesAt, this.#bell.signal);
+      }
     }
-    if (this.#isClosed) await reconciler.attempt?.ended;
-    if (this.#isClosed) for (const tell of this.#listeners.splice(0)) tell(undefined);
+    for (const tell of this.#listeners.splice(0)) tell(undefined);
+    this.#isAccepting = false;
+    // not earlier: until now there were references to generations that are not served
+    if (hasBuilt) reclaimMemory();
     // nothing is awaited from here on: whoever looks next begins another loop
     this.#running = undefined;
   }
 
-  /**
-   * Sets a timer for the next try of what failed for want of memory, descriptors or the like; the
-   * loop does not wait for it.
-   */
-  #retryLater({ retryAt }: Outcome): void {
-    if (this.#isClosed) return;
+  /** Lists what there is, and decides. */
+  async #look(): Promise<Decision> {
+    const { current, settleMs } = this.#options;
+    const now = performance.now();
+    const decision = decide({
+      now,
+      listing: await this.#list(),
+      // at the start the newest file that is whole is better than none
+      settleMs: current.isEmpty ? 0 : settleMs,
+      served: this.#served,
+      refused: this.#refused,
+      seen: this.#seen,
+      stale: this.#stale,
+    });
+    const end = performance.now();
+    this.#nextLookAt = Math.max(now + LOOK_STEP_MS, end + (end - now) / MOST_LOOKING);
+    this.#seen = decision.seen;
+    for (const key of this.#refused.keys()) if (!this.#seen.has(key)) this.#refused.delete(key);
+    this.#show(decision.stale);
     clearTimeout(this.#retryTimer);
-    if (retryAt === undefined) return;
-    const ms = Math.ceil(retryAt - performance.now());
-    this.#retryTimer = setTimeout(() => this.look(), ms).unref();
+    if (decision.retryAt !== undefined && !this.#closing.signal.aborted) {
+      const ms = Math.ceil(decision.retryAt - end);
+      this.#retryTimer = setTimeout(() => this.look(), ms).unref();
+    }
+    return decision;
   }
 
-  #waitingFor({ settling }: Outcome): Waiting | undefined {
-    const building = this.#reconciler.attempt?.candidate.path;
-    if (building !== undefined) return { for: 'building', path: building };
-    return settling && { for: 'settling', path: settling.path };
+  /** What there is; where that cannot be said, it is a candidate that cannot be built. */
+  async #list(): Promise<Listing> {
+    const { source } = this.#options;
+    try {
+      return await source.list();
+    } catch (problem) {
+      const { name } = source;
+      const identity = reasonOf(problem, name);
+      return { candidates: [{ path: name, identity, modifiedAt: 0, problem }], companion: '' };
+    }
+  }
+
+  /** Tells everybody what is stale, when it is something else than before. */
+  #show(stale: Refusal | undefined): void {
+    const { current, logger } = this.#options;
+    const before = this.#stale;
+    this.#stale = stale;
+    if (stale?.reason === before?.reason) return;
+    const since = current.stale?.since ?? Date.now();
+    current.tell({ stale: stale && { reason: stale.reason, since } });
+    if (stale === undefined && !current.isEmpty) logger.info('the newest snapshot is served');
+  }
+
+  /** Builds a candidate, and serves it if it is good. Nothing changes if it is not. */
+  async #load({ candidate, key }: NonNullable<Decision['next']>): Promise<void> {
+    const { current, stats, logger, retryMs = RETRY_MS } = this.#options;
+    const { path } = candidate;
+    const began = performance.now();
+    const seconds = (): number => Math.round(performance.now() - began) / 1000;
+    try {
+      const result = await this.#build(candidate);
+      if (this.#closing.signal.aborted) return;
+      if (result !== 'unchanged') await this.#commit(result, path, seconds());
+      if (!this.#isRenewing) this.#served = key;
+      stats.count(result === 'unchanged' ? 'unchanged' : 'loaded', seconds());
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      if (error === OVERTAKEN) return stats.count('abandoned', seconds());
+      const before = this.#refused.get(key);
+      const refusal = refusalOf(path, error, before, retryMs);
+      const { reason } = refusal;
+      this.#refused.set(key, refusal);
+      // what cannot be listed fails again at each look
+      const isCounted = candidate.problem === undefined || before === undefined;
+      if (isCounted) stats.count(error instanceof HeldBack ? 'held_back' : 'failed', seconds());
+      const isNews = reason !== before?.reason && reason !== this.#stale?.reason;
+      if (isNews && !current.isEmpty) {
+        logger.error({ path, reason }, 'snapshot refused, the old one stays');
+      }
+    }
+  }
+
+  /** Throws {@link OVERTAKEN} where the file is another by now than the one that was built. */
+  async #build(candidate: Candidate): Promise<BuildResult> {
+    if (candidate.problem !== undefined) throw candidate.problem;
+    const { current, source, build } = this.#options;
+    const { path } = candidate;
+    const since = Date.now();
+    const tell = (bytesRead: number, bytesTotal: number): void => {
+      current.tell({ building: { path, since, bytesRead, bytesTotal } });
+    };
+    tell(0, 0);
+    let opened: Opened | undefined;
+    // one that cannot be looked at: what was read of it may be neither the old nor the new one
+    const state = async (): Promise<string> => opened?.state().catch(() => 'written') ?? 'same';
+    try {
+      opened = await source.open(candidate, tell);
+      const isNew = current.isEmpty || this.#isRenewing;
+      const unless = isNew ? undefined : current.generation.parts.digest;
+      const { checksumPath, exportedAt } = opened;
+      const task = { path: opened.path, name: path, checksumPath, exportedAt, unless };
+      const result = await build(task, tell);
+      // one that another was moved over was read whole
+      if ((await state()) === 'written') throw OVERTAKEN;
+      return result;
+    } catch (error) {
+      throw (await state()) === 'same' ? error : OVERTAKEN;
+    } finally {
+      await opened?.close?.().catch(() => {});
+      current.tell({ building: undefined });
+    }
+  }
+
+  /** Serves a generation from now on. Throws why it is not served. */
+  async #commit(generation: Generation, path: string, seconds: number): Promise<void> {
+    const { current, serve, maxShrink, logger } = this.#options;
+    const { dataset, digest } = generation.parts;
+    const { invalid, problems, unknownKeys, page } = dataset.report;
+    const doubt = doubtOf(dataset.report, this.#options);
+    if (doubt !== undefined) throw new InputError(`${path}: ${doubt}`);
+    const isFirst = current.isEmpty;
+    const { count } = generation;
+    const mayShrink = isFirst || this.#isAccepting || current.generation.parts.digest === digest;
+    const before = mayShrink ? 0 : current.generation.count;
+    if (count < before * (1 - maxShrink)) {
+      const loss = `it has ${count} points where ${before} are served, a loss of more than ${maxShrink * 100} %`;
+      throw new HeldBack(`${path}: ${loss}; a reload that accepts it takes it all the same`);
+    }
+    if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
+    if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
+    if (page !== undefined) logger.warn({ path, page }, 'page of a longer list accepted');
+    await serve(generation).catch((error: Error) => {
+      // without its cause: what the system said of the journal says nothing of the snapshot
+      throw new Error(error.message);
+    });
+    this.#isRenewing = false;
+    if (!isFirst) logger.info({ path, points: count, seconds }, 'snapshot loaded');
   }
 }
 
-/** Waits until a time or, where there is one, for the bell. */
-async function pause(until = Number.POSITIVE_INFINITY, rung?: Promise<void>): Promise<void> {
-  const timer = new AbortController();
-  const { signal } = timer;
-  const waits = rung === undefined ? [] : [rung];
-  if (until < Number.POSITIVE_INFINITY) {
-    const ms = Math.max(0, Math.ceil(until - performance.now()));
-    waits.push(delay(ms, undefined, { signal }));
-  }
-  await Promise.race(waits);
-  timer.abort();
+/** Waits until a time by `performance.now()`, or a signal. */
+async function sleep(until: number, signal: AbortSignal): Promise<void> {
+  const ms = Math.ceil(until - performance.now());
+  if (ms > 0) await delay(ms, undefined, { signal }).catch(() => {});
 }

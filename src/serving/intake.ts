@@ -15,9 +15,9 @@ import { type ImageStore, openImageFolder } from '../posts/media/image-store.js'
 import type { Media } from '../posts/media/media.js';
 import type { PostStats, Posts } from '../posts/posts.js';
 import { PostWriter, type PostWriterParts } from '../posts/writer.js';
-import type { Serve } from '../reload/commit.js';
 import { type Cell, NOT_SERVED } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
+import type { Serve } from '../reload/reload.js';
 import { openConfiguredJournal } from './journals.js';
 import type { Throttles } from './messages.js';
 

@@ -98,7 +98,7 @@ async function start(
     current,
     serve: intake.serve,
     source,
-    builder: createBuilder(settings),
+    build: createBuilder(settings),
     settleMs: settings.settle,
     maxShrink: settings.maxShrink,
     allowEmpty: settings.allowEmpty,

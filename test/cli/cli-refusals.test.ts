@@ -88,9 +88,9 @@ test('a file that cannot be a snapshot is refused in one line, which names it an
     [file('cut.gz', Buffer.from('1f8b080000000000', 'hex')), /cut short/],
   ];
   // what serve reads with; the command only puts its own name before the message
-  const builder = createBuilder({ maxInvalid: 0 });
+  const build = createBuilder({ maxInvalid: 0 });
   for (const [path, message] of cases) {
-    const error = await builder.build({ path, unless: undefined }).then(
+    const error = await build({ path, unless: undefined }).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
@@ -99,7 +99,6 @@ test('a file that cannot be a snapshot is refused in one line, which names it an
     assert.ok(text.includes(path) && !text.includes('\n'), text);
     assert.match(text, message);
   }
-  builder.rest();
 });
 
 test('invalid records are named by line, field and reason', async () => {
@@ -183,15 +182,14 @@ test('a tokens file that is none is refused, and no token is shown', async () =>
 
 test('a notifications file that is none is refused', async () => {
   for (const path of [file('n.txt', 'hello'), file('n.json', '[{"id":'), join(folder, 'no.json')]) {
-    const builder = createBuilder({ maxInvalid: 0, notifications: path });
+    const build = createBuilder({ maxInvalid: 0, notifications: path });
     const task = { path: FIXTURE_POINTS, unless: undefined };
     // a file that is not there is no fault of one's content: the builder throws another Error for
     // it
-    const { message: line } = await builder.build(task).then(
+    const { message: line } = await build(task).then(
       () => assert.unreachable(path) as never,
       (error: Error) => error,
     );
-    builder.rest();
     assert.ok(line.includes(path) && !line.includes('\n'), line);
   }
   const path = file('n.ndjson', '{"id":0,"user":5,"comment":{}}\n');

@@ -21,9 +21,7 @@ import { makeFolder } from '../support/folder.js';
 import { until } from '../support/wait.js';
 
 const DRAFT = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
-const builder = createBuilder({ maxInvalid: 0 });
-
-test.after(() => builder.rest());
+const build = createBuilder({ maxInvalid: 0 });
 
 function recordOf(id: number, comment = 'snapshot'): string {
   return `{"id":${id},"lat":"1","lon":"2","comment":"${comment}","created_at":"2023-05-01T12:00:00Z"}`;
@@ -56,7 +54,7 @@ async function start(folder: string) {
       await packSnapshot(path, packed, { print: () => {}, watermark });
       path = packed;
     }
-    const generation = await builder.build({ path, unless: undefined });
+    const generation = await build({ path, unless: undefined });
     if (generation === 'unchanged') throw new Error('nothing was built');
     await adopt(generation, adopter);
   }

@@ -95,9 +95,9 @@ test('what a look waits for is told at once, and what it led to at the end', asy
   });
   const { reloader, current, served, end } = await startReloading(path, {
     settleMs: SETTLE_MS,
-    async build(builder, ...task) {
+    async build(real, ...task) {
       if (task[0].unless !== undefined) await released;
-      return builder.build(...task);
+      return real(...task);
     },
   });
   const idle = reloader.look();

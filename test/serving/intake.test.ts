@@ -16,9 +16,7 @@ import { makeFolder } from '../support/folder.js';
 import { point } from '../support/native.js';
 
 const logger = pino({ level: 'silent' });
-const builder = createBuilder({ maxInvalid: 0 });
-
-test.after(() => builder.rest());
+const build = createBuilder({ maxInvalid: 0 });
 
 test('the start keeps the image of a point that the first snapshot retires under another id', async () => {
   const folder = makeFolder();
@@ -48,7 +46,7 @@ test('the start keeps the image of a point that the first snapshot retires under
   const settings = some as unknown as ServeSettings;
   const parts = { current: new Cell(), stats: createPostStats(), logger, renew() {} };
   const intake = await openIntake(settings, UTC, parts);
-  const generation = await builder.build({ path, unless: undefined });
+  const generation = await build({ path, unless: undefined });
   if (generation === 'unchanged') throw new Error('nothing was built');
   await intake.serve(generation);
   await intake.tidy();

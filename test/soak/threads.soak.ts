@@ -179,7 +179,7 @@ test('a thread that cannot serve is heard of', async () => {
     ...{ answerCache: 0, maxHeaderSize: 1_000, maxConnections: 9, maxLoopDelay: 0 },
     ...{ requestTimeout: 1_000, uploadTimeout: 1_000, shutdownTimeout: 0 },
   };
-  const result = await createBuilder({ maxInvalid: 0 }).build({ path, unless: undefined });
+  const result = await createBuilder({ maxInvalid: 0 })({ path, unless: undefined });
   const generation = result as Exclude<typeof result, 'unchanged'>;
   const settings = some as unknown as ServeSettings;
   let error: unknown;

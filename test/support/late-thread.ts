@@ -40,7 +40,7 @@ const threads = startThreads(
   PATIENCE_MS,
 );
 const task = { path: FIXTURE_POINTS, unless: undefined };
-const generation = await createBuilder({ maxInvalid: 0 }).build(task);
+const generation = await createBuilder({ maxInvalid: 0 })(task);
 if (generation === 'unchanged') throw new Error('nothing was built');
 const serving = threads.serve(generation);
 tell(`behind: ${stats.behind}`);

@@ -1,10 +1,9 @@
 import { pino } from 'pino';
 import { recordBytes } from '../../src/index/records.js';
-import { type Builder, type BuildResult, createBuilder } from '../../src/reload/build.js';
+import { type Build, type BuildResult, createBuilder } from '../../src/reload/build.js';
 import { Cell, type Current } from '../../src/reload/current.js';
 import type { Generation } from '../../src/reload/generation.js';
-import type { ReloadOptions } from '../../src/reload/reconcile.js';
-import { Reloader } from '../../src/reload/reload.js';
+import { Reloader, type ReloadOptions } from '../../src/reload/reload.js';
 import { openLocalSource } from '../../src/reload/source/local.js';
 import type { Source } from '../../src/reload/source/source.js';
 import { markIn } from './marked.js';
@@ -34,16 +33,13 @@ export interface Reloading {
 const NEVER_MS = 600_000;
 
 export interface Given
-  extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'builder' | 'stats'>> {
+  extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'build' | 'stats'>> {
   /** A file that is read with every snapshot. */
   readonly companion?: string;
   /** Where snapshots come from instead of the path. */
   readonly source?: Source;
   /** Builds by way of the builder that is given, which is the real one. */
-  readonly build?: (
-    builder: Builder,
-    ...given: Parameters<Builder['build']>
-  ) => Promise<BuildResult>;
+  readonly build?: (real: Build, ...given: Parameters<Build>) => Promise<BuildResult>;
   /** Hears of each generation before it is served. */
   readonly onLoaded?: (generation: Generation) => void;
   /** Whether to hear of events; of nothing else. */
@@ -63,22 +59,19 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
   const mode = events ? 'events' : 'off';
   const watching = { mode, pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
   const source = given.source ?? (await openLocalSource({ path, companion, ...watching }, logger));
-  const builder = createBuilder({ maxInvalid: 0, notifications: companion });
+  const real = createBuilder({ maxInvalid: 0, notifications: companion });
   const reloader = new Reloader({
     current,
     serve: (generation) => current.publish(generation),
     source,
-    builder: {
-      async build(...task) {
-        builds.begun++;
-        builds.most = Math.max(builds.most, ++underWay);
-        try {
-          return await (build === undefined ? builder.build(...task) : build(builder, ...task));
-        } finally {
-          underWay--;
-        }
-      },
-      rest: builder.rest,
+    async build(...task) {
+      builds.begun++;
+      builds.most = Math.max(builds.most, ++underWay);
+      try {
+        return await (build === undefined ? real(...task) : build(real, ...task));
+      } finally {
+        underWay--;
+      }
     },
     settleMs: 20,
     maxShrink: 0.5,

@@ -1,12 +1,11 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
-import { InputError } from '../../model/quote.js';
-import { stateIfAny } from './file-state.js';
+import { stateIfAny } from './local.js';
 import { CHECKSUM_SUFFIX } from './names.js';
-import type { Opening, Source } from './source.js';
-import { Changed, type RemoteFile, type Store } from './store.js';
+import type { Source, Tell } from './source.js';
+import type { RemoteFile, Store } from './store.js';
 
 export interface AddressOptions {
   /** `http://…`, `https://…`, `s3://bucket/key` or `s3://bucket/prefix/`. */
@@ -25,13 +24,10 @@ export interface AddressOptions {
 const IDLE_MS = 30_000;
 /** How often the progress is told. */
 const PROGRESS_MS = 50;
-/** How often a download goes on at once that brings nothing; later tries are the reloader's. */
-const RESUMES = 5;
 
 /**
  * Snapshots from an address. Each is downloaded to a file of the folder, checked there as any file
- * is, and removed once it is built. A download that breaks off goes on where it was. Throws an
- * InputError for an address that cannot be used.
+ * is, and removed once it is built. Throws an InputError for an address that cannot be used.
  */
 export async function openAddressSource(options: AddressOptions): Promise<Source> {
   const { address, companion, folder, mode, pollMs, idleMs = IDLE_MS } = options;
@@ -40,31 +36,6 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
     : new (await import('./web-store.js')).WebStore(address);
   await mkdir(folder, { recursive: true });
   removeLeftovers(folder);
-  /** What broke off, and may go on. */
-  let begun: { readonly identity: string; readonly path: string } | undefined;
-
-  async function download(file: RemoteFile, opening: Opening): Promise<string> {
-    const { identity } = file;
-    if (begun?.identity !== identity) {
-      if (begun !== undefined) await rm(begun.path, { force: true });
-      begun = { identity, path: temporaryIn(folder) };
-    }
-    const { path } = begun;
-    let most = 0;
-    for (let tries = 1; ; tries++) {
-      try {
-        await downloadRest(store, file, path, opening, idleMs);
-        begun = undefined;
-        return path;
-      } catch (error) {
-        const isFinal = error instanceof Changed || error instanceof InputError;
-        if (opening.signal?.aborted || isFinal || tries > RESUMES) throw error;
-        const size = await sizeOf(path);
-        if (size > most) tries = 0;
-        most = Math.max(most, size);
-      }
-    }
-  }
 
   return {
     name: store.name,
@@ -73,23 +44,25 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
       const beside = companion === undefined ? undefined : await stateIfAny(companion);
       return { candidates, companion: beside?.identity ?? '' };
     },
-    async open(candidate, opening = {}) {
+    async open(candidate, tell) {
       const file = candidate as RemoteFile;
-      const path = await download(file, opening);
-      const checksum = await file.checksum?.();
-      const checksumPath = checksum === undefined ? undefined : `${path}${CHECKSUM_SUFFIX}`;
-      if (checksumPath !== undefined) await writeFile(checksumPath, checksum ?? '');
-      return {
-        path,
-        checksumPath,
-        exportedAt: file.modifiedAt,
-        // what was downloaded is whole, whatever is there by now
-        state: async () => 'same',
-        async close() {
-          await rm(path, { force: true });
-          if (checksumPath !== undefined) await rm(checksumPath, { force: true });
-        },
+      const path = temporaryIn(folder);
+      const besidePath = `${path}${CHECKSUM_SUFFIX}`;
+      const close = async (): Promise<void> => {
+        for (const one of [path, besidePath]) await rm(one, { force: true });
       };
+      try {
+        await download(store, file, path, tell, idleMs);
+        const checksum = await file.checksum?.();
+        if (checksum !== undefined) await writeFile(besidePath, checksum);
+        const checksumPath = checksum === undefined ? undefined : besidePath;
+        // what was downloaded is whole, whatever is there by now
+        const state = async () => 'same' as const;
+        return { path, checksumPath, exportedAt: file.modifiedAt, state, close };
+      } catch (error) {
+        await close();
+        throw error;
+      }
     },
     watch(onChange) {
       const timer = mode === 'off' ? undefined : setInterval(onChange, pollMs).unref();
@@ -101,39 +74,35 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
   };
 }
 
-/** Downloads what is still missing of a file. Throws where the connection breaks off. */
-async function downloadRest(
+/** Throws where the connection breaks off, or nothing comes for too long. */
+async function download(
   store: Store,
   file: RemoteFile,
   path: string,
-  { signal, onProgress }: Opening,
+  tell: Tell,
   idleMs: number,
 ): Promise<void> {
-  const has = await sizeOf(path);
   const idle = new AbortController();
   const timer = setTimeout(() => {
     idle.abort(new Error(`${file.path}: the server said nothing for ${idleMs / 1000} s`));
   }, idleMs);
-  const signals = signal === undefined ? [idle.signal] : [idle.signal, signal];
-  const either = AbortSignal.any(signals);
   try {
-    const { from, size, body } = await store.read(file, has, either);
-    let bytes = from;
+    const { size, body } = await store.read(file, idle.signal);
+    let bytes = 0;
     let toldAt = 0;
-    if (from < has) await truncate(path, from);
     await pipeline(
       async function* count() {
         for await (const chunk of body) {
           timer.refresh();
           bytes += chunk.length;
           const now = performance.now();
-          if (now - toldAt > PROGRESS_MS) onProgress?.(bytes, size ?? bytes);
+          if (now - toldAt > PROGRESS_MS) tell(bytes, size ?? bytes);
           if (now - toldAt > PROGRESS_MS) toldAt = now;
           yield chunk;
         }
       },
-      createWriteStream(path, { flags: 'a' }),
-      { signal: either },
+      createWriteStream(path),
+      { signal: idle.signal },
     );
     if (size !== undefined && bytes !== size) {
       throw new Error(`${file.path}: the connection broke off at byte ${bytes} of ${size}`);
@@ -143,12 +112,4 @@ async function downloadRest(
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Bytes of a file; 0 where there is none. */
-async function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
 }

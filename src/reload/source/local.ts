@@ -1,12 +1,10 @@
-import { realpath } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { targetOf } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
-import { changeOf, type FileState, stateIfAny, stateOf } from './file-state.js';
-import { candidateOf, type FileCandidate, Folder } from './folder.js';
-import { belongsTo, CHECKSUM_SUFFIX, isPattern, matcherOf } from './names.js';
-import type { Source } from './source.js';
+import { belongsTo, CHECKSUM_SUFFIX, isPattern, isSnapshotName, matcherOf } from './names.js';
+import type { Candidate, Source } from './source.js';
 import { type WatchOptions, watchPaths } from './watch.js';
 
 export interface LocalOptions extends WatchOptions {
@@ -21,6 +19,28 @@ export interface LocalOptions extends WatchOptions {
   readonly journal?: string | undefined;
 }
 
+/** A file as it was when looked at; symbolic links are followed. */
+export interface FileState {
+  /** Differs when another file took its place. */
+  readonly inode: string;
+  /** Differs whenever the file was written, replaced or its permissions changed. */
+  readonly identity: string;
+  /** Milliseconds since the epoch. */
+  readonly modifiedAt: number;
+  readonly kind: 'file' | 'folder' | 'other';
+}
+
+/** A file with its checksum file. */
+interface FileCandidate extends Candidate {
+  readonly file: FileState;
+  readonly checksum: FileState | undefined;
+}
+
+/** Codes of the system that say that there is no such file, or none that this process may see. */
+const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP']);
+/** Files that are looked at side by side. */
+const LOOKS_AT_ONCE = 64;
+
 /** Snapshots of this machine's file system: a file, or those of a folder. */
 export async function openLocalSource(options: LocalOptions, logger: Logger): Promise<Source> {
   const { path, companion, journal } = options;
@@ -28,20 +48,17 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   // a file may well be called so
   const hasPattern = isPattern(pattern) && (await stateIfAny(path)) === undefined;
   const root = hasPattern ? dirname(path) : path;
-  const matches = hasPattern ? matcherOf(pattern) : () => true;
+  const fits = hasPattern ? matcherOf(pattern) : () => true;
   const own = journal === undefined ? undefined : await nameIn(root, journal);
-  const folder = new Folder(root, (name) => matches(name) && !belongsTo(own, name));
+  const matches = (name: string): boolean =>
+    isSnapshotName(name) && fits(name) && !belongsTo(own, name);
   let beside: FileState | undefined;
 
   async function candidates(): Promise<readonly FileCandidate[]> {
     const state = await stateOf(root);
     if (state.kind === 'other') throw new InputError(`${root}: it is neither a file nor a folder`);
-    if (state.kind === 'file') {
-      return [
-        candidateOf(root, basename(root), state, await stateIfAny(`${root}${CHECKSUM_SUFFIX}`)),
-      ];
-    }
-    const found = await folder.list();
+    if (state.kind === 'file') return [candidateOf(root, state, await stateIfAny(besideOf(root)))];
+    const found = await candidatesIn(root, matches);
     if (found.length > 0) return found;
     const which = hasPattern ? `that ${pattern} fits` : 'that can be a snapshot';
     throw new InputError(`${root}: there is no file in this folder ${which}`);
@@ -54,16 +71,15 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
       return { candidates: await candidates(), companion: beside?.identity ?? '' };
     },
     async open(candidate) {
-      const { file, checksum } = candidate as FileCandidate;
+      const { path, file, checksum } = candidate as FileCandidate;
       const besideThen = beside;
-      const checksumPath = `${candidate.path}${CHECKSUM_SUFFIX}`;
       return {
-        path: candidate.path,
-        checksumPath: checksum === undefined ? undefined : checksumPath,
+        path,
+        checksumPath: checksum === undefined ? undefined : besideOf(path),
         async state() {
           const changes = await Promise.all([
-            stateIfAny(candidate.path).then((now) => changeOf(file, now)),
-            checksum && stateIfAny(checksumPath).then((now) => changeOf(checksum, now)),
+            stateIfAny(path).then((now) => changeOf(file, now)),
+            checksum && stateIfAny(besideOf(path)).then((now) => changeOf(checksum, now)),
             companion && stateIfAny(companion).then((now) => changeOf(besideThen, now)),
           ]);
           if (changes.includes('written')) return 'written';
@@ -73,13 +89,84 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
     },
     watch(onChange) {
       const paths = [root, companion].filter((one) => one !== undefined);
-      return watchPaths(paths, options, logger, (ended, name) => {
-        // of a folder's files not all can be snapshots
-        if (ended === root && !folder.touch(name)) return;
-        onChange();
-      });
+      const counts = (name: string): boolean =>
+        name.startsWith('..') ||
+        matches(name.endsWith(CHECKSUM_SUFFIX) ? name.slice(0, -CHECKSUM_SUFFIX.length) : name);
+      return watchPaths(paths, options, logger, counts, onChange);
     },
   };
+}
+
+/**
+ * The files of a folder whose names match, the newest first, and of two of the same age the later
+ * name. Throws what the system throws.
+ */
+async function candidatesIn(
+  folder: string,
+  matches: (name: string) => boolean,
+): Promise<readonly FileCandidate[]> {
+  const all = new Set(await readdir(folder));
+  const names = [...all].filter(matches);
+  const found: FileCandidate[] = [];
+  for (let from = 0; from < names.length; from += LOOKS_AT_ONCE) {
+    const looks = names.slice(from, from + LOOKS_AT_ONCE).map(async (name) => {
+      const path = join(folder, name);
+      const hasChecksum = all.has(besideOf(name));
+      const checksum = hasChecksum ? await stateIfAny(besideOf(path)) : undefined;
+      const file = await stateIfAny(path);
+      if (file?.kind === 'file') found.push(candidateOf(path, file, checksum));
+    });
+    await Promise.all(looks);
+  }
+  return found.sort((a, b) => b.modifiedAt - a.modifiedAt || (a.path < b.path ? 1 : -1));
+}
+
+function candidateOf(
+  path: string,
+  file: FileState,
+  checksum: FileState | undefined,
+): FileCandidate {
+  const identity = checksum === undefined ? file.identity : `${file.identity}+${checksum.identity}`;
+  return { path, identity, modifiedAt: file.modifiedAt, file, checksum };
+}
+
+function besideOf(path: string): string {
+  return `${path}${CHECKSUM_SUFFIX}`;
+}
+
+/** The file as it is now. Throws what `stat` throws. */
+async function stateOf(path: string): Promise<FileState> {
+  const status = await stat(path);
+  const { dev, ino, size, mtimeMs, ctimeMs } = status;
+  const inode = `${dev} ${ino}`;
+  return {
+    inode,
+    identity: `${inode} ${size} ${mtimeMs} ${ctimeMs}`,
+    modifiedAt: mtimeMs,
+    kind: status.isFile() ? 'file' : status.isDirectory() ? 'folder' : 'other',
+  };
+}
+
+/**
+ * The file as it is now, undefined when there is none to be seen. Throws what keeps it from being
+ * looked at.
+ */
+export async function stateIfAny(path: string): Promise<FileState | undefined> {
+  try {
+    return await stateOf(path);
+  } catch (error) {
+    if (ABSENT.has((error as NodeJS.ErrnoException).code)) return undefined;
+    throw error;
+  }
+}
+
+/** What has become of a file between two looks. */
+export function changeOf(
+  before: FileState | undefined,
+  now: FileState | undefined,
+): 'same' | 'replaced' | 'written' {
+  if (before?.identity === now?.identity) return 'same';
+  return before !== undefined && before.inode === now?.inode ? 'written' : 'replaced';
 }
 
 /** The name that a file has in a folder; undefined where it is elsewhere. */

@@ -6,6 +6,8 @@ export interface Candidate {
   readonly identity: string;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
+  /** Why there is none: what was thrown in place of a listing. */
+  readonly problem?: unknown;
 }
 
 /** What there is to serve. */
@@ -16,13 +18,8 @@ export interface Listing {
   readonly companion: string;
 }
 
-/** How a candidate is opened. */
-export interface Opening {
-  /** Aborted, it ends what has yet to be downloaded. */
-  readonly signal?: AbortSignal;
-  /** Hears of bytes that were downloaded. */
-  readonly onProgress?: (bytesRead: number, bytesTotal: number) => void;
-}
+/** Hears of bytes that were downloaded, of all. */
+export type Tell = (bytesRead: number, bytesTotal: number) => void;
 
 /** A candidate as a local file. */
 export interface Opened {
@@ -53,7 +50,7 @@ export interface Source {
    */
   list(): Promise<Listing>;
   /** Makes a candidate of the last listing a local file. */
-  open(candidate: Candidate, opening?: Opening): Promise<Opened>;
+  open(candidate: Candidate, tell: Tell): Promise<Opened>;
   /**
    * Calls `onChange` whenever there may be something new, more often rather than too rarely;
    * returns what ends it.

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { judge, type Look, type Refusal, type Verdict } from '../../src/reload/verdict.js';
+import { type Decision, decide, type Look, type Refusal } from '../../src/reload/decide.js';
 
 const SETTLE_MS = 100;
 const NOW = 10_000;
@@ -12,14 +12,14 @@ const NOW = 10_000;
 type File = readonly [name: string, stillFor?: number];
 
 /** A look at these files, the newest first. */
-function look(files: readonly File[], given: Partial<Look> = {}): Verdict {
+function look(files: readonly File[], given: Partial<Look> = {}): Decision {
   const candidates = files.map(([path]) => ({ path, identity: path, modifiedAt: 0 }));
   const seen = new Map<string, number>();
   for (const [name, stillFor] of files)
     if (stillFor !== undefined) seen.set(`${name}|`, NOW - stillFor);
-  return judge({
+  return decide({
     now: NOW,
-    found: { candidates, companion: '' },
+    listing: { candidates, companion: '' },
     settleMs: SETTLE_MS,
     served: undefined,
     refused: new Map(),
@@ -30,24 +30,24 @@ function look(files: readonly File[], given: Partial<Look> = {}): Verdict {
 }
 
 function refusal(path: string, retryAt?: number): Refusal {
-  return { path, reason: `${path} is bad`, retryAt };
+  return { path, reason: `${path} is bad`, tries: 1, retryAt };
 }
 
 function refused(...all: readonly Refusal[]): Map<string, Refusal> {
   return new Map(all.map((one) => [`${one.path}|`, one]));
 }
 
-/** What a verdict says, in short. */
-function short({ next, settling, settlesAt, retryAt, stale }: Verdict): unknown[] {
+/** What a decision says, in short. */
+function short({ next, settling, settlesAt, retryAt, stale }: Decision): unknown[] {
   return [next?.candidate.path, settling?.path, settlesAt, retryAt, stale?.path];
 }
 
 test('the newest that held still is built; what is served ends the look', () => {
-  const verdict = look([
+  const decision = look([
     ['a', 500],
     ['b', 500],
   ]);
-  assert.equal(short(verdict), ['a', undefined, undefined, undefined, undefined]);
+  assert.equal(short(decision), ['a', undefined, undefined, undefined, undefined]);
   assert.equal(
     short(
       look(
@@ -119,7 +119,7 @@ test('a slow copy that turns out to be old is not looked at any more', () => {
 
 test('one that was refused is passed over, and the newest of these is what is stale', () => {
   const bad = refused(refusal('a'), refusal('b'));
-  const verdict = look(
+  const decision = look(
     [
       ['a', 500],
       ['b', 500],
@@ -128,9 +128,9 @@ test('one that was refused is passed over, and the newest of these is what is st
     ],
     { refused: bad, served: 'd|' },
   );
-  assert.equal(short(verdict), ['c', undefined, undefined, undefined, 'a']);
+  assert.equal(short(decision), ['c', undefined, undefined, undefined, 'a']);
   assert.equal(
-    [...verdict.seen.keys()],
+    [...decision.seen.keys()],
     ['a|', 'b|', 'c|'],
     'what is known of others is forgotten',
   );
@@ -175,20 +175,9 @@ test('until a newer one is known to be good, what was stale stays so', () => {
 });
 
 test('a companion that changes makes each candidate another', () => {
-  const found = { candidates: [{ path: 'a', identity: 'a', modifiedAt: 0 }], companion: 'two' };
-  const verdict = look([], { found, served: 'a|one', seen: new Map([['a|one', 0]]) });
-  assert.equal([verdict.next, verdict.settlesAt], [undefined, NOW + SETTLE_MS]);
-});
-
-test('a moment without a file is no news', () => {
-  const problem = (since: number) => ({ ...refusal('folder', NOW + 50), since });
-  const seen = new Map([['a|', 5]]);
-  const stale = refusal('b');
-  const gone = (since: number): Verdict =>
-    look([], { found: { problem: problem(since) }, seen, stale });
-  assert.equal(short(gone(NOW - 60)), [undefined, undefined, NOW + 40, undefined, 'b']);
-  assert.equal(short(gone(NOW - SETTLE_MS)), [undefined, undefined, undefined, NOW + 50, 'folder']);
-  assert.is(gone(NOW).seen, seen);
+  const listing = { candidates: [{ path: 'a', identity: 'a', modifiedAt: 0 }], companion: 'two' };
+  const decision = look([], { listing, served: 'a|one', seen: new Map([['a|one', 0]]) });
+  assert.equal([decision.next, decision.settlesAt], [undefined, NOW + SETTLE_MS]);
 });
 
 test.run();

@@ -1,0 +1,127 @@
+import { InputError } from '../model/quote.js';
+import type { Candidate, Listing } from './source/source.js';
+
+const LONGEST_RETRY_MS = 300_000;
+
+/** Codes of the system that are about the file itself; with any other code the file may be fine. */
+const OF_THE_FILE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM']);
+
+/** Why a candidate is not served. */
+export interface Refusal {
+  readonly path: string;
+  readonly reason: string;
+  /** How often it was tried. */
+  readonly tries: number;
+  /**
+   * When to try again what failed for want of memory, descriptors or the like; undefined where the
+   * file itself is wrong.
+   */
+  readonly retryAt: number | undefined;
+}
+
+/** What is known when a look has been taken. Times are milliseconds of one clock. */
+export interface Look {
+  readonly now: number;
+  readonly listing: Listing;
+  /** How long a candidate must have held still. */
+  readonly settleMs: number;
+  /** The key of what is served. */
+  readonly served: string | undefined;
+  /** By key. */
+  readonly refused: ReadonlyMap<string, Refusal>;
+  /** When each candidate was first seen as it is, by key. */
+  readonly seen: ReadonlyMap<string, number>;
+  /** What was stale after the look before. */
+  readonly stale: Refusal | undefined;
+}
+
+/** What to do about it. */
+export interface Decision {
+  /** What to build: the newest candidate that held still and was not refused. */
+  readonly next: { readonly candidate: Candidate; readonly key: string } | undefined;
+  /** A newer one that has yet to hold still. */
+  readonly settling: Candidate | undefined;
+  /** When the next one will have held still for long enough. */
+  readonly settlesAt: number | undefined;
+  /** When to try again something that failed. */
+  readonly retryAt: number | undefined;
+  /** Why the newest one is not served, if so. */
+  readonly stale: Refusal | undefined;
+  /** Of all candidates that are newer than what is served; the others are no longer of interest. */
+  readonly seen: ReadonlyMap<string, number>;
+}
+
+/**
+ * Compares what there is with what is served and what was refused. Nothing else decides what is
+ * done.
+ */
+export function decide({ now, listing, settleMs, served, refused, ...before }: Look): Decision {
+  const seen = new Map<string, number>();
+  let next: Decision['next'];
+  let settling: Candidate | undefined;
+  let settlesAt = Number.POSITIVE_INFINITY;
+  let retryAt = Number.POSITIVE_INFINITY;
+  let stale: Refusal | undefined;
+  for (const candidate of listing.candidates) {
+    const key = `${candidate.identity}|${listing.companion}`;
+    if (key === served) break;
+    const since = before.seen.get(key) ?? now;
+    seen.set(key, since);
+    const refusal = refused.get(key);
+    stale ??= refusal;
+    // older than what is to be built: only remembered as seen
+    if (next !== undefined) continue;
+    if (refusal === undefined && since + settleMs > now) {
+      settling ??= candidate;
+      settlesAt = Math.min(settlesAt, since + settleMs);
+    } else if (refusal === undefined || (refusal.retryAt ?? Number.POSITIVE_INFINITY) <= now) {
+      next = { candidate, key };
+    } else {
+      retryAt = Math.min(retryAt, refusal.retryAt ?? Number.POSITIVE_INFINITY);
+    }
+  }
+  // a newer candidate may be good: until that is known, what was stale stays so
+  if (seen.size > 0) stale ??= before.stale;
+  return { next, settling, settlesAt: finite(settlesAt), retryAt: finite(retryAt), stale, seen };
+}
+
+function finite(time: number): number | undefined {
+  return Number.isFinite(time) ? time : undefined;
+}
+
+/**
+ * The refusal for an error of the candidate at a path, which was refused `before`. The pause before
+ * another try begins with `retryMs`, and doubles each time.
+ */
+export function refusalOf(
+  path: string,
+  error: unknown,
+  before: Refusal | undefined,
+  retryMs: number,
+): Refusal {
+  const tries = (before?.tries ?? 0) + 1;
+  const pause = Math.min(retryMs * 2 ** (tries - 1), LONGEST_RETRY_MS);
+  const retryAt = isWant(error) ? performance.now() + pause : undefined;
+  return { path, reason: reasonOf(error, path), tries, retryAt };
+}
+
+/**
+ * Whether something was wanting to find out what is in a file: memory, a file descriptor, a disk
+ * that works. Such an error says nothing of the file.
+ */
+export function isWant(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code, syscall } = at as NodeJS.ErrnoException;
+    if (syscall !== undefined && code !== undefined) return !OF_THE_FILE.has(code);
+  }
+  return !(error instanceof InputError);
+}
+
+/** The reason that is shown for an error of the file at the path. */
+export function reasonOf(error: unknown, path: string): string {
+  if (error instanceof InputError) return error.message;
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return `${path}: there is no such file`;
+  if (code === 'EACCES') return `${path}: no permission to read it`;
+  return message.startsWith(path) ? message : `${path}: ${message}`;
+}
