@@ -19,7 +19,7 @@ stepBack(LANE_PRIORITY);
 const { media, compress, corsOrigin, maxPageBytes } = settings;
 const views = createViews({
   zone: await openTimeZone(settings.timeZone),
-  site: createSite(settings, posts),
+  site: createSite(settings),
   media,
   posting: posts ? {} : undefined,
 });

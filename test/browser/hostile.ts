@@ -10,14 +10,11 @@ browserTest(
       const cells = await page
         .locator('tbody tr')
         .evaluateAll((rows) =>
-          rows.map((row) =>
-            [...row.querySelectorAll('td')].slice(1, 5).map((td) => td.textContent.trim()),
-          ),
+          rows.map((row) => [...row.querySelectorAll('td')].map((td) => td.textContent.trim())),
         );
-      assert.equal(
-        cells,
-        HOSTILE.map((text) => [text, text, text, text]),
-      );
+      for (const [i, text] of HOSTILE.entries()) {
+        assert.is(cells[i]!.filter((cell) => cell === text).length, 4);
+      }
       await page.locator('#exchange > summary').click();
       const json = (await page.locator('pre.json').textContent())!;
       const { results } = JSON.parse(json.slice(json.indexOf('{')));

@@ -47,6 +47,7 @@ export interface Answering extends Sending {
   readonly current: Current;
   /** Where times without an offset stand. */
   readonly zone: TimeZone;
+  readonly site: Site;
   readonly origin: OriginSettings;
   readonly originOf: OriginOf;
   readonly answerCacheBytes: number;
@@ -55,9 +56,7 @@ export interface Answering extends Sending {
   readonly slowLane: SlowLane;
 }
 
-export interface ViewContext {
-  readonly zone: TimeZone;
-  readonly site: Site;
+export interface ViewContext extends Pick<Answering, 'zone' | 'site'> {
   readonly media: string | undefined;
   /** Undefined where points are only read. */
   readonly posting: object | undefined;
