@@ -218,6 +218,8 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   }
 }
 
+const TRUST = 'NODE_EXTRA_CA_CERTS names a file of certificates to trust';
+
 /** What an error of the client library says of a statement: its own texts may name what was sent. */
 function failureOf(error: unknown): Error {
   if (error instanceof Uncertain || error instanceof InputError) return error;
@@ -228,5 +230,7 @@ function failureOf(error: unknown): Error {
   const refused = new Refused(says, code);
   if (refused.isLasting || (severity === 'ERROR' && !isLeaving)) return refused;
   if (severity !== undefined) return new Uncertain(says);
-  return new Uncertain(`the connection to the database failed: ${code || message}`);
+  const isUntrusted = /CERT|ISSUER|SIGNATURE/.test(code);
+  const reason = isUntrusted ? `${message}; ${TRUST}` : code || message;
+  return new Uncertain(`the connection to the database failed: ${reason}`);
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PASSWORD } from '../support/database.js';
+import { CERTIFICATE, makeDatabase, PASSWORD } from '../support/database.js';
 import { assertSame, startProxy } from '../support/fleet.js';
 import { type Asking, Instances, keysIn, LIST, post, snapshot } from '../support/instances.js';
 import { postKeyed } from '../support/posted.js';
@@ -229,6 +229,34 @@ fleet.check('a start says what is wrong with the database, and never its passwor
   assert.match(told, /journal opened/);
   for (const secret of [PASSWORD, encodeURIComponent(PASSWORD)])
     assert.not.ok(told.includes(secret));
+});
+
+fleet.check('a server that demands TLS gets it, and is known where that is asked for', async () => {
+  const database = await makeDatabase();
+  await database.start(database.demandTls());
+  try {
+    const address = (mode: string): string => `${database.address()}?sslmode=${mode}`;
+    const path = snapshot();
+    const first = await fleet.start(path, database.address());
+    assert.is(await post(first, 'prefer'), 1);
+    const trusting = { WAYPOST_JOURNAL: address('verify-full'), NODE_EXTRA_CA_CERTS: CERTIFICATE };
+    const verifying = await startService(['--snapshot', path], trusting);
+    fleet.running.push(verifying);
+    assert.equal(await keysIn(verifying, 1), ['prefer']);
+    for (const [mode, reason] of [
+      ['disable', /no pg_hba\.conf entry .* no encryption/],
+      ['verify-full', /self-signed certificate; NODE_EXTRA_CA_CERTS names/],
+    ] as const) {
+      const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
+      const { code, stderr } = await runCommand(flags, { WAYPOST_JOURNAL: address(mode) });
+      assert.is(code, 1);
+      assert.match(stderr, reason);
+      assert.not.ok(stderr.includes(PASSWORD));
+    }
+    await fleet.stop();
+  } finally {
+    await database.remove();
+  }
 });
 
 test.run();

@@ -1,39 +1,54 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statfsSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import postgres, { type Sql } from 'postgres';
+import { ROOT } from './service.js';
 import { until } from './wait.js';
 
 /** Of the one user that there is. */
 export const PASSWORD = 'not to be told';
 const USER = 'waypost';
 /** PostgreSQL runs as nobody where the tests run as root. */
+/** Of a server's own disk, where it has one. */
+const DISK_MIB = 400;
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /** The folder of PostgreSQL's own files; undefined on a platform without them. */
 export const POSTGRES: string | undefined = installed();
 
+/** A certificate of 127.0.0.1, which nobody but this file vouches for. */
+export const CERTIFICATE: string = join(ROOT, 'test/fixtures/tls/certificate.pem');
+const CERTIFICATE_KEY = join(ROOT, 'test/fixtures/tls/key.pem');
+
 /** A PostgreSQL server on 127.0.0.1 with a folder of its own. */
 export class Database {
   readonly port: number;
   readonly #folder: string;
+  /** Whether it takes no connection without TLS. */
+  #demandsTls = false;
   #child: ChildProcess | undefined;
 
-  constructor(port: number, folder: string) {
+  readonly #hasDisk: boolean;
+
+  constructor(port: number, folder: string, hasDisk: boolean) {
     this.port = port;
     this.#folder = folder;
+    this.#hasDisk = hasDisk;
   }
 
   /** The address of a database, with the password. */
@@ -43,7 +58,8 @@ export class Database {
 
   /** Runs with a connection of its own. */
   async ask<T>(work: (sql: Sql) => Promise<T>, name = 'postgres'): Promise<T> {
-    const sql = postgres(this.address(name), { max: 1, onnotice: () => {} });
+    const ssl = this.#demandsTls && 'require';
+    const sql = postgres(this.address(name), { max: 1, ssl, onnotice: () => {} });
     try {
       return await work(sql);
     } finally {
@@ -61,7 +77,13 @@ export class Database {
     const given = [
       ...[`port=${this.port}`, 'listen_addresses=127.0.0.1', "unix_socket_directories=''"],
       ...['fsync=off', 'shared_buffers=16MB', 'max_connections=60', 'autovacuum=off'],
-      ...['wal_level=replica', 'wal_keep_size=256MB', 'log_min_messages=fatal', ...settings],
+      ...[
+        'wal_level=replica',
+        'wal_keep_size=128MB',
+        'max_wal_size=128MB',
+        'log_min_messages=fatal',
+        ...settings,
+      ],
     ];
     const flags = given.flatMap((one) => ['-c', one.replaceAll("'", '')]);
     process.once('exit', this.#kill);
@@ -100,7 +122,7 @@ export class Database {
 
   /** A standby of this server, which runs: a copy of its folder, to be started. */
   async standby(): Promise<Database> {
-    const copy = await emptyDatabase();
+    const copy = await emptyDatabase(this.#hasDisk);
     await this.copyTo(copy);
     return copy;
   }
@@ -146,6 +168,7 @@ export class Database {
   /** Ends it and removes its folder. */
   async remove(): Promise<void> {
     if (this.#child !== undefined) await this.stop('SIGKILL');
+    if (this.#hasDisk) spawnSync('umount', [this.#folder]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -153,12 +176,36 @@ export class Database {
     this.#child?.kill('SIGKILL');
   };
 
+  /** Has the stopped server refuse connections without TLS; returns the settings to start it with. */
+  demandTls(): string[] {
+    const data = join(this.#folder, 'data');
+    writeFileSync(join(data, 'pg_hba.conf'), 'hostssl all all all scram-sha-256\n');
+    for (const file of [CERTIFICATE, CERTIFICATE_KEY])
+      copyFileSync(file, join(data, basename(file)));
+    chmodSync(join(data, basename(CERTIFICATE_KEY)), 0o600);
+    own(data);
+    this.#demandsTls = true;
+    return ['ssl=on', 'ssl_cert_file=certificate.pem', 'ssl_key_file=key.pem'];
+  }
+
+  /** Leaves only so many bytes free on the disk of its folder, until {@link emptyDisk}. */
+  fillDisk(bytesLeft: number): void {
+    const { bavail, bsize } = statfsSync(this.#folder);
+    const size = Math.max(0, bavail * bsize - bytesLeft);
+    spawnSync('fallocate', ['--length', String(size), join(this.#folder, 'ballast')]);
+  }
+
+  emptyDisk(): void {
+    rmSync(join(this.#folder, 'ballast'), { force: true });
+  }
+
   /** Makes the folder of a new cluster. */
   init(): void {
     const secret = join(this.#folder, 'password');
     writeFileSync(secret, PASSWORD);
     own(this.#folder);
     const flags = ['-U', USER, `--pwfile=${secret}`, '--auth=scram-sha-256', '--no-sync'];
+    flags.push('--wal-segsize=1');
     const data = join(this.#folder, 'data');
     const made = spawnSync(binary('initdb'), ['-D', data, ...flags, '--locale=C', '-E', 'UTF8'], {
       ...NOBODY,
@@ -171,16 +218,37 @@ export class Database {
 
 /** Starts a server with a new cluster. */
 export async function startDatabase(settings: readonly string[] = []): Promise<Database> {
-  const database = await emptyDatabase();
-  database.init();
+  const database = await makeDatabase();
   await database.start(settings);
   return database;
 }
 
-async function emptyDatabase(): Promise<Database> {
+/** Makes a cluster, to be started; on a small disk of its own where the tests may mount one. */
+export async function makeDatabase(withDisk = false): Promise<Database> {
+  const database = await emptyDatabase(withDisk);
+  database.init();
+  return database;
+}
+
+/** Whether servers can have disks of their own, which only root may mount. */
+export function canMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-disk-'));
+  const isMounted = mountDisk(folder);
+  if (isMounted) spawnSync('umount', [folder]);
+  rmSync(folder, { recursive: true, force: true });
+  return isMounted;
+}
+
+function mountDisk(folder: string): boolean {
+  const flags = ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m`, 'waypost', folder];
+  return spawnSync('mount', flags).status === 0;
+}
+
+async function emptyDatabase(withDisk: boolean): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-postgres-'));
+  if (withDisk && !mountDisk(folder)) throw new Error('no disk can be mounted');
   own(folder);
-  return new Database(await freePort(), folder);
+  return new Database(await freePort(), folder, withDisk);
 }
 
 /** A port of 127.0.0.1 at which nobody listens. */

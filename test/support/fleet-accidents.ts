@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
-import { type Database, startDatabase } from './database.js';
+import { canMount, type Database, makeDatabase } from './database.js';
 import { assertSame, type CuttingProxy, startProxy } from './fleet.js';
 import { LIST, snapshot } from './instances.js';
 import { listAll, postKeyed } from './posted.js';
@@ -9,7 +9,7 @@ import { type Service, startService } from './service.js';
 import { until } from './wait.js';
 
 const KINDS = [
-  ...['primary', 'standby', 'instance', 'process', 'pause', 'cut', 'commit', 'everything'],
+  ...['primary', 'standby', 'instance', 'process', 'pause', 'cut', 'commit', 'everything', 'disk'],
 ] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -36,13 +36,14 @@ export async function sufferAccidents(
   rounds: number,
   clients: number,
 ): Promise<Readonly<Record<string, number>>> {
-  const world = await begin(new Random(seed, 'point'));
+  const withDisks = canMount();
+  const world = await begin(new Random(seed, 'point'), withDisks);
   const done: Record<string, number> = {};
   try {
     let kinds: Kind[] = [];
     for (let round = 0; round < rounds; round++) {
       // every kind once before one comes again
-      if (kinds.length === 0) kinds = [...KINDS];
+      if (kinds.length === 0) kinds = KINDS.filter((one) => one !== 'disk' || withDisks);
       const [kind] = kinds.splice(world.random.int(kinds.length), 1) as [Kind];
       const end = new AbortController();
       const names = Array.from({ length: clients }, (_, client) => `${round}-${client}`);
@@ -115,6 +116,17 @@ const ACCIDENTS: Readonly<Record<Kind, (world: World) => Promise<void>>> = {
   async commit({ proxies, random }) {
     for (const one of proxies) one.cutInCommit(random.int(5));
   },
+  async disk(world) {
+    const [primary] = world.nodes;
+    primary!.fillDisk(world.random.int(3_000_000));
+    await until('posts are refused', async () => {
+      return (await postKeyed(world.instances[0]!, 'full').catch(() => undefined))?.status === 503;
+    });
+    primary!.emptyDisk();
+    // it may have ended, or still be ending
+    await primary!.stop('SIGINT');
+    await start(world, primary!);
+  },
   async everything(world) {
     for (const one of world.instances) await one.stop();
     const { nodes } = world;
@@ -124,8 +136,9 @@ const ACCIDENTS: Readonly<Record<Kind, (world: World) => Promise<void>>> = {
   },
 };
 
-async function begin(random: Random): Promise<World> {
-  const primary = await startDatabase();
+async function begin(random: Random, withDisks: boolean): Promise<World> {
+  const primary = await makeDatabase(withDisks);
+  await primary.start();
   const nodes = [primary, await primary.standby(), await primary.standby()];
   await primary.stop();
   const proxies = await Promise.all(nodes.map(({ port }) => startProxy(() => port)));
