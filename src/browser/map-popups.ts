@@ -1,5 +1,5 @@
 import type { MapGeoJSONFeature, Map as MapLibre, PointLike } from 'maplibre-gl';
-import { OPENABLE } from './map-style.js';
+import { OPENABLE } from './map-layers.js';
 import type { Place } from './shapes.js';
 
 /** A record of the page, as its JSON has it. */
@@ -9,6 +9,8 @@ export interface PageRecord {
   readonly lon: string;
   readonly status: string;
   readonly comment: string;
+  readonly image?: string;
+  readonly tags?: readonly string[];
   readonly created_at: string;
 }
 
@@ -18,10 +20,14 @@ interface PopupFacts {
   readonly records: ReadonlyMap<number, PageRecord>;
   /** What stands in front of all paths. */
   readonly prefix: string;
+  /** Whether the service has the images that records name. */
+  readonly hasImages: boolean;
 }
 
 type Library = typeof import('maplibre-gl');
 
+/** Images of this service: nothing else is loaded, whatever a record says. */
+const IMAGE = /^\/media\/map_data_points\/\d+\/[^/\\]+$/;
 /** Pixels around a pointer in which things are hit. */
 const REACH = 6;
 /** Records of one place that a popup shows. */
@@ -76,7 +82,10 @@ function distinct(features: readonly MapGeoJSONFeature[]): MapGeoJSONFeature[] {
 }
 
 /** What is said of a point. Users wrote it: it becomes text, never markup. */
-function entry({ properties }: MapGeoJSONFeature, { records, prefix }: PopupFacts): HTMLElement {
+function entry(
+  { properties }: MapGeoJSONFeature,
+  { records, prefix, hasImages }: PopupFacts,
+): HTMLElement {
   const id = Number(properties['id']);
   const record = records.get(id);
   const link = element('a', `Point ${id}`);
@@ -91,8 +100,24 @@ function entry({ properties }: MapGeoJSONFeature, { records, prefix }: PopupFact
   const comment = element('p', record.comment);
   // what is written from right to left stays in its paragraph
   comment.dir = 'auto';
-  article.append(comment);
+  article.append(comment, tagList(record.tags ?? []));
+  if (hasImages && IMAGE.test(record.image ?? '')) {
+    const image = element('img');
+    image.src = prefix + encodeURI(record.image!);
+    image.alt = `Image of point ${id}`;
+    article.append(image);
+  }
   return article;
+}
+
+function tagList(tags: readonly string[]): HTMLElement {
+  const paragraph = element('p');
+  for (const tag of tags) {
+    const one = element('bdi', tag);
+    one.className = 'tag';
+    paragraph.append(one, ' ');
+  }
+  return paragraph;
 }
 
 function timeOf(seconds: unknown): string {

@@ -1,6 +1,8 @@
 import type { Map as MapLibre } from 'maplibre-gl';
+import { followChanges } from './map-changes.js';
+import { type Marked, type Shown, showShapes, styleOf } from './map-layers.js';
 import { createOpener, type PageRecord, summaryOf } from './map-popups.js';
-import { type Marked, type Shown, styleOf } from './map-style.js';
+import { addTools } from './map-tools.js';
 import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
 
 type Library = typeof import('maplibre-gl');
@@ -9,10 +11,17 @@ type Library = typeof import('maplibre-gl');
 const GRID = 8;
 /** Zoom to which a map goes at most when it shows all that is on it. */
 const NEAR_ZOOM = 13;
-/** Decimals of a degree that stand in a filter: a metre. */
-const DECIMALS = 5;
 /** Pixels of the world at zoom 0. */
 const WORLD = 512;
+/** What keeps for the next page what the map shows. */
+const MEMORY = 'waypost-map';
+
+/** What a map showed, and the shapes that filtered then. */
+interface View {
+  readonly center: [lon: number, lat: number];
+  readonly zoom: number;
+  readonly shapes: string;
+}
 
 /** Makes the map, or says in its place why there is none. */
 async function fill(place: HTMLElement): Promise<void> {
@@ -32,19 +41,21 @@ function reasonOf(error: unknown): string {
 }
 
 async function makeMap(place: HTMLElement): Promise<void> {
-  const { library: address, worker, tiles, land, points, tileUrl } = place.dataset;
-  const [library, answer] = await Promise.all([
+  const { library: address, worker, tiles, land, points, changes, tileUrl } = place.dataset;
+  const [library, [answer, sequence]] = await Promise.all([
     import(absolute(address!)) as Promise<Library>,
-    fetch(points!).then((response): Promise<{ results?: PageRecord[] }> => response.json()),
+    fetch(points!).then(async (response) => [await response.json(), sequenceOf(response)] as const),
   ]);
-  const records = answer.results ?? [];
+  const records = (answer as { results?: PageRecord[] }).results ?? [];
+  const form = document.querySelector<HTMLFormElement>('#filters');
   library.setWorkerUrl(absolute(worker!));
   const shown: Shown = {
     tiles: withGrid(tiles!),
     land: absolute(land!),
     pictures: tileUrl,
     records: records.map(marked),
-    shapes: shapesOf(new URL(location.href)),
+    shapes: shapesOf(form),
+    draft: [],
   };
   const canvas = document.createElement('div');
   const bar = document.createElement('div');
@@ -59,11 +70,13 @@ async function makeMap(place: HTMLElement): Promise<void> {
     dragRotate: false,
     touchPitch: false,
     maxPitch: 0,
-    ...viewOf(library, shown),
+    ...(viewBefore(form) ?? viewOf(library, shown)),
   });
   map.touchZoomRotate.disableRotation();
   map.keyboard.disableRotation();
-  dark.addEventListener('change', () => map.setStyle(styleOf(shown, dark.matches)));
+  dark.addEventListener('change', () => {
+    map.setStyle(styleOf({ ...shown, shapes: shapesOf(form) }, dark.matches));
+  });
   map.on('error', ({ error }) => {
     place.dataset['problem'] = error.message;
   });
@@ -74,42 +87,34 @@ async function makeMap(place: HTMLElement): Promise<void> {
   fitWorld();
   map.on('resize', fitWorld);
   follow(map, place);
+  if (changes !== undefined) followChanges(map, changes, sequence);
 
   const open = createOpener(library, map, {
     records: new Map(records.map((one) => [one.id, one])),
     prefix: place.dataset['prefix'] ?? '',
+    hasImages: place.dataset['images'] !== undefined,
   });
-  map.on('click', ({ point }) => open(point.x, point.y));
-  map.getCanvas().addEventListener('keydown', ({ key }) => {
-    if (key === 'Enter') open(canvas.clientWidth / 2, canvas.clientHeight / 2);
+  // of the shapes that filter, not of those that are being typed
+  let texts = textsOf(form);
+  addTools({
+    map,
+    bar,
+    open,
+    apply(shapes) {
+      for (const [name, text] of Object.entries(shapes)) fieldOf(form, name)!.value = text;
+      texts = textsOf(form);
+      keepView(map, texts);
+      form?.requestSubmit();
+    },
   });
-  const filterBy = (bbox: string): void => {
-    const address = new URL(location.href);
-    for (const name of [...SHAPE_NAMES, 'page']) address.searchParams.delete(name);
-    if (bbox !== '') address.searchParams.set('bbox', bbox);
-    location.assign(address);
-  };
-  bar.append(
-    button('+', () => map.zoomIn(), 'Zoom in'),
-    button('−', () => map.zoomOut(), 'Zoom out'),
-    button('This view', () => filterBy(boxOf(map))),
-    button('Clear', () => filterBy('')),
-  );
+  form?.addEventListener('input', () => showShapes(map, shapesOf(form)));
+  map.on('idle', () => keepView(map, texts));
 }
 
-function button(text: string, act: () => void, label = text): HTMLButtonElement {
-  const made = document.createElement('button');
-  made.type = 'button';
-  made.textContent = text;
-  made.ariaLabel = label;
-  made.addEventListener('click', act);
-  return made;
-}
-
-/** What a map shows, as the parameter for a box has it; the service wraps longitudes. */
-function boxOf(map: MapLibre): string {
-  const [[west, south], [east, north]] = map.getBounds().toArray();
-  return [west, south, east, north].map((degrees) => degrees.toFixed(DECIMALS)).join();
+/** Up to which sequence an answer has the accepted points: the last part of its state's name. */
+function sequenceOf({ headers }: Response): number {
+  const [, , digits = '0'] = headers.get('Waypost-Snapshot')?.replaceAll('"', '').split('.') ?? [];
+  return Number.parseInt(digits, 36);
 }
 
 /** Tells in the page whether the map has drawn all there is to draw, and what in words. */
@@ -119,9 +124,15 @@ function follow(map: MapLibre, place: HTMLElement): void {
   };
   map.on('dataloading', change);
   map.on('movestart', change);
-  map.on('idle', () => {
+  const tell = (): void => {
     map.getCanvas().ariaLabel = summaryOf(map);
-    place.dataset['zoom'] = String(map.getZoom());
+  };
+  // a refresh whose last tile has not changed ends without a word, and the map is not idle again
+  map.on('sourcedata', (event) => {
+    if ('tile' in event && place.dataset['state'] === 'idle') map.once('render', tell);
+  });
+  map.on('idle', () => {
+    tell();
     place.dataset['state'] = 'idle';
   });
 }
@@ -136,12 +147,18 @@ function viewOf({ LngLatBounds }: Library, { shapes, records }: Shown): object {
   return { bounds, fitBoundsOptions: { padding: 40, maxZoom: NEAR_ZOOM } };
 }
 
-/** The filters of an address, as far as they can be drawn. */
-function shapesOf({ searchParams }: URL): Outline[] {
+/** What the fields of the form say, as far as it can be drawn. */
+function shapesOf(form: HTMLFormElement | null): Outline[] {
   return SHAPE_NAMES.flatMap((name) => {
-    const outline = outlineOf(name, searchParams.get(name) ?? '');
+    const text = fieldOf(form, name)?.value.trim() ?? '';
+    const outline = text === '' ? undefined : outlineOf(name, text);
     return outline === undefined ? [] : [outline];
   });
+}
+
+function fieldOf(form: HTMLFormElement | null, name: string): HTMLInputElement | undefined {
+  const field = form?.elements.namedItem(name);
+  return field instanceof HTMLInputElement ? field : undefined;
 }
 
 function marked({ id, lat, lon }: PageRecord): Marked {
@@ -156,6 +173,32 @@ function withGrid(tiles: string): string {
 /** An address with its origin, which workers need; braces of a template stay. */
 function absolute(address: string): string {
   return address.startsWith('/') ? location.origin + address : address;
+}
+
+/** What the map showed on the page before, if the same shapes filtered there. */
+function viewBefore(form: HTMLFormElement | null): View | undefined {
+  try {
+    const view: View | null = JSON.parse(sessionStorage.getItem(MEMORY) ?? 'null');
+    return view?.shapes === textsOf(form) ? view : undefined;
+  } catch {
+    // browsers that keep nothing for sites throw
+    return undefined;
+  }
+}
+
+/** Keeps what the map shows for the next page of this tab. */
+function keepView(map: MapLibre, shapes: string): void {
+  const { lng, lat } = map.getCenter();
+  const view: View = { center: [lng, lat], zoom: map.getZoom(), shapes };
+  try {
+    sessionStorage.setItem(MEMORY, JSON.stringify(view));
+  } catch {
+    // the next page shows all that matches
+  }
+}
+
+function textsOf(form: HTMLFormElement | null): string {
+  return SHAPE_NAMES.map((name) => fieldOf(form, name)?.value ?? '').join(' ');
 }
 
 const place = document.querySelector<HTMLElement>('#map');

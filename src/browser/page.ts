@@ -7,6 +7,88 @@ function leaveOutEmptyFields(form: HTMLFormElement): void {
   });
 }
 
+/** Sends a form that writes once however often its button is clicked before the answer comes. */
+function sendOnce(form: HTMLFormElement): void {
+  let isSent = false;
+  form.addEventListener('submit', (event) => {
+    if (isSent) event.preventDefault();
+    isSent = true;
+  });
+  // the page comes back as it was left
+  addEventListener('pageshow', () => {
+    isSent = false;
+  });
+}
+
+/** Tells how the page was found and how long that took, which only its headers say. */
+function tellTiming(place: HTMLElement): void {
+  const [navigation] = performance.getEntriesByType('navigation');
+  const timings = (navigation as PerformanceNavigationTiming | undefined)?.serverTiming ?? [];
+  const total = timings.find(({ name }) => name === 'total');
+  if (total === undefined) return;
+  const micros = Math.round(total.duration * 1000).toLocaleString('en');
+  const isKept = timings.some(({ name }) => name === 'cache');
+  const found = timings.find(({ name }) => name === 'query')?.description.split(', ') ?? [];
+  const [form, way, looks] = found;
+  const rows = Number.parseInt(looks ?? '', 10).toLocaleString('en');
+  const how = form === undefined ? '' : `${rows} rows touched; matches: ${form}, page: ${way}. `;
+  place.textContent = `${how}Answered in ${micros} µs${isKept ? ', from the cache' : ''}.`;
+}
+
+/**
+ * Puts a picker of a date and one of a time in the place of a field for an instant, which keeps its
+ * name and sends what was picked with the offset that the clocks of this browser have then.
+ */
+function offerPickers(field: HTMLInputElement): void {
+  const at = new Date(field.value);
+  // what names no offset, or is no time, stays as it was written
+  if (field.value !== '' && !(HAS_OFFSET.test(field.value) && Number.isFinite(at.getTime())))
+    return;
+  const [date, time] = [document.createElement('input'), document.createElement('input')];
+  date.type = 'date';
+  time.type = 'time';
+  time.ariaLabel = `${field.labels?.[0]?.textContent}, time`;
+  if (field.value !== '') {
+    const shown = localText(at);
+    [date.value, time.value] = [shown.slice(0, 10), shown.slice(11, 16)];
+  }
+  const write = (): void => {
+    const whole = time.value || (field.name.endsWith('_before') ? END_OF_DAY : '00:00:00');
+    field.value = date.value === '' ? '' : withOffset(`${date.value}T${whole}`);
+  };
+  for (const picker of [date, time]) picker.addEventListener('input', write);
+  date.id = field.id;
+  field.removeAttribute('id');
+  field.type = 'hidden';
+  field.after(date, time);
+}
+
+/** Until a date alone means until its end. */
+const END_OF_DAY = '23:59:59.999999';
+const HAS_OFFSET = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i;
+
+/** An instant on the clocks of this browser, with the offset that they have then. */
+function withOffset(local: string): string {
+  const minutes = -new Date(local).getTimezoneOffset();
+  const two = (value: number): string => String(Math.trunc(value)).padStart(2, '0');
+  const offset = Math.abs(minutes);
+  return `${local}${minutes < 0 ? '-' : '+'}${two(offset / 60)}:${two(offset % 60)}`;
+}
+
+/** An instant on the clocks of this browser, without its offset. */
+function localText(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString();
+}
+
+/** Offers the values of a list behind each comma of a field, too. */
+function offerBehindCommas(field: HTMLInputElement): void {
+  const values = [...(field.list?.querySelectorAll('option') ?? [])].map(({ value }) => value);
+  field.addEventListener('input', () => {
+    const typed = field.value.slice(0, field.value.lastIndexOf(',') + 1);
+    field.list?.replaceChildren(...values.map((value) => new Option('', typed + value)));
+  });
+}
+
 /** Puts the name of an image in the place of one that is not there. */
 function nameMissing(image: HTMLImageElement): void {
   const replace = (): void => image.replaceWith(image.alt);
@@ -14,5 +96,18 @@ function nameMissing(image: HTMLImageElement): void {
   else image.addEventListener('error', replace);
 }
 
-for (const form of document.querySelectorAll('form')) leaveOutEmptyFields(form);
+for (const form of document.querySelectorAll<HTMLFormElement>('form[method="get"]')) {
+  leaveOutEmptyFields(form);
+}
+for (const form of document.querySelectorAll<HTMLFormElement>('form[method="post"]')) {
+  sendOnce(form);
+}
+for (const field of document.querySelectorAll<HTMLInputElement>('input[data-time]')) {
+  offerPickers(field);
+}
+for (const field of document.querySelectorAll<HTMLInputElement>('input[list]')) {
+  offerBehindCommas(field);
+}
 for (const image of document.querySelectorAll('img')) nameMissing(image);
+const timing = document.getElementById('timing');
+if (timing !== null) tellTiming(timing);

@@ -12,6 +12,8 @@ export type Outline = readonly (readonly Place[])[];
 const EARTH_METRES = 6_371_008.8;
 /** Corners of a drawn circle. */
 const CORNERS = 96;
+/** Decimals of a degree that stand in a filter: a metre. */
+const DECIMALS = 5;
 const RADIANS = Math.PI / 180;
 
 /** What a parameter's text looks like on a map; undefined while it is no shape. */
@@ -21,6 +23,33 @@ export function outlineOf(name: ShapeName, text: string): Outline | undefined {
   if (name === 'bbox') return numbers?.length === 4 ? boxOutline(numbers) : undefined;
   if (numbers?.length !== 3 || numbers[2]! < 0) return undefined;
   return circleOutline([numbers[1]!, numbers[0]!], numbers[2]!);
+}
+
+/**
+ * The parameter's text for what was drawn: a box by two corners, a circle by its centre and a place
+ * on it, a polygon by its corners.
+ */
+export function textOf(name: ShapeName, places: readonly Place[]): string {
+  const [first, second] = places as readonly [Place, Place];
+  if (name === 'polygon')
+    return places.map(([lon, lat]) => `${degrees(wrap(lon))},${degrees(lat)}`).join(';');
+  if (name === 'coordinates') {
+    const radius = Math.max(1, Math.round(metresBetween(first, second)));
+    return `${degrees(first[1])},${degrees(wrap(first[0]))},${radius}`;
+  }
+  const [left, right] = [Math.min(first[0], second[0]), Math.max(first[0], second[0])];
+  const [bottom, top] = [Math.min(first[1], second[1]), Math.max(first[1], second[1])];
+  // a box that crosses the antimeridian has its left edge to the right of its right one
+  const [from, to] = right - left >= 360 ? [-180, 180] : [wrap(left), wrap(right)];
+  return [from, bottom, to, top].map(degrees).join(',');
+}
+
+/** How far apart two places are on a sphere, which is near enough for what a pointer draws. */
+function metresBetween([lonA, latA]: Place, [lonB, latB]: Place): number {
+  const [a, b] = [latA * RADIANS, latB * RADIANS];
+  const [dy, dx] = [Math.sin((b - a) / 2), Math.sin(((lonB - lonA) * RADIANS) / 2)];
+  const h = dy * dy + Math.cos(a) * Math.cos(b) * dx * dx;
+  return 2 * EARTH_METRES * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
 function numbersOf(text: string): number[] | undefined {
@@ -59,8 +88,7 @@ function polygonOutline(text: string): Outline | undefined {
 
 function circleOutline([lon, lat]: Place, metres: number): Outline | undefined {
   const angle = metres / EARTH_METRES;
-  // round a pole it is no ring on this map
-  if (Math.abs(lat) + angle / RADIANS >= 90) return undefined;
+  if (angle >= Math.PI) return [WORLD];
   const phi = lat * RADIANS;
   const ring: Place[] = [];
   for (let corner = 0; corner <= CORNERS; corner++) {
@@ -72,8 +100,23 @@ function circleOutline([lon, lat]: Place, metres: number): Outline | undefined {
     const turned = lon + Math.atan2(y, x) / RADIANS;
     ring.push([near(turned, ring.at(-1)?.[0]), Math.asin(sine) / RADIANS]);
   }
-  return [ring];
+  const reach = angle / RADIANS;
+  const [north, south] = [lat + reach >= 90, lat - reach <= -90];
+  // round both poles: all of the world but what lies on the other side
+  if (north && south) return [WORLD, ring];
+  if (!north && !south) return [ring];
+  // round one pole: the edge of the map closes the ring
+  const pole = north ? 90 : -90;
+  return [closed([...ring, [ring.at(-1)![0], pole], [ring[0]![0], pole]])];
 }
+
+const WORLD: readonly Place[] = [
+  [-180, -90],
+  [180, -90],
+  [180, 90],
+  [-180, 90],
+  [-180, -90],
+];
 
 function closed(ring: readonly Place[]): Place[] {
   return [...ring, ring[0]!];
@@ -86,4 +129,13 @@ function closed(ring: readonly Place[]): Place[] {
 function near(lon: number, before: number | undefined): number {
   if (before === undefined || Math.abs(before - lon) === 360) return lon;
   return lon + 360 * Math.round((before - lon) / 360);
+}
+
+/** The longitude within ±180. */
+function wrap(lon: number): number {
+  return Math.abs(lon) <= 180 ? lon : lon - 360 * Math.round(lon / 360);
+}
+
+function degrees(value: number): number {
+  return Number(value.toFixed(DECIMALS));
 }

@@ -16,7 +16,7 @@ import {
   watchLoop,
 } from './limits.js';
 import { addOperations, type Service } from './operations.js';
-import { BATCH_PATH } from './request/addresses.js';
+import { BATCH_PATH, POINTS_PATH } from './request/addresses.js';
 import { userOf } from './request/client.js';
 import { NotFound, overloaded, wrongMethod } from './request/http-error.js';
 import { originForm } from './request/origin.js';
@@ -150,7 +150,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     addFrontDoor(app, context);
     addBatch(app, context);
     addSlash(app, BATCH_PATH, context);
-    if (posting !== undefined) addPosting(app, context, posting, observePosting);
+    const subject = findResource(POINTS_PATH)?.subject;
+    if (posting !== undefined) addPosting(app, context, posting, subject!, observePosting);
     addStatic(app, context);
     addViewer(app, context);
     if (media !== undefined) addMedia(app, media);

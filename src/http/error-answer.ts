@@ -3,7 +3,13 @@ import type { FastifyReply } from 'fastify';
 import type { Context } from './answer/context.js';
 import { varyOf } from './answer/head.js';
 import { JSON_FORMAT } from './formats/json-format.js';
-import { errorPage, PAGE_NEGOTIATION, PAGE_OFFER, setPageHeaders } from './pages/page-format.js';
+import {
+  errorPage,
+  headerList,
+  PAGE_NEGOTIATION,
+  PAGE_OFFER,
+  setPageHeaders,
+} from './pages/page-format.js';
 import type { Subject } from './pages/site.js';
 import { HttpError, internalError } from './request/http-error.js';
 import { queryOf } from './request/origin.js';
@@ -49,7 +55,7 @@ export function createErrorAnswer({
     // the answer to HEAD has the length of that to GET
     const method = raw.method === 'HEAD' ? 'GET' : raw.method!;
     const asked = { method, target: raw.url! };
-    reply.send(errorPage(site, subject, asked, error));
+    reply.send(errorPage(site, subject, asked, error, headerList(reply)));
   };
 }
 

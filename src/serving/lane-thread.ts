@@ -19,7 +19,7 @@ stepBack(LANE_PRIORITY);
 const { media, compress, corsOrigin, maxPageBytes } = settings;
 const views = createViews({
   zone: await openTimeZone(settings.timeZone),
-  site: createSite(settings),
+  site: createSite(settings, posts),
   media,
   posting: posts ? {} : undefined,
 });

@@ -78,7 +78,7 @@ export async function createWeb(
       answerCacheBytes: Math.floor(settings.answerCache / workers),
       maxPageBytes: settings.maxPageBytes,
       compress: settings.compress,
-      site: createSite(settings),
+      site: createSite(settings, posting !== undefined),
       media: settings.media,
       posting,
       bodies: new SharedRoom(BODIES_BYTES / workers),

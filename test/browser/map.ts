@@ -2,6 +2,8 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
+import { metricsOf } from '../support/operating.js';
+import { until } from '../support/wait.js';
 import { browserTest, LIST } from './shared.js';
 
 const CANVAS = '#map canvas';
@@ -20,39 +22,75 @@ function matchesOf(count: number): string {
   return `${count.toLocaleString('en')} ${count === 1 ? 'match' : 'matches'}`;
 }
 
-browserTest('the map shows the matches, and a view of it is a filter', async (visitor, service) => {
-  const count = async (query: string): Promise<number> =>
-    (await service.get(`${LIST}?${query}`)).json<Envelope>().count;
+/** Moves the pointer from one place of the map to the next, with its button down in between. */
+async function drag(page: Page, from: readonly number[], to: readonly number[]): Promise<void> {
+  await page.locator(CANVAS).scrollIntoViewIfNeeded();
+  const { x, y, width, height } = (await page.locator(CANVAS).boundingBox())!;
+  await page.mouse.move(x + from[0]! * width, y + from[1]! * height);
+  await page.mouse.down();
+  await page.mouse.move(x + to[0]! * width, y + to[1]! * height, { steps: 4 });
+  await page.mouse.up();
+}
 
-  await visitor.visit([service.site], async (page) => {
-    await page.goto(`${LIST}?coordinates=60.17,24.94,2000&bbox=20,50,40,70`);
-    await drawn(page);
-    assert.is((await summary(page))[0], await count('coordinates=60.17,24.94,2000'));
-    await page.goto(`${LIST}?bbox=24.44,59.67,25.44,60.67`);
-    await drawn(page);
-    const [matches, clusters, , records] = await summary(page);
-    assert.is(matches, await count('bbox=24.44,59.67,25.44,60.67'));
-    assert.ok(clusters! > 0 && records === 100, `${clusters} clusters, ${records} records`);
+browserTest(
+  'a box, a circle and a polygon drawn on the map are filters',
+  async (visitor, service) => {
+    const count = async (query: string): Promise<number> =>
+      (await service.get(`${LIST}?${query}`)).json<Envelope>().count;
 
-    for (let zooms = 0; zooms < 4; zooms++) {
-      await page.getByRole('button', { name: 'Zoom in' }).click();
+    await visitor.visit([service.site], async (page) => {
+      await page.goto(`${LIST}?bbox=20,50,40,70`);
       await drawn(page);
-    }
-    await page.getByRole('button', { name: 'This view' }).click();
-    await page.waitForURL(/bbox=(?!24.44)/);
-    const box = (await page.locator('#f-bbox').inputValue()).split(',').map(Number);
-    const [left, bottom, right, top] = box as [number, number, number, number];
-    assert.ok(24.44 < left && left < right && right < 25.44, box.join());
-    assert.ok(59.67 < bottom && bottom < top && top < 60.67, box.join());
-    const inBox = await count(`bbox=${box}`);
-    assert.ok(inBox > 0 && inBox < matches!, String(inBox));
-    await page.getByRole('heading', { name: matchesOf(inBox) }).waitFor();
-    await drawn(page);
-    assert.is((await summary(page))[0], inBox);
-    await page.getByRole('button', { name: 'Clear' }).click();
-    await page.waitForURL((url) => !url.search.includes('bbox'));
-  });
-});
+      const [matches, clusters, , records] = await summary(page);
+      assert.is(matches, await count('bbox=20,50,40,70'));
+      assert.ok(clusters! > 0 && records === 100, `${clusters} clusters, ${records} records`);
+
+      const bar = page.locator('.map-bar');
+      const fieldOf = (name: string): Promise<string> => page.locator(`#f-${name}`).inputValue();
+      await bar.getByRole('button', { name: 'Box' }).click();
+      await drag(page, [0.45, 0.4], [0.55, 0.6]);
+      // it filters at once
+      await page.waitForURL(/bbox=(?!20%2C|20,)/);
+      const drawnBox = (await fieldOf('bbox')).split(',').map(Number);
+      const [left, bottom, right, top] = drawnBox as [number, number, number, number];
+      assert.ok(20 < left && left < right && right < 40, drawnBox.join());
+      assert.ok(50 < bottom && bottom < top && top < 70, drawnBox.join());
+      const inBox = await count(`bbox=${drawnBox}`);
+      assert.ok(inBox > 0 && inBox < matches!, String(inBox));
+      await page.getByRole('heading', { name: matchesOf(inBox) }).waitFor();
+      await drawn(page);
+      assert.is((await summary(page))[0], inBox);
+
+      // with the keyboard alone: centre and rim
+      await bar.getByRole('button', { name: 'Clear' }).click();
+      await page.waitForURL((url) => !url.search.includes('bbox'));
+      await drawn(page);
+      await bar.getByRole('button', { name: 'Circle' }).press('Enter');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('ArrowRight');
+      await drawn(page);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/coordinates=/);
+      await drawn(page);
+      const circle = await fieldOf('coordinates');
+      assert.match(circle, /^[\d.]+,[\d.]+,\d+$/);
+      assert.is(await fieldOf('bbox'), '');
+
+      await bar.getByRole('button', { name: 'Polygon' }).click();
+      for (const place of [
+        [0.3, 0.2],
+        [0.7, 0.3],
+        [0.5, 0.8],
+      ])
+        await drag(page, place, place);
+      await bar.getByRole('button', { name: 'Finish' }).click();
+      await page.waitForURL(/polygon=/);
+      const polygon = await fieldOf('polygon');
+      const both = await count(`coordinates=${circle}&polygon=${encodeURIComponent(polygon)}`);
+      await page.getByRole('heading', { name: matchesOf(both) }).waitFor();
+    });
+  },
+);
 
 browserTest('a point opens on the map, and a cluster flies apart', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
@@ -70,6 +108,79 @@ browserTest('a point opens on the map, and a cluster flies apart', async (visito
   });
 });
 
+/** The part of the world that a map shows, as it is kept for the next page. */
+async function viewOf(page: Page): Promise<{ center: [number, number]; zoom: number }> {
+  return JSON.parse(await page.evaluate<string>(`sessionStorage.getItem('waypost-map')`));
+}
+
+browserTest(
+  'a point is on the map after it was posted, without a reload',
+  async (visitor, service) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const post = async (lat: number, tags: readonly string[]): Promise<void> => {
+      const body = JSON.stringify({ lat, lon: 30, tags });
+      assert.is((await service.get(LIST, { method: 'POST', headers, body })).status, 201);
+    };
+    await visitor.visit([service.site], async (page) => {
+      await page.goto(`${LIST}?bbox=20,50,40,70&tags=fresh`);
+      await drawn(page);
+      await page.evaluate('window.isSamePage = true');
+      const [before] = await summary(page);
+      await post(60, ['fresh']);
+      await until('it is there', async () => (await summary(page))[0] === before! + 1);
+      await Promise.all([post(61, ['fresh']), post(62, ['stale']), post(80, ['fresh'])]);
+      await until(
+        'and what fits the filters',
+        async () => (await summary(page))[0] === before! + 2,
+      );
+      assert.ok(await page.evaluate('window.isSamePage'));
+      // a tab that nobody sees has no stream, and catches up when it is seen again
+      const streams = async (): Promise<number> =>
+        (await metricsOf(service)).value('waypost_streams');
+      assert.is(await streams(), 1);
+      const see = (isHidden: boolean): Promise<unknown> =>
+        page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      `);
+      await see(true);
+      await until('the stream is closed', async () => (await streams()) === 0);
+      await post(63, ['fresh']);
+      await see(false);
+      await until('it has caught up', async () => (await summary(page))[0] === before! + 3);
+    });
+  },
+);
+
+browserTest('what is drawn filters the same part of the world', async (visitor, { site }) => {
+  await visitor.visit([site], async (page) => {
+    await page.goto(`${LIST}?bbox=20,50,40,70`);
+    await drawn(page);
+    const { zoom } = await viewOf(page);
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await until('a nearer view', async () => (await viewOf(page)).zoom > zoom + 0.9);
+    await drawn(page);
+    const before = await viewOf(page);
+    for (const [name, query] of [
+      ['This view', /bbox=(?!20%2C|20,)/],
+      ['Clear', /points\/\??$/],
+    ] as const) {
+      await page.getByRole('button', { name }).click();
+      await page.waitForURL(query);
+      await drawn(page);
+      const after = await viewOf(page);
+      for (const axis of [0, 1] as const) {
+        assert.ok(Math.abs(after.center[axis] - before.center[axis]) < 1e-6, name);
+      }
+      assert.ok(Math.abs(after.zoom - before.zoom) < 1e-6, `${after.zoom} ${before.zoom}`);
+    }
+    // another shape, and not by drawing: the map goes there
+    await page.goto(`${LIST}?bbox=-80,-40,-60,-30`);
+    await drawn(page);
+    assert.ok((await viewOf(page)).center[0] < -50);
+  });
+});
+
 browserTest(
   'a city lies on neutral ground, and the world is there once',
   async (visitor, { site }) => {
@@ -80,7 +191,7 @@ browserTest(
       await page.getByRole('button', { name: 'Zoom out' }).click();
       await drawn(page);
       const { width } = (await page.locator(CANVAS).boundingBox())!;
-      assert.ok(width <= 512 * 2 ** Number(await page.getAttribute('#map', 'data-zoom')) + 1);
+      assert.ok(width <= 512 * 2 ** (await viewOf(page)).zoom + 1);
       await page.goto(`${LIST}?coordinates=60.17,24.94,2000&page_size=1`);
       await drawn(page);
       const { data } = await sharp(await page.locator(CANVAS).screenshot())

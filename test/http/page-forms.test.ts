@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
-import type { Reply } from '../support/client.js';
+import type { Envelope, Reply } from '../support/client.js';
 import { jsonOfPage, shownText, tags } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
+import { PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 
@@ -69,22 +70,43 @@ test('each filter that is set is a chip, whose link leaves it out', async () => 
   );
   assert.equal(
     [...links.keys()],
-    ['bbox 20,50,40,70', 'status NEW', 'status OPEN', 'tags a,b', 'tags c'].map(
-      (one) => `Remove ${one}`,
-    ),
+    [
+      'In a box 20,50,40,70',
+      'Status NEW',
+      'Status OPEN',
+      'Any of the tags a,b',
+      'Any of the tags c',
+    ].map((one) => `Remove ${one}`),
   );
   const without = (label: string) => [...links.get(`Remove ${label}`)!].sort().join(' ');
   const rest = ['format,api', 'x,y'];
   assert.is(
-    without('status NEW'),
+    without('Status NEW'),
     ['bbox,20,50,40,70', rest[0], 'status,OPEN', 'tags,a\\,b,c', rest[1]].join(' '),
   );
   assert.is(
-    without('tags c'),
+    without('Any of the tags c'),
     ['bbox,20,50,40,70', rest[0], 'status,NEW', 'status,OPEN', 'tags,a\\,b', rest[1]].join(' '),
   );
   assert.not.match(text, /<details open><summary[^>]*>Add a filter/);
   assert.not.match((await browse(POINTS)).text, '<ul class="chips">');
+});
+
+test('statuses and tags are offered as the data has them', async () => {
+  const { text } = await browse(POINTS);
+  for (const name of ['status', 'tags']) {
+    const list = new RegExp(`<datalist id="v-${name}">(.*?)</datalist>`, 's').exec(text)![1]!;
+    const offered = [...list.matchAll(/<option>(.*?)<\/option>/g)].map(([, one]) =>
+      shownText(one!),
+    );
+    assert.ok(offered.length > 1, name);
+    for (const value of offered) {
+      const query = new URLSearchParams({ [name]: value, page_size: '1' });
+      const { count } = (await service.get(`${POINTS}?${query}`)).json<Envelope>();
+      assert.ok(count > 0, `${name} ${value}`);
+    }
+    assert.match(text, new RegExp(`<input id="f-${name}"[^>]* list="v-${name}"`));
+  }
 });
 
 test('the page of notifications says that no token came, and how to send one', async () => {
@@ -117,23 +139,111 @@ const BOUNDARY = 'b';
 function post(
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
+  image?: Buffer,
 ): Promise<Reply> {
   const parts = Object.entries(fields).map(
     ([name, value]) =>
       `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
   );
-  const body = Buffer.from(`${parts.join('')}--${BOUNDARY}--\r\n`);
+  const file = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="${image ? 'a.png' : ''}"\r\nContent-Type: image/png\r\n\r\n`;
+  const body = Buffer.concat([
+    Buffer.from(parts.join('') + file),
+    image ?? Buffer.alloc(0),
+    Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
+  ]);
   const type = `multipart/form-data; boundary=${BOUNDARY}`;
   const own = { accept, 'Content-Type': type, 'Sec-Fetch-Site': 'same-origin' };
   return service.get(POINTS, { method: 'POST', headers: { ...own, ...headers }, body });
 }
 
-test('a browser is told of a point as a program is, and of what is wrong by a page', async () => {
-  const made = await post({ lat: '60.1', lon: '24.9' });
-  assert.equal([made.status, made.headers['content-type']], [201, 'application/json']);
-  const wrong = await post({ lat: '91', lon: '' });
+test('a form makes a point with an image, and shows it', async () => {
+  const comment = '</textarea><script>alert(1)</script>';
+  const reply = await post({ lat: '60.1', lon: '24.9', comment, _tags: ' a , ,b",c\\,d' }, {}, PNG);
+  assert.is(reply.status, 201);
+  assert.is(reply.headers['content-type'], 'text/html; charset=utf-8');
+  const point = jsonOfPage<Record<string, unknown>>(reply.text);
+  assert.is(point['comment'], comment);
+  assert.equal(point['tags'], ['a', 'b"', 'c,d']);
+  assert.match((await browse(POINTS)).text, '<option>c\\,d</option>');
+  assert.ok(reply.headers.location!.endsWith(`${POINTS}${point['id']}/`));
+  assert.is(tags(reply.text, 'img')[0]!['src'], point['image']);
+  assert.not.match(reply.text, comment);
+  const image = await service.get(point['image'] as string);
+  assert.match(image.headers['content-security-policy'] as string, 'sandbox');
+});
+
+test('a form that is wrong is shown again, with what is wrong beside its fields', async () => {
+  const fields = { lat: '91', lon: '', comment: '</textarea>"', _tags: 'x, y' };
+  const { status, text } = await post(fields);
+  assert.is(status, 400);
+  const problems = jsonOfPage<Record<string, string[]>>(text);
+  for (const name of ['lat', 'lon']) {
+    const field = tags(text, 'input').find((one) => one['name'] === name)!;
+    assert.is(field['value'], fields[name as 'lat']);
+    assert.is(textAt(text, field['aria-describedby']!.split(' ')[0]!), problems[name]![0]);
+  }
+  assert.match(text, `&lt;/textarea&gt;&quot;</textarea>`);
+  assert.is(tags(text, 'input').find((one) => one['name'] === '_tags')!['value'], 'x, y');
+  const wrong = await post({ lat: '1', lon: '2' }, {}, Buffer.from('no image'));
   assert.is(wrong.status, 400);
-  assert.equal(Object.keys(jsonOfPage<object>(wrong.text)).sort(), ['lat', 'lon']);
+  assert.match(
+    textAt(wrong.text, 'p-image-error'),
+    jsonOfPage<{ image: string[] }>(wrong.text).image[0]!,
+  );
+});
+
+test('a form takes a decimal comma; programs are told', async () => {
+  const made = await post({ lat: ' 60,17', lon: '-24,9', _tags: '' });
+  const point = jsonOfPage<Record<string, unknown>>(made.text);
+  assert.equal([point['lat'], point['lon']], ['60.17000000', '-24.90000000']);
+  assert.is((await post({ lat: '60,17,1', lon: '1', _tags: '' })).status, 400);
+  assert.is((await post({ lat: '60,17', lon: '1' }, { accept: 'application/json' })).status, 400);
+});
+
+test('raw JSON is posted by a form, and shown again when it is wrong', async () => {
+  const made = await post({ _content: '{"lat": 1, "lon": "2", "tags": ["a,b"]}' });
+  assert.is(made.status, 201);
+  assert.equal(jsonOfPage<{ tags: string[] }>(made.text).tags, ['a,b']);
+  for (const content of ['{"lat": </textarea>', '[1]', '{"lat":1}']) {
+    const { status, text } = await post({ _content: content });
+    assert.is(status, 400);
+    const shown = /<textarea id="p-json"[^>]*>\n(.*?)<\/textarea>/s.exec(text)![1]!;
+    assert.is(shownText(shown), content);
+  }
+  // fields of the forms mean nothing to other clients
+  const other = await post({ _content: '{"lat":1,"lon":2}' }, { accept: 'application/json' });
+  assert.equal(Object.keys(other.json<object>()), ['lat', 'lon']);
+});
+
+test('a form that is sent twice from one page makes one point', async () => {
+  const pageOf = ({ text }: Reply): string => {
+    const [first, second] = tags(text, 'input').filter(({ name }) => name === '_page');
+    assert.equal(first, second);
+    return first!['value']!;
+  };
+  const path = `${POINTS}?bbox=10,-10,12,-9&page_size=1`;
+  const before = pageOf(await browse(path));
+  const fields = { lat: '-9.5', lon: '11', comment: 'twice', _page: before };
+  // the second click comes before the answer, which nobody reads then
+  const [first, second] = await Promise.all([post(fields), post(fields)]);
+  assert.equal([first.status, second.status], [201, 201]);
+  assert.is(first.headers.location, second.headers.location);
+  const replays = [first, second].map(({ headers }) => headers['idempotency-replayed']);
+  assert.equal(replays.sort(), ['true', undefined]);
+  assert.is((await post(fields, {}, PNG)).headers['idempotency-replayed'], undefined);
+
+  const other = await post({ ...fields, comment: 'corrected' });
+  assert.is(other.headers['idempotency-replayed'], undefined);
+  // whoever has seen what was stored, and sends the same again, means another one
+  for (const from of [pageOf(second), pageOf(await browse(path))]) {
+    assert.is.not(from, before);
+    const again = await post({ ...fields, _page: from });
+    assert.equal([again.status, again.headers['idempotency-replayed']], [201, undefined]);
+  }
+  const wrong = await post({ ...fields, lat: 'far' });
+  assert.equal([wrong.status, pageOf(wrong)], [400, before]);
+  const { count } = (await service.get(`${path}&format=json`)).json<Envelope>();
+  assert.is(count, 5);
 });
 
 test('a form of another site is refused; programs of other sites are not', async () => {

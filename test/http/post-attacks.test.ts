@@ -130,6 +130,13 @@ test('a second image part without a name keeps no upload, in silence and when th
   }
 });
 
+test('a form whose raw JSON is none keeps no upload', async () => {
+  const body = [part('_content', '{bad'), part('image', JPEG, 'a.jpg'), Buffer.from('--XX--\r\n')];
+  const reply = await post(Buffer.concat(body), FORM, { Accept: 'text/html' });
+  assert.is(reply.status, 400);
+  assert.equal(readdirSync(incoming), []);
+});
+
 test('a folder of uploads that was removed is made again', async () => {
   rmSync(incoming, { recursive: true });
   assert.is((await postImage()).status, 201);

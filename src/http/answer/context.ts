@@ -47,7 +47,6 @@ export interface Answering extends Sending {
   readonly current: Current;
   /** Where times without an offset stand. */
   readonly zone: TimeZone;
-  readonly site: Site;
   readonly origin: OriginSettings;
   readonly originOf: OriginOf;
   readonly answerCacheBytes: number;
@@ -56,7 +55,9 @@ export interface Answering extends Sending {
   readonly slowLane: SlowLane;
 }
 
-export interface ViewContext extends Pick<Answering, 'zone' | 'site'> {
+export interface ViewContext {
+  readonly zone: TimeZone;
+  readonly site: Site;
   readonly media: string | undefined;
   /** Undefined where points are only read. */
   readonly posting: object | undefined;

@@ -5,7 +5,7 @@ import type { Coding } from './compression.js';
 import { canSetHead, setHead } from './node-internals.js';
 
 /** What heads say of a format. */
-export type HeadFormat = Pick<Format, 'name' | 'contentType' | 'headers' | 'isWeak'>;
+export type HeadFormat = Pick<Format, 'name' | 'contentType' | 'headers' | 'isWeak' | 'isTimed'>;
 
 /** An answer before its body is made. */
 export interface AnswerHead {
@@ -58,6 +58,12 @@ export class Heads {
     const etag = `${format.isWeak === true ? 'W/' : ''}"${state.snapshot}-${format.name}-${content}"`;
     const bodyLines = `Content-Type: ${format.contentType}\r\n`;
     return { format, etag, coding: undefined, lines, bodyLines };
+  }
+
+  /** The headers that all answers of a format have, names and values in turn. */
+  shared({ headers, contentType }: HeadFormat): string[] {
+    const caching = ['Cache-Control', this.#caching];
+    return [...this.#fixed, ...caching, ...headers, 'Content-Type', contentType];
   }
 
   #linesOf(state: State, format: HeadFormat): string {

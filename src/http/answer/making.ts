@@ -51,7 +51,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     const { state } = served;
     const { asked, target } = question;
     const format = view.formats[question.format]!;
-    const { maxBytes, sizeParameter } = format;
+    const { isNamedByBody, maxBytes, sizeParameter } = format;
     const page = view.find(question.wanted as Wanted, asked, served, budget, format);
     if (page instanceof Uint8Array) {
       const named = headsOf(question, state, hashBytes([page]));
@@ -61,9 +61,16 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
       return { heads: named, body, work: undefined, state };
     }
     checkSize(page, Math.min(settings.maxPageBytes, maxBytes), sizeParameter);
-    const named = headsOf(question, state, hashPage(page));
-    if (isKnown(named)) return undefined;
-    const body = format.encode!(page, { target, memory, budget });
+    const early = isNamedByBody ? undefined : headsOf(question, state, hashPage(page));
+    if (early !== undefined && isKnown(early)) return undefined;
+    const headers = isNamedByBody ? heads.shared(format) : [];
+    const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
+    const body = format.encode!(page, exchange);
+    const named = early ?? headsOf(question, state, hashBytes([body]));
+    if (early === undefined && isKnown(named)) {
+      memory.give(body);
+      return undefined;
+    }
     return { heads: named, body, work: page.work, state };
   };
 }

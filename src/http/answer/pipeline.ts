@@ -135,11 +135,10 @@ function prepared(handle: Handle, prepare: () => Promise<void> | undefined): Han
  * The hash of all that decides about the answers of this service besides snapshot and address, and
  * so whether a client's copy is still good. Another version may render the same page otherwise.
  */
-export function seedOf({ zone, site, origin, maxPageBytes }: Answering): Hash {
+export function seedOf({ zone, origin, maxPageBytes }: Answering): Hash {
   const { publicUrl, trustProxy } = origin;
-  const { tileUrl, hasImages } = site;
   const zoneRules = process.versions['tz'];
-  const settings = { publicUrl, trustProxy, maxPageBytes, tileUrl, hasImages };
+  const settings = { publicUrl, trustProxy, maxPageBytes };
   return hashSettings({ ...settings, zone: zone.name, zoneRules, version: version(), RENDERING });
 }
 

@@ -57,7 +57,7 @@ export class Sender {
       return;
     }
     let lines = linesWithBody(answer, body.length);
-    if (request.raw.headers[TIMING_HEADER] !== undefined) {
+    if (format.isTimed === true || request.raw.headers[TIMING_HEADER] !== undefined) {
       lines += timingLine(request, isKept, answer.work);
     }
     this.#write(request, reply, 200, format.name, lines, body, onSent);

@@ -12,11 +12,15 @@ export interface Page {
   readonly keys?: readonly RecordKey[] | undefined;
   /** Links to other addresses, for formats that name such; in ASCII. */
   readonly related?: readonly Link[];
+  /** Values that records have, for people to choose from; absent where nothing is filtered by them. */
+  readonly offered?: () => Offered;
   /** Whether the page would have more for whoever sends a token. */
   readonly needsToken?: boolean;
   /** What finding the records took; undefined where nothing was searched. */
   readonly work?: QueryWork | undefined;
 }
+
+export type Offered = Readonly<Record<string, readonly string[]>>;
 
 export interface QueryWork {
   /** Rows that were looked at one by one. */
@@ -71,6 +75,10 @@ export const FRESH_MEMORY: BodyMemory = { take: Buffer.allocUnsafeSlow, give: ()
 /** What a format may need to know of the request and its answer. */
 export interface Exchange {
   readonly target: string;
+  /** Names the snapshot that the page is of. */
+  readonly snapshot: string;
+  /** Headers that all answers of this address and format have, names and values in turn. */
+  readonly headers: readonly string[];
   readonly memory: BodyMemory;
   readonly budget: Budget;
 }
@@ -87,6 +95,10 @@ export interface Format {
   readonly headers: readonly string[];
   /** Most bytes that the records of a page may have as JSON; the service may allow less. */
   readonly maxBytes: number;
+  /** Whether an answer is named by its body, not by what it was made from. */
+  readonly isNamedByBody?: boolean;
+  /** Whether answers say how long they took, in a header, even where nobody asks. */
+  readonly isTimed?: boolean;
   /** Whether two answers with the same meaning may differ in their bytes, such as in a time. */
   readonly isWeak?: boolean;
   /** The parameter that says how many records a page has; `page_size` where absent. */

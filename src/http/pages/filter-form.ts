@@ -1,7 +1,8 @@
-import { queryString } from '../formats/representation.js';
+import { type Offered, queryString } from '../formats/representation.js';
 import type { Parameter } from '../request/parameter.js';
 import { joinList, last, type Pair, splitList } from '../request/query-string.js';
 import { type Html, html } from './html.js';
+import type { Subject } from './site.js';
 
 export type Problems = Readonly<Record<string, readonly string[]>>;
 
@@ -9,6 +10,24 @@ export type Problems = Readonly<Record<string, readonly string[]>>;
 const KEPT: ReadonlySet<string> = new Set(['page', 'format']);
 /** Parameters that may be given several times; of the others the last counts. */
 const ADDED_UP: ReadonlySet<string> = new Set(['status', 'tags', 'tags_all', 'created_by']);
+const LABELS: Readonly<Record<string, string>> = {
+  created_at_after: 'Created since',
+  created_at_before: 'Created until',
+  modified_at_after: 'Changed since',
+  modified_at_before: 'Changed until',
+  bbox: 'In a box',
+  coordinates: 'Near a place',
+  polygon: 'In a polygon',
+  status: 'Status',
+  is_processed: 'Processed',
+  tags: 'Any of the tags',
+  tags_all: 'All of the tags',
+  created_by: 'Created by',
+  has_image: 'With an image',
+  ordering: 'Order',
+  page_size: 'Rows a page',
+  fields: 'Keys of records',
+};
 
 /**
  * The filters that are set, each with a link that leaves it out, and the form that adds others. The
@@ -16,28 +35,44 @@ const ADDED_UP: ReadonlySet<string> = new Set(['status', 'tags', 'tags_all', 'cr
  */
 export function filters(
   path: string,
-  parameters: readonly Parameter[],
+  { parameters, examples }: Pick<Subject, 'parameters' | 'examples'>,
   pairs: readonly Pair[],
   problems: Problems,
+  offered: Offered,
 ): Html {
   const known = parameters.filter(({ name }) => !KEPT.has(name));
   const names = new Set(known.map(({ name }) => name));
   const others = pairs.filter(({ name }) => !names.has(name) && name !== 'page');
   const set = known.flatMap((one) => chips(path, one.name, pairs));
   const hasProblem = Object.keys(problems).some((name) => names.has(name));
+  const lists = Object.entries(offered).map(
+    ([name, values]) =>
+      html`<datalist id="v-${name}">${values.map((one) => html`<option>${joinList([one])}</option>`)}</datalist>\n`,
+  );
   return html`<section class="filters" aria-label="Filters">
 ${set.length > 0 && html`<ul class="chips">${set}</ul>`}
 <details${hasProblem && html` open`}><summary class="button">Add a filter</summary>
 <form id="filters" method="get" action="${path}">
 ${others.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <div class="fields">
-${known.map((one) => field(one, shownValue(pairs, one.name), problems[one.name] ?? []))}
+${known.map((one) => parameterField(path, one, shownValue(pairs, one.name), problems[one.name] ?? [], offered))}
 </div>
 <p class="buttons"><button type="submit">Apply</button> <a class="button" href="${path}">Clear all</a></p>
 </form>
-</details>
+${lists}</details>
+${
+  set.length === 0 &&
+  examples.length > 0 &&
+  html`<p class="examples">For example: ${examples.map(
+    ({ label, query }, i) => html`${i > 0 && ' · '}<a href="${path}?${query}">${label}</a>`,
+  )}</p>`
+}
 </section>
 `;
+}
+
+export function labelOf(name: string): string {
+  return LABELS[name] ?? name;
 }
 
 function chips(path: string, name: string, pairs: readonly Pair[]): Html[] {
@@ -49,9 +84,8 @@ function chips(path: string, name: string, pairs: readonly Pair[]): Html[] {
   return values.map((value, at) => {
     const left = joinList(values.filter((_, i) => i !== at));
     const query = queryString(left === '' ? others : [...others, { name, value: left }]);
-    const href = query === '' ? path : `${path}?${query}`;
-    const removal = html`<a href="${href}" aria-label="Remove ${name} ${value}">×</a>`;
-    return html`<li><span>${name}</span> <bdi>${value}</bdi> ${removal}</li>\n`;
+    const label = labelOf(name);
+    return html`<li><span>${label}</span> <bdi>${value}</bdi> <a href="${path}${query !== '' && `?${query}`}" aria-label="Remove ${label} ${value}">×</a></li>\n`;
   });
 }
 
@@ -64,27 +98,53 @@ function shownValue(pairs: readonly Pair[], name: string): string {
     : joinList(given.flatMap(({ value }) => splitList(value)));
 }
 
-/** A control with its label, and its rule or what is wrong with its value. */
-function field(
+function parameterField(
+  path: string,
   { name, accepts, example, schema }: Parameter,
   value: string,
   problems: readonly string[],
+  offered: Offered,
 ): Html {
   const choices = choicesOf(schema);
-  const isWrong = problems.length > 0;
-  const about = html`id="f-${name}" name="${name}" aria-describedby="f-${name}-about"${isWrong && html` aria-invalid="true"`}`;
-  const control =
+  const isTime = schema?.['format'] === 'date-time';
+  const list = name === 'tags_all' ? 'tags' : name;
+  const isOffered = offered[list] !== undefined;
+  const control = (described: Html): Html =>
     choices === undefined
-      ? html`<input ${about} value="${value}" placeholder="${example}" autocomplete="off" spellcheck="false">`
-      : html`<select ${about}>${options(choices, value)}</select>`;
-  return html`<div class="field${isWrong && ' wrong'}">
-<label for="f-${name}">${name}</label>
-${control}
-${
-  isWrong
-    ? html`<ul class="error" id="f-${name}-about">${problems.map((one) => html`<li><bdi>${one}</bdi></li>`)}</ul>`
-    : html`<p class="hint" id="f-${name}-about">${accepts}</p>`
+      ? html`<input id="f-${name}" name="${name}" value="${value}" placeholder="${example}" autocomplete="off" spellcheck="false"${isTime && html` data-time`}${isOffered && html` list="v-${list}"`}${described}>`
+      : html`<select id="f-${name}" name="${name}"${described}>${options(choices, value)}</select>`;
+  const query = `${name}=${encodeURIComponent(example)}`;
+  const link = html`<a href="${path}?${query}">Example</a>`;
+  // what is wrong with a value says the rule, too
+  const rule = problems.length > 0 ? link : html`<code>${name}</code>: ${accepts}. ${link}`;
+  const label = labelOf(name);
+  const id = `f-${name}`;
+  return field(id, html`${label}`, control, undefined, problems, help(id, label, rule));
 }
+
+/** A rule that is shown to whoever asks for it. */
+function help(id: string, label: string, rule: Html): Html {
+  return html`<details class="help"><summary aria-label="Help for ${label}">?</summary><p class="hint" id="${id}-help">${rule}</p></details>`;
+}
+
+/** A control with its label, its rule, and what is wrong with its value. */
+export function field(
+  id: string,
+  label: Html,
+  control: (described: Html) => Html,
+  hint: Html | undefined,
+  problems: readonly string[],
+  help?: Html,
+): Html {
+  const isWrong = problems.length > 0;
+  const ids = [isWrong && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean);
+  const describedBy = ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`;
+  const described = html`${describedBy}${isWrong && html` aria-invalid="true"`}`;
+  return html`<div class="field${isWrong && ' wrong'}">
+<label for="${id}">${label}</label>${help}
+${control(described)}
+${isWrong && html`<ul class="error" id="${id}-error">${problems.map((one) => html`<li><bdi>${one}</bdi></li>`)}</ul>`}
+${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 </div>
 `;
 }
@@ -98,7 +158,8 @@ function options(choices: readonly string[], value: string): Html {
 }
 
 function choicesOf(schema: Parameter['schema']): readonly string[] | undefined {
-  if (schema?.['type'] === 'boolean') return ['true', 'false'];
-  const choices = schema?.['enum'];
+  if (schema === undefined) return undefined;
+  const { type, enum: choices } = schema;
+  if (type === 'boolean') return ['true', 'false'];
   return Array.isArray(choices) ? choices.map(String) : undefined;
 }

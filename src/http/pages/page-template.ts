@@ -4,20 +4,22 @@ import {
   type BodyMemory,
   FRESH_MEMORY,
   type ListFacts,
+  type Offered,
   pageLinker,
   queryString,
 } from '../formats/representation.js';
-import { EXPORT_NAMES, EXPORT_PATH, TILE_PATH, templateOf } from '../request/addresses.js';
+import { CHANGES_PATH, EXPORT_PATH } from '../request/addresses.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';
 import { EXPORTED } from '../request/list-parameters.js';
 import type { Offer } from '../request/negotiation.js';
 import { pathOf, queryOf } from '../request/origin.js';
 import type { Parameter } from '../request/parameter.js';
 import { type Pair, parseQueryString } from '../request/query-string.js';
-import { filters, type Problems } from './filter-form.js';
+import { recordTable } from './columns.js';
+import { filters, labelOf, type Problems } from './filter-form.js';
 import { Html, html, type KeyLink, NOTHING, readableJson } from './html.js';
-import { pageHead, type Site, type Subject } from './site.js';
-import { recordTable } from './table.js';
+import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
+import { pageFoot, pageHead, type Site, type Subject } from './site.js';
 
 export interface Shown {
   readonly title: string;
@@ -25,15 +27,25 @@ export interface Shown {
   /** The request's path and query. */
   readonly target: string;
   readonly status: number;
+  /** Headers of the answer, names and values in turn; an empty value is not known yet. */
+  readonly headers: readonly string[];
   readonly list: ListFacts | undefined;
   /** The JSON of each record, or of what else the answer says. */
   readonly records: readonly Uint8Array[];
   readonly alternatives: readonly Offer[];
   /** What was wrong with the request, by parameter or field; of the whole by `detail`. */
   readonly problems?: Problems;
-  readonly needsToken?: boolean | undefined;
+  /** Address of the record that a form has made. */
+  readonly made?: string;
+  readonly posted?: Posted;
+  /** Values that records have, by the parameter that they can be asked for with. */
+  readonly offered?: (() => Offered) | undefined;
+  readonly needsToken?: boolean;
+  /** Names the snapshot that an answer is made from; undefined of errors and of what was posted. */
+  readonly snapshot?: string;
 }
 
+const TIMING = html`<p id="timing"></p>`;
 /** Nanoseconds for a byte of a record that is written, and for one that is in the table, too. */
 const BYTE = 15;
 const BYTE_IN_TABLE = 10;
@@ -47,35 +59,56 @@ export function renderPage(
   memory: BodyMemory = FRESH_MEMORY,
   budget: Budget = new Budget(),
 ): Buffer<ArrayBuffer> {
-  const { target, list, records, problems = {} } = shown;
+  const { target, title, list, records, problems = {}, posted } = shown;
   const path = ownPath(site, target);
   const pairs = parseQueryString(queryOf(target));
-  const hasTable = subject.hasTable && records.length > 0 && shown.status < 300;
+  const hasTable = subject.columns.length > 0 && records.length > 0 && shown.status < 300;
   const cost = hasTable ? BYTE + BYTE_IN_TABLE : BYTE;
   budget.expect(records.reduce((sum, { length }) => sum + length, 0) * cost);
-  const hasMap = subject.hasMap && list !== undefined;
-  const parts: Html[] = [pageHead(site, shown.title, target, hasMap)];
+  const parts: Html[] = [];
+  const isPost = shown.method === 'POST';
+  const hasMap = subject.tiles !== undefined && list !== undefined;
+  const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
+  const styles = hasMap ? ['page.css', 'map.css'] : ['page.css'];
+  parts.push(pageHead(site, title, subject.crumbs, target, styles, scripts));
   parts.push(introduction(subject, shown));
-  if (shown.method !== 'POST' && subject.parameters.length > 0) {
-    parts.push(filters(path, subject.parameters, pairs, problems));
+  if (!isPost && subject.parameters.length > 0) {
+    parts.push(filters(path, subject, pairs, problems, shown.offered?.() ?? {}));
   }
   if (list !== undefined) parts.push(listHead(path, pairs, list));
   parts.push(html`<div class="${hasMap && hasTable ? 'split' : 'whole'}">\n`);
-  if (hasMap) parts.push(mapPlace(site, path, pairs));
+  if (hasMap) parts.push(mapPlace(site, subject.tiles!, path, pairs));
   if (hasTable) {
     const note = ({ length }: Uint8Array): void => budget.charge(length * BYTE_IN_TABLE);
-    parts.push(...recordTable(records, subject.links, note));
+    parts.push(...recordTable(subject.columns, records, site, note));
   }
   parts.push(html`</div>\n`);
-  if (list !== undefined) parts.push(paging(path, pairs, list, 'Pages, again'));
-  if (hasMap && list.count > 0) parts.push(exportLinks(site, pairs));
-  parts.push(exchangeHead(path, pairs, shown, !hasTable && !hasMap));
+  if (list !== undefined) {
+    parts.push(paging(path, pairs, list, 'Pages, again'));
+    if (list.count > 0) parts.push(exportLinks(site, subject, pairs));
+  }
+  if (subject.posts !== undefined && (isPost || shown.status < 300)) {
+    parts.push(
+      postForm(site.prefix + subject.posts, site, nameOf(shown), posted, isPost ? problems : {}),
+    );
+  }
+  parts.push(exchangeHead(path, pairs, shown, subject, !hasTable && !hasMap));
   parts.push(...jsonParts(list, records, subject.links, budget));
-  parts.push(html`</pre></details>\n</main>\n</body>\n</html>\n`);
+  parts.push(html`</pre></details>\n`);
+  parts.push(pageFoot(shown.snapshot === undefined ? NOTHING : TIMING));
   const body = memory.take(parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0));
   let end = 0;
   for (const { text } of parts) end += body.write(text, end);
   return body;
+}
+
+/**
+ * What forms say of the page that they stand on, so that a form which is sent twice can be told from
+ * two: how many points of which snapshot the page is of, the point that was made, or what the
+ * refused form said.
+ */
+function nameOf({ posted, made, snapshot, list }: Shown): string | undefined {
+  return posted?.[PAGE_FIELD] ?? made ?? (snapshot && `${snapshot} ${list?.count ?? ''}`);
 }
 
 /** The path of the page itself; behind two slashes or the like browsers would see another host. */
@@ -84,8 +117,13 @@ function ownPath({ prefix }: Site, target: string): string {
   return /^\/[/\\]/.test(path) ? `/.${path}` : path;
 }
 
-function introduction(subject: Subject, { status, problems = {}, method, ...shown }: Shown): Html {
-  if (status >= 400) return problem(problems, method === 'POST' ? [] : subject.parameters);
+function introduction(subject: Subject, shown: Shown): Html {
+  const { status, problems } = shown;
+  if (status >= 400)
+    return problem(problems ?? {}, shown.method === 'POST' ? [] : subject.parameters);
+  if (shown.made !== undefined) {
+    return html`<p role="status">The point is stored. <a href="${shown.made}">Open it</a>, or add another.</p>`;
+  }
   return html`<p>${subject.description}</p>\n${shown.needsToken && tokenHelp(shown.list)}`;
 }
 
@@ -101,26 +139,24 @@ function problem(problems: Problems, parameters: readonly Parameter[]): Html {
   const texts = Object.entries(problems).flatMap(([name, all]) => {
     if (name === 'detail') return all.map((text) => html`<li><bdi>${text}</bdi></li>`);
     if (parameters.some((one) => one.name === name)) {
-      return [html`<li>See what is wrong with <a href="#f-${name}">${name}</a>.</li>`];
+      return [html`<li>See what is wrong with <a href="#f-${name}">${labelOf(name)}</a>.</li>`];
     }
     return all.map((text) => html`<li><code>${name}</code>: <bdi>${text}</bdi></li>`);
   });
   return html`<div role="alert"><ul class="error">${texts}</ul></div>\n`;
 }
 
-function mapPlace(
-  { assets, prefix, tileUrl, hasImages }: Site,
-  path: string,
-  pairs: readonly Pair[],
-): Html {
+function mapPlace(site: Site, tiles: string, path: string, pairs: readonly Pair[]): Html {
+  const { assets, prefix, tileUrl, hasImages, posting } = site;
   const filtering = queryString(pairs.filter(({ name }) => FILTERS.has(name)));
   const others = pairs.filter(({ name }) => name !== 'format');
   const points = `${path}?${queryString([...others, { name: 'format', value: 'json' }])}`;
-  const tiles = `${prefix}${templateOf(TILE_PATH)}${filtering && `?${filtering}`}`;
+  const changes = queryString([
+    ...pairs.filter(({ name }) => FILTERS.has(name)),
+    { name: 'fields', value: 'id' },
+  ]);
   const file = (name: string): string => assets.named(name).url;
-  const files = html`data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"`;
-  const options = html`${hasImages && html` data-images`}${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}`;
-  return html`<div id="map" data-tiles="${tiles}" data-points="${points}" data-prefix="${prefix}" ${files}${options}><noscript><p>The map needs JavaScript.</p></noscript></div>
+  return html`<div id="map" data-tiles="${prefix}${tiles}${filtering !== '' && `?${filtering}`}" data-points="${points}"${posting !== 'nobody' && html` data-changes="${prefix}${CHANGES_PATH}?${changes}"`} data-prefix="${prefix}" data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${hasImages && html` data-images`}${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}><noscript><p>The map needs JavaScript.</p></noscript></div>
 `;
 }
 
@@ -133,33 +169,55 @@ ${paging(path, pairs, list, 'Pages')}</div>
 `;
 }
 
-function exportLinks({ prefix }: Site, pairs: readonly Pair[]): Html {
+function exportLinks({ prefix }: Site, { exports }: Subject, pairs: readonly Pair[]): Html {
+  if (exports.length === 0) return NOTHING;
   const query = queryString(pairs.filter(({ name }) => EXPORTED.has(name)));
-  const links = EXPORT_NAMES.map((name) => {
+  const links = exports.map((name) => {
     const path = prefix + EXPORT_PATH.replace(':format', name);
     return html` <a href="${query === '' ? path : `${path}?${query}`}" download>${name}</a>`;
   });
   return html`<p>All matches as a file:${links}</p>\n`;
 }
 
-/** The request and its answer, as programs see them; open where nothing else is shown. */
+function actions(path: string, pairs: readonly Pair[], shown: Shown, subject: Subject): Html {
+  const others = pairs.filter(({ name }) => name !== 'format');
+  const link = (format: string): string =>
+    `${path}?${queryString([...others, { name: 'format', value: format }])}`;
+  const own = pairs.length === 0 ? path : `${path}?${queryString(pairs)}`;
+  return html`<div class="actions"><a class="button" href="${own}">GET</a>
+${shown.alternatives.map(
+  ({ parameter, mediaType }) =>
+    html`<a class="button" href="${link(parameter)}" type="${mediaType}">${parameter}</a>\n`,
+)}${
+  subject.options !== undefined &&
+  html`<details class="options"><summary class="button">OPTIONS</summary>
+<pre tabindex="0">${JSON.stringify(subject.options, null, 2)}</pre></details>
+`
+}</div>
+`;
+}
+
+/** The request and the head of its answer, as programs see them; open where nothing else is shown. */
 function exchangeHead(
   path: string,
   pairs: readonly Pair[],
-  { method, target, status, alternatives }: Shown,
+  shown: Shown,
+  subject: Subject,
   isOpen: boolean,
 ): Html {
-  const others = pairs.filter(({ name }) => name !== 'format');
-  const links = alternatives.map(({ parameter, mediaType }) => {
-    const query = queryString([...others, { name: 'format', value: parameter }]);
-    return html`<a class="button" href="${path}?${query}" type="${mediaType}">${parameter}</a>\n`;
-  });
+  const { method, target, status, headers } = shown;
+  const lines: Html[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    // the length of the answer is not known before the answer is made
+    if (headers[i + 1] === '') continue;
+    lines.push(html`<b>${headers[i]}:</b> ${headers[i + 1]}\n`);
+  }
   return html`<details class="box" id="exchange"${isOpen && html` open`}>
 <summary>Request and answer, as programs see them</summary>
-<div class="actions">${links}</div>
+${actions(path, pairs, shown, subject)}
 <pre class="request" tabindex="0"><b>${method}</b> ${target}</pre>
 <pre class="json" tabindex="0"><b>HTTP ${status} ${STATUS_CODES[status] ?? ''}</b>
-
+${lines}
 `;
 }
 
@@ -198,7 +256,7 @@ function textOf({ buffer, byteOffset, length }: Uint8Array): string {
 const NEIGHBOURS = 2;
 
 /** Links to the neighbours of a page, the first, the last and some others. */
-function paging(path: string, pairs: readonly Pair[], list: ListFacts, label: string): Html {
+export function paging(path: string, pairs: readonly Pair[], list: ListFacts, label: string): Html {
   const { page, pageCount, links } = list;
   if (pageCount <= 1) return NOTHING;
   const link = pageLinker(path, pairs);

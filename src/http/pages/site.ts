@@ -3,6 +3,8 @@ import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, VIEWER_PATH } from '../requ
 import type { Parameter } from '../request/parameter.js';
 import { type Html, html, type KeyLink } from './html.js';
 
+export type PostingBy = 'anybody' | 'holders' | 'nobody';
+
 export interface Site {
   readonly assets: Assets;
   /** What stands in front of all paths: a path without a slash at its end. */
@@ -10,6 +12,7 @@ export interface Site {
   /** Template of the tiles that the map shows below the points; its own outline of land without. */
   readonly tileUrl: string | undefined;
   readonly hasImages: boolean;
+  readonly posting: PostingBy;
   /** Headers of every page, names and values in turn. */
   readonly headers: readonly string[];
 }
@@ -18,10 +21,14 @@ interface SiteSettings {
   readonly publicUrl?: string | undefined;
   readonly tileUrl?: string | undefined;
   readonly media?: string | undefined;
+  readonly requireToken?: boolean;
 }
 
-/** What the pages of these settings have in common. */
-export function createSite({ publicUrl, tileUrl, media }: SiteSettings): Site {
+/** What the pages of these settings have in common; `posts` says whether points can be posted. */
+export function createSite(
+  { publicUrl, tileUrl, media, requireToken }: SiteSettings,
+  posts: boolean,
+): Site {
   // addresses without a host stay with the host that the page came from
   const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
   return {
@@ -29,14 +36,14 @@ export function createSite({ publicUrl, tileUrl, media }: SiteSettings): Site {
     prefix,
     tileUrl,
     hasImages: media !== undefined,
+    posting: !posts ? 'nobody' : requireToken ? 'holders' : 'anybody',
     headers: headersOf(tileUrl),
   };
 }
 
 /** A browser loads nothing from elsewhere but map tiles, and runs no script in the page. */
 function headersOf(tileUrl: string | undefined): readonly string[] {
-  // scheme and authority of the template: `{s}` or the like may stand only behind them
-  const tiles = tileUrl === undefined ? '' : ` ${/^https?:\/\/[^/{}]+/.exec(tileUrl)![0]}`;
+  const tiles = tileUrl === undefined ? '' : ` ${originOf(tileUrl)}`;
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
@@ -51,7 +58,12 @@ function headersOf(tileUrl: string | undefined): readonly string[] {
   return [...['Content-Security-Policy', policy.join('; ')], ...['Referrer-Policy', 'same-origin']];
 }
 
-const PLACES = [
+/** Scheme and authority of a template, where `{s}` or the like may stand only behind them. */
+function originOf(tileUrl: string): string {
+  return /^https?:\/\/[^/{}]+/.exec(tileUrl)![0];
+}
+
+const PLACES: readonly Crumb[] = [
   { label: 'Points', path: POINTS_PATH },
   { label: 'Notifications', path: NOTIFICATIONS_PATH },
   { label: 'Interface', path: VIEWER_PATH },
@@ -78,15 +90,14 @@ ${styles.map((name) => html`<link rel="stylesheet" href="${url(name)}">\n`)}${sc
 `;
 }
 
-/** A page up to its content, with the map's scripts where it `hasMap`. */
 export function pageHead(
   { assets, prefix }: Site,
   title: string,
+  crumbs: readonly Crumb[],
   target: string,
-  hasMap: boolean,
+  styles: readonly string[],
+  scripts: readonly string[],
 ): Html {
-  const styles = hasMap ? ['page.css', 'map.css'] : ['page.css'];
-  const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
   return html`${documentHead(assets, title, styles, scripts)}<body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
@@ -97,27 +108,73 @@ export function pageHead(
   })}</ul></nav>
 </header>
 <main id="content" tabindex="-1">
+<nav class="crumbs" aria-label="Breadcrumb"><ol>
+${crumbs.map(({ label, path }) => html`<li><a href="${prefix}${path}">${label}</a></li>\n`)}<li aria-current="page"><bdi>${title}</bdi></li>
+</ol></nav>
 <h1><bdi>${title}</bdi></h1>
 `;
 }
 
-/** What the pages of an address are about. */
+export function pageFoot(smallPrint: Html): Html {
+  return html`</main>
+<footer class="foot">${smallPrint}</footer>
+</body>
+</html>
+`;
+}
+
+export interface Crumb {
+  readonly label: string;
+  /** Without the prefix of the site. */
+  readonly path: string;
+}
+
+export const HOME: Crumb = { label: 'Waypost', path: ROOT_PATH };
+
+export interface Example {
+  readonly label: string;
+  readonly query: string;
+}
+
+export interface Column {
+  readonly label: string;
+  /** Keys of a record of which it shows something. */
+  readonly keys: readonly string[];
+  readonly cell: (record: Readonly<Record<string, unknown>>, site: Site) => Html;
+}
+
 export interface Subject {
+  readonly name: string;
   readonly description: string;
+  /** The way to the page, without the page itself. */
+  readonly crumbs: readonly Crumb[];
   /** What may be asked for, a field of the form each; none where there is no form. */
   readonly parameters: readonly Parameter[];
+  readonly examples: readonly Example[];
+  readonly columns: readonly Column[];
   readonly links: readonly KeyLink[];
-  /** Whether records are shown as a table, too. */
-  readonly hasTable: boolean;
-  /** Whether it is the list of points: with a map, and files of all matches. */
-  readonly hasMap: boolean;
+  /** Path of the tiles of all matches; undefined without a map. */
+  readonly tiles: string | undefined;
+  /** Names of the formats that all matches can be had in as a file. */
+  readonly exports: readonly string[];
+  /** Path that the form for a new record posts to; undefined where there is none. */
+  readonly posts: string | undefined;
+  readonly options: object | undefined;
 }
 
 /** A subject that says the least: no form, no table, no links. */
-export const PLAIN_SUBJECT: Subject = {
-  description: '',
-  parameters: [],
-  links: [],
-  hasTable: false,
-  hasMap: false,
-};
+export function plainSubject(name: string, description: string): Subject {
+  return {
+    name,
+    description,
+    crumbs: [],
+    parameters: [],
+    examples: [],
+    columns: [],
+    links: [],
+    tiles: undefined,
+    exports: [],
+    posts: undefined,
+    options: undefined,
+  };
+}

@@ -17,6 +17,18 @@ export class HttpError extends Error {
   }
 }
 
+/** A form of a page whose fields cannot be used. */
+export class RefusedForm extends HttpError {
+  override readonly name = 'RefusedForm';
+  /** What was posted, by the name of a field. */
+  readonly posted: Readonly<Record<string, string>>;
+
+  constructor({ status, body, headers }: HttpError, posted: Readonly<Record<string, string>>) {
+    super(status, body, headers);
+    this.posted = posted;
+  }
+}
+
 export class NotFound extends HttpError {
   override readonly name = 'NotFound';
 

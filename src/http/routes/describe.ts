@@ -4,9 +4,22 @@ import type { ViewContext } from '../answer/context.js';
 import { GEOJSON } from '../formats/features.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import type { Format } from '../formats/representation.js';
-import { pageFormat } from '../pages/page-format.js';
-import { PLAIN_SUBJECT, type Site, type Subject } from '../pages/site.js';
-import { notificationLinks, pointLinks } from '../pages/table.js';
+import {
+  NOTIFICATION_COLUMNS,
+  notificationLinks,
+  POINT_COLUMNS,
+  pointLinks,
+} from '../pages/columns.js';
+import { PAGE_OFFER, pageFormat } from '../pages/page-format.js';
+import {
+  type Crumb,
+  type Example,
+  HOME,
+  plainSubject,
+  type Site,
+  type Subject,
+} from '../pages/site.js';
+import { POINTS_PATH, TILE_PATH, templateOf } from '../request/addresses.js';
 import {
   CHANGES_PARAMETERS,
   EXPORT_PARAMETERS,
@@ -174,6 +187,19 @@ export interface Subjects {
   readonly root: Subject;
 }
 
+const POINTS: Crumb = { label: 'Map data points', path: POINTS_PATH };
+
+const EXAMPLES: readonly Example[] = [
+  { label: 'newest first', query: 'ordering=-created_at' },
+  { label: 'within 1 km of a place, nearest first', query: 'coordinates=60.166,24.951,1000' },
+  { label: 'in a box', query: 'bbox=24.94,60.16,24.96,60.18' },
+  { label: 'with an image', query: 'has_image=true' },
+  {
+    label: 'of one month',
+    query: 'created_at_after=2023-05-01T00%3A00%3A00Z&created_at_before=2023-06-01T00%3A00%3A00Z',
+  },
+];
+
 /** The formats of an address with its page, in the order of preference. */
 export function withPage(
   site: Site,
@@ -183,29 +209,50 @@ export function withPage(
   return [first, pageFormat(site, subject, [first, ...others]), ...others];
 }
 
-export function createSubjects({ site }: Pick<ViewContext, 'site'>): Subjects {
-  const points = { ...PLAIN_SUBJECT, links: pointLinks(site), hasTable: true };
+export function createSubjects({ site, posting }: Pick<ViewContext, 'site' | 'posting'>): Subjects {
+  // names of images that are not served lead nowhere
+  const columns = POINT_COLUMNS.filter(({ keys }) => site.hasImages || keys[0] !== 'image');
+  const listed = posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION;
   return {
     points: {
-      ...points,
-      description: READ_POINTS_DESCRIPTION.description,
-      parameters: POINTS_PARAMETERS,
-      hasMap: true,
+      ...subjectOf(POINTS.label, listed, POINT_FORMATS),
+      crumbs: [HOME],
+      parameters: listed.parameters,
+      examples: EXAMPLES,
+      columns,
+      links: pointLinks(site),
+      tiles: templateOf(TILE_PATH),
+      exports: EXPORT_FORMATS.map(({ name }) => name),
+      posts: POINTS_PATH,
     },
-    point: { ...points, description: POINT_DESCRIPTION.description },
+    point: {
+      ...subjectOf('Map data point', POINT_DESCRIPTION, POINT_FORMATS),
+      crumbs: [HOME, POINTS],
+      columns,
+      links: pointLinks(site),
+    },
     notifications: {
-      ...points,
-      description: NOTIFICATIONS_DESCRIPTION.description,
-      parameters: PAGE_PARAMETERS,
+      ...subjectOf('Notifications', NOTIFICATIONS_DESCRIPTION, FORMATS),
+      crumbs: [HOME],
+      parameters: NOTIFICATIONS_DESCRIPTION.parameters,
+      columns: NOTIFICATION_COLUMNS,
       links: notificationLinks(site),
     },
     root: {
-      ...PLAIN_SUBJECT,
-      description: ROOT_DESCRIPTION.description,
+      ...subjectOf(HOME.label, ROOT_DESCRIPTION, FORMATS),
       // all values are addresses of this service
       links: ['map_data_points', 'notifications'].map((key) => ({ key, href: String })),
     },
   };
+}
+
+function subjectOf(
+  name: string,
+  description: Description,
+  [first, ...others]: readonly [Format, ...Format[]],
+): Subject {
+  const options = optionsOf(description, [first, PAGE_OFFER, ...others]);
+  return { ...plainSubject(name, description.description), options };
 }
 
 /**

@@ -1,14 +1,24 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Draft } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
+import type { PostKey } from '../../posts/journal.js';
 import type { SharedRoom } from '../../posts/media/shared-room.js';
 import type { Upload } from '../../posts/media/upload.js';
 import type { PostRequest } from '../../posts/posts.js';
 import type { Context, Observe, Posting } from '../answer/context.js';
 import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
 import { createWrite } from '../answer/sender.js';
-import { PAGE_NEGOTIATION, PAGE_OFFER } from '../pages/page-format.js';
+import {
+  createdPage,
+  headerList,
+  PAGE_NEGOTIATION,
+  PAGE_OFFER,
+  setPageHeaders,
+} from '../pages/page-format.js';
+import { bodyOfForm, PAGE_FIELD, postedOf } from '../pages/post-form.js';
+import type { Site, Subject } from '../pages/site.js';
 import { ALLOW_POINTS, POINTS_PATH } from '../request/addresses.js';
 import {
   type Body,
@@ -20,7 +30,13 @@ import {
   receiveBody,
 } from '../request/body.js';
 import { clientOf } from '../request/client.js';
-import { credentialsMissing, HttpError, keyReused, unavailable } from '../request/http-error.js';
+import {
+  credentialsMissing,
+  HttpError,
+  keyReused,
+  RefusedForm,
+  unavailable,
+} from '../request/http-error.js';
 import { readMultipart } from '../request/multipart.js';
 import { checkSameSite, type OriginOf } from '../request/origin.js';
 import { readDraft } from '../request/post-fields.js';
@@ -45,10 +61,11 @@ export function addPosting(
   app: FastifyInstance,
   context: Context,
   posting: Posting,
+  subject: Subject,
   observe: Observe,
 ): void {
   const { posts, uploads } = posting;
-  const { corsOrigin, compress, bodies, originOf } = context;
+  const { corsOrigin, compress, site, bodies, originOf } = context;
   const { trustProxy } = context.origin;
   const admitting = { posting, trustProxy, originOf, bodies };
   const vary = varyOf({ isPersonal: false, compress, corsOrigin });
@@ -63,30 +80,48 @@ export function addPosting(
     const admission = request.admission!;
     const sent = await admission.read(request.raw);
     try {
-      const answer = await posts.post(admission.requestOf(sent));
-      if (answer.kind === 'refused') throw new HttpError(400, answer.problems);
-      if (answer.kind === 'key_reused') throw keyReused();
-      if (answer.kind === 'unavailable') throw unavailable(answer.reason);
-      const { id, record, sequence } = answer;
-      const location = `${admission.origin}${POINTS_PATH}${id}/`;
-      if (answer.kind === 'replayed') {
-        reply.code(201).headers({ Allow: ALLOW_POINTS, Vary: vary, Location: location, ...SHARED });
-        return reply
-          .headers({ [SEQUENCE]: sequence, [REPLAYED]: 'true' })
-          .send(Buffer.from(record));
+      const { body } = sent;
+      if (!admission.isPage || body.kind === 'json') {
+        return await accept(request, reply, admission.requestOf(sent));
       }
-      const length = Buffer.byteLength(record);
-      let lines = `${SEQUENCE}: ${sequence}\r\nLocation: ${location}\r\n${fixed}Content-Length: ${length}\r\n`;
-      // where the client did, the writer adds it
-      if (request.raw.headers['x-request-id'] === undefined) {
-        lines += `X-Request-Id: ${request.id}\r\n`;
+      try {
+        const said = { ...sent, body: bodyOfForm(body.fields) };
+        const page = body.fields.get(PAGE_FIELD)?.at(-1);
+        return await accept(request, reply, admission.requestOf(said, page));
+      } catch (error) {
+        throw error instanceof HttpError ? new RefusedForm(error, postedOf(body.fields)) : error;
       }
-      write(request, reply, 201, 'none', lines, record);
-      return reply;
     } finally {
       // whatever became of the post: an image of a point is another file
       if (sent.image !== undefined) await uploads?.discard(sent.image);
     }
+  }
+
+  async function accept(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    post: PostRequest,
+  ): Promise<FastifyReply> {
+    const { raw } = request;
+    const { origin, isPage } = request.admission!;
+    const answer = await posts.post(post);
+    if (answer.kind === 'refused') throw new HttpError(400, answer.problems);
+    if (answer.kind === 'key_reused') throw keyReused();
+    if (answer.kind === 'unavailable') throw unavailable(answer.reason);
+    const { id, record, sequence } = answer;
+    const location = `${origin}${POINTS_PATH}${id}/`;
+    if (isPage || answer.kind === 'replayed') {
+      reply.code(201).headers({ Allow: ALLOW_POINTS, Vary: vary, Location: location, ...SHARED });
+      reply.header(SEQUENCE, sequence);
+      if (answer.kind === 'replayed') reply.header(REPLAYED, 'true');
+      const bytes = Buffer.from(record);
+      return isPage ? sendPage(reply, site, subject, id, bytes) : reply.send(bytes);
+    }
+    let lines = `${SEQUENCE}: ${sequence}\r\nLocation: ${location}\r\n${fixed}Content-Length: ${Buffer.byteLength(record)}\r\n`;
+    // where the client did, the writer adds it
+    if (raw.headers['x-request-id'] === undefined) lines += `X-Request-Id: ${request.id}\r\n`;
+    write(request, reply, 201, 'none', lines, record);
+    return reply;
   }
 
   app.register(async (scope) => {
@@ -104,6 +139,20 @@ export function addPosting(
       handler: handle,
     });
   });
+}
+
+function sendPage(
+  reply: FastifyReply,
+  site: Site,
+  subject: Subject,
+  id: number,
+  record: Buffer,
+): FastifyReply {
+  setPageHeaders(reply, site);
+  const asked = { method: 'POST', target: reply.request.raw.url! };
+  const title = `Map data point ${id}`;
+  const made = `${site.prefix}${POINTS_PATH}${id}/`;
+  return reply.send(createdPage(site, subject, asked, title, made, record, headerList(reply)));
 }
 
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
@@ -130,6 +179,7 @@ export class Admission {
   /** By which its client is counted. */
   readonly address: string;
   readonly origin: string;
+  readonly isPage: boolean;
   readonly #posting: Posting;
   readonly #bodies: SharedRoom;
   readonly #keyName: string | undefined;
@@ -145,8 +195,9 @@ export class Admission {
     if (user === undefined) posting.addressThrottle.take(this.address);
     else posting.tokenThrottle.take(String(user));
     this.origin = originOf(raw);
-    // what a browser sends for a form that it shows may be of a page of another site
-    if (PAGE_NEGOTIATION.accepted(headers.accept) === PAGE_OFFER) checkSameSite(raw, this.origin);
+    this.isPage = PAGE_NEGOTIATION.accepted(headers.accept) === PAGE_OFFER;
+    // a form of a page, which a page of another site could have sent just as well
+    if (this.isPage) checkSameSite(raw, this.origin);
     this.#keyName = keyName(headers['idempotency-key'], user);
     this.#kind = hasBody(headers) ? kindOfBody(headers, POST_KINDS) : undefined;
   }
@@ -167,21 +218,35 @@ export class Admission {
   }
 
   /**
-   * The post itself, of what was sent. Throws a 400 HttpError where fields are wrong and there is
-   * no image, which may be wrong, too: both are told together.
+   * The post itself, of what was sent; a form has the `page` that it stands on. Throws a 400
+   * HttpError where fields are wrong and there is no image, which may be wrong, too: both are told
+   * together.
    */
-  requestOf({ body, image }: Submission): PostRequest {
+  requestOf({ body, image }: Submission, page?: string): PostRequest {
     const { user, address } = this;
     const draft = readDraft(body);
     if ('problems' in draft) {
       if (image === undefined) throw new HttpError(400, draft.problems);
       return { draft, user, address, key: undefined, upload: image };
     }
-    const { lat, lon, comment, tags } = draft;
-    // however it is written down
-    const said = JSON.stringify([lat, lon, comment, tags, image?.sha256]);
-    const key = this.#keyName && { name: this.#keyName, body: hash('sha256', said) };
-    return { draft, user, address, key: key || undefined, upload: image };
+    return { draft, user, address, key: this.#keyOf(draft, image, page), upload: image };
+  }
+
+  /**
+   * What makes a post count once: the key, and what the body says however it is written down. A
+   * form has no key, but counts once for what it says and who sent it from which page.
+   */
+  #keyOf(
+    { lat, lon, comment, tags }: Draft,
+    image: Upload | undefined,
+    page: string | undefined,
+  ): PostKey | undefined {
+    if (this.#keyName === undefined && !page) return undefined;
+    const body = sha256(JSON.stringify([lat, lon, comment, tags, image?.sha256]));
+    if (this.#keyName !== undefined) return { name: this.#keyName, body };
+    const form = JSON.stringify([this.address, this.user, page]);
+    // a key of a client's own has one blank, behind the user
+    return { name: `- form ${sha256(form + body)}`, body };
   }
 }
 
@@ -197,4 +262,8 @@ function keyName(header: string | string[] | undefined, user: number | undefined
   if (KEY_SHAPE.test(key)) return `${user ?? '-'} ${key}`;
   const detail = `Got Idempotency-Key ${quote(key)}. Expected 1 to 255 visible ASCII characters without blanks, such as a UUID.`;
   throw new HttpError(400, { detail });
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text);
 }

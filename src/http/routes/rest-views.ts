@@ -1,4 +1,5 @@
 import { deltaRecord, deltaRowOf } from '../../index/delta.js';
+import { frequentTexts } from '../../index/frequent.js';
 import { rankOf } from '../../index/order.js';
 import { createPageCopier } from '../../index/record-page.js';
 import { recordBytes } from '../../index/records.js';
@@ -45,7 +46,7 @@ export function pointsView(
       );
     },
     find(query, { origin, pairs }, served, budget) {
-      const { engine } = served.generation;
+      const { engine, delta: posted } = served.generation;
       const accepted = matchBeside(served, query.filters, budget);
       const answer = engine.run(query, undefined, accepted, budget);
       if (answer === undefined) throw invalidPage();
@@ -57,6 +58,7 @@ export function pointsView(
         list: { count, links, page, pageCount, base, pairs },
         records: new PointRecords(engine.dataset, answer, copier),
         keys: query.keys,
+        offered: () => ({ ...frequentTexts(engine.dataset.attributes, posted) }),
         work: effort,
       };
     },

@@ -3,13 +3,15 @@ import * as assert from 'uvu/assert';
 import { SingleRecords } from '../../../src/http/formats/page-records.js';
 import { type Format, FRESH_MEMORY, type Page } from '../../../src/http/formats/representation.js';
 import { pageFormat } from '../../../src/http/pages/page-format.js';
-import { PLAIN_SUBJECT } from '../../../src/http/pages/site.js';
+import type { PostingBy } from '../../../src/http/pages/site.js';
 import { Budget, EXCEEDED } from '../../../src/model/budget.js';
-import { PLAIN_SITE } from '../../support/app.js';
+import { PLAIN_SITE, PLAIN_SUBJECT } from '../../support/app.js';
 import { Meter } from '../../support/engine.js';
 
 const exchange = {
   target: '/rest/map_data_points/?format=api',
+  snapshot: 'tag',
+  headers: ['Allow', 'GET', 'Content-Length', ''],
   memory: FRESH_MEMORY,
 };
 const list = {
@@ -52,6 +54,26 @@ test('what is shown is the JSON of the list, and what is no JSON as it is', () =
   assert.is(json, JSON.stringify(envelope, null, 2));
   assert.match(render(page(['{broken'])), '\n    {broken\n  ]\n}</pre>');
   assert.match(render(page([])), '<b>"results"</b>: []\n}</pre>');
+});
+
+test('the headers are those that are known', () => {
+  const html = render(page([]));
+  assert.match(html, '<b>HTTP 200 OK</b>\n<b>Allow:</b> GET\n\n{');
+  assert.not.match(html, 'Content-Length');
+});
+
+test('the form for a point is offered where anybody may post, and nowhere else', () => {
+  const subject = { ...PLAIN_SUBJECT, posts: '/points/' };
+  const pageOf = (posting: PostingBy): string => {
+    const format = pageFormat({ ...PLAIN_SITE, posting, prefix: '/x' }, subject, []);
+    return render(page([]), format);
+  };
+  assert.match(pageOf('anybody'), '<form method="post" action="/x/points/"');
+  assert.match(pageOf('holders'), 'Authorization: Token');
+  assert.match(pageOf('nobody'), 'only reads');
+  for (const posting of ['holders', 'nobody'] as const) {
+    assert.not.match(pageOf(posting), '<form method="post"');
+  }
 });
 
 test.run();

@@ -1,4 +1,9 @@
-import type { ExpressionSpecification, GeoJSONSource, MapOptions } from 'maplibre-gl';
+import type {
+  ExpressionSpecification,
+  GeoJSONSource,
+  Map as MapLibre,
+  MapOptions,
+} from 'maplibre-gl';
 import type { Outline, Place } from './shapes.js';
 
 /** The style of a map: what it draws of which sources. */
@@ -22,6 +27,8 @@ export interface Shown {
   readonly pictures: string | undefined;
   readonly records: readonly Marked[];
   readonly shapes: readonly Outline[];
+  /** What is being drawn. */
+  readonly draft: readonly Place[];
 }
 
 /** Layers that can be opened, topmost first. */
@@ -57,7 +64,7 @@ const DARK: typeof LIGHT = {
 /** How the map draws what it shows. */
 export function styleOf(shown: Shown, isDark: boolean): Style {
   const colours = isDark ? DARK : LIGHT;
-  const { land, tiles, pictures, records, shapes } = shown;
+  const { land, tiles, pictures, records, shapes, draft } = shown;
   return {
     version: 8,
     sources: {
@@ -65,6 +72,7 @@ export function styleOf(shown: Shown, isDark: boolean): Style {
       matches: { type: 'vector', tiles: [tiles], maxzoom: 22 },
       records: { type: 'geojson', data: recordsJson(records) },
       shapes: { type: 'geojson', data: shapesJson(shapes), tolerance: 0 },
+      draft: { type: 'geojson', data: draftJson(draft), tolerance: 0 },
       ...(pictures !== undefined && {
         pictures: { type: 'raster', tiles: [pictures], tileSize: 256, maxzoom: 19 } as const,
       }),
@@ -79,6 +87,16 @@ export function styleOf(shown: Shown, isDark: boolean): Style {
       countLayer(colours),
     ],
   };
+}
+
+/** Shows other shapes on a map that stands. */
+export function showShapes(map: MapLibre, shapes: readonly Outline[]): void {
+  map.getSource<GeoJSONSource>('shapes')?.setData(shapesJson(shapes));
+}
+
+/** Shows what is being drawn. */
+export function showDraft(map: MapLibre, draft: readonly Place[]): void {
+  map.getSource<GeoJSONSource>('draft')?.setData(draftJson(draft));
 }
 
 const PICTURES: Layers = [{ id: 'pictures', type: 'raster', source: 'pictures' }];
@@ -211,6 +229,12 @@ function shapeLayers({ shape }: typeof LIGHT): Layers {
       source: 'shapes',
       paint: { 'line-color': shape, 'line-width': 2 },
     },
+    {
+      id: 'draft',
+      type: 'line',
+      source: 'draft',
+      paint: { 'line-color': shape, 'line-width': 2, 'line-dasharray': [2, 1.5] },
+    },
   ];
 }
 
@@ -231,10 +255,20 @@ function shapesJson(shapes: readonly Outline[]): GeoJson {
     features: shapes.map((rings) => ({
       type: 'Feature',
       properties: {},
-      geometry: {
-        type: 'Polygon',
-        coordinates: rings.map((ring) => ring.map((place) => [...place])),
-      },
+      geometry: { type: 'Polygon', coordinates: positions(rings) },
     })),
   };
+}
+
+function draftJson(draft: readonly Place[]): GeoJson {
+  const [coordinates] = positions([draft]);
+  return {
+    type: 'Feature',
+    properties: {},
+    geometry: { type: 'LineString', coordinates: coordinates! },
+  };
+}
+
+function positions(rings: Outline): number[][][] {
+  return rings.map((ring) => ring.map((place) => [...place]));
 }

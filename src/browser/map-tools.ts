@@ -1,0 +1,208 @@
+import type { Map as MapLibre } from 'maplibre-gl';
+import { showDraft } from './map-layers.js';
+import { outlineOf, type Place, SHAPE_NAMES, type ShapeName, textOf } from './shapes.js';
+
+/** What is said to the person who draws a shape. */
+const SHAPES: Readonly<Record<ShapeName, { label: string; help: string }>> = {
+  bbox: { label: 'Box', help: 'Drag from corner to corner, or set both with clicks or Enter.' },
+  coordinates: {
+    label: 'Circle',
+    help: 'Drag from the centre outwards, or set centre and edge with clicks or Enter.',
+  },
+  polygon: { label: 'Polygon', help: 'Set the corners with clicks or Enter, then choose Finish.' },
+};
+const KEYS = 'Arrow keys move the map, + and − zoom, Enter opens what is in the middle.';
+
+/** What the tools work with. */
+interface Workplace {
+  readonly map: MapLibre;
+  /** Where the buttons go. */
+  readonly bar: HTMLElement;
+  /** Filters by shapes, by their parameters; an empty text stands for none. */
+  apply(shapes: Partial<Record<ShapeName, string>>): void;
+  /** Opens what lies at a pixel of the map. */
+  open(x: number, y: number): void;
+}
+
+/**
+ * Adds the buttons and keys of a map: zoom, shapes to draw, what is shown as a box, and clearing
+ * all of them.
+ */
+export function addTools({ map, bar, apply, open }: Workplace): void {
+  const status = document.createElement('output');
+  const say = (text: string): void => {
+    status.textContent = text;
+  };
+  const drawing = new Drawing(map, {
+    chosen(name) {
+      for (const [one, shape] of shapes) shape.setAttribute('aria-pressed', String(one === name));
+      finish.hidden = name !== 'polygon';
+      map.getContainer().classList.toggle('drawing', name !== undefined);
+      say(name === undefined ? '' : SHAPES[name].help);
+    },
+    short: (name) => say(`More places are needed. ${SHAPES[name].help}`),
+    drawn: (name, text) => apply({ [name]: text }),
+  });
+  const shapes = SHAPE_NAMES.map((name) => {
+    const toggle = (): void => {
+      drawing.choose(drawing.name === name ? undefined : name);
+      if (drawing.name !== undefined) map.getCanvas().focus({ preventScroll: true });
+    };
+    return [name, button(SHAPES[name].label, toggle)] as const;
+  });
+  const finish = button('Finish', () => drawing.finish());
+  const view = button('This view', () => {
+    const bounds = map.getBounds();
+    const corners = [bounds.getSouthWest(), bounds.getNorthEast()];
+    const places = corners.map(({ lng, lat }): Place => [lng, lat]);
+    apply({ bbox: textOf('bbox', places) });
+  });
+  const clear = button('Clear', () => apply({ bbox: '', coordinates: '', polygon: '' }));
+  const zooms = [button('+', () => map.zoomIn()), button('−', () => map.zoomOut())] as const;
+  zooms[0].ariaLabel = 'Zoom in';
+  zooms[1].ariaLabel = 'Zoom out';
+  bar.append(...zooms, ...shapes.map(([, shape]) => shape), finish, view, clear, status);
+  drawing.choose(undefined);
+
+  map.on('click', ({ point }) => {
+    if (!drawing.isPointing) open(point.x, point.y);
+  });
+  const canvas = map.getCanvas();
+  canvas.addEventListener('focus', () => {
+    if (drawing.name === undefined && canvas.matches(':focus-visible')) say(KEYS);
+  });
+  canvas.addEventListener('blur', () => {
+    if (drawing.name === undefined) say('');
+  });
+  canvas.addEventListener('keydown', ({ key }) => {
+    const { clientWidth, clientHeight } = map.getContainer();
+    const [x, y] = [clientWidth / 2, clientHeight / 2];
+    if (key === 'Escape') drawing.choose(undefined);
+    else if (key !== 'Enter') return;
+    else if (drawing.name === undefined) open(x, y);
+    else drawing.add({ x, y });
+  });
+}
+
+function button(label: string, act: () => void): HTMLButtonElement {
+  const made = document.createElement('button');
+  made.type = 'button';
+  made.textContent = label;
+  made.addEventListener('click', act);
+  return made;
+}
+
+/** A place on the screen, in pixels from the upper left corner of the map. */
+interface Pixel {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** What a drawing tells whoever started it. */
+interface DrawingEvents {
+  /** Another shape is drawn from now on; undefined: none. */
+  chosen(name: ShapeName | undefined): void;
+  /** The places do not make the shape yet. */
+  short(name: ShapeName): void;
+  /** A shape is complete: its parameter and what it is in text. */
+  drawn(name: ShapeName, text: string): void;
+}
+
+/** Pixels that a pointer moves before it drags. */
+const DRAG = 5;
+const LEAST_CORNERS = 3;
+
+/**
+ * A shape that comes about on a map, by dragging, by clicks, or by the Enter key, which sets a
+ * place in the middle of the map. Boxes and circles are complete with two places, polygons when
+ * they are finished.
+ */
+export class Drawing {
+  readonly #map: MapLibre;
+  readonly #events: DrawingEvents;
+  #name: ShapeName | undefined;
+  #places: Place[] = [];
+  /** Where a press began that may become a drag. */
+  #pressed: Pixel | undefined;
+  #isPointing = false;
+
+  constructor(map: MapLibre, events: DrawingEvents) {
+    this.#map = map;
+    this.#events = events;
+    const container = map.getCanvasContainer();
+    container.addEventListener('pointerdown', (event) => this.#press(event));
+    container.addEventListener('pointermove', (event) => this.#preview(this.#pixelOf(event)));
+    container.addEventListener('pointerup', (event) => this.#release(this.#pixelOf(event)));
+  }
+
+  /** Whether the last press of a pointer was meant for a drawing, even if it is complete by now. */
+  get isPointing(): boolean {
+    return this.#isPointing;
+  }
+
+  get name(): ShapeName | undefined {
+    return this.#name;
+  }
+
+  /** Begins a shape; undefined ends drawing without one. */
+  choose(name: ShapeName | undefined): void {
+    this.#name = name;
+    this.#places = [];
+    this.#pressed = undefined;
+    showDraft(this.#map, []);
+    // what draws must not move the map
+    const change = name === undefined ? 'enable' : 'disable';
+    const { dragPan, boxZoom, doubleClickZoom } = this.#map;
+    for (const handler of [dragPan, boxZoom, doubleClickZoom]) handler[change]();
+    this.#events.chosen(name);
+  }
+
+  /** Sets a place. */
+  add({ x, y }: Pixel): void {
+    const { lng, lat } = this.#map.unproject([x, y]);
+    this.#places.push([lng, Math.max(-90, Math.min(90, lat))]);
+    if (this.#name !== 'polygon' && this.#places.length === 2) this.finish();
+  }
+
+  /** Completes the shape with the places that there are. */
+  finish(): void {
+    const [name, places] = [this.#name, this.#places];
+    if (name === undefined) return;
+    if (places.length < (name === 'polygon' ? LEAST_CORNERS : 2)) {
+      this.#events.short(name);
+      return;
+    }
+    this.choose(undefined);
+    this.#events.drawn(name, textOf(name, places));
+  }
+
+  #press(event: PointerEvent): void {
+    this.#isPointing = this.#name !== undefined;
+    if (this.#name === undefined || event.button !== 0) return;
+    this.#pressed = this.#pixelOf(event);
+    if (this.#name !== 'polygon') this.add(this.#pressed);
+  }
+
+  #release(pixel: Pixel): void {
+    const pressed = this.#pressed;
+    this.#pressed = undefined;
+    if (pressed === undefined || this.#name === undefined) return;
+    const isDrag = Math.hypot(pixel.x - pressed.x, pixel.y - pressed.y) > DRAG;
+    if (this.#name === 'polygon' || isDrag) this.add(pixel);
+  }
+
+  /** Shows the shape as it would be with one more place. */
+  #preview({ x, y }: Pixel): void {
+    if (this.#name === undefined || this.#places.length === 0) return;
+    const { lng, lat } = this.#map.unproject([x, y]);
+    const places: Place[] = [...this.#places, [lng, lat]];
+    const isPolygon = this.#name === 'polygon';
+    const outline = isPolygon ? [places] : outlineOf(this.#name, textOf(this.#name, places));
+    showDraft(this.#map, outline?.[0] ?? []);
+  }
+
+  #pixelOf({ clientX, clientY }: PointerEvent): Pixel {
+    const { left, top } = this.#map.getCanvasContainer().getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  }
+}

@@ -1,0 +1,150 @@
+import { POINTS_PATH } from '../request/addresses.js';
+import { type Html, html, type KeyLink, NOTHING } from './html.js';
+import type { Column, Site } from './site.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Images that this service serves: nothing else is shown or linked, whatever a record says. */
+const IMAGE = /^\/media\/map_data_points\/\d+\/(?!\.)[\p{L}\p{M}\p{N}_.-]+$/u;
+/** Characters of a text that a table shows; the JSON has all of it. */
+const MOST_SHOWN = 280;
+
+export const POINT_COLUMNS: readonly Column[] = [
+  { label: 'Id', keys: ['id'], cell: ({ id }, site) => pointLink(id, site) },
+  { label: 'Image', keys: ['image'], cell: ({ image }, site) => thumbnail(image, site) },
+  {
+    label: 'Comment',
+    keys: ['comment'],
+    cell: ({ comment }) => html`<div class="long">${text(comment)}</div>`,
+  },
+  { label: 'Tags', keys: ['tags'], cell: ({ tags }) => list(tags) },
+  { label: 'Status', keys: ['status'], cell: ({ status }) => text(status) },
+  { label: 'Processed', keys: ['is_processed'], cell: (one) => yesOrNo(one['is_processed']) },
+  { label: 'Place', keys: ['lat', 'lon'], cell: ({ lat, lon }) => place(lat, lon) },
+  { label: 'Created', keys: ['created_at'], cell: (one) => time(one['created_at']) },
+  { label: 'Modified', keys: ['modified_at'], cell: (one) => time(one['modified_at']) },
+  { label: 'By', keys: ['created_by'], cell: (one) => text(one['created_by']) },
+];
+
+export const NOTIFICATION_COLUMNS: readonly Column[] = [
+  { label: 'Id', keys: ['id'], cell: ({ id }) => text(id) },
+  { label: 'Comment', keys: ['comment'], cell: (one) => text(commentOf(one)['comment']) },
+  { label: 'By', keys: ['comment'], cell: (one) => text(commentOf(one)['user']) },
+  { label: 'Created', keys: ['comment'], cell: (one) => time(commentOf(one)['created_at']) },
+  {
+    label: 'Point',
+    keys: ['comment'],
+    cell: (one, site) => pointLink(commentOf(one)['map_data_point'], site),
+  },
+];
+
+export function pointLinks({ prefix, hasImages }: Site): readonly KeyLink[] {
+  return [
+    { key: 'id', href: (id) => pointPath(id, prefix) },
+    { key: 'image', href: (path) => (hasImages ? imagePath(path, prefix) : undefined) },
+  ];
+}
+
+export function notificationLinks({ prefix }: Site): readonly KeyLink[] {
+  return [{ key: 'map_data_point', href: (id) => pointPath(id, prefix) }];
+}
+
+function pointPath(id: unknown, prefix: string): string | undefined {
+  return Number.isSafeInteger(id) ? `${prefix}${POINTS_PATH}${id}/` : undefined;
+}
+
+function imagePath(path: unknown, prefix: string): string | undefined {
+  return typeof path === 'string' && IMAGE.test(path) ? prefix + encodeURI(path) : undefined;
+}
+
+function commentOf({ comment }: Fields): Fields {
+  return typeof comment === 'object' && comment !== null ? (comment as Fields) : {};
+}
+
+function pointLink(id: unknown, { prefix }: Site): Html {
+  const path = pointPath(id, prefix);
+  return path === undefined ? text(id) : html`<a href="${path}">${String(id)}</a>`;
+}
+
+function thumbnail(image: unknown, { prefix }: Site): Html {
+  const path = imagePath(image, prefix);
+  if (path === undefined) return text(image);
+  const name = String(image).slice(String(image).lastIndexOf('/') + 1);
+  return html`<a href="${path}"><img src="${path}" alt="${name}" width="64" height="48" loading="lazy"></a>`;
+}
+
+/** A text of somebody else; whatever directions it sets end with it. */
+function text(value: unknown): Html {
+  if (value === undefined || value === null || value === '') return NOTHING;
+  const whole = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (whole.length <= MOST_SHOWN) return html`<bdi>${whole}</bdi>`;
+  return html`<bdi>${whole.slice(0, MOST_SHOWN)}…</bdi>`;
+}
+
+function list(values: unknown): Html {
+  if (!Array.isArray(values)) return text(values);
+  return html`${values.map((value) => html`<span class="tag">${text(value)}</span> `)}`;
+}
+
+function yesOrNo(value: unknown): Html {
+  return typeof value === 'boolean' ? html`${value ? 'yes' : 'no'}` : text(value);
+}
+
+function place(lat: unknown, lon: unknown): Html {
+  if (lat === undefined && lon === undefined) return NOTHING;
+  return html`<span class="num">${text(lat)}<br>${text(lon)}</span>`;
+}
+
+const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})[\d:.]*([+-]\d{2}:\d{2})$/;
+
+/** To the minute; the JSON has the rest. */
+function time(value: unknown): Html {
+  const [, day, minute, offset] = typeof value === 'string' ? (TIME.exec(value) ?? []) : [];
+  if (day === undefined) return text(value);
+  return html`<time datetime="${String(value)}">${day} ${minute}<br>${offset}</time>`;
+}
+
+/**
+ * The records as a table, with the columns that any of them has something for. Records are
+ * parsed once for their keys and once more for their row: objects that live until the last row
+ * would be moved by several garbage collections. `note` is told of each row that is written.
+ */
+export function recordTable(
+  columns: readonly Column[],
+  records: readonly Uint8Array[],
+  site: Site,
+  note: (record: Uint8Array) => void,
+): Html[] {
+  const keys = new Set<string>();
+  const isShown = (column: Column): boolean => column.keys.some((key) => keys.has(key));
+  for (const record of records) {
+    for (const key in parse(record)) keys.add(key);
+    if (columns.every(isShown)) break;
+  }
+  const shown = columns.filter(isShown);
+  const head = html`<div class="table" tabindex="0" role="region" aria-labelledby="table-label">
+<table><caption id="table-label">Records of this page</caption>
+<thead><tr>${shown.map(({ label }) => html`<th scope="col">${label}</th>`)}</tr></thead>
+<tbody>
+`;
+  const rows = records.map((record) => {
+    note(record);
+    return rowOf(parse(record), shown, site);
+  });
+  return [head, ...rows, html`</tbody></table></div>\n`];
+}
+
+function rowOf(fields: Fields, columns: readonly Column[], site: Site): Html {
+  return html`<tr>${columns.map(({ cell }) => html`<td>${cell(fields, site)}</td>`)}</tr>\n`;
+}
+
+/** A record that is no JSON, which a packed file may have, shows nothing in the table. */
+function parse(record: Uint8Array): Fields {
+  try {
+    const bytes = Buffer.from(record.buffer, record.byteOffset, record.length);
+    const value: unknown = JSON.parse(bytes.toString());
+    return typeof value === 'object' && value !== null ? (value as Fields) : {};
+  } catch {
+    return {};
+  }
+}
