@@ -153,7 +153,8 @@ async function start(
   });
   metrics.add(threads.metrics);
   void current.follow(threads);
-  lanes.start();
+  // one that nothing warms starts with its first question
+  if (settings.warmUp > 0) lanes.start();
   const unwatch = source.watch(() => void reloader.look());
   return {
     begun: { points: pointsServed(current.generation), loadMs, address, ...operations },
