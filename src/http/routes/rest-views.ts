@@ -46,7 +46,7 @@ export function pointsView(
       );
     },
     find(query, { origin, pairs }, served, budget) {
-      const { engine, delta: posted } = served.generation;
+      const { engine } = served.generation;
       const accepted = matchBeside(served, query.filters, budget);
       const answer = engine.run(query, undefined, accepted, budget);
       if (answer === undefined) throw invalidPage();
@@ -58,7 +58,7 @@ export function pointsView(
         list: { count, links, page, pageCount, base, pairs },
         records: new PointRecords(engine.dataset, answer, copier),
         keys: query.keys,
-        offered: () => ({ ...frequentTexts(engine.dataset.attributes, posted) }),
+        offered: () => ({ ...frequentTexts(engine.dataset.attributes) }),
         work: effort,
       };
     },
