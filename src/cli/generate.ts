@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import type { PointBlock } from '../formats/block.js';
 import { NativeWriter } from '../formats/native/write.js';
-import { BlockBuilder } from '../formats/rows/block-builder.js';
+import { BlockBuilder } from '../formats/rows/piece.js';
 import { writeAll, writeAtomically } from '../formats/system-files.js';
 import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';

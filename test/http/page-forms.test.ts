@@ -164,7 +164,6 @@ test('a form makes a point with an image, and shows it', async () => {
   const point = jsonOfPage<Record<string, unknown>>(reply.text);
   assert.is(point['comment'], comment);
   assert.equal(point['tags'], ['a', 'b"', 'c,d']);
-  assert.match((await browse(POINTS)).text, '<option>c\\,d</option>');
   assert.ok(reply.headers.location!.endsWith(`${POINTS}${point['id']}/`));
   assert.is(tags(reply.text, 'img')[0]!['src'], point['image']);
   assert.not.match(reply.text, comment);

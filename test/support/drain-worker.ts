@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { pack } from 'msgpackr';
-import { PARSERS, type RowFormat } from '../../src/formats/rows/dialect.js';
+import { PARSERS, type RowFormat } from '../../src/formats/rows/reader.js';
 import { csv, feature } from './rows.js';
 
 /** Of one kind of file, the beginning, the part that is repeated, and the end. */

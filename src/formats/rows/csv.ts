@@ -1,48 +1,40 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecordKey } from '../../model/point.js';
-import { readCell } from './cell.js';
 import { LineSplitter } from './lines.js';
 import { BrokenRows, isBlank, NOT_UTF8, type RawRecord, type Row, TOO_LONG } from './row.js';
-
-/** Records behind a header, and that header. */
-export interface CsvRecords {
-  readonly records: readonly RawRecord[];
-  /** Undefined before it was read. */
-  readonly header: CsvHeader | undefined;
-}
 
 /**
  * The records of CSV with a header, separated by commas, semicolons or tabs; a quoted field may hold
  * line ends.
  */
-export async function* cutCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecords> {
+export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter();
   let header: CsvHeader | undefined;
-  const add = (line: RawRecord, records: RawRecord[]): void => {
+  const add = (line: RawRecord, rows: Row[]): void => {
     if (line.bytes !== undefined && isBlank(line.bytes)) return;
     if (header !== undefined) {
-      records.push(line);
+      rows.push(readCsvRecord(line, header));
       return;
     }
     header = requireHeader(line);
     lines.separator = header.separator.charCodeAt(0);
   };
   for await (const chunk of chunks) {
-    const records: RawRecord[] = [];
+    const rows: Row[] = [];
     lines.add(chunk);
     for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
-      add(line, records);
+      add(line, rows);
     }
-    yield { records, header };
+    yield rows;
   }
   const isQuoted = lines.isQuoted();
-  const records: RawRecord[] = [];
+  const rows: Row[] = [];
   const last = lines.last();
   if (last !== undefined) {
     if (isQuoted) throw new BrokenRows(`line ${last.place}: a quote that opens is never closed`);
-    add(last, records);
+    add(last, rows);
   }
-  yield { records, header };
+  yield rows;
 }
 
 function requireHeader({ place, bytes }: RawRecord): CsvHeader {
@@ -64,7 +56,7 @@ function requireHeader({ place, bytes }: RawRecord): CsvHeader {
 }
 
 /** Reads a record; one whose quotes or number of fields are wrong is a problem of its own. */
-export function readCsvRecord({ place, bytes }: RawRecord, { separator, names }: CsvHeader): Row {
+function readCsvRecord({ place, bytes }: RawRecord, { separator, names }: CsvHeader): Row {
   if (bytes === undefined) return { place, problem: TOO_LONG };
   if (!isUtf8(bytes)) return problem(place, NOT_UTF8);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
@@ -113,7 +105,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(NAMES).flat());
 
-export interface CsvHeader {
+interface CsvHeader {
   readonly separator: string;
   /** The field of a record that each column has, else the column's own name. */
   readonly names: readonly string[];
@@ -212,4 +204,97 @@ function endOfQuoted(text: string, from: number): number {
   let at = text.indexOf('"', from + 1);
   while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
   return at + 1;
+}
+
+const WHOLE_NUMBER = /^\d{1,16}$/;
+const TRUE = /^(?:true|t|1)$/i;
+const FALSE = /^(?:false|f|0)$/i;
+
+/**
+ * The value that the text of a CSV field stands for in the column `name`. What cannot be read as
+ * that column wants stays text, for the validator to refuse with the text in its message.
+ */
+export function readCell(name: string, text: string): unknown {
+  switch (name) {
+    case 'id':
+    case 'created_by':
+      return readWholeNumber(text.trim());
+    case 'is_processed':
+      return readFlag(text.trim());
+    case 'tags':
+      return readTags(text.trim());
+    case 'lat':
+    case 'lon':
+    case 'created_at':
+    case 'modified_at':
+      return text.trim();
+    default:
+      return text;
+  }
+}
+
+function readWholeNumber(text: string): unknown {
+  return WHOLE_NUMBER.test(text) ? Number(text) : text;
+}
+
+function readFlag(text: string): unknown {
+  if (TRUE.test(text)) return true;
+  return FALSE.test(text) ? false : text;
+}
+
+/** A JSON array, an array as PostgreSQL exports it, or texts separated by semicolons. */
+function readTags(text: string): unknown {
+  if (text === '') return undefined;
+  if (text.startsWith('[')) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  }
+  if (text.startsWith('{') && text.endsWith('}')) return readPostgresArray(text) ?? text;
+  return text.split(';').map((tag) => tag.trim());
+}
+
+/** Undefined where it is none. Looks at each character once. */
+function readPostgresArray(text: string): (string | null)[] | undefined {
+  const inner = text.slice(1, -1);
+  const items: (string | null)[] = [];
+  if (inner === '') return items;
+  for (let at = 0; ; at++) {
+    while (isWhite(inner[at])) at++;
+    const isQuoted = inner[at] === '"';
+    const start = isQuoted ? at + 1 : at;
+    const end = endOfItem(inner, start, isQuoted);
+    if (end === undefined) return undefined;
+    const raw = inner.slice(start, end);
+    const item = (isQuoted ? raw : raw.trim()).replace(/\\(.)/gs, '$1');
+    items.push(!isQuoted && /^null$/i.test(raw.trim()) ? null : item);
+    at = isQuoted ? end + 1 : end;
+    if (at === inner.length) return items;
+    if (inner[at] !== ',') return undefined;
+  }
+}
+
+/** Where the text of an item ends: at its closing quote, or at the comma or end behind it. */
+function endOfItem(inner: string, start: number, isQuoted: boolean): number | undefined {
+  for (let at = start; at < inner.length; at++) {
+    const character = inner[at]!;
+    if (character === '\\') {
+      // the character behind it stands for itself
+      at++;
+      if (at === inner.length) return undefined;
+    } else if (isQuoted) {
+      if (character === '"') return at;
+    } else if (character === ',') {
+      return at === start ? undefined : at;
+    } else if (character === '"' || character === '{' || character === '}') {
+      return undefined;
+    }
+  }
+  return isQuoted || start >= inner.length ? undefined : inner.length;
+}
+
+function isWhite(character: string | undefined): boolean {
+  return character !== undefined && /\s/.test(character);
 }

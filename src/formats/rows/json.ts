@@ -2,28 +2,28 @@ import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
 import { readRendered } from './canonical.js';
 import { JsonDocument, parsePart } from './json-document.js';
-import { BrokenRows, type OnPage, type RawRecord, type Row, TOO_LONG } from './row.js';
+import { BrokenRows, type OnPage, type Row, TOO_LONG } from './row.js';
 
 const SHOWN_BYTES = 200;
-
-/** Records of a JSON document. */
-export interface JsonRecords {
-  readonly records: readonly RawRecord[];
-  /** Whether they are GeoJSON features. */
-  readonly isFeatures: boolean;
-}
 
 /**
  * The records of one JSON document: an array of them, an object with a list `results` (a page of
  * the API), or a GeoJSON FeatureCollection. A syntax error breaks the file, as nothing tells where
  * the next record would begin.
  */
-export async function* cutJson(
+export async function* readJson(
   chunks: AsyncIterable<Uint8Array>,
   onPage: OnPage = () => {},
-): AsyncGenerator<JsonRecords> {
-  let records: RawRecord[] = [];
-  const document = new JsonDocument((record) => records.push(record));
+): AsyncGenerator<Row[]> {
+  let rows: Row[] = [];
+  const document: JsonDocument = new JsonDocument(({ place, bytes, start }) => {
+    if (bytes === undefined) {
+      rows.push({ place, problem: TOO_LONG });
+      return;
+    }
+    const value = readRendered(bytes) ?? parsePart(bytes, start!, place);
+    rows.push(document.list === 'features' ? featureRow(place, value) : { place, value });
+  });
   let start = '';
   for await (const chunk of chunks) {
     let fault: unknown;
@@ -32,27 +32,18 @@ export async function* cutJson(
     } catch (error) {
       fault = error;
     }
-    const isFeatures = document.list === 'features';
-    const crs = isFeatures ? foreignCrs(document.members['crs']) : undefined;
+    const crs = document.list === 'features' ? foreignCrs(document.members['crs']) : undefined;
     if (crs !== undefined) throw new BrokenRows(`its "crs" ${crs}`);
     if (document.list === undefined && start.length < SHOWN_BYTES) {
       start += Buffer.from(chunk.subarray(0, SHOWN_BYTES)).toString();
     }
-    yield { records, isFeatures };
-    // one of the records may have had a fault before
+    yield rows;
     if (fault !== undefined) throw fault;
-    records = [];
+    rows = [];
   }
   requireRecords(document, start);
   const page = pageOf(document);
   if (page !== undefined) onPage(page);
-}
-
-/** Reads a record. Throws {@link BrokenRows} where it is no JSON. */
-export function readJsonRecord({ place, bytes, start }: RawRecord, isFeature: boolean): Row {
-  if (bytes === undefined) return { place, problem: TOO_LONG };
-  const value = readRendered(bytes) ?? parsePart(bytes, start!, place);
-  return isFeature ? featureRow(place, value) : { place, value };
 }
 
 /** Throws unless the document is complete, and one that holds records. */

@@ -32,10 +32,15 @@ export class LineSplitter {
   #at = 0;
   #parts: Uint8Array[] = [];
   #size = 0;
-  #place = 1;
+  #place: number;
   #innerLines = 0;
   /** Where in a CSV field the next byte stands; `closed` is behind a quote that may be its last. */
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
+
+  /** The first line is number `place` of its file. */
+  constructor(place: number = 1) {
+    this.#place = place;
+  }
 
   add(chunk: Uint8Array): void {
     this.#chunk = chunk;
@@ -138,25 +143,35 @@ export class LineSplitter {
   }
 }
 
-function countLineFeeds(bytes: Uint8Array): number {
+export function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count++;
   return count;
 }
 
 /** The lines of a file, or the texts behind its record separators (RFC 8142). */
-export async function* cutLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRecord[]> {
+export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter();
-  for await (const chunk of chunks) {
-    const records: RawRecord[] = [];
-    lines.add(chunk);
-    for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
-      records.push(line);
-    }
-    yield records;
+  for await (const chunk of chunks) yield rowsOf(lines, chunk);
+  yield lastRows(lines);
+}
+
+/** All lines that end in a chunk. */
+export function rowsOf(lines: LineSplitter, chunk: Uint8Array): Row[] {
+  const rows: Row[] = [];
+  lines.add(chunk);
+  for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
+    const row = readLine(line);
+    if (row !== undefined) rows.push(row);
   }
+  return rows;
+}
+
+/** The line that ends with the file, if there is one. */
+export function lastRows(lines: LineSplitter): Row[] {
   const last = lines.last();
-  yield last === undefined ? [] : [last];
+  const row = last && readLine(last);
+  return row === undefined ? [] : [row];
 }
 
 /**
@@ -164,7 +179,7 @@ export async function* cutLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
  * record. No line can break the file: one that is too long, no UTF-8 or no JSON is a problem of its
  * own.
  */
-export function readLine({ place, bytes }: RawRecord): Row | undefined {
+function readLine({ place, bytes }: RawRecord): Row | undefined {
   if (bytes === undefined) return { place, problem: TOO_LONG };
   const point = readRendered(bytes);
   if (point !== undefined) return { place, value: point };

@@ -12,7 +12,7 @@ import { convert } from 'hyparquet/src/convert.js';
 import { compressors, decompressLz4Raw, decompressZstd } from 'hyparquet-compressors';
 import { formatUtc } from '../../model/timestamp.js';
 import { MAX_RECORD_BYTES } from '../block.js';
-import { readCell } from './cell.js';
+import { readCell } from './csv.js';
 import type { Chunk, Column } from './parquet-file.js';
 import { checkPage, endOfThrift, MAX_PAGE_BYTES } from './parquet-guard.js';
 import { BrokenRows, NOT_UTF8, TOO_LONG } from './row.js';

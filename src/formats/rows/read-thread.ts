@@ -1,37 +1,23 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openTimeZone } from '../../model/time-zone.js';
-import { readRecord } from './dialect.js';
+import { countLineFeeds, LineSplitter, lastRows, rowsOf } from './lines.js';
 import { type Piece, PieceBuilder } from './piece.js';
 import { type Batch, memoryOf, type ReadBatch } from './read-threads.js';
-import { BrokenRows } from './row.js';
 
-// entry of a thread that reads records
+// entry of a thread that reads lines
 
 const { zone } = workerData as { readonly zone: string };
 const builder = new PieceBuilder(await openTimeZone(zone));
 
-parentPort!.on('message', (batch: Batch) => {
+parentPort!.on('message', ({ bytes, isFirst }: Batch) => {
+  // only the first line of a file may have a byte order mark
+  const splitter = new LineSplitter(isFirst ? 1 : 2);
   const pieces: Piece[] = [];
-  let broken: string | undefined;
-  try {
-    readInto(pieces, batch);
-  } catch (error) {
-    if (!(error instanceof BrokenRows)) throw error;
-    broken = error.message;
+  for (const row of [...rowsOf(splitter, bytes), ...lastRows(splitter)]) {
+    const piece = builder.add(row);
+    if (piece !== undefined) pieces.push(piece);
   }
   pieces.push(builder.take());
-  const read: ReadBatch = { pieces, broken };
+  const read: ReadBatch = { pieces, lines: countLineFeeds(bytes) };
   parentPort!.postMessage(read, memoryOf(read));
 });
-
-function readInto(pieces: Piece[], { bytes, lengths, places, starts, dialect }: Batch): void {
-  let at = 0;
-  for (let i = 0; i < lengths.length; i++) {
-    const length = lengths[i]!;
-    const own = length < 0 ? undefined : bytes.subarray(at, at + length);
-    const row = readRecord({ place: places[i]!, bytes: own, start: starts[i]! }, dialect);
-    const piece = row && builder.add(row);
-    if (piece !== undefined) pieces.push(piece);
-    at += Math.max(0, length);
-  }
-}

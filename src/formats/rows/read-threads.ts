@@ -1,9 +1,9 @@
 import { type Transferable, Worker } from 'node:worker_threads';
-import type { Cut, Dialect } from './dialect.js';
+import { RECORD_SEPARATOR } from './lines.js';
 import type { Piece } from './piece.js';
-import { BrokenRows } from './row.js';
+import { MAX_RAW_BYTES } from './row.js';
 
-/** How records are read in threads. */
+/** How lines are read in threads. */
 export interface ReadThreads {
   readonly threads: number;
   /** The name of the time zone of times without an offset. */
@@ -12,65 +12,106 @@ export interface ReadThreads {
   readonly batchBytes?: number;
 }
 
-/** Records for a thread, end to end. */
+/** Whole lines of a file. */
 export interface Batch {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Bytes of each record; -1 of one that is too long. */
-  readonly lengths: Float64Array<ArrayBuffer>;
-  readonly places: Float64Array<ArrayBuffer>;
-  readonly starts: Float64Array<ArrayBuffer>;
-  readonly dialect: Dialect;
+  readonly isFirst: boolean;
 }
 
-/** What a thread makes of a batch; `broken` is why nothing behind the pieces can be read. */
+/** What a thread makes of a batch, whose lines are counted from 1, or from 2 behind the first one. */
 export interface ReadBatch {
   readonly pieces: readonly Piece[];
-  readonly broken: string | undefined;
+  readonly lines: number;
 }
 
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** What a record without bytes counts as. */
-const LEAST_BYTES = 16;
 /** Batches that each thread has, so that none waits for the next. */
 const AHEAD = 2;
-/** The thread that cuts keeps up with no more. */
+/** The thread that reads the file keeps up with no more. */
 const MOST_THREADS = 4;
+const LINE_FEED = 0x0a;
 
 /**
- * Reads records in threads, a batch at a time; the pieces come in the order of the file. Threads end
- * with the generator. Throws what the cuts throw, and {@link BrokenRows}.
+ * Reads lines in threads, a batch at a time; the pieces come in the order of the file. Threads end
+ * with the generator. Throws what the chunks throw.
  */
 export async function* readInThreads(
-  cuts: AsyncIterable<Cut>,
+  chunks: AsyncIterable<Uint8Array>,
   { threads, zone, batchBytes = BATCH_BYTES }: ReadThreads,
 ): AsyncGenerator<Piece> {
   const count = Math.min(threads, MOST_THREADS);
   const workers = Array.from({ length: count }, () => new ReadThread(zone));
   const reading: Promise<ReadBatch>[] = [];
   let next = 0;
+  let taken = 0;
+  let before = 0;
 
   async function* takeOldest(): AsyncGenerator<Piece> {
-    const { pieces, broken } = await reading.shift()!;
-    yield* pieces;
-    if (broken !== undefined) throw new BrokenRows(broken);
+    const { pieces, lines } = await reading.shift()!;
+    for (const piece of pieces) yield taken === 0 ? piece : movedBy(before - 1, piece);
+    taken++;
+    before += lines;
   }
 
   try {
-    let fault: unknown;
-    try {
-      for await (const batch of batchesOf(cuts, batchBytes)) {
-        reading.push(workers[next++ % count]!.read(batch));
-        if (reading.length >= AHEAD * count) yield* takeOldest();
-      }
-    } catch (error) {
-      fault = error;
+    for await (const bytes of batchesOf(chunks, batchBytes)) {
+      reading.push(workers[next % count]!.read({ bytes, isFirst: next === 0 }));
+      next++;
+      if (reading.length >= AHEAD * count) yield* takeOldest();
     }
-    // what stands before a fault may have another one, which comes first
     while (reading.length > 0) yield* takeOldest();
-    if (fault !== undefined) throw fault;
   } finally {
     await Promise.all(workers.map((worker) => worker.end()));
   }
+}
+
+/** The same piece, so many lines further on in the file. */
+function movedBy(lines: number, piece: Piece): Piece {
+  return {
+    ...piece,
+    places: piece.places.map((place) => place + lines),
+    problems: piece.problems.map(([place, problems]) => [place + lines, problems]),
+  };
+}
+
+/**
+ * Whole lines, or texts behind record separators, in memory that can be given away. Of one that is
+ * too long no more is kept than shows that it is.
+ */
+async function* batchesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  batchBytes: number,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  // bytes behind the last line end, and what ends a line
+  let open = 0;
+  let end: number | undefined;
+  const join = (): Uint8Array<ArrayBuffer> => {
+    const bytes = new Uint8Array(size);
+    let at = 0;
+    for (const part of parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes;
+  };
+  for await (const chunk of chunks) {
+    end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
+    const first = chunk.indexOf(end);
+    const kept = first === -1 && open > MAX_RAW_BYTES ? 0 : chunk.length;
+    parts.push(chunk.subarray(0, kept));
+    size += kept;
+    open = first === -1 ? open + kept : chunk.length - chunk.lastIndexOf(end) - 1;
+    if (size < batchBytes || open >= size) continue;
+    const bytes = join();
+    // a record separator begins its text
+    const cut = bytes.lastIndexOf(end) + (end === LINE_FEED ? 1 : 0);
+    if (cut > 0) yield bytes.slice(0, cut);
+    parts = [bytes.subarray(cut)];
+    size -= cut;
+  }
+  if (size > 0) yield join();
 }
 
 /** One thread, which reads its batches in their order. */
@@ -93,60 +134,13 @@ class ReadThread {
     });
     // whoever reads the file may have given up by then
     read.catch(() => {});
-    const { bytes, lengths, places, starts } = batch;
-    this.#worker.postMessage(
-      batch,
-      [bytes, lengths, places, starts].map(({ buffer }) => buffer),
-    );
+    this.#worker.postMessage(batch, [batch.bytes.buffer]);
     return read;
   }
 
   async end(): Promise<void> {
     await this.#worker.terminate();
   }
-}
-
-/** Puts cuts together, as many as make a batch. What the cuts throw comes behind the last batch. */
-async function* batchesOf(cuts: AsyncIterable<Cut>, batchBytes: number): AsyncGenerator<Batch> {
-  let waiting: Cut[] = [];
-  let size = 0;
-  let fault: unknown;
-  try {
-    for await (const cut of cuts) {
-      waiting.push(cut);
-      for (const { bytes } of cut.records) size += bytes?.length ?? LEAST_BYTES;
-      if (size < batchBytes) continue;
-      yield batchOf(waiting);
-      waiting = [];
-      size = 0;
-    }
-  } catch (error) {
-    fault = error;
-  }
-  if (waiting.length > 0) yield batchOf(waiting);
-  if (fault !== undefined) throw fault;
-}
-
-/** Copies the records of cuts, which have one dialect, into memory that can be given to a thread. */
-function batchOf(cuts: readonly Cut[]): Batch {
-  const records = cuts.flatMap((cut) => cut.records);
-  const bytes = new Uint8Array(records.reduce((sum, one) => sum + (one.bytes?.length ?? 0), 0));
-  const lengths = new Float64Array(records.length);
-  let at = 0;
-  for (const [i, record] of records.entries()) {
-    lengths[i] = record.bytes?.length ?? -1;
-    if (record.bytes === undefined) continue;
-    bytes.set(record.bytes, at);
-    at += record.bytes.length;
-  }
-  return {
-    bytes,
-    lengths,
-    places: Float64Array.from(records, ({ place }) => place),
-    starts: Float64Array.from(records, ({ start = 0 }) => start),
-    // of a JSON document that has no records yet it is not known
-    dialect: cuts.at(-1)!.dialect,
-  };
 }
 
 /** The memory of what a thread has read, to be given away with it. */

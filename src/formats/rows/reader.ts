@@ -2,11 +2,25 @@ import { InputError } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { allocateColumns, COLUMN_NAMES, type PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
-import type { LoadReport, ReadOptions, SnapshotReader } from '../snapshot.js';
-import { CUTTERS, PARSERS, type RowFormat } from './dialect.js';
+import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
+import { readCsv } from './csv.js';
+import { readJson } from './json.js';
+import { readLines } from './lines.js';
+import { readMsgpack } from './msgpack.js';
 import { type Piece, PieceBuilder } from './piece.js';
-import { BrokenRows, ProblemLog, type Row, UnknownKeys } from './row.js';
+import { BrokenRows, ProblemLog, type Row, type RowParser, UnknownKeys } from './row.js';
 import { Source } from './row-file.js';
+
+/** Formats whose files are read from front to back. */
+export type RowFormat = Exclude<SnapshotFormat, 'native' | 'parquet'>;
+
+export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
+  ndjson: readLines,
+  csv: readCsv,
+  json: readJson,
+  geojson: readJson,
+  msgpack: readMsgpack,
+};
 
 /**
  * Opens a snapshot of rows, gzipped or not, in a format that was detected. Throws an InputError
@@ -76,11 +90,11 @@ class RowsReader implements SnapshotReader {
 
   async *#pieces(): AsyncGenerator<Piece> {
     const { threads = 1, onProgress } = this.#options;
-    const cut = CUTTERS[this.format as keyof typeof CUTTERS];
-    if (cut !== undefined && threads > 1 && this.#source.size > LEAST_BYTES_FOR_THREADS) {
+    const isLarge = this.#source.size > LEAST_BYTES_FOR_THREADS;
+    if (this.format === 'ndjson' && threads > 1 && isLarge) {
       const { readInThreads } = await import('./read-threads.js');
-      const cuts = cut(this.#source.chunks(onProgress), this.#onPage);
-      yield* readInThreads(cuts, { threads, zone: this.#zone.name });
+      const chunks = this.#source.chunks(onProgress);
+      yield* readInThreads(chunks, { threads, zone: this.#zone.name });
       return;
     }
     const builder = new PieceBuilder(this.#zone);

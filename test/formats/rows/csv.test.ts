@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PARSERS } from '../../../src/formats/rows/dialect.js';
+import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { outcomes, rowsOf } from '../../support/rows.js';
 

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import type { PointBlock } from '../../../src/formats/block.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { sniff } from '../../../src/formats/rows/detect.js';
-import { PARSERS } from '../../../src/formats/rows/dialect.js';
+import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
 import { makeFolder } from '../../support/folder.js';
 import { blockOf } from '../../support/native.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PARSERS } from '../../../src/formats/rows/dialect.js';
+import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { chunked, feature, outcomes, rowsOf } from '../../support/rows.js';
 

@@ -1,8 +1,8 @@
 import { Packr, pack } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PARSERS } from '../../../src/formats/rows/dialect.js';
 import { readMsgpack } from '../../../src/formats/rows/msgpack.js';
+import { PARSERS } from '../../../src/formats/rows/reader.js';
 import type { RowParser } from '../../../src/formats/rows/row.js';
 import { readPoint } from '../../../src/model/point.js';
 import { chunked } from '../../support/rows.js';
