@@ -1,11 +1,12 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
+import { InputError } from '../../model/quote.js';
 import { stateIfAny } from './local.js';
 import { CHECKSUM_SUFFIX } from './names.js';
 import type { Source, Tell } from './source.js';
-import type { RemoteFile, Store } from './store.js';
+import { Changed, type RemoteFile, type Store } from './store.js';
 
 export interface AddressOptions {
   /** `http://…`, `https://…`, `s3://bucket/key` or `s3://bucket/prefix/`. */
@@ -27,7 +28,7 @@ const PROGRESS_MS = 50;
 
 /**
  * Snapshots from an address. Each is downloaded to a file of the folder, checked there as any file
- * is, and removed once it is built. Throws an InputError for an address that cannot be used.
+ * is, and removed once it is built. A download that breaks off goes on where it was. Throws an InputError for an address that cannot be used.
  */
 export async function openAddressSource(options: AddressOptions): Promise<Source> {
   const { address, companion, folder, mode, pollMs, idleMs = IDLE_MS } = options;
@@ -74,7 +75,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
   };
 }
 
-/** Throws where the connection breaks off, or nothing comes for too long. */
+/** Downloads a file; goes on where it broke off as long as each try brings something. */
 async function download(
   store: Store,
   file: RemoteFile,
@@ -82,13 +83,34 @@ async function download(
   tell: Tell,
   idleMs: number,
 ): Promise<void> {
+  for (let has = 0; ; ) {
+    try {
+      return await downloadRest(store, file, path, tell, idleMs);
+    } catch (error) {
+      const size = await sizeOf(path);
+      if (error instanceof Changed || error instanceof InputError || size <= has) throw error;
+      has = size;
+    }
+  }
+}
+
+/** Throws where the connection breaks off, or nothing comes for too long. */
+async function downloadRest(
+  store: Store,
+  file: RemoteFile,
+  path: string,
+  tell: Tell,
+  idleMs: number,
+): Promise<void> {
+  const has = await sizeOf(path);
   const idle = new AbortController();
   const timer = setTimeout(() => {
     idle.abort(new Error(`${file.path}: the server said nothing for ${idleMs / 1000} s`));
   }, idleMs);
   try {
-    const { size, body } = await store.read(file, idle.signal);
-    let bytes = 0;
+    const { from, size, body } = await store.read(file, has, idle.signal);
+    if (from < has) await truncate(path, from);
+    let bytes = from;
     let toldAt = 0;
     await pipeline(
       async function* count() {
@@ -101,7 +123,7 @@ async function download(
           yield chunk;
         }
       },
-      createWriteStream(path),
+      createWriteStream(path, { flags: 'a' }),
       { signal: idle.signal },
     );
     if (size !== undefined && bytes !== size) {
@@ -112,4 +134,12 @@ async function download(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Bytes of a file; 0 where there is none. */
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }

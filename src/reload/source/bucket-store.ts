@@ -2,7 +2,7 @@ import type { _Object } from '@aws-sdk/client-s3';
 import { type Bucket, openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
 import { CHECKSUM_SUFFIX, isSnapshotName } from './names.js';
-import { Changed, type Download, type RemoteFile, type Store } from './store.js';
+import { Changed, type RemoteFile, type RemotePart, type Store } from './store.js';
 
 /** Newest objects below a prefix that are looked at: one of them is served. */
 const NEWEST = 32;
@@ -55,17 +55,22 @@ class BucketStore implements Store {
     throw new InputError(`${this.name}: there is no object here that can be a snapshot`);
   }
 
-  async read(file: RemoteFile, abortSignal: AbortSignal): Promise<Download> {
+  async read(file: RemoteFile, from: number, abortSignal: AbortSignal): Promise<RemotePart> {
     const { key, etag } = file as ObjectFile;
-    const given = { Bucket: this.#bucket, Key: key, ...(etag && { IfMatch: etag }) };
+    const range = from > 0 ? { Range: `bytes=${from}-` } : {};
+    const given = { Bucket: this.#bucket, Key: key, ...(etag && { IfMatch: etag }), ...range };
     const answer = this.#client.getObject(given, { abortSignal }).catch((error) => {
-      throw storeStatus(error) === 412 ? new Changed(file) : error;
+      const status = storeStatus(error);
+      throw status === 412 || status === 416 ? new Changed(file) : error;
     });
-    const { Body, ContentLength, ETag } = await this.#ask(key, answer);
+    const { Body, ContentRange, ContentLength, ETag } = await this.#ask(key, answer);
     // not every store knows If-Match
     if (ETag !== etag) throw new Changed(file);
     // in Node it is a stream
-    return { size: ContentLength, body: Body as AsyncIterable<Uint8Array> };
+    const body = Body as AsyncIterable<Uint8Array>;
+    const whole = ContentRange?.split('/')[1];
+    if (whole === undefined) return { from: 0, size: ContentLength, body };
+    return { from, size: Number(whole), body };
   }
 
   close(): void {

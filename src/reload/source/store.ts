@@ -6,9 +6,11 @@ export interface RemoteFile extends Candidate {
   readonly checksum?: () => Promise<string>;
 }
 
-/** A file that is on its way. */
-export interface Download {
-  /** In bytes; undefined where the server does not say. */
+/** A part of a file that is on its way. */
+export interface RemotePart {
+  /** The byte that it begins with: 0 where the server sends all of it again. */
+  readonly from: number;
+  /** Bytes of the whole file; undefined where the server does not say. */
   readonly size: number | undefined;
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -20,10 +22,10 @@ export interface Store {
   /** The files that may be served, the newest first. Throws an InputError where there is none. */
   list(signal: AbortSignal): Promise<readonly RemoteFile[]>;
   /**
-   * Begins to read a file. Throws {@link Changed} where it is another than the one listed. The
-   * signal ends it.
+   * Begins to read a file behind its first `from` bytes. Throws {@link Changed} where it is another
+   * than the one listed. The signal ends it.
    */
-  read(file: RemoteFile, signal: AbortSignal): Promise<Download>;
+  read(file: RemoteFile, from: number, signal: AbortSignal): Promise<RemotePart>;
   /** Gives connections back that wait for the next question. */
   close?(): void;
 }

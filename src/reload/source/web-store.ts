@@ -1,6 +1,6 @@
 import { InputError } from '../../model/quote.js';
 import { CHECKSUM_SUFFIX } from './names.js';
-import { Changed, type Download, type RemoteFile, type Store } from './store.js';
+import { Changed, type RemoteFile, type RemotePart, type Store } from './store.js';
 
 /** Answers that say that there is nothing to be had: about the file, not about the server. */
 const ABSENT: ReadonlySet<number> = new Set([401, 403, 404, 410]);
@@ -61,16 +61,29 @@ export class WebStore implements Store {
     return [text === undefined ? file : { ...file, checksum: async () => text }];
   }
 
-  async read(file: RemoteFile, signal: AbortSignal): Promise<Download> {
-    const response = await this.#get(this.#url, undefined, signal);
-    const { ok, headers, body } = response;
-    if (!ok || body === null || this.#tagOf(response).value !== (file as WebFile).tag.value) {
+  async read(file: RemoteFile, from: number, signal: AbortSignal): Promise<RemotePart> {
+    const { tag } = file as WebFile;
+    // a weak tag may stand for other bytes
+    const isPart = from > 0 && !tag.value.startsWith('W/');
+    const part = isPart ? { Range: `bytes=${from}-`, 'If-Range': tag.value } : undefined;
+    const response = await this.#get(this.#url, part, signal);
+    const { ok, status, headers, body } = response;
+    const isSame = ok && this.#tagOf(response).value === tag.value;
+    if (!isSame || body === null) {
       await body?.cancel();
-      throw ok ? new Changed(file) : this.#refusal(response);
+      // 416: it is shorter now than what was read of it
+      throw ok || status === 416 ? new Changed(file) : this.#refusal(response);
+    }
+    if (status === 206) {
+      const range = headers.get('Content-Range') ?? '';
+      const [, begin, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(range) ?? [];
+      if (Number(begin) === from) return { from, size: Number(size), body };
+      await body.cancel();
+      throw new Error(`${this.name}: the server sends ${range || 'no range'}`);
     }
     // what is compressed on the way is longer than its length says
     const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
-    return { size: length === null ? undefined : Number(length), body };
+    return { from: 0, size: length === null ? undefined : Number(length), body };
   }
 
   async #checksum(signal: AbortSignal): Promise<string | undefined> {

@@ -23,8 +23,8 @@ class Origin {
   checksum: string | undefined;
   /** Answers in place of the snapshot, one after the other; `undefined` lets one be as usual. */
   readonly next: (Handle | undefined)[] = [];
-  /** The status of each answer. */
-  readonly answers: number[] = [];
+  /** What was asked for: status and range of each answer. */
+  readonly answers: string[] = [];
   readonly #server = createServer((request, response) => this.#answer(request, response));
   port = 0;
 
@@ -41,14 +41,19 @@ class Origin {
     await once(this.#server, 'close');
   }
 
-  /** The whole snapshot, unless it is known. */
+  /** The whole snapshot, or the part that is asked for. */
   serve(request: IncomingMessage, response: ServerResponse): void {
     const tag = this.etag ?? `"${createHash('md5').update(this.content).digest('hex')}"`;
     response.setHeader('ETag', tag);
     response.setHeader('Last-Modified', new Date(EXPORTED_AT).toUTCString());
-    if (request.headers['if-none-match'] === tag) return void response.writeHead(304).end();
-    response.setHeader('Content-Length', this.content.length);
-    response.writeHead(200).end(this.content);
+    const { 'if-none-match': known, range, 'if-range': condition } = request.headers;
+    if (known === tag) return void response.writeHead(304).end();
+    const from = condition === tag ? Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0) : 0;
+    const part = this.content.subarray(from);
+    const { length } = this.content;
+    response.setHeader('Content-Length', part.length);
+    if (from > 0) response.setHeader('Content-Range', `bytes ${from}-${length - 1}/${length}`);
+    response.writeHead(from > 0 ? 206 : 200).end(part);
   }
 
   /** Sends some bytes of the whole, then nothing more; breaks off once they are on disk, or never. */
@@ -69,7 +74,7 @@ class Origin {
       return void response.writeHead(this.checksum === undefined ? 404 : 200).end(this.checksum);
     }
     response.once('close', () => {
-      this.answers.push(response.statusCode);
+      this.answers.push(`${response.statusCode} ${request.headers.range ?? ''}`.trim());
     });
     (this.next.shift() ?? this.serve.bind(this))(request, response);
   }
@@ -112,7 +117,7 @@ test('a new object is downloaded and served, the same one is neither', async () 
   assert.is(current.generation.exportedAt, EXPORTED_AT);
   origin.answers.length = 0;
   for (let i = 0; i < 3; i++) await look();
-  assert.equal([...new Set(origin.answers)], [304]);
+  assert.equal([...new Set(origin.answers)], ['304']);
   assert.is(builds.begun, 1);
   origin.content = markedLines(2);
   await look();
@@ -123,17 +128,18 @@ test('a new object is downloaded and served, the same one is neither', async () 
   await end();
 });
 
-test('a download that breaks off, or in which nothing more comes, begins again', async () => {
+test('a download that breaks off, or in which nothing more comes, goes on where it was', async () => {
   const { origin, look, served, folder, end } = await start(() => {}, 3_000);
   for (const [mark, isBroken] of [
     [2, true],
     [3, false],
   ] as const) {
     origin.content = markedLines(mark);
+    origin.answers.length = 0;
     origin.next.push(undefined, undefined, origin.sendPart(1_000, isBroken, folder));
     await look();
     await until('it is served', () => served()[0] === mark);
-    assert.equal(served(), [mark, countOf(mark)]);
+    assert.ok(origin.answers.includes('206 bytes=1000-'), origin.answers.join());
   }
   await end();
 });
@@ -189,6 +195,7 @@ test('an object that changes while it is read is never mixed', async () => {
   await look();
   await until('the later one is served', () => served()[0] === 3);
   assert.equal(served(), [3, countOf(3)]);
+  assert.not.ok(origin.answers.some((one) => one.startsWith('206')));
   await end();
 });
 
