@@ -152,26 +152,18 @@ export function countLineFeeds(bytes: Uint8Array): number {
 /** The lines of a file, or the texts behind its record separators (RFC 8142). */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter();
-  for await (const chunk of chunks) yield rowsOf(lines, chunk);
-  yield lastRows(lines);
-}
-
-/** All lines that end in a chunk. */
-export function rowsOf(lines: LineSplitter, chunk: Uint8Array): Row[] {
-  const rows: Row[] = [];
-  lines.add(chunk);
-  for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
-    const row = readLine(line);
-    if (row !== undefined) rows.push(row);
+  for await (const chunk of chunks) {
+    const rows: Row[] = [];
+    lines.add(chunk);
+    for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
+      const row = readLine(line);
+      if (row !== undefined) rows.push(row);
+    }
+    yield rows;
   }
-  return rows;
-}
-
-/** The line that ends with the file, if there is one. */
-export function lastRows(lines: LineSplitter): Row[] {
   const last = lines.last();
   const row = last && readLine(last);
-  return row === undefined ? [] : [row];
+  yield row === undefined ? [] : [row];
 }
 
 /**
@@ -179,7 +171,7 @@ export function lastRows(lines: LineSplitter): Row[] {
  * record. No line can break the file: one that is too long, no UTF-8 or no JSON is a problem of its
  * own.
  */
-function readLine({ place, bytes }: RawRecord): Row | undefined {
+export function readLine({ place, bytes }: RawRecord): Row | undefined {
   if (bytes === undefined) return { place, problem: TOO_LONG };
   const point = readRendered(bytes);
   if (point !== undefined) return { place, value: point };
