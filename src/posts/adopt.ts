@@ -3,7 +3,7 @@ import { rankOf } from '../index/order.js';
 import { readPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
-import type { Accepted } from '../reload/accepted.js';
+import type { Accepted, Beginning } from '../reload/beginning.js';
 import type { Deltas } from '../reload/deltas.js';
 import type { Generation } from '../reload/generation.js';
 import {
@@ -21,12 +21,10 @@ export interface Adopter {
   readonly writer: Pick<PostWriter, 'refusal'>;
   /** Runs work while no posts are told. */
   exclusively<T extends { readonly done: Promise<void> }>(work: () => Promise<T>): Promise<T>;
-  readonly deltas: Pick<Deltas, 'prepare' | 'serve'>;
+  readonly deltas: Pick<Deltas, 'begin' | 'serve'>;
   /** Is told what the snapshot contains. */
   settled(found: Settled): void;
   readonly logger: Logger;
-  /** Posts that are in memory at a time before they are merged; {@link MOST_KEPT} without. */
-  readonly mostKept?: number;
 }
 
 /** What became of the posts of a journal beside a snapshot. */
@@ -37,15 +35,12 @@ export interface Settled {
   readonly retired: readonly Retirement[];
 }
 
-type Retirement = Pick<Post, 'sequence' | 'createdAt'>;
+export type Retirement = Pick<Post, 'sequence' | 'createdAt'>;
 
 /** Ids that a snapshot must leave for posts. */
 const ROOM_FOR_IDS = 2 ** 32;
 /** How long a post is kept that a snapshot has, for its key and for an older snapshot. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
-const PRUNE_MS = 60_000;
-/** At some 2 KB each. */
-const MOST_KEPT = 131_072;
 
 /**
  * Serves a new generation of the snapshot and all accepted points that it does not contain. One
@@ -54,22 +49,16 @@ const MOST_KEPT = 131_072;
  * then stays.
  */
 export async function adopt(given: Generation, adopter: Adopter): Promise<void> {
-  const { journal, writer, deltas, mostKept = MOST_KEPT } = adopter;
+  const { journal, writer, deltas } = adopter;
   await journal.giveIdsFrom(largestId(given) + 1);
-  const parts = { ...given.parts, journal: journal.state.line };
-  const generation = { ...given, parts };
+  const generation = { ...given, parts: { ...given.parts, journal: journal.state.line } };
   const settling = new Settling(generation, adopter);
-  // most posts are looked at while others are accepted, and some at a time: they may be many
-  let first = await deltas.prepare(generation, []);
-  for (let isMore = true; isMore; ) {
-    isMore = await settling.take(mostKept);
-    if (settling.kept.length === 0) continue;
-    first = await deltas.prepare(first.generation, [...first.posts, ...settling.kept]);
-  }
+  // most posts are looked at while others are accepted
+  await settling.take();
   const { done } = await adopter.exclusively(async () => {
     await settling.take();
     writer.refusal = settling.refusal;
-    return deltas.serve(first, settling.kept, journal.state.lastSequence);
+    return deltas.serve(settling.beginning, journal.state.lastSequence);
   });
   await done;
   adopter.settled(settling);
@@ -77,21 +66,21 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<void> 
 
 /** What becomes of the posts of a journal beside a snapshot. */
 class Settling implements Settled {
-  /** Posts that are served beside the snapshot, of the last {@link take}. */
-  kept: Accepted[] = [];
-  /** Posts that the snapshot contains. */
+  /** Takes the posts that are served beside the snapshot. */
+  readonly beginning: Beginning;
+  readonly watermark: number;
   readonly retired: Retirement[] = [];
   /** Up to which sequence posts were looked at. */
-  through = 0;
-  /** When each of the posts that were kept in any take was accepted. */
-  readonly #keptTimes: Microseconds[] = [];
+  #through = 0;
+  /** When each of the posts that are kept was accepted. */
+  readonly #keptTimes = new Set<Microseconds>();
   readonly #generation: Generation;
   readonly #adopter: Adopter;
-  readonly watermark: number;
 
   constructor(generation: Generation, adopter: Adopter) {
     this.#generation = generation;
     this.#adopter = adopter;
+    this.beginning = adopter.deltas.begin(generation);
     this.watermark = watermarkOf(generation, adopter);
   }
 
@@ -102,46 +91,36 @@ class Settling implements Settled {
     return `the snapshot has the id ${largest}, which leaves less than 2^32 for posts`;
   }
 
-  /**
-   * Looks at posts that it has not looked at yet, until `most` are kept; returns whether there are
-   * more.
-   */
-  async take(most: number = Number.POSITIVE_INFINITY): Promise<boolean> {
-    this.kept = [];
-    while (this.kept.length < most) {
-      // posts that move come behind all others, and are looked at then
-      if (!(await this.#takeSome(most))) return false;
+  /** Looks at the posts that it has not looked at yet. */
+  async take(): Promise<void> {
+    const { journal, logger } = this.#adopter;
+    // posts that move come behind all others, and are looked at then
+    for (;;) {
+      const moves = new Map<number, number>();
+      for await (const posts of readAll(journal, this.#through, journal.state.lastSequence)) {
+        for (const post of posts) await this.#look(post, moves);
+      }
+      if (moves.size === 0) return;
+      for (const { sequence, id, movedFrom } of await journal.move(moves)) {
+        const ids = { from: movedFrom, to: id };
+        logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
+      }
     }
-    return true;
   }
 
-  /** Returns whether there may be more. */
-  async #takeSome(most: number): Promise<boolean> {
-    const { journal, logger } = this.#adopter;
-    const moves = new Map<number, number>();
-    for await (const posts of readAll(journal, this.through, journal.state.lastSequence)) {
-      for (const post of posts) {
-        const { sequence, createdAt } = post;
-        this.through = sequence;
-        // it was kept under the id that it had before
-        if (post.movedFrom !== undefined && this.#keptTimes.includes(createdAt)) {
-          throw new JournalUnavailable('a point got another id while the journal was read');
-        }
-        const standing = standingOf(post, (id) => this.#createdAt(id), this.watermark);
-        if (standing === 'kept') {
-          this.kept.push(acceptedOf(post));
-          this.#keptTimes.push(createdAt);
-        } else if (standing === 'retired') this.retired.push({ sequence, createdAt });
-        else moves.set(sequence, await journal.takeId());
-      }
-      if (this.kept.length >= most) break;
+  async #look(post: Post, moves: Map<number, number>): Promise<void> {
+    const { sequence, createdAt } = post;
+    this.#through = sequence;
+    // it was kept under the id that it had before
+    if (post.movedFrom !== undefined && this.#keptTimes.has(createdAt)) {
+      throw new JournalUnavailable('a point got another id while the journal was read');
     }
-    if (moves.size === 0) return this.kept.length >= most;
-    for (const { sequence, id, movedFrom } of await journal.move(moves)) {
-      const ids = { from: movedFrom, to: id };
-      logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
-    }
-    return true;
+    const standing = standingOf(post, (id) => this.#createdAt(id), this.watermark);
+    if (standing === 'kept') {
+      this.#keptTimes.add(createdAt);
+      await this.beginning.add(acceptedOf(post));
+    } else if (standing === 'retired') this.retired.push({ sequence, createdAt });
+    else moves.set(sequence, await this.#adopter.journal.takeId());
   }
 
   /** When the snapshot's record with an id was created. */
@@ -152,41 +131,26 @@ class Settling implements Settled {
   }
 }
 
-/** Posts that the snapshot served contains: forgotten once they are a day old. */
-export class Retired {
-  readonly #journal: OwnJournal;
-  readonly #logger: Logger;
-  #posts: readonly Retirement[] = [];
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(journal: OwnJournal, logger: Logger, now: () => number = steadyNow) {
-    this.#journal = journal;
-    this.#logger = logger;
-    this.#timer = setInterval(() => void this.prune(now()), PRUNE_MS).unref();
-  }
-
-  /** Those of another snapshot, from now on. */
-  replace(posts: readonly Retirement[]): void {
-    this.#posts = posts;
-  }
-
-  /** Forgets those that are a day old at a time in milliseconds since the epoch. */
-  async prune(now: number): Promise<void> {
-    const old = this.#posts.filter(({ createdAt }) => createdAt / 1000 + KEPT_MS <= now);
-    if (old.length === 0) return;
-    const before = this.#posts;
-    try {
-      await this.#journal.prune(old.map(({ sequence }) => sequence));
-      const gone = new Set(old);
-      if (this.#posts === before) this.#posts = before.filter((post) => !gone.has(post));
-      this.#logger.info({ posts: old.length }, 'accepted points pruned: the snapshot has them');
-    } catch (error) {
-      this.#logger.error({ err: error, posts: old.length }, 'accepted points not pruned');
-    }
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
+/**
+ * Forgets those of the posts that a snapshot has that are a day old at a time in milliseconds since
+ * the epoch. Returns the others, or all where that failed.
+ */
+export async function prune(
+  retired: readonly Retirement[],
+  journal: OwnJournal,
+  logger: Logger,
+  now: number = steadyNow(),
+): Promise<readonly Retirement[]> {
+  const isOld = ({ createdAt }: Retirement): boolean => createdAt / 1000 + KEPT_MS <= now;
+  const old = retired.filter(isOld);
+  if (old.length === 0) return retired;
+  try {
+    await journal.prune(old.map(({ sequence }) => sequence));
+    logger.info({ posts: old.length }, 'accepted points pruned: the snapshot has them');
+    return retired.filter((post) => !isOld(post));
+  } catch (error) {
+    logger.error({ err: error, posts: old.length }, 'accepted points not pruned');
+    return retired;
   }
 }
 

@@ -1,7 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
-import type { Worker } from 'node:worker_threads';
 
 /** Nice value of a thread that builds while others serve: requests go first. */
 const BACKGROUND_PRIORITY = 10;
@@ -33,17 +32,4 @@ const ENOUGH_BYTES = 128 * 1024 * 1024;
 export function reclaimMemory(): void {
   // never written to, so that the system never hands it out
   void new ArrayBuffer(ENOUGH_BYTES);
-}
-
-/**
- * How long a thread rests before it is ended, in milliseconds. Node fails an assertion, and the
- * process ends, when V8 is still optimizing a function of a thread that is ended: what has just run
- * in a loop is optimized in the background.
- */
-const REST_MS = 1_000;
-
-/** Ends a thread that has nothing left to do, after a rest. Neither keeps the process. */
-export function restThread(worker: Worker): void {
-  worker.unref();
-  setTimeout(() => void worker.terminate(), REST_MS).unref();
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { DatasetParts } from '../index/dataset.js';
 import {
@@ -9,11 +11,10 @@ import {
   sizeOf,
 } from '../index/delta.js';
 import { renderPoint } from '../model/point.js';
-import { type Accepted, accept, makeFirstDelta, mergePoints } from './accepted.js';
 import { reclaimMemory } from './background.js';
+import { type Accepted, accept, Beginning, type MergeTask } from './beginning.js';
 import type { Cell } from './current.js';
 import { createGeneration, type Generation, withDelta } from './generation.js';
-import { type MergeTask, mergeInThread } from './merge.js';
 import { fillOf, type Room, Rooms } from './room.js';
 
 export interface DeltasOptions {
@@ -38,14 +39,6 @@ export interface DeltasState extends DeltaSize {
   readonly problem: string | undefined;
 }
 
-/** A snapshot, and the few posts that are to be served beside it. */
-export interface Prepared {
-  readonly generation: Generation;
-  readonly posts: readonly Accepted[];
-  /** When the last of the posts that it was prepared with was accepted, in microseconds. */
-  readonly lastTime: number;
-}
-
 /** All rows are looked at by each query, in one go: some 140 µs for so many. */
 const CAPACITY: DeltaSize = { rows: 32_768, bytes: 32 * 1024 * 1024 };
 /** Filled to this share, in rows or in bytes, a delta is merged at once: */
@@ -54,8 +47,6 @@ const MERGE_FILL = 1 / 2;
 const LEAST_FILL = 1 / 16;
 /** where merges take no more than this share of the time. */
 const MOST_MERGING = 1 / 100;
-/** So many times what a delta takes is merged at once where more posts wait. */
-const BACKLOG_TIMES = 4;
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 5_000;
 
@@ -107,38 +98,19 @@ export class Deltas {
     return `accepted points cannot be made part of the data: ${this.#failure}`;
   }
 
-  /**
-   * Prepares a new snapshot to be served with the posts that it does not contain: more than a few are
-   * merged into it.
-   */
-  async prepare(generation: Generation, posts: readonly Accepted[]): Promise<Prepared> {
+  /** Begins with a new snapshot: the posts that it does not contain are added before it is served. */
+  begin(generation: Generation): Beginning {
     const { capacity, merge } = this.#options;
-    const lastTime = posts.at(-1)?.point.createdAt.micros ?? Number.NEGATIVE_INFINITY;
-    if (posts.length < LEAST_FILL * capacity.rows) {
-      const bytes = posts.reduce((sum, post) => sum + accept(post).record.length, 0);
-      if (bytes < LEAST_FILL * capacity.bytes) return { generation, posts, lastTime };
-    }
-    const { parts } = generation;
-    const most = { rows: BACKLOG_TIMES * capacity.rows, bytes: BACKLOG_TIMES * capacity.bytes };
-    const dataset = await mergePoints(parts.dataset, posts, most, merge);
-    reclaimMemory();
-    return { generation: createGeneration({ ...parts, dataset }), posts: [], lastTime };
+    return new Beginning(generation, capacity, LEAST_FILL, merge);
   }
 
   /**
-   * Serves what was prepared, and further posts behind those; `base` is the sequence up to which
-   * there are no others. Until the delta is made the caller lets nobody append. Resolves with what
-   * resolves when all threads serve it.
+   * Serves what was begun with; `base` is the sequence up to which there are no other posts. Until
+   * the delta is made the caller lets nobody append. Resolves with what resolves when all threads
+   * serve it.
    */
-  async serve(
-    prepared: Prepared,
-    further: readonly Accepted[],
-    base: number,
-  ): Promise<{ readonly done: Promise<void> }> {
-    const all = [...prepared.posts, ...further];
-    const { generation, posts, lastTime } = await this.prepare(prepared.generation, all);
-    const baseTime = all.length > 0 ? lastTime : prepared.lastTime;
-    const delta = await makeFirstDelta(posts, this.#options.capacity, { base, baseTime });
+  async serve(beginning: Beginning, base: number): Promise<{ readonly done: Promise<void> }> {
+    const { generation, delta } = await beginning.finish(base);
     this.#open.add(delta);
     return { done: this.#publish(() => withDelta(generation, delta)) };
   }
@@ -245,4 +217,17 @@ export class Deltas {
       return createGeneration({ ...parts, dataset, delta: next });
     });
   }
+}
+
+/** Merges in a thread of its own, of low priority. Rejects when the thread dies, as of memory. */
+export async function mergeInThread(task: MergeTask): Promise<DatasetParts> {
+  const worker = new Worker(new URL('./merge-thread.js', import.meta.url), { workerData: task });
+  // a merge that is not finished is no reason to stay
+  worker.unref();
+  const ended = once(worker, 'exit').then(([code]): never => {
+    throw new Error(`the merge thread ended with code ${code}`);
+  });
+  ended.catch(() => {});
+  const merged = once(worker, 'message').then(([parts]) => parts as DatasetParts);
+  return Promise.race([merged, ended]);
 }

@@ -7,7 +7,7 @@ import { rankOf } from '../index/order.js';
 import { recordBytes } from '../index/records.js';
 import { sharedArray } from '../index/shared-array.js';
 import type { TimeZone } from '../model/time-zone.js';
-import { type Adopter, acceptedOf, adopt, Retired } from '../posts/adopt.js';
+import { type Adopter, acceptedOf, adopt, prune, type Retirement } from '../posts/adopt.js';
 import { createPostClock } from '../posts/clock.js';
 import { type Journal, type OwnJournal, readAll, type SharedJournal } from '../posts/journal.js';
 import { incomingOf, openIncoming } from '../posts/media/folder.js';
@@ -23,7 +23,7 @@ import type { Throttles } from './messages.js';
 
 /** How often it is looked whether points are accepted. */
 const TELL_MS = 250;
-/** How often what was left of uploads is removed. */
+/** How often what was left of uploads is removed, and posts that a snapshot has. */
 const SWEEP_MS = 3_600_000;
 
 /**
@@ -38,7 +38,7 @@ interface Intake {
   readonly serve: Serve;
   /**
    * Once, when the first generation is served: removes what a process that was killed has left, and
-   * again every hour.
+   * posts that the snapshot has and that are a day old; and again every hour.
    */
   tidy(): Promise<void>;
   close(): Promise<void>;
@@ -95,11 +95,12 @@ export async function openIntake(
   const deltas = new Deltas({ current, logger });
   const clock = createPostClock(journal.state.lastTime, zone);
   const parts = { journal, media, clock, stats };
-  const { writer, ...between } =
+  const between: Between =
     'exclusively' in journal
       ? sharing(journal, parts, deltas)
       : owning(journal, parts, deltas, logger);
-  const adopter = { journal, writer, deltas, logger, ...between };
+  const { writer } = between;
+  const adopter = { journal, deltas, logger, ...between };
   tell = () => {
     const reason = journal.state.problem ?? writer.refusal ?? deltas.state.problem;
     const before = current.posts.reason;
@@ -123,15 +124,16 @@ export async function openIntake(
       tell();
     },
     async tidy() {
-      if (media === undefined) return;
-      const sweep = (): Promise<void> => sweepImages(media, journal, current, logger);
+      const sweep = async (): Promise<void> => {
+        if (media !== undefined) await sweepImages(media, journal, current, logger);
+        await between.prune();
+      };
       await sweep();
       sweeping = setInterval(sweep, SWEEP_MS).unref();
     },
     async close() {
       clearInterval(telling);
       clearInterval(sweeping);
-      between.close();
       await journal.close();
       media?.close();
     },
@@ -139,7 +141,7 @@ export async function openIntake(
 }
 
 /** What is different where the journal is this process's own, and where instances share one. */
-type Between = { readonly writer: PostWriter; close(): void } & Pick<
+type Between = { readonly writer: PostWriter; prune(): Promise<void> } & Pick<
   Adopter,
   'exclusively' | 'settled'
 >;
@@ -152,13 +154,19 @@ function owning(
   logger: Logger,
 ): Between {
   const writer = new PostWriter({ ...parts, visible: deltas });
-  const retired = new Retired(journal, logger);
+  let retired: readonly Retirement[] = [];
   journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
   return {
     writer,
     exclusively: (work) => writer.exclusively(work),
-    settled: (found) => retired.replace(found.retired),
-    close: () => retired.close(),
+    settled(found) {
+      retired = found.retired;
+    },
+    async prune() {
+      const before = retired;
+      const left = await prune(before, journal, logger);
+      if (retired === before) retired = left;
+    },
   };
 }
 
@@ -183,7 +191,7 @@ function sharing(
     writer: new PostWriter({ ...parts, visible }),
     exclusively: (work) => journal.exclusively(work),
     settled: ({ watermark }) => journal.contains(watermark),
-    close() {},
+    async prune() {},
   };
 }
 

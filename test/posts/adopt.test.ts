@@ -9,7 +9,7 @@ import { deltaLength, deltaRowOf } from '../../src/index/delta.js';
 import { rankOf } from '../../src/index/order.js';
 import type { Draft } from '../../src/model/point.js';
 import { UTC } from '../../src/model/time-zone.js';
-import { type Adopter, acceptedOf, adopt, Retired } from '../../src/posts/adopt.js';
+import { type Adopter, acceptedOf, adopt, prune, type Retirement } from '../../src/posts/adopt.js';
 import { createPostClock } from '../../src/posts/clock.js';
 import { createPostStats } from '../../src/posts/posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
@@ -38,11 +38,13 @@ async function start(folder: string) {
   const stats = createPostStats();
   const writer = new PostWriter({ journal, visible: deltas, media: undefined, clock, stats });
   journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
-  const retired = new Retired(journal, logger);
+  let retired: readonly Retirement[] = [];
   const adopter: Adopter = {
-    ...{ journal, writer, deltas, logger, mostKept: 2 },
+    ...{ journal, writer, deltas, logger },
     exclusively: (work) => writer.exclusively(work),
-    settled: (found) => retired.replace(found.retired),
+    settled(found) {
+      retired = found.retired;
+    },
   };
   let files = 0;
   /** Serves these records, and those of posts; packed with a watermark where there is one. */
@@ -77,12 +79,12 @@ async function start(folder: string) {
     const { id, published } = current.generation.delta!;
     return [...id.subarray(0, published[0])].sort((a, b) => a - b);
   };
-  const close = async (): Promise<void> => {
-    retired.close();
-    await journal.close();
+  const close = (): Promise<void> => journal.close();
+  const pruneAt = async (now: number): Promise<void> => {
+    retired = await prune(retired, journal, logger, now);
   };
   const merges = (): number => deltas.state.merges;
-  return { journal, retired, logs, serve, post, shows, waiting, merges, close };
+  return { journal, pruneAt, logs, serve, post, shows, waiting, merges, close };
 }
 
 test('a snapshot retires the points that it contains, and the others stay visible', async () => {
@@ -154,21 +156,21 @@ test('a watermark retires what it covers; that of another journal retires nothin
 
 test('posts that a snapshot has are forgotten once they are a day old, and their keys with them', async () => {
   const folder = makeFolder();
-  const { journal, retired, serve, post, waiting, close } = await start(folder);
+  const { journal, pruneAt, serve, post, waiting, close } = await start(folder);
   await serve([recordOf(1)]);
   const [first, second] = [await post('a'), await post('b')];
   await serve([recordOf(1), first.record]);
   const day = 24 * 60 * 60 * 1000;
-  await retired.prune(Date.now() + day - 60_000);
+  await pruneAt(Date.now() + day - 60_000);
   assert.is(journal.state.posts, 2);
   assert.is((await post('a')).record, first.record);
   // an older snapshot has it back
   await serve([recordOf(1)]);
   assert.equal(waiting(), [first.id, second.id]);
-  await retired.prune(Date.now() + 2 * day);
+  await pruneAt(Date.now() + 2 * day);
   assert.is(journal.state.posts, 2, 'no snapshot has it');
   await serve([recordOf(1), first.record]);
-  await retired.prune(Date.now() + day + 60_000);
+  await pruneAt(Date.now() + day + 60_000);
   assert.is(journal.state.posts, 1);
   assert.is.not((await post('a')).record, first.record);
   await close();

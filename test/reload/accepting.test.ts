@@ -8,7 +8,7 @@ import { mergeDataset } from '../../src/index/merge-dataset.js';
 import { hashRows } from '../../src/index/records.js';
 import type { Filters } from '../../src/model/query.js';
 import { standingOf } from '../../src/posts/adopt.js';
-import type { Accepted as AcceptedPost } from '../../src/reload/accepted.js';
+import type { Accepted as AcceptedPost } from '../../src/reload/beginning.js';
 import { Cell } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
 import { createGeneration, type Generation } from '../../src/reload/generation.js';
@@ -96,10 +96,9 @@ async function acceptUnderQuestions(
       .map((one) =>
         moved.has(one.sequence) ? { ...one, note: { ...one.note, id: ++fresh } } : one,
       );
-    const some = random.int(waiting.length + 1);
-    const first = await deltas.prepare(generation, waiting.slice(0, some).map(postOf));
-    const further = waiting.slice(some).map(postOf);
-    const { done: serving } = await deltas.serve(first, further, sequence);
+    const beginning = deltas.begin(generation);
+    for (const one of waiting) await beginning.add(postOf(one));
+    const { done: serving } = await deltas.serve(beginning, sequence);
     await post(3);
     await serving;
   }

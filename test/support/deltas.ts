@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { renderPoint } from '../../src/model/point.js';
-import type { Accepted } from '../../src/reload/accepted.js';
+import type { Accepted } from '../../src/reload/beginning.js';
 import { Cell } from '../../src/reload/current.js';
 import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
 import { createGeneration, type Generation } from '../../src/reload/generation.js';
@@ -37,8 +37,9 @@ export async function serve(
   posts: readonly Accepted[],
 ): Promise<void> {
   const base = posts.at(-1)?.sequence ?? 0;
-  const { done } = await deltas.serve(await deltas.prepare(generation, posts), [], base);
-  return done;
+  const beginning = deltas.begin(generation);
+  for (const post of posts) await beginning.add(post);
+  return (await deltas.serve(beginning, base)).done;
 }
 
 /** Room for so many rows, half of which are merged. */

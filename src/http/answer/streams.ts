@@ -13,7 +13,7 @@ import { firstAbove } from '../../index/order.js';
 import type { Filters } from '../../model/query.js';
 import { acceptedOf } from '../../posts/adopt.js';
 import { matchDelta } from '../../query/delta-match.js';
-import { accept } from '../../reload/accepted.js';
+import { accept } from '../../reload/beginning.js';
 import type { Context, Posting } from './context.js';
 
 /** Between two looks for new points, in milliseconds. */

@@ -1,0 +1,94 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { DatasetParts } from '../index/dataset.js';
+import {
+  type AcceptedPoint,
+  appendToDelta,
+  continueDelta,
+  createDelta,
+  type Delta,
+  type DeltaRow,
+  type DeltaSize,
+  deltaLength,
+  hasRoom,
+  sizeOf,
+} from '../index/delta.js';
+import { type Point, renderPoint } from '../model/point.js';
+import { reclaimMemory } from './background.js';
+import { createGeneration, type Generation } from './generation.js';
+import { fillOf } from './room.js';
+
+/** A point as it was accepted. */
+export interface Accepted {
+  readonly sequence: number;
+  readonly point: Point;
+  /** The point's JSON, where it is rendered already. */
+  readonly record?: string;
+}
+
+/** The point as a delta takes it. */
+export function accept({ sequence, point, record = renderPoint(point) }: Accepted): AcceptedPoint {
+  return { sequence, point, record: Buffer.from(record) };
+}
+
+/** What a merge is made from: the rows below `length` of the delta become part of the dataset. */
+export interface MergeTask {
+  readonly parts: DatasetParts;
+  readonly delta: Delta;
+  readonly length: DeltaRow;
+}
+
+/** So many times what a delta takes is merged at once where more posts wait. */
+const BACKLOG_TIMES = 4;
+/** Points that are added in a turn of the event loop, at some 10 µs. */
+const TURN_POINTS = 256;
+
+/** A snapshot on its way to be served, and the posts beside it: more than a few are merged. */
+export class Beginning {
+  #generation: Generation;
+  #delta: Delta;
+  readonly #capacity: DeltaSize;
+  readonly #most: DeltaSize;
+  readonly #mergeFill: number;
+  readonly #merge: (task: MergeTask) => Promise<DatasetParts>;
+
+  /** Filled to the share `mergeFill` of a delta's capacity, points are merged. */
+  constructor(
+    generation: Generation,
+    capacity: DeltaSize,
+    mergeFill: number,
+    merge: (task: MergeTask) => Promise<DatasetParts>,
+  ) {
+    const { rows, bytes } = capacity;
+    this.#generation = generation;
+    this.#capacity = capacity;
+    this.#most = { rows: BACKLOG_TIMES * rows, bytes: BACKLOG_TIMES * bytes };
+    this.#delta = createDelta(this.#most);
+    this.#mergeFill = mergeFill;
+    this.#merge = merge;
+  }
+
+  /** Adds a post, in the order of the sequences. Requests are answered in between. */
+  async add(post: Accepted): Promise<void> {
+    const point = accept(post);
+    const { rows } = sizeOf(this.#delta);
+    if (rows % TURN_POINTS === TURN_POINTS - 1) await turn();
+    if (!hasRoom(this.#delta, { rows: 1, bytes: point.record.length })) await this.#mergeAll();
+    appendToDelta(this.#delta, [point]);
+  }
+
+  /** The generation, and its first delta; `base` is the sequence up to which there are no other posts. */
+  async finish(base: number): Promise<{ generation: Generation; delta: Delta }> {
+    if (fillOf(sizeOf(this.#delta), this.#capacity) >= this.#mergeFill) await this.#mergeAll();
+    const delta = { ...continueDelta(this.#delta, 0, this.#capacity), base };
+    return { generation: this.#generation, delta };
+  }
+
+  async #mergeAll(): Promise<void> {
+    const { parts } = this.#generation;
+    const length = deltaLength(this.#delta);
+    const dataset = await this.#merge({ parts: parts.dataset, delta: this.#delta, length });
+    this.#generation = createGeneration({ ...parts, dataset });
+    this.#delta = continueDelta(this.#delta, length, this.#most);
+    reclaimMemory();
+  }
+}
