@@ -125,3 +125,14 @@ export function reasonOf(error: unknown, path: string): string {
   if (code === 'EACCES') return `${path}: no permission to read it`;
   return message.startsWith(path) ? message : `${path}: ${message}`;
 }
+
+/** A snapshot is held back that is as it should be, but too small beside the one before. */
+export class HeldBack extends InputError {}
+
+/** Throws where a snapshot lost more than the share `maxShrink` of the points that are served. */
+export function requireSize(path: string, count: number, served: number, maxShrink: number): void {
+  if (count >= served * (1 - maxShrink)) return;
+  throw new HeldBack(
+    `${path}: it has ${count} points where ${served} are served, a loss of more than ${maxShrink * 100} %; a reload that accepts it takes it all the same`,
+  );
+}

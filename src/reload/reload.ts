@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { doubtOf, type Leniency } from '../formats/snapshot.js';
+import { type Leniency, requireWhole } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
 import { reclaimMemory } from './background.js';
 import type { Build, BuildResult } from './build.js';
@@ -51,9 +51,6 @@ const LOOK_STEP_MS = 25;
 /** Looks at folders of many files take this share of the time at most. */
 const MOST_LOOKING = 1 / 10;
 const RETRY_MS = 1_000;
-
-/** A snapshot is held back that is as it should be, but too small beside the one before. */
-class HeldBack extends InputError {}
 
 /** A file was written to while it was read: it is neither the old nor the new one. */
 const OVERTAKEN = new Error('The file was written to while it was read.');
@@ -206,9 +203,9 @@ export class Reloader {
     try {
       return await source.list();
     } catch (problem) {
-      const { name } = source;
-      const identity = reasonOf(problem, name);
-      return { candidates: [{ path: name, identity, modifiedAt: 0, problem }], companion: '' };
+      const path = source.name;
+      const identity = reasonOf(problem, path);
+      return { candidates: [{ path, identity, modifiedAt: 0, problem }], companion: '' };
     }
   }
 
@@ -288,16 +285,11 @@ export class Reloader {
     const { current, serve, maxShrink, logger } = this.#options;
     const { dataset, digest } = generation.parts;
     const { invalid, problems, unknownKeys, page } = dataset.report;
-    const doubt = doubtOf(dataset.report, this.#options);
-    if (doubt !== undefined) throw new InputError(`${path}: ${doubt}`);
     const isFirst = current.isEmpty;
     const { count } = generation;
     const mayShrink = isFirst || this.#isAccepting || current.generation.parts.digest === digest;
-    const before = mayShrink ? 0 : current.generation.count;
-    if (count < before * (1 - maxShrink)) {
-      const loss = `it has ${count} points where ${before} are served, a loss of more than ${maxShrink * 100} %`;
-      throw new HeldBack(`${path}: ${loss}; a reload that accepts it takes it all the same`);
-    }
+    requireWhole(path, dataset.report, this.#options);
+    if (!mayShrink) requireSize(path, count, current.generation.count, maxShrink);
     if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
     if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
     if (page !== undefined) logger.warn({ path, page }, 'page of a longer list accepted');
