@@ -5,7 +5,15 @@ import { InputError } from '../model/quote.js';
 import { reclaimMemory } from './background.js';
 import type { Build, BuildResult } from './build.js';
 import type { Cell } from './current.js';
-import { type Decision, decide, type Refusal, reasonOf, refusalOf } from './decide.js';
+import {
+  type Decision,
+  decide,
+  HeldBack,
+  type Refusal,
+  reasonOf,
+  refusalOf,
+  requireSize,
+} from './decide.js';
 import type { Generation } from './generation.js';
 import type { Candidate, Listing, Opened, Source } from './source/source.js';
 import type { ReloadStats } from './stats.js';
@@ -36,14 +44,6 @@ export interface Waiting {
   /** A snapshot that has to hold still, or that is being built. */
   readonly for: 'settling' | 'building';
   readonly path: string;
-}
-
-/** A look that was asked for. */
-export interface Looking {
-  /** Resolves as soon as it is known what there is to wait for, if anything. */
-  readonly found: Promise<Waiting | undefined>;
-  /** Resolves when nothing is left to be waited for: what can be served is. */
-  readonly done: Promise<void>;
 }
 
 /** Least time between two looks, however many events there are. */
@@ -105,9 +105,10 @@ export class Reloader {
 
   /**
    * Looks whether there is something newer, and loads it. `accept` takes a snapshot that shrank,
-   * too, and tries again what failed before.
+   * too, and tries again what failed before. `found` resolves as soon as it is known what there is
+   * to wait for, if anything, `done` when nothing is left: what can be served is.
    */
-  look(accept = false): Looking {
+  look(accept = false): { found: Promise<Waiting | undefined>; done: Promise<void> } {
     if (accept) {
       this.#isAccepting = true;
       this.#refused.clear();
@@ -149,11 +150,9 @@ export class Reloader {
       this.#isAsked = false;
       this.#bell = new AbortController();
       const { next, settling, settlesAt } = await this.#look();
-      const waiting: Waiting | undefined =
-        next === undefined
-          ? settling && { for: 'settling', path: settling.path }
-          : { for: 'building', path: next.candidate.path };
-      for (const tell of listeners) tell(waiting);
+      const path = next?.candidate.path ?? settling?.path;
+      const what = next === undefined ? 'settling' : 'building';
+      for (const tell of listeners) tell(path === undefined ? undefined : { for: what, path });
       if (next !== undefined) {
         hasBuilt = true;
         await this.#load(next);
