@@ -1,10 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LATENCY_BOUNDS } from '../../src/http/answer/context.js';
-import { POINT_FORMATS } from '../../src/http/routes/describe.js';
+import { GEOJSON } from '../../src/http/formats/features.js';
+import { JSON_FORMAT } from '../../src/http/formats/json-format.js';
+import { CHANGES_ADDRESS } from '../../src/http/routes/changes.js';
+import { createViews } from '../../src/http/routes/resources.js';
 import { MVT } from '../../src/http/routes/tile-views.js';
 import { isSnapshotName } from '../../src/reload/source/names.js';
 import { createReloadStats } from '../../src/reload/stats.js';
+import { PLAIN_SITE } from '../support/app.js';
 import { read, rows, section, sourceFiles } from '../support/documents.js';
 
 const PAGE = read('docs/operations.md');
@@ -58,12 +62,10 @@ test('labels of metrics have the values that the page lists', () => {
   };
   const reloads = valuesOf('`outcome` of `waypost_reloads_total`:');
   assert.equal(reloads.sort(), Object.keys(createReloadStats().outcomes).sort());
-  const formats = [...POINT_FORMATS, MVT].map(({ name }) => name);
+  const formats = [JSON_FORMAT, GEOJSON, MVT].map(({ name }) => name);
   assert.equal(valuesOf('`representation` is').sort(), [...formats, 'html', 'none'].sort());
-  const views = SOURCE.filter(({ path }) => path.startsWith('src/http/routes/'));
-  const names = views.flatMap(({ text }) =>
-    [...text.matchAll(/^ {4}name: '(\w+)',$/gm)].map(([, name]) => name!),
-  );
+  const context = { zone: undefined as never, site: PLAIN_SITE, media: undefined, posting: {} };
+  const names = [...createViews(context).keys(), CHANGES_ADDRESS.name, 'openapi', 'ogcApi'];
   assert.equal(valuesOf('`route` is').sort(), [...names, 'other'].sort());
   assert.equal([LATENCY_BOUNDS[0], LATENCY_BOUNDS.at(-1)], [50e-6, 1]);
   assert.match(text, 'handed to the system; 50 µs to 1 s');

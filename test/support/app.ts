@@ -8,7 +8,7 @@ import type { SlowLane } from '../../src/http/answer/question.js';
 import { answerInLane, LaneExports } from '../../src/http/answer/slow-lane.js';
 import { type Audience, createApp } from '../../src/http/app.js';
 import { createCutCounts } from '../../src/http/limits.js';
-import { createSite, plainSubject, type Site, type Subject } from '../../src/http/pages/site.js';
+import { createSite, type Site } from '../../src/http/pages/site.js';
 import { createOriginOf } from '../../src/http/request/origin.js';
 import { createViews } from '../../src/http/routes/resources.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
@@ -123,6 +123,3 @@ function routesOf(tree: string): Map<string, Set<string>> {
 
 /** Of a service that only reads, without images. */
 export const PLAIN_SITE: Site = createSite({}, false);
-
-/** Of an address without parameters, whose records are shown as JSON alone. */
-export const PLAIN_SUBJECT: Subject = plainSubject('Plain', 'Nothing much.');

@@ -29,13 +29,24 @@ const LABELS: Readonly<Record<string, string>> = {
   fields: 'Keys of records',
 };
 
+const EXAMPLES: readonly { readonly label: string; readonly query: string }[] = [
+  { label: 'newest first', query: 'ordering=-created_at' },
+  { label: 'within 1 km of a place, nearest first', query: 'coordinates=60.166,24.951,1000' },
+  { label: 'in a box', query: 'bbox=24.94,60.16,24.96,60.18' },
+  { label: 'with an image', query: 'has_image=true' },
+  {
+    label: 'of one month',
+    query: 'created_at_after=2023-05-01T00%3A00%3A00Z&created_at_before=2023-06-01T00%3A00%3A00Z',
+  },
+];
+
 /**
  * The filters that are set, each with a link that leaves it out, and the form that adds others. The
  * form has all parameters of the address; those that it does not know are kept.
  */
 export function filters(
   path: string,
-  { parameters, examples }: Pick<Subject, 'parameters' | 'examples'>,
+  { parameters, isPoints }: Pick<Subject, 'parameters' | 'isPoints'>,
   pairs: readonly Pair[],
   problems: Problems,
   offered: Offered,
@@ -62,8 +73,8 @@ ${known.map((one) => parameterField(path, one, shownValue(pairs, one.name), prob
 ${lists}</details>
 ${
   set.length === 0 &&
-  examples.length > 0 &&
-  html`<p class="examples">For example: ${examples.map(
+  isPoints &&
+  html`<p class="examples">For example: ${EXAMPLES.map(
     ({ label, query }, i) => html`${i > 0 && ' · '}<a href="${path}?${query}">${label}</a>`,
   )}</p>`
 }

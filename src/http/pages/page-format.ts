@@ -7,7 +7,7 @@ import { Negotiation, type Offer } from '../request/negotiation.js';
 import { pathOf } from '../request/origin.js';
 import type { Problems } from './filter-form.js';
 import { renderPage, type Shown } from './page-template.js';
-import { HOME, plainSubject, type Site, type Subject } from './site.js';
+import { HOME, PLAIN_SUBJECT, type Site, type Subject } from './site.js';
 
 /** JSON that a page for people may show: 10 ms of work in all. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -68,10 +68,7 @@ export interface PageRequest {
 }
 
 /** Of an address that is none. */
-const NOWHERE: Subject = {
-  ...plainSubject(HOME.label, ''),
-  crumbs: [HOME],
-};
+const NOWHERE: Subject = { ...PLAIN_SUBJECT, crumbs: [HOME] };
 
 /** The page of an error; `headers` are those of the answer as far as they are known. */
 export function errorPage(

@@ -8,7 +8,14 @@ import {
   pageLinker,
   queryString,
 } from '../formats/representation.js';
-import { CHANGES_PATH, EXPORT_PATH } from '../request/addresses.js';
+import {
+  CHANGES_PATH,
+  EXPORT_NAMES,
+  EXPORT_PATH,
+  POINTS_PATH,
+  TILE_PATH,
+  templateOf,
+} from '../request/addresses.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';
 import { EXPORTED } from '../request/list-parameters.js';
 import type { Offer } from '../request/negotiation.js';
@@ -67,7 +74,7 @@ export function renderPage(
   budget.expect(records.reduce((sum, { length }) => sum + length, 0) * cost);
   const parts: Html[] = [];
   const isPost = shown.method === 'POST';
-  const hasMap = subject.tiles !== undefined && list !== undefined;
+  const hasMap = subject.isPoints && list !== undefined;
   const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
   const styles = hasMap ? ['page.css', 'map.css'] : ['page.css'];
   parts.push(pageHead(site, title, subject.crumbs, target, styles, scripts));
@@ -77,7 +84,7 @@ export function renderPage(
   }
   if (list !== undefined) parts.push(listHead(path, pairs, list));
   parts.push(html`<div class="${hasMap && hasTable ? 'split' : 'whole'}">\n`);
-  if (hasMap) parts.push(mapPlace(site, subject.tiles!, path, pairs));
+  if (hasMap) parts.push(mapPlace(site, path, pairs));
   if (hasTable) {
     const note = ({ length }: Uint8Array): void => budget.charge(length * BYTE_IN_TABLE);
     parts.push(...recordTable(subject.columns, records, site, note));
@@ -85,11 +92,11 @@ export function renderPage(
   parts.push(html`</div>\n`);
   if (list !== undefined) {
     parts.push(paging(path, pairs, list, 'Pages, again'));
-    if (list.count > 0) parts.push(exportLinks(site, subject, pairs));
+    if (hasMap && list.count > 0) parts.push(exportLinks(site, pairs));
   }
-  if (subject.posts !== undefined && (isPost || shown.status < 300)) {
+  if (subject.isPoints && (isPost || shown.status < 300)) {
     parts.push(
-      postForm(site.prefix + subject.posts, site, nameOf(shown), posted, isPost ? problems : {}),
+      postForm(site.prefix + POINTS_PATH, site, nameOf(shown), posted, isPost ? problems : {}),
     );
   }
   parts.push(exchangeHead(path, pairs, shown, subject, !hasTable && !hasMap));
@@ -146,7 +153,7 @@ function problem(problems: Problems, parameters: readonly Parameter[]): Html {
   return html`<div role="alert"><ul class="error">${texts}</ul></div>\n`;
 }
 
-function mapPlace(site: Site, tiles: string, path: string, pairs: readonly Pair[]): Html {
+function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
   const { assets, prefix, tileUrl, hasImages, posting } = site;
   const filtering = queryString(pairs.filter(({ name }) => FILTERS.has(name)));
   const others = pairs.filter(({ name }) => name !== 'format');
@@ -156,7 +163,7 @@ function mapPlace(site: Site, tiles: string, path: string, pairs: readonly Pair[
     { name: 'fields', value: 'id' },
   ]);
   const file = (name: string): string => assets.named(name).url;
-  return html`<div id="map" data-tiles="${prefix}${tiles}${filtering !== '' && `?${filtering}`}" data-points="${points}"${posting !== 'nobody' && html` data-changes="${prefix}${CHANGES_PATH}?${changes}"`} data-prefix="${prefix}" data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${hasImages && html` data-images`}${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}><noscript><p>The map needs JavaScript.</p></noscript></div>
+  return html`<div id="map" data-tiles="${prefix}${templateOf(TILE_PATH)}${filtering !== '' && `?${filtering}`}" data-points="${points}"${posting !== 'nobody' && html` data-changes="${prefix}${CHANGES_PATH}?${changes}"`} data-prefix="${prefix}" data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${hasImages && html` data-images`}${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}><noscript><p>The map needs JavaScript.</p></noscript></div>
 `;
 }
 
@@ -169,10 +176,9 @@ ${paging(path, pairs, list, 'Pages')}</div>
 `;
 }
 
-function exportLinks({ prefix }: Site, { exports }: Subject, pairs: readonly Pair[]): Html {
-  if (exports.length === 0) return NOTHING;
+function exportLinks({ prefix }: Site, pairs: readonly Pair[]): Html {
   const query = queryString(pairs.filter(({ name }) => EXPORTED.has(name)));
-  const links = exports.map((name) => {
+  const links = EXPORT_NAMES.map((name) => {
     const path = prefix + EXPORT_PATH.replace(':format', name);
     return html` <a href="${query === '' ? path : `${path}?${query}`}" download>${name}</a>`;
   });

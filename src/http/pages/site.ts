@@ -131,11 +131,6 @@ export interface Crumb {
 
 export const HOME: Crumb = { label: 'Waypost', path: ROOT_PATH };
 
-export interface Example {
-  readonly label: string;
-  readonly query: string;
-}
-
 export interface Column {
   readonly label: string;
   /** Keys of a record of which it shows something. */
@@ -150,31 +145,21 @@ export interface Subject {
   readonly crumbs: readonly Crumb[];
   /** What may be asked for, a field of the form each; none where there is no form. */
   readonly parameters: readonly Parameter[];
-  readonly examples: readonly Example[];
   readonly columns: readonly Column[];
   readonly links: readonly KeyLink[];
-  /** Path of the tiles of all matches; undefined without a map. */
-  readonly tiles: string | undefined;
-  /** Names of the formats that all matches can be had in as a file. */
-  readonly exports: readonly string[];
-  /** Path that the form for a new record posts to; undefined where there is none. */
-  readonly posts: string | undefined;
+  /** Whether it is the list of points: with examples, a map, files, and a form for posts. */
+  readonly isPoints: boolean;
   readonly options: object | undefined;
 }
 
 /** A subject that says the least: no form, no table, no links. */
-export function plainSubject(name: string, description: string): Subject {
-  return {
-    name,
-    description,
-    crumbs: [],
-    parameters: [],
-    examples: [],
-    columns: [],
-    links: [],
-    tiles: undefined,
-    exports: [],
-    posts: undefined,
-    options: undefined,
-  };
-}
+export const PLAIN_SUBJECT: Subject = {
+  name: HOME.label,
+  description: '',
+  crumbs: [],
+  parameters: [],
+  columns: [],
+  links: [],
+  isPoints: false,
+  options: undefined,
+};

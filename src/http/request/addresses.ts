@@ -17,6 +17,8 @@ export const ITEM_PATH = '/ogc/collections/points/items/:id';
 export const OGC_API_PATH = '/ogc/api';
 export const CHANGES_PATH = '/changes/points';
 export const EXPORT_PATH = '/export/points.:format';
+/** What an address of exports may end with. */
+export const EXPORT_NAMES = ['ndjson', 'geojson', 'geojsonl', 'csv', 'msgpack', 'parquet'] as const;
 export const OPENAPI_PATH = '/openapi.json';
 export const VIEWER_PATH = '/docs/';
 

@@ -49,10 +49,7 @@ interface Batch {
 }
 
 export function batchView(context: ViewContext): View<PointsQuery> {
-  return {
-    ...pointsView(context, [LINE_FORMAT]),
-    name: 'batch',
-  };
+  return { ...pointsView(context), name: 'batch', formats: [LINE_FORMAT] };
 }
 
 /**

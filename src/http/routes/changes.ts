@@ -1,33 +1,34 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { RecordKey } from '../../model/point.js';
 import { servedSequence } from '../../reload/generation.js';
-import type { Context, Posting, ViewContext } from '../answer/context.js';
+import type { Context, Posting } from '../answer/context.js';
 import { type StreamForm, Streams } from '../answer/streams.js';
 import { createProjection } from '../formats/json-format.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
 import { tooManyStreams } from '../request/http-error.js';
-import { checkKept, parseChangesQuery, parseLastEventId } from '../request/list-parameters.js';
+import {
+  CHANGES_PARAMETERS,
+  checkKept,
+  parseChangesQuery,
+  parseLastEventId,
+} from '../request/list-parameters.js';
 import { Negotiation, type Offer } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { last, parseQueryString } from '../request/query-string.js';
-import { CHANGES_DESCRIPTION } from './describe.js';
-import type { Readable } from './openapi-document.js';
+import type { Address } from './address.js';
 
 const EVENTS: Offer = { parameter: 'events', mediaType: 'text/event-stream' };
 const LINES: Offer = { parameter: 'ndjson', mediaType: 'application/x-ndjson' };
 /** What a browser waits before it comes back, in milliseconds. */
 const RETRY_MS = 1_000;
 
-export function changesAddress({ zone }: ViewContext): Readable {
-  return {
-    name: 'changes',
-    path: CHANGES_PATH,
-    allow: ALLOW_READ,
-    formats: [EVENTS, LINES],
-    description: CHANGES_DESCRIPTION,
-    read: ({ pairs }) => parseChangesQuery(pairs, zone),
-  };
-}
+export const CHANGES_ADDRESS: Address = {
+  ...{ name: 'changes', path: CHANGES_PATH, allow: ALLOW_READ, formats: [EVENTS, LINES] },
+  title: 'Accepted Points',
+  description:
+    'Points as they are accepted, as a stream of events; or, as NDJSON, those that there are.',
+  parameters: CHANGES_PARAMETERS,
+};
 
 /** A stream that goes on until its client leaves, or as lines up to the newest. */
 export function createChangesHandler(context: Context, posting: Posting): RouteHandlerMethod {

@@ -3,21 +3,20 @@ import { EXPORT_FORMATS, type ExportFormat } from '../../exports/encoder.js';
 import { sharedArray } from '../../index/shared-array.js';
 import type { State } from '../../reload/generation.js';
 import { createCodingOf } from '../answer/compression.js';
-import type { Context, ViewContext } from '../answer/context.js';
+import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';
 import type { ExportBegin, ExportPiece } from '../answer/question.js';
 import { createBegin, Sender } from '../answer/sender.js';
 import { successOf } from '../answer/slow-lane.js';
 import { hashText, judge, spellHash } from '../answer/validators.js';
-import { ALLOW_READ, EXPORT_PATH } from '../request/addresses.js';
+import { ALLOW_READ, EXPORT_NAMES, EXPORT_PATH } from '../request/addresses.js';
 import { clientOf } from '../request/client.js';
 import { NotFound } from '../request/http-error.js';
-import { parseExportQuery } from '../request/list-parameters.js';
+import { EXPORT_PARAMETERS, parseExportQuery } from '../request/list-parameters.js';
 import { queryOf } from '../request/origin.js';
 import { parseQueryString } from '../request/query-string.js';
-import { EXPORT_DESCRIPTION } from './describe.js';
-import type { Readable } from './openapi-document.js';
+import type { Address } from './address.js';
 
 /** Bytes of the records of a piece, for a reader that keeps up and for all others. */
 const FAST_PIECE_BYTES = 1024 * 1024;
@@ -29,17 +28,19 @@ const SLOW_MS = 100;
 
 const FACTS = { name: 'export', allow: ALLOW_READ, isPersonal: false, isFile: true };
 
-export function exportAddress({ zone }: ViewContext): Readable {
-  return {
-    ...FACTS,
-    path: EXPORT_PATH,
-    formats: EXPORT_FORMATS.map(({ name, contentType }) => {
-      return { parameter: name, mediaType: contentType };
-    }),
-    description: EXPORT_DESCRIPTION,
-    read: ({ pairs }) => parseExportQuery(pairs, zone),
-  };
-}
+export const EXPORT_ADDRESS: Address = {
+  ...FACTS,
+  path: EXPORT_PATH,
+  title: 'Export',
+  description: 'All matches as one file, of one state from the first record to the last.',
+  formats: EXPORT_FORMATS.map(({ name, contentType }) => {
+    return { parameter: name, mediaType: contentType };
+  }),
+  parameters: EXPORT_PARAMETERS,
+  pathParameters: [
+    { name: 'format', accepts: `one of ${EXPORT_NAMES.join(', ')}`, example: 'ndjson' },
+  ],
+};
 
 /** All matches as one stream, in the format that the address ends with. */
 export function createExportHandler(context: Context): RouteHandlerMethod {

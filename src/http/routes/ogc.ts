@@ -1,9 +1,9 @@
-import { createPageCopier, type PageCopier } from '../../index/record-page.js';
+import { createPageCopier } from '../../index/record-page.js';
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
 import { takeKeyset } from '../../query/keyset.js';
 import type { ViewContext } from '../answer/context.js';
-import { matchBeside, type Served, type View } from '../answer/question.js';
+import { matchBeside, type Served } from '../answer/question.js';
 import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import { PointRecords } from '../formats/page-records.js';
@@ -31,110 +31,93 @@ import {
   parseKept,
   refuseOthers,
 } from '../request/item-parameters.js';
-import type { Parameter } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
-import { type Description, described, POINT_ID } from './describe.js';
+import { POINT_ID, type ReadAddress } from './address.js';
 import { pointView, type WantedPoint } from './rest-views.js';
 
-const JSON_TYPE = JSON_FORMAT.mediaType;
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian';
 const STANDARD = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf';
 
-/** `GET /ogc/`: where everything is. */
-export function landingView(context: ViewContext): View<readonly Pair[]> {
-  return leadingView(context, {
-    name: 'ogc',
-    make: ({ origin, kept }) => ({
-      title: 'Waypost',
-      description: 'Geolocated notes, by OGC API - Features.',
-      links: [
-        { rel: 'self', type: JSON_TYPE, href: selfLink(origin + OGC_PATH, kept) },
-        ...[OPENAPI, OPENAPI_30, JSON_FORMAT].map(({ parameter, contentType }) => ({
-          rel: 'service-desc',
-          type: contentType,
-          href: `${origin}${OGC_API_PATH}?format=${parameter}`,
-        })),
-        { rel: 'service-doc', type: 'text/html', href: origin + VIEWER_PATH },
-        { rel: 'conformance', type: JSON_TYPE, href: origin + CONFORMANCE_PATH },
-        { rel: 'data', type: JSON_TYPE, href: selfLink(origin + COLLECTIONS_PATH, kept) },
+/** All addresses of OGC API - Features but its description of itself. */
+export function ogcAddresses(context: ViewContext): readonly ReadAddress<unknown>[] {
+  return [
+    documentAddress(
+      context,
+      ['ogc', OGC_PATH, 'OGC API - Features', 'Where everything is.'],
+      ({ origin, kept }) => ({
+        title: 'Waypost',
+        description: 'Geolocated notes, by OGC API - Features.',
+        links: [
+          linkTo('self', selfLink(origin + OGC_PATH, kept)),
+          ...[OPENAPI, OPENAPI_30, JSON_FORMAT].map(({ parameter, contentType }) =>
+            linkTo('service-desc', `${origin}${OGC_API_PATH}?format=${parameter}`, contentType),
+          ),
+          linkTo('service-doc', origin + VIEWER_PATH, 'text/html'),
+          linkTo('conformance', origin + CONFORMANCE_PATH),
+          linkTo('data', selfLink(origin + COLLECTIONS_PATH, kept)),
+        ],
+      }),
+    ),
+    conformanceAddress(),
+    documentAddress(
+      context,
+      ['ogcCollections', COLLECTIONS_PATH, 'Collections', 'The one collection there is.'],
+      (place) => ({
+        links: [linkTo('self', selfLink(place.origin + COLLECTIONS_PATH, place.kept))],
+        collections: [collectionOf(place)],
+      }),
+    ),
+    documentAddress(
+      context,
+      [
+        'ogcCollection',
+        COLLECTION_PATH,
+        'Collection',
+        'What the collection holds, where and when.',
       ],
-    }),
-  });
-}
-
-/** `GET /ogc/conformance`: the parts of the standard that are kept to. */
-export function conformanceView(): View<readonly Pair[]> {
-  return documentView({
-    name: 'ogcConformance',
-    make: () => ({
-      conformsTo: ['core', 'geojson', 'oas30'].map((one) => `${STANDARD}/${one}`),
-    }),
-  });
-}
-
-/** `GET /ogc/collections`: the one collection there is. */
-export function collectionsView(context: ViewContext): View<readonly Pair[]> {
-  return leadingView(context, {
-    name: 'ogcCollections',
-    make: (place) => ({
-      links: [
-        {
-          rel: 'self',
-          type: JSON_TYPE,
-          href: selfLink(place.origin + COLLECTIONS_PATH, place.kept),
-        },
-      ],
-      collections: [collectionOf(place)],
-    }),
-  });
-}
-
-/** `GET /ogc/collections/points`: what the collection holds. */
-export function collectionView(context: ViewContext): View<readonly Pair[]> {
-  return leadingView(context, {
-    name: 'ogcCollection',
-    make: collectionOf,
-  });
+      collectionOf,
+    ),
+    itemsAddress(context),
+    itemAddress(context),
+  ];
 }
 
 interface Place {
   readonly origin: string;
   readonly served: Served;
+  /** The filters that the document was asked with, which its links to the items keep. */
   readonly kept: readonly Pair[];
 }
 
-interface Document {
-  readonly name: string;
-  readonly make: (place: Place) => object;
-}
+const COMMON = { allow: ALLOW_READ, isPersonal: false, parses: [] };
 
-function documentView(document: Document): View<readonly Pair[]> {
-  return viewOf(document, ({ pairs }) => {
-    refuseOthers(pairs);
-    return [];
-  });
-}
-
-/** A view of a document whose links to the items keep the filters that it is asked with. */
-function leadingView({ zone }: ViewContext, document: Document): View<readonly Pair[]> {
-  return viewOf(document, ({ pairs }) => parseKept(pairs, zone));
-}
-
-function viewOf(
-  { name, make }: Document,
-  read: View<readonly Pair[]>['read'],
-): View<readonly Pair[]> {
+function documentAddress(
+  { zone }: ViewContext,
+  [name, path, title, description]: readonly [string, string, string, string],
+  make: (place: Place) => object,
+): ReadAddress<readonly Pair[]> {
   return {
-    name,
-    allow: ALLOW_READ,
-    isPersonal: false,
-    formats: [JSON_FORMAT],
-    read,
-    find(kept, { origin }, served) {
-      return Buffer.from(JSON.stringify(make({ origin, served, kept })));
-    },
+    ...{ ...COMMON, name, path, title, formats: [JSON_FORMAT], parameters: LEADING_PARAMETERS },
+    description: `${description} Links to the items keep the filters.`,
+    read: ({ pairs }) => parseKept(pairs, zone),
+    find: (kept, { origin }, served) => Buffer.from(JSON.stringify(make({ origin, served, kept }))),
   };
+}
+
+function conformanceAddress(): ReadAddress<void> {
+  const conformsTo = ['core', 'geojson', 'oas30'].map((one) => `${STANDARD}/${one}`);
+  return {
+    ...{ ...COMMON, name: 'ogcConformance', path: CONFORMANCE_PATH, formats: [JSON_FORMAT] },
+    ...{ title: 'Conformance', description: 'The parts of the standard kept to.' },
+    parameters: OGC_PARAMETERS,
+    read: ({ pairs }) => refuseOthers(pairs),
+    find: () => Buffer.from(JSON.stringify({ conformsTo })),
+  };
+}
+
+function linkTo(rel: string, href: string, type: string = JSON_FORMAT.mediaType): Link {
+  return { rel, type, href };
 }
 
 function collectionOf({ origin, served, kept }: Place): object {
@@ -151,8 +134,8 @@ function collectionOf({ origin, served, kept }: Place): object {
     },
     crs: [CRS84],
     links: [
-      { rel: 'self', type: JSON_TYPE, href },
-      { rel: 'items', type: GEOJSON.mediaType, href: selfLink(origin + ITEMS_PATH, kept) },
+      linkTo('self', href),
+      linkTo('items', selfLink(origin + ITEMS_PATH, kept), GEOJSON.mediaType),
     ],
   };
 }
@@ -183,67 +166,13 @@ function extentOf({ generation: { engine, delta }, state: { length } }: Served):
   return { bbox: [west, south, east, north], interval: [formatUtc(first), formatUtc(last)] };
 }
 
-/** Makes a resource of an address, its view and its description. */
-type Make<Resource> = <Wanted>(
-  path: string,
-  view: View<Wanted>,
-  description: Description,
-) => Resource;
-
-export function ogcResources<Resource>(context: ViewContext, make: Make<Resource>): Resource[] {
-  return [
-    make(OGC_PATH, landingView(context), leading('OGC API - Features', 'Where everything is.')),
-    make(
-      CONFORMANCE_PATH,
-      conformanceView(),
-      ogcDocument('Conformance', 'The parts of the standard kept to.'),
-    ),
-    make(
-      COLLECTIONS_PATH,
-      collectionsView(context),
-      leading('Collections', 'The one collection there is.'),
-    ),
-    make(
-      COLLECTION_PATH,
-      collectionView(context),
-      leading('Collection', 'What the collection holds, where and when.'),
-    ),
-    make(
-      ITEMS_PATH,
-      itemsView(context, createPageCopier()),
-      ogcDocument(
-        'Items',
-        'Points by ascending ids; the link to the next page begins behind the last one.',
-        ITEMS_PARAMETERS,
-      ),
-    ),
-    make(ITEM_PATH, itemView(), ogcDocument('Item', 'One point.', ITEM_PARAMETERS, [POINT_ID])),
-  ];
-}
-
-function ogcDocument(
-  name: string,
-  description: string,
-  parameters: readonly Parameter[] = OGC_PARAMETERS,
-  pathParameters: readonly Parameter[] = [],
-): Description {
-  return described(name, description, parameters, pathParameters, []);
-}
-
-function leading(name: string, description: string): Description {
-  const text = `${description} Links to the items keep the filters.`;
-  return ogcDocument(name, text, LEADING_PARAMETERS);
-}
-
-const point: View<WantedPoint> = pointView(ITEMS_FORMATS);
-
-/** `GET /ogc/collections/points/items`: the points by ascending ids, page behind page. */
-export function itemsView({ zone }: ViewContext, copier: PageCopier): View<ItemsQuery> {
+/** The points by ascending ids, page behind page. */
+function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
+  const copier = createPageCopier();
   return {
-    name: 'ogcItems',
-    allow: ALLOW_READ,
-    isPersonal: false,
-    formats: ITEMS_FORMATS,
+    ...{ ...COMMON, name: 'ogcItems', path: ITEMS_PATH, formats: ITEMS_FORMATS, title: 'Items' },
+    description: 'Points by ascending ids; the link to the next page begins behind the last one.',
+    parameters: ITEMS_PARAMETERS,
     read: ({ pairs }) => parseItemsQuery(pairs, zone),
     find(query, { origin, pairs }, served, budget) {
       const { engine } = served.generation;
@@ -275,22 +204,21 @@ function behind(pairs: readonly Pair[], id: number): Pair[] {
 }
 
 function collectionLink(origin: string): Link {
-  return { rel: 'collection', type: JSON_FORMAT.mediaType, href: origin + COLLECTION_PATH };
+  return linkTo('collection', origin + COLLECTION_PATH);
 }
 
-/** `GET /ogc/collections/points/items/<id>`: one point. */
-export function itemView(): View<WantedPoint> {
+function itemAddress(context: ViewContext): ReadAddress<WantedPoint> {
+  const point = pointView(context);
   return {
-    ...point,
-    name: 'ogcItem',
+    ...{ ...COMMON, name: 'ogcItem', path: ITEM_PATH, formats: ITEMS_FORMATS, title: 'Item' },
+    ...{ description: 'One point.', parameters: ITEM_PARAMETERS, pathParameters: [POINT_ID] },
     read(asked) {
       return { ...point.read({ ...asked, pairs: [] }), keys: parseItemQuery(asked.pairs) };
     },
     find(wanted, asked, ...means) {
       const { origin, path } = asked;
       const page = point.find(wanted, asked, ...means) as Page;
-      const type = GEOJSON.mediaType;
-      const self = { rel: 'self', type, href: `${origin}${ITEMS_PATH}/${path['id']}` };
+      const self = linkTo('self', `${origin}${ITEMS_PATH}/${path['id']}`, GEOJSON.mediaType);
       return { ...page, related: [self, collectionLink(origin)] };
     },
   };

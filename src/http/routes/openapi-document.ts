@@ -1,22 +1,10 @@
 import { version } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
-import type { Asked } from '../answer/question.js';
 import source from '../openapi.json' with { type: 'json' };
 import { BATCH_PATH, templateOf } from '../request/addresses.js';
-import { type ErrorBody, HttpError } from '../request/http-error.js';
 import type { Offer } from '../request/negotiation.js';
 import type { Parameter, Schema } from '../request/parameter.js';
-import { type Description, optionsOf } from './describe.js';
-
-/** An address that describes itself, and reads what is asked of it. */
-export interface Readable {
-  readonly name: string;
-  readonly path: string;
-  readonly allow: string;
-  readonly formats: readonly Offer[];
-  readonly description: Description;
-  read(asked: Asked): unknown;
-}
+import { type Address, optionsOf } from './address.js';
 
 export interface Others {
   readonly hasImages: boolean;
@@ -41,9 +29,6 @@ interface Source extends Piece {
   readonly components: Readonly<Record<string, Readonly<Record<string, Piece>>>>;
 }
 
-/** A text that no parameter with rules can be. */
-const UNUSABLE = '~';
-
 /** What every reading may be answered with. */
 const READ_RESPONSES: Readonly<Record<string, Piece>> = {
   304: referenceTo('responses', 'Unchanged'),
@@ -63,13 +48,13 @@ export interface DocumentTexts {
 }
 
 /** The OpenAPI document of the interface; its servers are known with the request. */
-export function documentTexts(addresses: readonly Readable[], others: Others): DocumentTexts {
+export function documentTexts(addresses: readonly Address[], others: Others): DocumentTexts {
   const document = documentOf(addresses, others);
   const older = { ...(inVersion30(document) as Piece), openapi: '3.0.3' };
   return { newer: JSON.stringify(document).slice(1), older: JSON.stringify(older).slice(1) };
 }
 
-function documentOf(addresses: readonly Readable[], others: Others): Piece {
+function documentOf(addresses: readonly Address[], others: Others): Piece {
   const { info, paths, components, ...more } = laidOver(source) as Source;
   const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
   const parameters = createParameters(components['parameters']!);
@@ -92,29 +77,24 @@ function isThere(path: string, { hasImages, hasOperations }: Others): boolean {
   return path === BATCH_PATH || (hasOperations && !path.startsWith('/changes/'));
 }
 
-/** A path with what its address says: parameters, what they are refused with, OPTIONS. */
-function spliced({ get, post }: PathItem, address: Readable, parameters: Parameters): Piece {
-  const { name, path, allow, formats, description } = address;
+/** A path with what its address says: its parameters, and OPTIONS. */
+function spliced({ get, post }: PathItem, address: Address, parameters: Parameters): Piece {
+  const { name, path, allow, formats, title, description } = address;
   const ending = `${name[0]!.toUpperCase()}${name.slice(1)}`;
-  const common = { tags: [path.split('/')[1]], summary: description.name };
+  const common = { tags: [path.split('/')[1]], summary: title };
   const refer = (place: 'query' | 'path') => (one: Parameter) =>
     parameters.add(one.name, name, describeParameter(place, one, formats));
-  const inPath = description.pathParameters.map(refer('path'));
-  const responses = { ...READ_RESPONSES, ...get!.responses };
-  const refusals = { 'application/json': { examples: refusalsOf(address) } };
-  const described = { 'application/json': { example: optionsOf(description, formats) } };
+  const inPath = (address.pathParameters ?? []).map(refer('path'));
+  const described = { 'application/json': { example: optionsOf(address) } };
   return {
     ...(inPath.length > 0 && { parameters: inPath }),
     ...withHead({
       get: {
         ...common,
         operationId: `get${ending}`,
-        description: description.description,
-        parameters: [...description.parameters.map(refer('query')), ...parameters.ofEveryRead],
-        responses: {
-          ...responses,
-          400: laidOver({ ...responses[400], content: refusals }) as Piece,
-        },
+        description,
+        parameters: [...address.parameters.map(refer('query')), ...parameters.ofEveryRead],
+        responses: { ...READ_RESPONSES, ...get!.responses },
       },
     }),
     options: {
@@ -206,26 +186,6 @@ function exampleOf(example: string, schema: Schema): unknown {
   if (type === 'boolean') return example === 'true';
   if (anyOf === undefined || anyOf.some((one) => one['const'] === example)) return example;
   return exampleOf(example, anyOf[0]!);
-}
-
-/** What the address says to each parameter that it cannot use, as examples. */
-function refusalsOf({ description, read }: Readable): Readonly<Record<string, Piece>> {
-  const { parameters, pathParameters } = description;
-  const path = Object.fromEntries(pathParameters.map(({ name, example }) => [name, example]));
-  const bodyOf = (name: string): ErrorBody | undefined => {
-    try {
-      read({ origin: '', pairs: [{ name, value: UNUSABLE }], path, user: undefined });
-    } catch (error) {
-      if (!(error instanceof HttpError)) throw error;
-      if (error.status === 400) return error.body;
-    }
-    return undefined;
-  };
-  const refusals = parameters
-    .map(({ name }) => [name, bodyOf(name)] as const)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, { summary: '400: a parameter cannot be used', value }]);
-  return Object.fromEntries(refusals);
 }
 
 function referenceTo(kind: 'parameters' | 'responses', name: string): Piece {

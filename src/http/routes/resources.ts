@@ -1,58 +1,30 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { Answering, Context, Observe, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
-import { createPipeline, type Pipeline } from '../answer/pipeline.js';
-import type { Asked, View } from '../answer/question.js';
+import { createPipeline } from '../answer/pipeline.js';
+import type { View } from '../answer/question.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
-import type { Subject } from '../pages/site.js';
 import {
   ALLOW_READ,
-  NOTIFICATIONS_PATH,
   OGC_API_PATH,
   OPENAPI_PATH,
-  POINT_PATH,
-  POINTS_PATH,
   patternOf,
   ROOT_PATH,
-  TILE_PATH,
-  TILE_SET_PATH,
 } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
-import type { Offer } from '../request/negotiation.js';
 import { pathOf, queryOf } from '../request/origin.js';
+import type { Parameter } from '../request/parameter.js';
+import { type Address, optionsOf, type ReadAddress } from './address.js';
 import { batchView } from './batch.js';
-import { changesAddress, createChangesHandler } from './changes.js';
-import {
-  createSubjects,
-  type Description,
-  FORMATS,
-  NOTIFICATIONS_DESCRIPTION,
-  OPENAPI_DESCRIPTION,
-  optionsOf,
-  POINT_DESCRIPTION,
-  POINT_FORMATS,
-  POINTS_DESCRIPTION,
-  READ_POINTS_DESCRIPTION,
-  ROOT_DESCRIPTION,
-  TILE_DESCRIPTION,
-  TILES_DESCRIPTION,
-  withPage,
-} from './describe.js';
-import { createExportHandler, exportAddress } from './exports.js';
-import { ogcResources } from './ogc.js';
-import type { DocumentTexts, Others, Readable } from './openapi-document.js';
+import { CHANGES_ADDRESS, createChangesHandler } from './changes.js';
+import { createExportHandler, EXPORT_ADDRESS } from './exports.js';
+import { ogcAddresses } from './ogc.js';
+import type { DocumentTexts, Others } from './openapi-document.js';
 import { refuseOtherMethods } from './other-addresses.js';
 import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
 import { tileSetView, tileView } from './tile-views.js';
 
-export interface Resource {
-  readonly name: string;
-  readonly path: string;
-  readonly allow: string;
-  readonly formats: readonly Offer[];
-  readonly description: Description;
-  read(asked: Asked): unknown;
-  readonly subject?: Subject | undefined;
+export interface Resource extends Address {
   readonly get: RouteHandlerMethod;
   /** Counts its answers, where the handler does not. */
   readonly observe?: Observe;
@@ -61,79 +33,40 @@ export interface Resource {
 /** The REST interface, address by address; its description says what operators are answered. */
 export function createResources(context: Context, hasOperations: boolean): Resource[] {
   const { posting, stats } = context;
-  const others: Resource[] = [{ ...exportAddress(context), get: createExportHandler(context) }];
+  const serve = createPipeline(context);
+  const add = <Wanted>(view: ReadAddress<Wanted>): unknown =>
+    resources.push({ ...view, get: serve(view) });
+  const resources: Resource[] = [{ ...EXPORT_ADDRESS, get: createExportHandler(context) }];
   if (posting !== undefined) {
-    const address = changesAddress(context);
-    const observe = stats.route(address.name);
-    others.push({ ...address, get: createChangesHandler(context, posting), observe });
+    const get = createChangesHandler(context, posting);
+    resources.push({ ...CHANGES_ADDRESS, get, observe: stats.route(CHANGES_ADDRESS.name) });
   }
-  return resourcesOf(context, hasOperations, createPipeline(context), others);
-}
-
-export function createViews(context: ViewContext): ReadonlyMap<string, View<unknown>> {
-  const views = new Map<string, View<unknown>>();
-  const keep = <Wanted>(view: View<Wanted>) => {
-    views.set(view.name, view as View<unknown>);
-    return () => {};
-  };
-  resourcesOf(context, false, keep, []);
-  views.set('batch', batchView(context) as View<unknown>);
-  return views;
-}
-
-function resourcesOf(
-  context: ViewContext,
-  hasOperations: boolean,
-  serve: Pipeline,
-  others: readonly Resource[],
-): Resource[] {
-  const { site } = context;
-  const subjects = createSubjects(context);
-  const make = <Wanted>(
-    path: string,
-    view: View<Wanted>,
-    description: Description,
-    subject?: Subject,
-  ): Resource => ({ path, ...view, description, subject, get: serve(view) });
-  const resources: Resource[] = [
-    make(
-      POINTS_PATH,
-      pointsView(context, withPage(site, subjects.points, POINT_FORMATS)),
-      context.posting === undefined ? READ_POINTS_DESCRIPTION : POINTS_DESCRIPTION,
-      subjects.points,
-    ),
-    make(
-      POINT_PATH,
-      pointView(withPage(site, subjects.point, POINT_FORMATS)),
-      POINT_DESCRIPTION,
-      subjects.point,
-    ),
-    make(
-      NOTIFICATIONS_PATH,
-      notificationsView(withPage(site, subjects.notifications, FORMATS)),
-      NOTIFICATIONS_DESCRIPTION,
-      subjects.notifications,
-    ),
-    make(
-      ROOT_PATH,
-      rootView(withPage(site, subjects.root, FORMATS)),
-      ROOT_DESCRIPTION,
-      subjects.root,
-    ),
-    make(TILE_PATH, tileView(context), TILE_DESCRIPTION),
-    make(TILE_SET_PATH, tileSetView(context), TILES_DESCRIPTION),
-    ...ogcResources(context, make),
-    ...others,
-  ];
-  const hasImages = context.media !== undefined;
-  const openapi = openapiView(resources, { hasImages, hasOperations });
-  resources.push(make(OPENAPI_PATH, openapi, OPENAPI_DESCRIPTION));
-  const api = {
-    ...openapi,
-    name: 'ogcApi',
-  };
-  resources.push(make(OGC_API_PATH, api, OPENAPI_DESCRIPTION));
+  readAddresses(context).forEach(add);
+  const openapi = openapiView(resources, {
+    hasImages: context.media !== undefined,
+    hasOperations,
+  });
+  add(openapi);
+  add({ ...openapi, name: 'ogcApi', path: OGC_API_PATH });
   return resources;
+}
+
+/** What may be asked of the slow lane, by name. */
+export function createViews(context: ViewContext): ReadonlyMap<string, View<unknown>> {
+  const views = [...readAddresses(context), batchView(context)];
+  return new Map(views.map((view) => [view.name, view]));
+}
+
+function readAddresses(context: ViewContext): readonly ReadAddress<unknown>[] {
+  return [
+    pointsView(context),
+    pointView(context),
+    notificationsView(context),
+    rootView(context),
+    tileView(context),
+    tileSetView(context),
+    ...ogcAddresses(context),
+  ];
 }
 
 /** Makes what finds the resource of a request's target, as the router does. */
@@ -201,17 +134,25 @@ function leadTo(
   reply.redirect((origin.publicUrl ?? '') + address, status);
 }
 
-function describe({ description, formats, allow }: Resource): RouteHandlerMethod {
-  const body = JSON.stringify(optionsOf(description, formats));
+function describe(resource: Resource): RouteHandlerMethod {
+  const { allow } = resource;
+  const body = JSON.stringify(optionsOf(resource));
   const headers = { 'Content-Type': 'application/json', Allow: allow, ...preflightHeaders(allow) };
   return (_request, reply) => void reply.headers(headers).send(Buffer.from(body));
 }
+
+const OPENAPI_FORMAT: Parameter = {
+  name: 'format',
+  means: 'The version; else what the Accept header prefers.',
+  accepts: 'json or openapi for OpenAPI 3.1, openapi30 for 3.0',
+  example: 'openapi30',
+};
 
 /**
  * `GET /openapi.json`: the interface described, for programs. What makes the document is loaded
  * when it is asked for first: it costs each thread 4 ms of its start.
  */
-export function openapiView(addresses: readonly Readable[], others: Others): View<undefined> {
+function openapiView(addresses: readonly Address[], others: Others): ReadAddress<undefined> {
   let texts: DocumentTexts | undefined;
 
   async function load(): Promise<void> {
@@ -220,9 +161,11 @@ export function openapiView(addresses: readonly Readable[], others: Others): Vie
   }
 
   return {
-    name: 'openapi',
-    allow: ALLOW_READ,
-    isPersonal: false,
+    ...{ name: 'openapi', path: OPENAPI_PATH, allow: ALLOW_READ, isPersonal: false },
+    title: 'OpenAPI document',
+    description:
+      'This interface described for programs, as OpenAPI 3.1, or 3.0 for who asks for it.',
+    parameters: [OPENAPI_FORMAT],
     formats: [JSON_FORMAT, OPENAPI, OPENAPI_30],
     prepare: () => (texts === undefined ? load() : undefined),
     read: () => undefined,

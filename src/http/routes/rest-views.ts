@@ -3,39 +3,112 @@ import { frequentTexts } from '../../index/frequent.js';
 import { rankOf } from '../../index/order.js';
 import { createPageCopier } from '../../index/record-page.js';
 import { recordBytes } from '../../index/records.js';
-import type { RecordKey } from '../../model/point.js';
+import { MAX_TAG_LENGTH, type RecordKey } from '../../model/point.js';
 import type { ViewContext } from '../answer/context.js';
-import { matchBeside, type Served, type View } from '../answer/question.js';
+import { matchBeside, type Served } from '../answer/question.js';
+import { GEOJSON } from '../formats/features.js';
+import { JSON_FORMAT } from '../formats/json-format.js';
 import { PointRecords, SingleRecords } from '../formats/page-records.js';
 import { type Format, pageLinks, selfLink } from '../formats/representation.js';
+import {
+  NOTIFICATION_COLUMNS,
+  notificationLinks,
+  POINT_COLUMNS,
+  pointLinks,
+} from '../pages/columns.js';
+import { PAGE_OFFER, pageFormat } from '../pages/page-format.js';
+import { type Crumb, HOME, PLAIN_SUBJECT, type Subject } from '../pages/site.js';
 import {
   ALLOW_POINTS,
   ALLOW_READ,
   EXPORT_PATH,
   NOTIFICATIONS_PATH,
+  POINT_PATH,
   POINTS_PATH,
+  ROOT_PATH,
 } from '../request/addresses.js';
 import { invalidPage, NotFound } from '../request/http-error.js';
 import {
   EXPORTED,
+  FORMAT,
+  PAGE_PARAMETERS,
   type PageRequest,
+  POINT_PARAMETERS,
+  POINTS_PARAMETERS,
   type PointsQuery,
   parsePageQuery,
   parsePointQuery,
   parsePointsQuery,
 } from '../request/list-parameters.js';
+import { type Address, optionsOf, POINT_ID, type ReadAddress } from './address.js';
+
+/** For programs, in the service's own order of preference. */
+export const POINT_FORMATS: readonly Format[] = [JSON_FORMAT, GEOJSON];
+
+/** An address with its page for people, which stands behind the first of its formats. */
+function withPage<About extends Omit<Address, 'formats'>>(
+  { site }: ViewContext,
+  about: About,
+  page: Partial<Subject>,
+  formats: readonly Format[] = [JSON_FORMAT],
+): About & { readonly subject: Subject; readonly formats: readonly Format[] } {
+  const { description } = about;
+  const options = optionsOf({ ...about, formats: [formats[0]!, PAGE_OFFER, ...formats.slice(1)] });
+  const subject = { ...PLAIN_SUBJECT, description, options, ...page };
+  return {
+    ...about,
+    subject,
+    formats: formats.toSpliced(1, 0, pageFormat(site, subject, formats)),
+  };
+}
+
+/** What the pages of points have in common. */
+function pointSubject({ site }: ViewContext): Partial<Subject> {
+  // names of images that are not served lead nowhere
+  const columns = POINT_COLUMNS.filter(({ keys }) => site.hasImages || keys[0] !== 'image');
+  return { columns, links: pointLinks(site) };
+}
+
+const LIST: Crumb = { label: 'Map data points', path: POINTS_PATH };
+
+const given = (type: string, label: string, required = false): object => {
+  return { type, required, read_only: false, label };
+};
+const set = (type: string, label: string): object => ({ ...given(type, label), read_only: true });
+
+/** The fields of a post, in the order that records have; the service sets those that are read. */
+const FIELDS = {
+  id: set('integer', 'ID'),
+  status: set('string', 'Status'),
+  comment: given('string', 'Comment'),
+  image: { ...given('image upload', 'Image'), max_length: 100 },
+  lat: given('decimal', 'Lat', true),
+  lon: given('decimal', 'Lon', true),
+  is_processed: set('boolean', 'Is processed'),
+  created_by: set('integer', 'Created by'),
+  tags: {
+    ...given('list', 'Tags'),
+    child: { ...given('string', 'Tags', true), max_length: MAX_TAG_LENGTH },
+  },
+  created_at: set('datetime', 'Created at'),
+  modified_at: set('datetime', 'Modified at'),
+};
 
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
-export function pointsView(
-  { zone, posting }: ViewContext,
-  formats: readonly Format[],
-): View<PointsQuery> {
+export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
+  const { zone, posting } = context;
   const copier = createPageCopier();
-  return {
-    name: 'points',
+  const parameters = POINTS_PARAMETERS;
+  const about = {
+    ...{ name: 'points', path: POINTS_PATH, isPersonal: false, parameters },
     allow: posting === undefined ? ALLOW_READ : ALLOW_POINTS,
-    isPersonal: false,
-    formats,
+    title: 'Map Data Points List',
+    description: 'Geolocated notes, filtered by place, time and what they say.',
+    actions: posting && { POST: FIELDS },
+  };
+  const page = { name: LIST.label, crumbs: [HOME], parameters, isPoints: true };
+  return {
+    ...withPage(context, about, { ...pointSubject(context), ...page }, POINT_FORMATS),
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
     stream({ page }, { origin, pairs }) {
       if (page === 1) return undefined;
@@ -71,12 +144,16 @@ export interface WantedPoint {
 }
 
 /** `GET /rest/map_data_points/<id>/`: one point. */
-export function pointView(formats: readonly Format[]): View<WantedPoint> {
+export function pointView(context: ViewContext): ReadAddress<WantedPoint> {
+  const about = {
+    ...{ name: 'point', path: POINT_PATH, allow: ALLOW_READ, isPersonal: false },
+    title: 'Map Data Point Instance',
+    description: 'One geolocated note.',
+    ...{ parameters: POINT_PARAMETERS, pathParameters: [POINT_ID] },
+  };
+  const page = { ...pointSubject(context), name: 'Map data point', crumbs: [HOME, LIST] };
   return {
-    name: 'point',
-    allow: ALLOW_READ,
-    isPersonal: false,
-    formats,
+    ...withPage(context, about, page, POINT_FORMATS),
     read({ path: { id }, pairs }) {
       if (!/^\d{1,16}$/.test(id!)) throw new NotFound();
       return { id: Number(id), keys: parsePointQuery(pairs) };
@@ -99,12 +176,18 @@ function recordOf(id: number, { generation, state }: Served): Uint8Array {
 }
 
 /** `GET /rest/notifications/`: what the user of the token has not seen yet. */
-export function notificationsView(formats: readonly Format[]): View<PageRequest> {
+export function notificationsView(context: ViewContext): ReadAddress<PageRequest> {
+  const parameters = PAGE_PARAMETERS;
+  const about = {
+    ...{ name: 'notifications', path: NOTIFICATIONS_PATH, allow: ALLOW_READ, isPersonal: true },
+    title: 'Map Data Point Comment Notifications List',
+    description: 'Comments that the user of the token has not seen yet.',
+    parameters,
+  };
+  const links = notificationLinks(context.site);
+  const page = { name: 'Notifications', crumbs: [HOME], parameters, links };
   return {
-    name: 'notifications',
-    allow: ALLOW_READ,
-    isPersonal: true,
-    formats,
+    ...withPage(context, about, { ...page, columns: NOTIFICATION_COLUMNS }),
     read: ({ pairs }) => parsePageQuery(pairs),
     find({ page: wanted, pageSize }, { origin, pairs, user }, { generation: { unseen } }) {
       const all = (user === undefined ? undefined : unseen.get(user)) ?? [];
@@ -126,12 +209,15 @@ export function notificationsView(formats: readonly Format[]): View<PageRequest>
 }
 
 /** `GET /rest/`: the resources by name and URL. */
-export function rootView(formats: readonly Format[]): View<undefined> {
+export function rootView(context: ViewContext): ReadAddress<undefined> {
+  const about = {
+    ...{ name: 'root', path: ROOT_PATH, allow: ALLOW_READ, isPersonal: false },
+    ...{ title: 'Waypost', description: 'The resources of this service.', parameters: [FORMAT] },
+  };
+  // all values are addresses of this service
+  const links = ['map_data_points', 'notifications'].map((key) => ({ key, href: String }));
   return {
-    name: 'root',
-    allow: ALLOW_READ,
-    isPersonal: false,
-    formats,
+    ...withPage(context, about, { links }),
     read: () => undefined,
     find(_wanted, { origin }) {
       const resources = {

@@ -3,12 +3,19 @@ import { MAX_LATITUDE, MAX_ZOOM, type TileQuery } from '../../tiles/grid.js';
 import { ALWAYS } from '../../tiles/points.js';
 import { makeTile } from '../../tiles/tile.js';
 import type { ViewContext } from '../answer/context.js';
-import { matchBeside, type View } from '../answer/question.js';
+import { matchBeside } from '../answer/question.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import { type Format, selfLink } from '../formats/representation.js';
-import { ALLOW_READ, TILE_PATH, templateOf } from '../request/addresses.js';
+import { ALLOW_READ, TILE_PATH, TILE_SET_PATH, templateOf } from '../request/addresses.js';
 import { last } from '../request/query-string.js';
-import { parseTile, parseTileLook, type TileLook } from '../request/tile-parameters.js';
+import {
+  parseTile,
+  parseTileLook,
+  TILE_PARAMETERS,
+  TILE_PATH_PARAMETERS,
+  type TileLook,
+} from '../request/tile-parameters.js';
+import type { ReadAddress } from './address.js';
 
 const STATE = 'v';
 
@@ -17,11 +24,12 @@ interface WantedTile extends TileQuery {
 }
 
 /** `GET /tiles/{z}/{x}/{y}.mvt`: the clusters and points of a tile. */
-export function tileView({ zone }: ViewContext): View<WantedTile> {
+export function tileView({ zone }: ViewContext): ReadAddress<WantedTile> {
   return {
-    name: 'tile',
-    allow: ALLOW_READ,
-    isPersonal: false,
+    ...{ name: 'tile', path: TILE_PATH, allow: ALLOW_READ, isPersonal: false },
+    title: 'Vector Tile',
+    description: 'A Mapbox Vector Tile 2.1: clusters, and the points that are alone in their cell.',
+    ...{ parameters: TILE_PARAMETERS, pathParameters: TILE_PATH_PARAMETERS },
     formats: TILE_FORMATS,
     read: ({ pairs, path }) => ({
       ...parseTile(path, parseTileLook(pairs, zone)),
@@ -37,11 +45,12 @@ export function tileView({ zone }: ViewContext): View<WantedTile> {
 }
 
 /** `GET /tiles/points.json`: TileJSON 3.0.0, which tells maps where the tiles are. */
-export function tileSetView({ zone }: ViewContext): View<TileLook> {
+export function tileSetView({ zone }: ViewContext): ReadAddress<TileLook> {
   return {
-    name: 'tiles',
-    allow: ALLOW_READ,
-    isPersonal: false,
+    ...{ name: 'tiles', path: TILE_SET_PATH, allow: ALLOW_READ, isPersonal: false },
+    title: 'Tile Set',
+    description: 'TileJSON 3.0.0: where the tiles are, and what is in them.',
+    parameters: TILE_PARAMETERS,
     formats: [JSON_FORMAT],
     // what is wrong with tiles is said here first
     read: ({ pairs }) => parseTileLook(pairs, zone),
@@ -118,7 +127,7 @@ export const MVT: Format = {
 };
 
 /** Tiles by the two types that clients ask for. */
-export const TILE_FORMATS: readonly Format[] = [
+const TILE_FORMATS: readonly Format[] = [
   MVT,
   { ...MVT, mediaType: 'application/x-protobuf', contentType: 'application/x-protobuf' },
 ];

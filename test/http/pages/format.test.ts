@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert';
 import { SingleRecords } from '../../../src/http/formats/page-records.js';
 import { type Format, FRESH_MEMORY, type Page } from '../../../src/http/formats/representation.js';
 import { pageFormat } from '../../../src/http/pages/page-format.js';
-import type { PostingBy } from '../../../src/http/pages/site.js';
+import { PLAIN_SUBJECT, type PostingBy } from '../../../src/http/pages/site.js';
 import { Budget, EXCEEDED } from '../../../src/model/budget.js';
-import { PLAIN_SITE, PLAIN_SUBJECT } from '../../support/app.js';
+import { PLAIN_SITE } from '../../support/app.js';
 import { Meter } from '../../support/engine.js';
 
 const exchange = {
@@ -63,12 +63,12 @@ test('the headers are those that are known', () => {
 });
 
 test('the form for a point is offered where anybody may post, and nowhere else', () => {
-  const subject = { ...PLAIN_SUBJECT, posts: '/points/' };
+  const subject = { ...PLAIN_SUBJECT, isPoints: true };
   const pageOf = (posting: PostingBy): string => {
     const format = pageFormat({ ...PLAIN_SITE, posting, prefix: '/x' }, subject, []);
     return render(page([]), format);
   };
-  assert.match(pageOf('anybody'), '<form method="post" action="/x/points/"');
+  assert.match(pageOf('anybody'), '<form method="post" action="/x/rest/map_data_points/"');
   assert.match(pageOf('holders'), 'Authorization: Token');
   assert.match(pageOf('nobody'), 'only reads');
   for (const posting of ['holders', 'nobody'] as const) {
