@@ -14,7 +14,7 @@ import { Centre } from '../region/centre.js';
 import { frameOf } from '../region/circle.js';
 import { regionOf } from '../region/region.js';
 import type { Places } from './ordered.js';
-import { selectFew, selectRanked } from './select.js';
+import { selectFew } from './select.js';
 
 /** How many more than the page needs are asked for, to see whether the last distance is shared. */
 const SPARE = 8;
@@ -42,8 +42,6 @@ const LEAST_SPAN = 1e-300;
 const MEASURE = 25;
 const COMPARE = 2; // a look at a distance
 const COUNT = 3;
-const SORT = 60; // a distance into its place among all
-const LOOK_UP = 4; // the rank of one that ties
 
 /**
  * Writes the rows of a page to the front of `scratch.page`: the matches at the given places when
@@ -230,66 +228,23 @@ function leaveOutDistances(
   return { measured: kept, places: { from: from - skipped, to: to - skipped } };
 }
 
-function pick(dataset: Dataset, scratch: Scratch, measured: Measured, { from, to }: Places): void {
-  const { rows, distances } = measured;
-  const { ranks } = dataset.byId;
-  if (rows.length <= FEW) {
-    const { selection } = scratch;
-    selection.keys.set(distances);
-    let most = 0;
-    for (let i = 0; i < distances.length; i++) most = Math.max(most, distances[i]!);
-    if (selectFew(selection, rows, most, ranks, from, to, scratch.page)) return;
-  }
-  pickTied(dataset, scratch, measured, { from, to });
-}
-
-/**
- * The same where many may be equally far away. All between the first and the last distance of the
- * page is on it; of what is at these two, which may be a great deal, ids decide.
- */
-function pickTied(
+/** Sorts by distance, ties by id, and writes the rows at the places. */
+function pick(
   { byId }: Dataset,
-  scratch: Scratch,
+  { selection, page, budget }: Scratch,
   { rows, distances }: Measured,
   { from, to }: Places,
 ): void {
-  const { budget, page } = scratch;
-  budget.charge(distances.length * SORT);
-  const sorted = distances.toSorted();
-  const [least, most] = [sorted[from]!, sorted[to - 1]!];
-  let before = 0;
-  const list = new Int32Array(to - from);
-  let listed = 0;
-  // rows at the first and at the last distance; memory comes with what is written to it
-  const first = new Int32Array(rows.length);
-  const last = new Int32Array(rows.length);
-  let firsts = 0;
-  let lasts = 0;
-  inStretches(budget, 0, rows.length, COMPARE + LOOK_UP, (start, end) => {
-    for (let i = start; i < end; i++) {
-      const distance = distances[i]!;
-      if (distance < least) before++;
-      else if (distance === least) first[firsts++] = rows[i]!;
-      else if (distance === most) last[lasts++] = rows[i]!;
-      else if (distance < most) list[listed++] = i;
-    }
-  });
-  const idRank = (i: number): number => byId.ranks[rows[i]!]!;
-  const between = list.subarray(0, listed);
-  const compare = (a: number, b: number): number =>
-    distances[a]! - distances[b]! || idRank(a) - idRank(b);
-  sortNumbers(between, compare, budget);
-  const middle = between.map((i) => rows[i]!);
-
-  const skipped = from - before;
-  const head = Math.min(firsts - skipped, to - from);
-  take(first.subarray(0, firsts), skipped, page.subarray(0, head));
-  page.set(middle, head);
-  take(last.subarray(0, lasts), 0, page.subarray(head + middle.length, to - from));
-
-  /** Writes the rows of the smallest ids after the first `skip`, as many as there is room for. */
-  function take(tied: Int32Array, skip: number, out: Uint32Array): void {
-    if (out.length === 0) return;
-    selectRanked(scratch, tied, byId, skip, skip + out.length, out);
+  const { ranks } = byId;
+  if (rows.length <= FEW) {
+    selection.keys.set(distances);
+    let most = 0;
+    for (let i = 0; i < distances.length; i++) most = Math.max(most, distances[i]!);
+    if (selectFew(selection, rows, most, ranks, from, to, page)) return;
   }
+  const sorted = Int32Array.from(rows.keys());
+  const compare = (a: number, b: number): number =>
+    distances[a]! - distances[b]! || ranks[rows[a]!]! - ranks[rows[b]!]!;
+  sortNumbers(sorted, compare, budget);
+  for (let place = from; place < to; place++) page[place - from] = rows[sorted[place]!]!;
 }
