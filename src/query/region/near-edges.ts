@@ -60,19 +60,6 @@ export class NearEdges {
     return new NearEdges(this.#ends, this.#looks, 0);
   }
 
-  /** A copy that takes no more memory than it needs. */
-  copy(): NearEdges {
-    const copy = new NearEdges(this.#ends, this.#looks, 0);
-    const count = this.#ringEnds.at(-1)!;
-    copy.#places = this.#places.slice(0, count);
-    copy.#turns = this.#turns.slice(0, count);
-    copy.#rings.push(...this.#rings);
-    copy.#ringEnds.push(...this.#ringEnds);
-    copy.#odd.push(...this.#odd);
-    for (let i = 0; i < 4; i++) copy.corners[i] = this.corners[i]!;
-    return copy;
-  }
-
   get looks(): number {
     return this.#looks.count;
   }

@@ -9,8 +9,6 @@ const LOOK = 8;
 /** So many rows for each edge are tested in less time than a search takes where edges are long. */
 const ROWS_PER_EDGE = 4;
 const LEAST_ROWS = 256;
-/** Most strips of a frame, and most cells of a strip, that single points are tested in. */
-const MOST_CELLS = 32;
 
 /** The area of the rings, moved east by `shift`, whole numbers of {@link UNITS_PER_DEGREE}. */
 export function polygonRegion(rings: readonly Float64Array[], shift: number): Region {
@@ -42,9 +40,6 @@ function frameOf(ring: Float64Array, shift: number): Box {
   };
 }
 
-/** What is known of a part of the map: all of its points lie alike, or the edges that decide. */
-type Part = typeof INSIDE | typeof OUTSIDE | NearEdges;
-
 /** A polygon that is being asked about boxes and points, and what it remembers of these. */
 class Shape {
   readonly #all: NearEdges;
@@ -53,24 +48,12 @@ class Shape {
   readonly #stack: NearEdges[];
   #top = 0;
   readonly #box: Corners = [0, 0, 0, 0];
-  // single points come in any order: the frame is cut into strips, and these into cells
-  readonly #cellCount: number;
-  readonly #cellWidth: number;
-  readonly #cellHeight: number;
-  #part: NearEdges | undefined;
-  readonly #strips: (Part | undefined)[] = [];
-  readonly #cells: (Part | undefined)[] = [];
 
   constructor(rings: readonly Float64Array[], shift: number) {
     const edges = edgesOf(rings, shift);
     this.#all = NearEdges.of(edges);
     this.#stack = [this.#all];
     this.#frame = cornersOf(edges.ends.subarray(0, 4 * edges.ringEnds[0]!));
-    const [west, south, east, north] = this.#frame;
-    const count = Math.min(MOST_CELLS, Math.ceil(Math.sqrt(edges.ends.length / 8)));
-    this.#cellCount = count;
-    this.#cellWidth = Math.ceil((east - west + 1) / count);
-    this.#cellHeight = Math.ceil((north - south + 1) / count);
   }
 
   get looks(): number {
@@ -106,33 +89,7 @@ class Shape {
     const y = Math.round(coords[2 * row + 1]! * UNITS_PER_DEGREE);
     const [west, south, east, north] = this.#frame;
     if (x < west || x > east || y < south || y > north) return false;
-    const part = this.#partAround(x - west, y - south);
-    return typeof part === 'number' ? part === INSIDE : part.holds(coords, row);
-  }
-
-  /** The cell that holds a place, counted from the frame's south-western corner. */
-  #partAround(x: number, y: number): Part {
-    const count = this.#cellCount;
-    const column = Math.floor(x / this.#cellWidth);
-    const line = Math.floor(y / this.#cellHeight);
-    const known = this.#cells[line * count + column];
-    if (known !== undefined) return known;
-    const [west, south, east] = this.#frame;
-    const left = west + column * this.#cellWidth;
-    const bottom = south + line * this.#cellHeight;
-    const top = bottom + this.#cellHeight - 1;
-    this.#strips[line] ??= this.#partOf(this.#all, [west, bottom, east, top]);
-    const strip = this.#strips[line]!;
-    const cell: Corners = [left, bottom, Math.min(left + this.#cellWidth - 1, east), top];
-    const part = typeof strip === 'number' ? strip : this.#partOf(strip, cell);
-    this.#cells[line * count + column] = part;
-    return part;
-  }
-
-  #partOf(whole: NearEdges, box: Corners): Part {
-    this.#part ??= this.#all.empty();
-    const overlap = whole.narrow(box, this.#part);
-    return overlap === ACROSS ? this.#part.copy() : overlap;
+    return this.#all.holds(coords, row);
   }
 }
 
