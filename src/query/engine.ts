@@ -118,10 +118,11 @@ function answerOf(
   return { count, page, pageCount, rows: scratch.page, length: to - from, delta, effort };
 }
 
-function takePage(
+/** Writes the rows at the places to the front of `scratch.page`: of matches and accepted points. */
+export function takePage(
   dataset: Dataset,
   scratch: Scratch,
-  { filters, ordering }: Query,
+  { filters, ordering }: Pick<Query, 'filters' | 'ordering'>,
   matches: Matches,
   { accessPath }: Hints,
   accepted: DeltaMatches | undefined,

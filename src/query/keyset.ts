@@ -1,13 +1,12 @@
 import type { Dataset } from '../index/dataset.js';
 import type { Delta, DeltaMatches } from '../index/delta.js';
 import { firstAbove } from '../index/order.js';
-import { type Budget, inStretches, sortNumbers } from '../model/budget.js';
+import { type Budget, inStretches } from '../model/budget.js';
 import type { Filters } from '../model/query.js';
-import { bitOf } from './common/marks.js';
-import { listRows, type Matches, markMatches } from './common/matches.js';
-import { MARKED, NEIGHBOUR, SCATTERED } from './common/plan.js';
+import { listRows, type Matches } from './common/matches.js';
+import { SCATTERED } from './common/plan.js';
 import type { Scratch } from './common/scratch.js';
-import type { Engine } from './engine.js';
+import { type Engine, takePage } from './engine.js';
 
 /**
  * A page by ascending ids that begins behind an id, not at a place: points that come or go
@@ -31,6 +30,7 @@ export interface KeysetPage {
   readonly next: number | undefined;
 }
 
+/** The page that begins at the first match behind the id. */
 export function takeKeyset(
   engine: Engine,
   { filters, after, limit }: KeysetQuery,
@@ -38,103 +38,38 @@ export function takeKeyset(
   budget?: Budget,
 ): KeysetPage {
   const { dataset } = engine;
-  // one more than the page has tells whether there is another
-  return engine.collect(
-    filters,
-    (matches, scratch) => {
-      const own = takeAfter(dataset, scratch, matches, after, limit + 1);
-      const more = acceptedAfter(dataset, scratch, accepted, after);
-      const idOf = idsOf(dataset, accepted?.delta);
-      const rows = merge(own, more, idOf, limit + 1);
-      return {
-        count: matches.count + (accepted?.rows.length ?? 0),
-        rows: rows.subarray(0, limit),
-        delta: accepted?.delta,
-        next: rows.length > limit ? idOf(rows[limit - 1]!) : undefined,
-      };
-    },
-    undefined,
-    budget,
-  );
+  const { byId } = dataset;
+  const take = (matches: Matches, scratch: Scratch): KeysetPage => {
+    const delta = accepted?.delta;
+    const count = matches.count + (accepted?.rows.length ?? 0);
+    const from = matchesUpTo(dataset, scratch, matches, after) + acceptedUpTo(accepted, after);
+    const to = Math.min(from + limit, count);
+    const query = { filters, ordering: 'id' } as const;
+    if (from < to) takePage(dataset, scratch, query, matches, {}, accepted, { from, to });
+    const rows = scratch.page.slice(0, to - from);
+    const last = rows.at(-1)!;
+    const idOf = (row: number): number =>
+      row < dataset.count ? byId.keys[byId.ranks[row]!]! : delta!.id[row - dataset.count]!;
+    return { count, rows, delta, next: to < count ? idOf(last) : undefined };
+  };
+  return engine.collect(filters, take, undefined, budget);
 }
 
-/** Up to `MOST_SORTED` matches are sorted, in less time than a walk past all rows takes. */
-const MOST_SORTED = 4_096;
-
-/**
- * The rows of the first matches whose ids are above `after`, by ascending ids: `most` of them, or
- * all there are. Costs what finding and marking the matches costs, wherever the page lies.
- */
-function takeAfter(
-  dataset: Dataset,
-  scratch: Scratch,
-  matches: Matches,
-  after: number,
-  most: number,
-): Uint32Array {
-  const { keys, rows, ranks } = dataset.byId;
-  const from = firstAbove(keys, after);
-  if (matches.form === 'all') return Uint32Array.from(rows.subarray(from, from + most));
-  if (matches.count <= MOST_SORTED) {
-    const found = listRows(scratch, matches);
-    const behind = found.map((row) => ranks[row]!).filter((rank) => rank >= from);
-    scratch.budget.charge(4 * found.length * SCATTERED);
-    return Uint32Array.from(behind.sort().subarray(0, most), (rank) => rows[rank]!);
-  }
-  const bits = markMatches(scratch, matches);
-  const page = new Uint32Array(most + 1);
-  const stretch = Math.ceil(scratch.budget.stretch / MARKED);
+/** How many matches have an id up to this one; costs what listing the matches costs. */
+function matchesUpTo({ byId }: Dataset, scratch: Scratch, matches: Matches, id: number): number {
+  const end = firstAbove(byId.keys, id);
+  if (matches.form === 'all' || end === 0) return end;
+  const { ranks } = byId;
+  const rows = listRows(scratch, matches);
   let count = 0;
-  for (let rank = from; rank < rows.length && count < most; ) {
-    const first = rank;
-    const end = Math.min(rows.length, rank + stretch);
-    for (; rank < end && count < most; rank++) {
-      const row = rows[rank]!;
-      // written in any case: a branch would be mispredicted
-      page[count] = row;
-      count += bitOf(bits, row);
-    }
-    scratch.budget.charge((rank - first) * MARKED);
-  }
-  return page.subarray(0, count);
-}
-
-const NONE = new Int32Array(0);
-
-type IdOf = (row: number) => number;
-
-function idsOf({ byId, count }: Dataset, delta: Delta | undefined): IdOf {
-  return (row) => (row < count ? byId.keys[byId.ranks[row]!]! : delta!.id[row - count]!);
-}
-
-/** Rows of accepted points with ids above `after`, by ascending ids, behind those of the dataset. */
-function acceptedAfter(
-  { count }: Dataset,
-  { budget }: Scratch,
-  accepted: DeltaMatches | undefined,
-  after: number,
-): Int32Array {
-  if (accepted === undefined) return NONE;
-  const { delta, rows } = accepted;
-  const list = new Int32Array(rows.length);
-  let listed = 0;
-  inStretches(budget, 0, rows.length, NEIGHBOUR, (from, to) => {
-    for (let i = from; i < to; i++) {
-      const row = rows[i]!;
-      if (delta.id[row]! > after) list[listed++] = count + row;
-    }
+  inStretches(scratch.budget, 0, rows.length, SCATTERED, (from, to) => {
+    for (let i = from; i < to; i++) count += ranks[rows[i]!]! < end ? 1 : 0;
   });
-  const found = list.subarray(0, listed);
-  sortNumbers(found, (a, b) => delta.id[a - count]! - delta.id[b - count]!, budget);
-  return found;
+  return count;
 }
 
-function merge(own: Uint32Array, more: Int32Array, idOf: IdOf, most: number): Uint32Array {
-  const rows = new Uint32Array(Math.min(most, own.length + more.length));
-  let [i, j] = [0, 0];
-  for (let at = 0; at < rows.length; at++) {
-    const isOwn = j === more.length || (i < own.length && idOf(own[i]!) < idOf(more[j]!));
-    rows[at] = isOwn ? own[i++]! : more[j++]!;
-  }
-  return rows;
+function acceptedUpTo(accepted: DeltaMatches | undefined, id: number): number {
+  if (accepted === undefined) return 0;
+  const { delta, rows } = accepted;
+  return rows.reduce((count, row) => count + (delta.id[row]! <= id ? 1 : 0), 0);
 }
