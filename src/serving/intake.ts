@@ -19,7 +19,7 @@ import { type Cell, NOT_SERVED } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
 import type { Serve } from '../reload/reload.js';
 import { openConfiguredJournal } from './journals.js';
-import type { Throttles } from './messages.js';
+import type { Throttles } from './threads.js';
 
 /** How often it is looked whether points are accepted. */
 const TELL_MS = 250;

@@ -1,21 +1,60 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { ServeSettings } from '../cli/settings/values.js';
+import type { LaneAnswer, SlowLane } from '../http/answer/question.js';
 import { memoryOf } from '../http/answer/slow-lane.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
+import type { ThrottleMemory } from '../http/request/client.js';
+import { Calls } from '../model/calls.js';
+import type { JournalReader } from '../posts/journal.js';
+import type { Posts } from '../posts/posts.js';
 import type { TokenTable } from '../posts/tokens/table.js';
-import type { Follower } from '../reload/current.js';
+import type { Follower, Standing } from '../reload/current.js';
 import type { GenerationParts } from '../reload/generation.js';
-import {
-  answer,
-  ask,
-  createPostTaker,
-  type Reloaded,
-  type ThreadStart,
-  type ToMain,
-  type ToThread,
-} from './messages.js';
+import type { ConnectionCounts } from './connections.js';
+
+/** What all threads share to count posts. */
+export interface Throttles {
+  readonly byAddress: ThrottleMemory;
+  readonly byToken: ThrottleMemory;
+}
+
+/** What a thread that serves begins with. */
+export interface ThreadStart {
+  readonly settings: ServeSettings;
+  /** From 1; the main thread is 0. */
+  readonly thread: number;
+  readonly counts: ConnectionCounts;
+  /** Streams of accepted points that are open on all threads: one number. */
+  readonly streams: Int32Array;
+  /** As the main thread read them; each thread replaces the table when that reads another one. */
+  readonly tokens: { table: TokenTable };
+  /**
+   * Where all threads count posts, by address and by user; undefined where points are only read.
+   */
+  readonly throttles?: Throttles | undefined;
+  /** Where log lines go. */
+  readonly logDescriptor: number;
+  /** The listening sockets that are this thread's own, one an address. */
+  readonly fds: readonly number[];
+}
+
+/** What a thread that serves does for the main one. */
+export type OfThread = {
+  serve(parts: GenerationParts): Promise<void>;
+  hear(standing: Standing): void;
+  know(table: TokenTable): void;
+  metrics(): Promise<MetricsJson>;
+  close(): Promise<void>;
+};
+
+/** What the main thread does for one that serves. */
+export type OfMain = Pick<Service, 'reload' | 'metrics'> &
+  Pick<Posts, 'post'> &
+  Pick<SlowLane, 'ask'> &
+  Pick<JournalReader, 'state' | 'read'>;
 
 /** A thread that takes longer to take over a snapshot gets a line in the log. */
 const SERVE_PATIENCE_MS = 60_000;
@@ -46,14 +85,6 @@ export interface Threads extends Follower {
   close(): Promise<void>;
 }
 
-interface Member {
-  readonly thread: Worker;
-  /** From 1; the main thread is 0. */
-  readonly number: number;
-  /** The metrics that the thread was asked for and has not sent yet. */
-  asked: Promise<MetricsJson> | undefined;
-}
-
 /**
  * Starts a thread for each of the lists of listening `sockets`. They serve once they have been
  * given points, and ask `service` for what the main thread knows. A thread that is busy is waited
@@ -62,94 +93,67 @@ interface Member {
 export function startThreads(
   shared: Omit<ThreadStart, 'thread' | 'fds'>,
   sockets: readonly (readonly number[])[],
-  service: Service,
+  { reload, metrics, posts, slowLane, journal }: Service,
   stats: ThreadStats,
   events: ThreadEvents,
   patienceMs: number = SERVE_PATIENCE_MS,
 ): Threads {
   let isClosing = false;
-  const members = sockets.map((fds, index): Member => {
+  const ours: OfMain = {
+    reload,
+    metrics,
+    post: (request) => posts!.post(request),
+    ask: (question) => slowLane.ask(question),
+    state: () => journal!.state(),
+    read: (after, limit) => journal!.read(after, limit),
+  };
+  const memory = (name: string, value: LaneAnswer): readonly ArrayBuffer[] =>
+    name === 'ask' ? memoryOf(value) : [];
+  const members = sockets.map((fds, index) => {
     const start: ThreadStart = { ...shared, thread: index + 1, fds };
     const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: start });
-    const takePosts = createPostTaker(service.posts!, (replies) => {
-      thread.postMessage({ kind: 'posted', replies } satisfies ToThread);
-    });
-    thread.on('message', (message: ToMain) => {
-      if (message.kind === 'posts') {
-        takePosts(message.posts);
-        return;
-      }
-      if (message.kind === 'question') {
-        const { reply, question } = message;
-        void answer(reply, () => service.slowLane.ask(question), memoryOf);
-        return;
-      }
-      const { kind, reply } = message;
-      void answer(reply, async () => {
-        if (kind === 'metrics') return service.metrics();
-        if (kind === 'journal') return service.journal!.state();
-        if (kind === 'read') return service.journal!.read(message.after, message.limit);
-        const waiting = await service.reload(message.accept, message.isAwaited);
-        const { stale, building, posts, leaving } = service.current;
-        return { waiting, standing: { stale, building, posts, leaving } } satisfies Reloaded;
-      });
-    });
     thread.on('error', events.died);
     thread.on('exit', (code) => {
       if (!isClosing) events.died(new Error(`The thread ended with code ${code}.`));
     });
-    return { thread, number: index + 1, asked: undefined };
+    return { thread, calls: new Calls<OfThread>(thread, ours, memory), number: index + 1 };
   });
-
-  async function serveFrom({ thread, number }: Member, parts: GenerationParts): Promise<void> {
-    stats.behind++;
-    const timer = setTimeout(() => events.late(number), patienceMs).unref();
-    try {
-      await ask<ToThread, true>(thread, (reply) => ({ kind: 'serve', parts, reply }));
-    } catch (error) {
-      events.died(error);
-    } finally {
-      clearTimeout(timer);
-      stats.behind--;
-    }
-  }
-  /**
-   * Asks a thread for its metrics, one question at a time: questions must not pile up before a
-   * thread that is stuck.
-   */
-  function numbersOf(member: Member): Promise<MetricsJson> {
-    member.asked ??= ask<ToThread, MetricsJson>(member.thread, (reply) => ({
-      kind: 'metrics',
-      reply,
-    })).finally(() => {
-      member.asked = undefined;
-    });
-    return member.asked;
-  }
 
   return {
     async serve({ parts }) {
-      await Promise.all(members.map((member) => serveFrom(member, parts)));
+      const serving = members.map(async ({ calls, number }) => {
+        stats.behind++;
+        const timer = setTimeout(() => events.late(number), patienceMs).unref();
+        try {
+          await calls.call('serve', parts);
+        } catch (error) {
+          events.died(error);
+        } finally {
+          clearTimeout(timer);
+          stats.behind--;
+        }
+      });
+      await Promise.all(serving);
     },
     hear(standing) {
-      for (const { thread } of members) thread.postMessage({ kind: 'standing', standing });
+      for (const { calls } of members) calls.tell('hear', standing);
     },
     know(table) {
-      for (const { thread } of members) thread.postMessage({ kind: 'tokens', table });
+      for (const { calls } of members) calls.tell('know', table);
     },
     async metrics() {
       const patience = delay(METRICS_PATIENCE_MS, undefined, { ref: false });
       const answers = await Promise.all(
-        members.map((member) => Promise.race([numbersOf(member), patience])),
+        members.map(({ calls }) => Promise.race([calls.call('metrics'), patience])),
       );
       return answers.filter((answer) => answer !== undefined);
     },
     async close() {
       isClosing = true;
       await Promise.all(
-        members.map(({ thread }) => {
+        members.map(({ thread, calls }) => {
           const ended = once(thread, 'exit');
-          thread.postMessage({ kind: 'close' });
+          calls.tell('close');
           return ended;
         }),
       );

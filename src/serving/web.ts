@@ -20,7 +20,7 @@ import { createUploads } from '../posts/media/upload.js';
 import { drain, holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Log } from './log.js';
-import type { ThreadStart, Throttles } from './messages.js';
+import type { ThreadStart, Throttles } from './threads.js';
 import { warmUp } from './warm-up.js';
 
 /** Bytes that bodies which are coming in, and batches, may have together, on all threads. */
