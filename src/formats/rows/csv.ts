@@ -81,8 +81,6 @@ function problem(place: number, reason: string): Row {
 }
 
 const SEPARATORS = [',', ';', '\t'] as const;
-/** What others separate columns by. */
-const FOREIGN_SEPARATORS = ['|', '^', '~', ':', ' '] as const;
 export const REQUIRED: readonly string[] = ['id', 'lat', 'lon', 'created_at'];
 
 /** A file of more columns is no list of notes. */
@@ -115,14 +113,11 @@ interface CsvHeader {
 }
 
 /** With the separator by which it names most of the required fields; undefined where none does. */
-export function readHeader(
-  line: Uint8Array,
-  separators: readonly string[] = SEPARATORS,
-): CsvHeader | undefined {
+export function readHeader(line: Uint8Array): CsvHeader | undefined {
   if (!isUtf8(line)) return undefined;
   const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString();
   let best: CsvHeader | undefined;
-  for (const separator of separators) {
+  for (const separator of SEPARATORS) {
     const columns = splitFields(text, separator)?.map((name) => name.trim());
     if (columns === undefined) continue;
     const header = { separator, ...assignFields(columns) };
@@ -130,12 +125,6 @@ export function readHeader(
     if (header.missing.length < least) best = header;
   }
   return best;
-}
-
-/** What separates the columns of a header that would be one with another separator. */
-export function foreignSeparator(line: Uint8Array): string | undefined {
-  const header = readHeader(line, FOREIGN_SEPARATORS);
-  return header?.missing.length === 0 ? header.separator : undefined;
 }
 
 /**
