@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { AROUND, HOSTILE } from './hostile-records.js';
-import { browserTest, LIST } from './shared.js';
+import { browserTest, LIST, withoutMap } from './shared.js';
 
 browserTest(
   'what strangers wrote shows as text, in pages and on the map',
@@ -46,6 +46,7 @@ browserTest(
 
 browserTest('what strangers put into addresses shows as text', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
+    await withoutMap(page);
     for (const text of HOSTILE) {
       const value = encodeURIComponent(text);
       const names = ['bbox', 'ordering', 'tags', 'polygon', 'created_at_after', value];

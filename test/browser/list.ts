@@ -3,11 +3,12 @@ import * as assert from 'uvu/assert';
 import { seriousFaults } from '../support/axe.js';
 import type { Envelope } from '../support/client.js';
 import { JPEG } from '../support/images.js';
-import { browserTest, LIST } from './shared.js';
+import { browserTest, LIST, withoutMap } from './shared.js';
 
 browserTest('the form filters, and pages lead forward and back', async (visitor, service) => {
   const { count } = (await service.get(`${LIST}?status=OPEN`)).json<Envelope>();
   await visitor.visit([service.site], async (page) => {
+    await withoutMap(page);
     await page.goto(LIST);
     await page.click('text=Add a filter');
     await page.getByLabel('Status', { exact: true }).fill('OPEN');
@@ -59,6 +60,7 @@ browserTest(
   'days and times are picked, and tags offered behind commas',
   async (visitor, { site }) => {
     const look = async (page: Page): Promise<void> => {
+      await withoutMap(page);
       await page.goto(LIST);
       await page.click('text=Add a filter');
       await page.getByLabel('Created since', { exact: true }).fill('2023-01-15');
@@ -95,6 +97,7 @@ browserTest(
 
 browserTest('an image that is not there is its name', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
+    await withoutMap(page);
     await page.goto(`${LIST}?has_image=true&page_size=5&created_at_before=2024-01-01T00:00Z`);
     const name = page.locator('td a[href^="/media/"]').first();
     await name.scrollIntoViewIfNeeded();
@@ -104,6 +107,7 @@ browserTest('an image that is not there is its name', async (visitor, { site }) 
 
 browserTest('what is wrong with a value stands beside its field', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
+    await withoutMap(page);
     await page.goto(LIST);
     await page.click('text=Add a filter');
     await page.locator('#f-bbox').fill('25,60,24');
@@ -166,6 +170,7 @@ browserTest(
 
 browserTest('a form whose button is clicked twice posts once', async (visitor, service) => {
   await visitor.visit([service.site], async (page) => {
+    await withoutMap(page);
     let posts = 0;
     let release: (() => void) | undefined;
     // the second click comes when the first post is on its way

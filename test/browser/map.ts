@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { until } from '../support/wait.js';
-import { browserTest, LIST } from './shared.js';
+import { browserTest, LIST, withoutMap } from './shared.js';
 
 const CANVAS = '#map canvas';
 
@@ -206,7 +206,7 @@ browserTest(
 
 browserTest('a browser without WebGL is told so, and has the table', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
-    await page.addInitScript('HTMLCanvasElement.prototype.getContext = () => null');
+    await withoutMap(page);
     await page.goto(`${LIST}?page_size=5`);
     await page.getByText('There is no map: this browser offers no WebGL 2.').waitFor();
     assert.is(await page.locator('tbody tr').count(), 5);

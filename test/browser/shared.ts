@@ -1,16 +1,18 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
 import { makeFolder } from '../support/folder.js';
-import { FIXTURE_POINTS, type Service, startService } from '../support/service.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
 import { HOSTILE_RECORDS } from './hostile-records.js';
 
 export const LIST = '/rest/map_data_points/';
 
 /** The service whose pages all tests of a file open, and which accepts points. */
-export interface Site extends Service {
+export interface Site extends OwnService {
   /** Its scheme, host and port. */
   readonly site: string;
 }
@@ -21,6 +23,11 @@ export function browserTest(
   run: (visitor: Visitor, service: Site) => Promise<void>,
 ): void {
   testUnless(NO_BROWSER, name, () => run(visitor, site));
+}
+
+/** Takes the map from a page that is looked at for something else: half of what it costs. */
+export function withoutMap(page: Page): Promise<unknown> {
+  return page.addInitScript('HTMLCanvasElement.prototype.getContext = () => null');
 }
 
 const home = makeFolder();
@@ -35,7 +42,7 @@ test.before(async () => {
   const hostile = HOSTILE_RECORDS.map((record) => `${JSON.stringify(record)}\n`);
   writeFileSync(snapshot, readFileSync(FIXTURE_POINTS, 'utf8') + hostile.join(''));
   const flags = ['--snapshot', snapshot, '--media', media, '--posts-per-address', '0'];
-  const [service, browser] = await Promise.all([startService(flags), openBrowser()]);
+  const [service, browser] = await Promise.all([startOwnService(flags), openBrowser()]);
   site = { ...service, site: `http://127.0.0.1:${service.port}` };
   visitor = browser;
 });
