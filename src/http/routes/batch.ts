@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AT_ONCE, Budget, EXCEEDED } from '../../model/budget.js';
-import { Turns } from '../../posts/media/address-turns.js';
 import {
   type Generation,
   type GenerationParts,
@@ -14,6 +13,7 @@ import { createMake, type Made } from '../answer/making.js';
 import type { Question, View } from '../answer/question.js';
 import { createBegin } from '../answer/sender.js';
 import { askSlowLane } from '../answer/slow-lane.js';
+import { createTurnstile } from '../answer/turnstile.js';
 import { judge } from '../answer/validators.js';
 import { LINE_FORMAT } from '../formats/json-format.js';
 import { type BodyMemory, FRESH_MEMORY } from '../formats/representation.js';
@@ -227,25 +227,4 @@ function createLineMaker(context: Context) {
       }
     },
   };
-}
-
-/** Makes what lets batches work one after the other, one in a turn of the event loop. */
-function createTurnstile(): (client: string) => Promise<void> {
-  const waiting = new Turns<() => void>(Number.POSITIVE_INFINITY);
-  let isOpen = false;
-
-  function next(): void {
-    const begin = waiting.next();
-    isOpen = begin !== undefined;
-    if (begin === undefined) return;
-    begin();
-    setImmediate(next);
-  }
-
-  return (client) =>
-    new Promise((resolve) => {
-      waiting.add(client, resolve);
-      if (!isOpen) setImmediate(next);
-      isOpen = true;
-    });
 }

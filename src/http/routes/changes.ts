@@ -1,8 +1,23 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import {
+  appendToDelta,
+  createDelta,
+  type Delta,
+  deltaLength,
+  deltaRecord,
+  lastSequence,
+} from '../../index/delta.js';
+import { firstAbove } from '../../index/order.js';
 import type { RecordKey } from '../../model/point.js';
+import type { Filters } from '../../model/query.js';
+import { acceptedOf } from '../../posts/adopt.js';
+import { matchDelta } from '../../query/delta-match.js';
+import { accept } from '../../reload/beginning.js';
 import { servedSequence } from '../../reload/generation.js';
 import type { Context, Posting } from '../answer/context.js';
-import { type StreamForm, Streams } from '../answer/streams.js';
+import { createTurnstile } from '../answer/turnstile.js';
 import { createProjection } from '../formats/json-format.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
 import { tooManyStreams } from '../request/http-error.js';
@@ -19,6 +34,16 @@ import type { Address } from './address.js';
 
 const EVENTS: Offer = { parameter: 'events', mediaType: 'text/event-stream' };
 const LINES: Offer = { parameter: 'ndjson', mediaType: 'application/x-ndjson' };
+/** Between two looks for new points, in milliseconds. */
+const LOOK_MS = 20;
+/** Posts that are read from the journal at a time: each is parsed, which takes some 10 µs. */
+const POSTS = 64;
+/** Rows of a delta that are looked at for a stream at a time. */
+const ROWS = 256;
+/** A stream is given no more while it has so many bytes; a single point may exceed it. */
+const MOST_BYTES = 64 * 1024;
+/** A stream without points says after so many milliseconds that it is there. */
+const BEAT_MS = 15_000;
 /** What a browser waits before it comes back, in milliseconds. */
 const RETRY_MS = 1_000;
 
@@ -32,9 +57,9 @@ export const CHANGES_ADDRESS: Address = {
 
 /** A stream that goes on until its client leaves, or as lines up to the newest. */
 export function createChangesHandler(context: Context, posting: Posting): RouteHandlerMethod {
-  const { current, zone, stats, closing } = context;
+  const { current, zone, stats } = context;
   const { journal, streams: counts, maxStreams } = posting;
-  const streams = new Streams({ current, journal, stats, closing });
+  const follow = createFollower(context, posting);
   const negotiation = new Negotiation([EVENTS, LINES]);
 
   return async (request: FastifyRequest, reply: FastifyReply) => {
@@ -64,13 +89,136 @@ export function createChangesHandler(context: Context, posting: Posting): RouteH
       Atomics.sub(counts, 0, 1);
       throw tooManyStreams(maxStreams);
     }
+    stats.streams++;
     const through = isEvents ? Number.POSITIVE_INFINITY : served;
     const start = { filters, after, through, isWhole: isEvents || named !== undefined };
     const form = isEvents ? eventsOf(keys) : linesOf(keys);
-    const stream = streams.open(start, form, () => Atomics.sub(counts, 0, 1));
+    const options = { objectMode: false, highWaterMark: MOST_BYTES };
+    const stream = Readable.from(follow(start, form, reply.raw), options);
     // the client takes less than there is
     stream.on('pause', () => context.note(reply.raw));
+    stream.once('close', () => {
+      Atomics.sub(counts, 0, 1);
+      stats.streams--;
+    });
     return reply.send(stream);
+  };
+}
+
+interface StreamForm {
+  point(record: Uint8Array, sequence: number): Uint8Array;
+  /** Says that all points up to a sequence have been looked at; empty where it cannot be said. */
+  beat(sequence: number): string;
+}
+
+interface StreamStart {
+  readonly filters: Filters;
+  /** The sequence behind which it begins, and the one with which it ends, if any. */
+  readonly after: number;
+  readonly through: number;
+  /** Whether it breaks off where posts are missing. */
+  readonly isWhole: boolean;
+}
+
+/** What there is behind a sequence: some bytes, and the sequence that they lead to. */
+interface Found {
+  readonly bytes: Buffer;
+  readonly cursor: number;
+}
+
+type Follow = (
+  start: StreamStart,
+  form: StreamForm,
+  response: ServerResponse,
+) => AsyncGenerator<Buffer | string, void, undefined>;
+
+/**
+ * Makes what follows the accepted points for a stream. New ones come out of the delta that all
+ * threads share, what it has no longer out of the journal. A stream keeps nothing but the sequence
+ * that it has come to: a slow reader has the next points when it takes them.
+ */
+function createFollower({ current, stats, closing }: Context, { journal }: Posting): Follow {
+  const takeTurn = createTurnstile();
+  let waiting: (() => void)[] = [];
+  let reading: Promise<unknown> = Promise.resolve();
+
+  function wake(): void {
+    const all = waiting;
+    waiting = [];
+    for (const goOn of all) goOn();
+  }
+
+  /** Resolves at the next look for new points, which all streams of a thread share. */
+  function look(): Promise<void> {
+    if (waiting.length === 0) setTimeout(wake, LOOK_MS);
+    return new Promise((resolve) => void waiting.push(resolve));
+  }
+
+  function ofDelta(delta: Delta, cursor: number, start: StreamStart, form: StreamForm): Found {
+    const length = deltaLength(delta);
+    const from = firstAbove(delta.sequence.subarray(0, length), cursor);
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    let next = Math.min(length, from + ROWS);
+    for (const row of from < next ? matchDelta(delta, start.filters, from, next) : []) {
+      const sequence = delta.sequence[row]!;
+      if (sequence > start.through) break;
+      const part = form.point(deltaRecord(delta, row), sequence);
+      parts.push(part);
+      bytes += part.length;
+      if (bytes < MOST_BYTES) continue;
+      next = row + 1;
+      break;
+    }
+    stats.streamed += parts.length;
+    // behind the last row there may be posts that were passed over
+    const passed = next === length ? lastSequence(delta, length) : delta.sequence[next - 1]!;
+    return { bytes: Buffer.concat(parts), cursor: Math.max(cursor, passed) };
+  }
+
+  /** Posts of the journal, which may be part of the dataset by now; one stream reads at a time. */
+  async function ofJournal(cursor: number, start: StreamStart, form: StreamForm): Promise<Found> {
+    const read = reading.then(() => Promise.all([journal.read(cursor, POSTS), journal.state()]));
+    reading = read.catch(() => {});
+    const [posts, { keptAfter }] = await read;
+    // whoever reads it comes back, and is told why
+    if (start.isWhole && cursor < keptAfter) throw new Error('Posts are kept no longer.');
+    if (posts.length === 0) {
+      return { bytes: Buffer.alloc(0), cursor: current.generation.delta!.base };
+    }
+    const points = posts.map((post) => accept(acceptedOf(post)));
+    const room = points.reduce((sum, { record }) => sum + record.length, 0);
+    const delta = createDelta({ rows: points.length, bytes: room });
+    appendToDelta(delta, points);
+    return ofDelta(delta, cursor, start, form);
+  }
+
+  return async function* (start, form, response) {
+    let cursor = start.after;
+    let beatsAt = 0;
+    response.once('close', wake);
+    while (cursor < start.through && !closing() && !response.destroyed) {
+      // the head is sent with the first bytes
+      if (performance.now() > beatsAt) {
+        const beat = form.beat(cursor);
+        if (beat !== '') yield beat;
+        beatsAt = performance.now() + BEAT_MS;
+      }
+      await takeTurn('');
+      const delta = current.generation.delta!;
+      const found: Found =
+        cursor < delta.base
+          ? await ofJournal(cursor, start, form)
+          : ofDelta(delta, cursor, start, form);
+      const isNew = found.cursor > cursor;
+      cursor = found.cursor;
+      if (found.bytes.length > 0) {
+        yield found.bytes;
+        beatsAt = performance.now() + BEAT_MS;
+      } else if (!isNew) {
+        await look();
+      }
+    }
   };
 }
 
