@@ -4,7 +4,6 @@ import { crc32 } from 'node:zlib';
 import Sqlite from 'libsql';
 import type { Microseconds } from '../model/units.js';
 import type { Post } from './journal.js';
-import { isJournal } from './journal-file.js';
 import { StoreError, storeError } from './store-error.js';
 
 /** Raise it when a version before could not read the tables any more. */
@@ -37,6 +36,16 @@ export interface Head {
   readonly lastTime: Microseconds;
 }
 
+/** The head once posts have been added. */
+export function headBehind(head: Head, added: readonly Post[]): Head {
+  return {
+    name: head.name,
+    lastSequence: added.at(-1)?.sequence ?? head.lastSequence,
+    nextId: added.reduce((most, { id }) => Math.max(most, id + 1), head.nextId),
+    lastTime: added.reduce((most, { createdAt }) => Math.max(most, createdAt), head.lastTime),
+  };
+}
+
 /** A row of the table `posts`. */
 interface Row {
   readonly sequence: number;
@@ -49,10 +58,7 @@ interface Row {
   readonly crc: number;
 }
 
-/** Rows of a statement: one at a time they take nearly three times as long. */
-const INSERTED = 8;
 const INSERT = 'INSERT INTO posts VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
-const INSERT_SOME = INSERT + ', (?, ?, ?, ?, ?, ?, ?, ?)'.repeat(INSERTED - 1);
 /** Sums of so many bits of each CRC stay whole numbers for 2^29 posts. */
 export const CRC_MASK = 0xffffff;
 
@@ -163,11 +169,7 @@ export class Database {
   }
 
   insert(posts: readonly Post[]): void {
-    let from = 0;
-    for (; from + INSERTED <= posts.length; from += INSERTED) {
-      this.#run(INSERT_SOME, posts.slice(from, from + INSERTED).flatMap(valuesOf));
-    }
-    for (const post of posts.slice(from)) this.#run(INSERT, valuesOf(post));
+    for (const post of posts) this.#run(INSERT, valuesOf(post));
   }
 
   remove(sequence: number): void {
@@ -208,68 +210,6 @@ export class Database {
       this.#prepared.set(sql, statement);
     }
     return statement;
-  }
-}
-
-/** Begins a journal at a path where there is nothing, and lets go of it. */
-export function makeJournal(path: string, head?: Head, posts: Iterable<Post> = []): void {
-  const db = new Database(path);
-  try {
-    db.begin();
-    db.makeTables();
-    if (head !== undefined) db.head = head;
-    let some: Post[] = [];
-    for (const post of posts) {
-      some.push(post);
-      if (some.length < INSERTED) continue;
-      db.insert(some);
-      some = [];
-    }
-    db.insert(some);
-    db.commit();
-  } catch (error) {
-    throw storeError(error);
-  } finally {
-    db.release();
-  }
-}
-
-/**
- * Reads a journal that no process has open: its state, and the posts behind a sequence. What a
- * process that was killed has left unfinished is taken back, as the next start would.
- */
-export function readJournal(path: string, after: number): { head: Head; posts: readonly Post[] } {
-  if (!isJournal(path)) throw new StoreError('refused', 'there is no journal');
-  const db = new Database(path, false);
-  try {
-    db.check();
-    return { head: db.head, posts: [...db.postsBehind(after)] };
-  } catch (error) {
-    throw storeError(error);
-  } finally {
-    db.release();
-  }
-}
-
-/**
- * Whether the file that has a journal's name is an older copy of the journal with this head, or
- * empty. Throws where a process owns the file.
- */
-export function isOlderCopy(path: string, head: Head): boolean {
-  try {
-    if (!isJournal(path)) return true;
-    const db = new Database(path);
-    try {
-      const { name, lastSequence } = db.head;
-      return name === head.name && lastSequence <= head.lastSequence;
-    } finally {
-      db.release();
-    }
-  } catch (error) {
-    const found = storeError(error);
-    if (found.fault === 'refused') return false;
-    if (found.fault !== 'locked') throw found;
-    throw new StoreError('locked', 'another process owns the file that has its name now');
   }
 }
 

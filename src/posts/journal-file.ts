@@ -6,18 +6,17 @@ import {
   constants,
   openSync,
   readSync,
+  rmSync,
   type Stats,
   statfsSync,
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { targetOf } from '../formats/system-files.js';
-import { JournalUnwritable } from './journal.js';
+import { Database, type Head } from './database.js';
+import type { Post } from './journal.js';
 import { StoreError, storeError } from './store-error.js';
 
 const MAGIC = 'SQLite format 3\0';
-/** What a journal begins with that was written before journals were databases. */
-const LINES = /^[0-9a-f]{8} \{"journal":"waypost"/;
 /** File systems whose locks and flushes cannot be relied on, by what `statfs` calls them. */
 const REMOTE: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
@@ -32,88 +31,147 @@ const REMOTE: ReadonlyMap<number, string> = new Map([
 /** By what a file that somebody else changed or replaced is known. */
 export type Identity = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'blocks', bigint>>;
 
-/**
- * Tells whether there is a journal at a path; `false` where there is nothing. Throws where
- * something else has the name, or the rights are wanting. Not for a file that this process owns:
- * it is opened and closed.
- */
-export function isJournal(path: string): boolean {
-  let fd: number;
-  try {
-    fd = openSync(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw storeError(error);
-  }
-  try {
-    const bytes = Buffer.alloc(64);
-    const length = readSync(fd, bytes);
-    const start = bytes.toString('latin1', 0, length);
-    // an empty file is one that was about to become a journal
-    if (length === 0 || start.startsWith(MAGIC)) return length > 0;
-    if (LINES.test(start)) {
-      const reason =
-        'it is a journal of a former version, which this one does not read: take its points into a snapshot with that version, and remove it';
-      throw new StoreError('refused', reason);
-    }
-    throw new StoreError('refused', 'it is no journal of accepted points');
-  } catch (error) {
-    throw storeError(error);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Throws where a file cannot be written, or made, for want of rights. */
-export function requireRights(path: string, exists: boolean): void {
-  const folder = dirname(path);
-  if (statSync(folder, { throwIfNoEntry: false }) === undefined) {
-    throw new StoreError('unwritable', `there is no folder ${folder}`);
-  }
-  try {
-    // SQLite has a file of this name beside it
-    statSync(`${path}-journal`, { throwIfNoEntry: false });
-    if (exists) accessSync(path, constants.R_OK | constants.W_OK);
-    accessSync(folder, constants.W_OK);
-  } catch (error) {
-    throw storeError(error);
-  }
-}
-
-/** Throws where a folder is on a file system that is not of this machine. */
-export function requireLocal(folder: string): void {
-  const name = REMOTE.get(statfsSync(folder).type);
-  if (name === undefined) return;
-  const reason = `it is on ${name}, whose locks and flushes cannot be relied on: name a file on a disk of this machine, or add --journal-any-fs`;
-  throw new StoreError('refused', reason);
-}
-
-/** What a path stands for, also where a link leads to a file that is yet to be made. */
-export function targetAt(path: string): string {
-  try {
-    return targetOf(path);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'ELOOP' ? 'is a link that leads in a circle' : `is a link: ${message}`;
-    throw new JournalUnwritable(`${path}: ${reason}`, { cause: error });
-  }
-}
+export const REPLACED = 'another file had its name';
 
 /** Undefined where there is no file. */
 export function identityOf(path: string): Identity | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-export function isSameFile(one: Identity, other: Identity | undefined): boolean {
-  return one.dev === other?.dev && one.ino === other.ino;
+/** What somebody has done to a file since it was seen; undefined where nobody did. */
+export function changeOf(
+  seen: Identity | undefined,
+  now: Identity | undefined,
+): string | undefined {
+  if (now === undefined) return 'somebody removed it';
+  if (now.dev !== seen?.dev || now.ino !== seen.ino) return REPLACED;
+  if (now.size !== seen.size || now.mtimeNs !== seen.mtimeNs) return 'somebody changed it';
+  return undefined;
+}
+
+/**
+ * Tells whether there is a journal at a path; `false` where there is nothing. Throws where
+ * something else has the name, or the rights are wanting. Not for a file that this process owns:
+ * it is opened and closed.
+ */
+function isJournal(path: string): boolean {
+  if (identityOf(path) === undefined) return false;
+  const fd = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(MAGIC.length);
+    const length = readSync(fd, bytes);
+    // an empty file is one that was about to become a journal
+    if (length === 0 || bytes.toString('latin1') === MAGIC) return length > 0;
+    throw new StoreError('refused', 'it is no journal of accepted points');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Tells whether there is a journal at a path. Throws where one cannot be written, or made, for want
+ * of rights, or would be on a file system that is not of this machine.
+ */
+function findJournal(path: string, anyFileSystem: boolean): boolean {
+  const exists = isJournal(path);
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) {
+    throw new StoreError('unwritable', `there is no folder ${folder}`);
+  }
+  // SQLite has a file of this name beside it
+  statSync(`${path}-journal`, { throwIfNoEntry: false });
+  if (exists) accessSync(path, constants.R_OK | constants.W_OK);
+  accessSync(folder, constants.W_OK);
+  const name = anyFileSystem ? undefined : REMOTE.get(statfsSync(folder).type);
+  if (name === undefined) return exists;
+  const reason = `it is on ${name}, whose locks and flushes cannot be relied on: name a file on a disk of this machine, or add --journal-any-fs`;
+  throw new StoreError('refused', reason);
 }
 
 /** The readers of the file that was there are to read the new one, too. */
-export function giveRights(path: string, { mode, uid, gid }: Stats): void {
+function giveRights(path: string, { mode, uid, gid }: Stats): void {
   chmodSync(path, mode & 0o777);
   try {
     chownSync(path, uid, gid);
   } catch {
     // only root gives files away
   }
+}
+
+/** Owns the journal at a path, which is begun where there is nothing. Throws where it is damaged. */
+export function openOwn(path: string, anyFileSystem: boolean): Database {
+  if (!findJournal(path, anyFileSystem)) makeJournal(path);
+  const db = new Database(path);
+  try {
+    db.check();
+    return db;
+  } catch (error) {
+    db.release();
+    throw error;
+  }
+}
+
+/** Begins a journal at a path where there is nothing, and lets go of it. */
+function makeJournal(path: string, head?: Head, posts: readonly Post[] = []): void {
+  const db = new Database(path);
+  try {
+    db.begin();
+    db.makeTables();
+    if (head !== undefined) db.head = head;
+    db.insert(posts);
+    db.commit();
+  } catch (error) {
+    throw storeError(error);
+  } finally {
+    db.release();
+  }
+}
+
+/**
+ * Reads a journal that no process has open: its state, and the posts behind a sequence. What a
+ * process that was killed has left unfinished is taken back, as the next start would.
+ */
+export function readJournal(path: string, after: number): { head: Head; posts: readonly Post[] } {
+  if (!isJournal(path)) throw new StoreError('refused', 'there is no journal');
+  const db = new Database(path, false);
+  try {
+    db.check();
+    return { head: db.head, posts: [...db.postsBehind(after)] };
+  } catch (error) {
+    throw storeError(error);
+  } finally {
+    db.release();
+  }
+}
+
+/**
+ * Whether the file that has a journal's name is an older copy of the journal with this head, or
+ * empty. Throws where a process owns the file.
+ */
+export function isOlderCopy(path: string, head: Head): boolean {
+  try {
+    if (!isJournal(path)) return true;
+    const db = new Database(path);
+    try {
+      const { name, lastSequence } = db.head;
+      return name === head.name && lastSequence <= head.lastSequence;
+    } finally {
+      db.release();
+    }
+  } catch (error) {
+    const found = storeError(error);
+    if (found.fault === 'refused') return false;
+    if (found.fault !== 'locked') throw found;
+    throw new StoreError('locked', 'another process owns the file that has its name now');
+  }
+}
+
+/** Writes a journal with these posts beside a path, for whoever may read what is there. Returns its path. */
+export function makeDraft(path: string, head: Head, posts: readonly Post[]): string {
+  const draft = `${path}.new`;
+  const rights = statSync(path, { throwIfNoEntry: false });
+  for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
+  makeJournal(draft, head, posts);
+  if (rights !== undefined) giveRights(draft, rights);
+  return draft;
 }

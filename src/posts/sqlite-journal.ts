@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { Calls } from '../model/calls.js';
 import { InputError } from '../model/quote.js';
 import {
   type Appended,
@@ -13,9 +14,8 @@ import {
   type Post,
   READ_POSTS,
 } from './journal.js';
-import { targetAt } from './journal-file.js';
-import type { Batch, JournalStart, Question, Reply, StoreState } from './journal-thread.js';
-import { StoreError } from './store-error.js';
+import type { Store } from './store.js';
+import type { StoreError } from './store-error.js';
 
 /** Calls that share a transaction at most: others wait for all of them. */
 const MAX_CALLS = 1_024;
@@ -35,19 +35,34 @@ export interface JournalOptions {
   readonly onAnew?: (reason: string) => void;
   /** Told when the thread ends that should not. */
   readonly onDeath?: (error: unknown) => void;
-  readonly retryMs?: number;
-  readonly lookMs?: number;
 }
+
+/** What the thread that has the file begins with. */
+export interface JournalStart {
+  readonly path: string;
+  readonly anyFileSystem: boolean;
+}
+
+/** What a method of the store returned, and what the journal is after that. */
+export interface Told<T> {
+  readonly value: T;
+  readonly state: Store['head'] & Pick<Store, 'posts' | 'keptAfter' | 'bytes'>;
+}
+
+type Methods = Pick<Store, 'append' | 'read' | 'find' | 'move' | 'prune' | 'look'>;
+
+/** What that thread does: it opens the store, and calls its methods. */
+export type OfStore = {
+  [M in keyof Methods]: (...given: Parameters<Methods[M]>) => Told<ReturnType<Methods[M]>>;
+} & { open(): Told<undefined>; close(): void };
+
+/** What that thread says by itself: why the file was written anew. */
+export type OfJournal = { anew(reason: string): void };
 
 /** One call of `append`. */
 interface Call {
   readonly posts: readonly NewPost[];
   resolve(appended: readonly Appended[]): void;
-  reject(error: unknown): void;
-}
-
-interface Waiting {
-  resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
@@ -57,81 +72,24 @@ interface Waiting {
  * be used, or a {@link JournalUnavailable} where it may be possible later.
  */
 export async function openJournal(path: string, options: JournalOptions = {}): Promise<OwnJournal> {
-  const thread = new StoreThread(path, options);
+  const journal = new FileJournal(path, options);
   try {
-    await thread.ask('open');
+    await journal.open();
   } catch (error) {
-    await thread.end();
-    throw error instanceof StoreError ? openingError(path, error) : error;
+    await journal.close();
+    throw openingError(path, error as StoreError);
   }
-  return new FileJournal(thread, options);
-}
-
-/** The thread that has the file. */
-class StoreThread {
-  /** Of the last answer. */
-  state: StoreState | undefined;
-  readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
-  #last = 0;
-  #isEnding = false;
-
-  constructor(path: string, { anyFileSystem = false, onAnew, onDeath }: JournalOptions) {
-    const start: JournalStart = { path: targetAt(path), anyFileSystem };
-    this.#worker = new Worker(new URL('./journal-thread.js', import.meta.url), {
-      workerData: start,
-    });
-    this.#worker.on('message', (reply: Reply) => {
-      if ('anew' in reply) onAnew?.(reply.anew);
-      else this.#hear(reply);
-    });
-    const died = (error: unknown): void => {
-      const gone = new JournalUnavailable('the journal ended', { cause: error });
-      for (const { reject } of this.#waiting.values()) reject(gone);
-      this.#waiting.clear();
-      if (!this.#isEnding) onDeath?.(error);
-    };
-    this.#worker.on('error', died);
-    this.#worker.on('exit', (code) => died(new Error(`the journal's thread ended with ${code}`)));
-  }
-
-  /** Resolves with what the store returns. Rejects with its StoreError. */
-  ask<T>(...question: Question): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const number = ++this.#last;
-      this.#waiting.set(number, { resolve: resolve as Waiting['resolve'], reject });
-      this.#worker.postMessage([number, question]);
-    });
-  }
-
-  /** Ends the thread when it has done what it was asked. */
-  async end(): Promise<void> {
-    this.#isEnding = true;
-    const ended = once(this.#worker, 'exit');
-    try {
-      await this.ask('close');
-    } finally {
-      await ended;
-    }
-  }
-
-  #hear(reply: Exclude<Reply, { anew: string }>): void {
-    const waiting = this.#waiting.get(reply.number)!;
-    this.#waiting.delete(reply.number);
-    if ('fault' in reply) {
-      waiting.reject(new StoreError(reply.fault, reply.reason));
-      return;
-    }
-    this.state = reply.state ?? this.state;
-    waiting.resolve(reply.value);
-  }
+  return journal;
 }
 
 /** A journal in one SQLite file; a thread of its own has the file. */
 class FileJournal implements OwnJournal {
-  readonly #thread: StoreThread;
   readonly #options: JournalOptions;
-  #nextId: number;
+  readonly #thread: Worker;
+  readonly #store: Calls<OfStore>;
+  /** Of the last answer. */
+  #state: Told<unknown>['state'] | undefined;
+  #nextId = 0;
   #queue: Call[] = [];
   #draining: Promise<void> | undefined;
   #listeners: ((posts: readonly Post[]) => void | Promise<void>)[] = [];
@@ -139,15 +97,30 @@ class FileJournal implements OwnJournal {
   #problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(thread: StoreThread, options: JournalOptions) {
-    this.#thread = thread;
+  constructor(path: string, options: JournalOptions) {
+    const { anyFileSystem = false, onAnew = () => {}, onDeath } = options;
     this.#options = options;
-    this.#nextId = thread.state!.nextId;
+    const start: JournalStart = { path, anyFileSystem };
+    const url = new URL('./journal-thread.js', import.meta.url);
+    this.#thread = new Worker(url, { workerData: start });
+    this.#store = new Calls<OfStore>(this.#thread, { anew: onAnew } satisfies OfJournal);
+    const died = (error: unknown): void => {
+      this.#store.fail(new JournalUnavailable('the journal ended', { cause: error }));
+      if (!this.#isClosed) onDeath?.(error);
+    };
+    this.#thread.on('error', died);
+    this.#thread.on('exit', (code) => died(new Error(`the journal's thread ended with ${code}`)));
+  }
+
+  /** Rejects with what the store throws. */
+  async open(): Promise<void> {
+    this.#state = (await this.#store.call('open')).state;
+    this.#nextId = this.#state.nextId;
     this.#lookLater();
   }
 
   get state(): JournalState {
-    const state = this.#thread.state!;
+    const state = this.#state!;
     return { ...state, line: state.name, removed: 0, problem: this.#problem };
   }
 
@@ -160,8 +133,8 @@ class FileJournal implements OwnJournal {
   }
 
   append(posts: readonly NewPost[]): Promise<readonly Appended[]> {
-    const refusal = this.#refusal();
-    if (refusal !== undefined) return Promise.reject(refusal);
+    const reason = this.#isClosed ? 'the journal is closed' : this.#problem;
+    if (reason !== undefined) return Promise.reject(new JournalUnavailable(reason));
     return new Promise((resolve, reject) => {
       this.#queue.push({ posts, resolve, reject });
       this.#draining ??= this.#drain();
@@ -169,7 +142,7 @@ class FileJournal implements OwnJournal {
   }
 
   read(after: number, limit: number = READ_POSTS): Promise<readonly Post[]> {
-    return this.#try(() => this.#thread.ask('read', after, limit));
+    return this.#told(this.#store.call('read', after, limit));
   }
 
   changed(callback: (posts: readonly Post[]) => void): void {
@@ -177,16 +150,16 @@ class FileJournal implements OwnJournal {
   }
 
   find(key: string): Promise<Post | undefined> {
-    return this.#try(() => this.#thread.ask('find', key));
+    return this.#told(this.#store.call('find', key));
   }
 
   async move(ids: ReadonlyMap<number, number>): Promise<readonly Post[]> {
     await this.#draining;
-    return this.#try(() => this.#thread.ask('move', ids));
+    return this.#told(this.#store.call('move', ids));
   }
 
-  async prune(sequences: readonly number[]): Promise<void> {
-    await this.#try(() => this.#thread.ask('prune', sequences));
+  prune(sequences: readonly number[]): Promise<void> {
+    return this.#told(this.#store.call('prune', sequences));
   }
 
   async close(): Promise<void> {
@@ -194,12 +167,10 @@ class FileJournal implements OwnJournal {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#draining;
-    await this.#thread.end().catch(() => {});
-  }
-
-  #refusal(): JournalUnavailable | undefined {
-    const reason = this.#isClosed ? 'the journal is closed' : this.#problem;
-    return reason === undefined ? undefined : new JournalUnavailable(reason);
+    const ended = once(this.#thread, 'exit');
+    // the thread ends when it has done what it was asked
+    await this.#store.call('close').catch(() => {});
+    await ended;
   }
 
   async #drain(): Promise<void> {
@@ -218,7 +189,8 @@ class FileJournal implements OwnJournal {
     const began = performance.now();
     let appended: readonly Appended[];
     try {
-      appended = await this.#try(() => this.#thread.ask('append', packed(posts)));
+      const plain = posts.map(({ point: _, ...post }) => post);
+      appended = await this.#told(this.#store.call('append', plain));
     } catch (error) {
       for (const { reject } of [...calls, ...this.#queue.splice(0)]) reject(error);
       return;
@@ -236,40 +208,32 @@ class FileJournal implements OwnJournal {
     }
   }
 
-  /** Remembers why the thread could not do what it was asked. */
-  async #try<T>(work: () => Promise<T>): Promise<T> {
+  /** What the thread returned; remembers why it could not do what it was asked. */
+  async #told<T>(asked: Promise<Told<T>>): Promise<T> {
     try {
-      return await work();
+      const { value, state } = await asked;
+      this.#state = state;
+      return value;
     } catch (error) {
-      this.#fail((error as Error).message);
+      const isNews = this.#problem === undefined;
+      this.#problem = `the journal fails: ${(error as Error).message}`;
+      if (isNews) this.#options.onProblem?.(this.#problem);
+      this.#lookLater();
       throw new JournalUnavailable(this.#problem, { cause: error });
     }
-  }
-
-  #fail(reason: string): void {
-    const isNews = this.#problem === undefined;
-    this.#problem = `the journal fails: ${reason}`;
-    if (isNews) this.#options.onProblem?.(this.#problem);
-    this.#lookLater();
   }
 
   /** Looks at the file every second, and tries one that fails to be written. */
   #lookLater(): void {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
-    const { lookMs = LOOK_MS, retryMs = RETRY_MS } = this.#options;
-    const isFailing = this.#problem !== undefined;
-    this.#timer = setTimeout(() => void this.#look(), isFailing ? retryMs : lookMs).unref();
+    const ms = this.#problem === undefined ? LOOK_MS : RETRY_MS;
+    this.#timer = setTimeout(() => void this.#look().catch(() => {}), ms).unref();
   }
 
   async #look(): Promise<void> {
     const isFailing = this.#problem !== undefined;
-    try {
-      await (isFailing ? this.#thread.ask('prune', []) : this.#thread.ask('look'));
-    } catch (error) {
-      this.#fail((error as Error).message);
-      return;
-    }
+    await this.#told(isFailing ? this.#store.call('prune', []) : this.#store.call('look'));
     if (isFailing) {
       this.#problem = undefined;
       this.#options.onProblem?.(undefined);
@@ -278,20 +242,10 @@ class FileJournal implements OwnJournal {
   }
 }
 
-function packed(posts: readonly NewPost[]): Batch {
-  const hasKeys = posts.some(({ key }) => key !== undefined);
-  return {
-    ids: posts.map(({ id }) => id),
-    times: posts.map(({ createdAt }) => createdAt),
-    records: posts.map(({ record }) => record),
-    keys: hasKeys ? posts.map(({ key }) => key) : undefined,
-  };
-}
-
 /** What somebody can do about a fault. */
 function openingError(path: string, { fault, message }: StoreError): Error {
   const text = `${path}: ${message}`;
   if (fault === 'locked') return new JournalLocked(text);
   if (fault === 'unwritable') return new JournalUnwritable(text);
-  return fault === 'failing' ? new JournalUnavailable(text) : new InputError(text);
+  return fault === 'refused' ? new InputError(text) : new JournalUnavailable(text);
 }

@@ -1,17 +1,10 @@
 /** What the system says where somebody has to change something. */
-const RIGHTS = new Set(['EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENAMETOOLONG', 'ENOTDIR']);
-
+const RIGHTS = new Set(['EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP']);
 // result codes of SQLite
-const BUSY = 5;
-const READONLY = 8;
-const IOERR = 10;
-const CORRUPT = 11;
-const FULL = 13;
-const CANTOPEN = 14;
-const NOTADB = 26;
+const [BUSY, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 8, 10, 11, 13, 14, 26];
 
 /** What is wrong with a file of a journal. */
-export type StoreFault =
+type StoreFault =
   /** Another process owns it. */
   | 'locked'
   /** The rights of the file or its folder are wanting. */
@@ -35,27 +28,30 @@ export class StoreError extends Error {
 /** The error for one of SQLite's or the system's. */
 export function storeError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const { message, rawCode, code } = error as Error & { rawCode?: number; code?: string };
-  // the library has no code for what cannot be opened
-  const raw = (rawCode ?? Number(/: (\d+)"?\)?$/.exec(message)?.[1] ?? 0)) & 0xff;
-  if (raw === BUSY) return new StoreError('locked', 'another process owns it', error);
-  if (raw === CORRUPT || raw === NOTADB) {
-    return new StoreError('refused', `it is damaged: ${message}`, error);
-  }
+  const { message, code } = error as NodeJS.ErrnoException;
+  const raw = resultOf(error);
+  const make = (fault: StoreFault, text: string): StoreError => new StoreError(fault, text, error);
+  if (raw === BUSY) return make('locked', 'another process owns it');
+  if (raw === CORRUPT || raw === NOTADB) return make('refused', `it is damaged: ${message}`);
   if (raw === READONLY || RIGHTS.has(code ?? '')) {
-    return new StoreError('unwritable', `it cannot be written (${code ?? message})`, error);
+    return make('unwritable', `it cannot be written (${code ?? message})`);
   }
-  if (code === 'ENOENT') {
-    return new StoreError('failing', 'there is no such folder', error);
-  }
-  if (raw === FULL) return new StoreError('failing', 'the disk is full', error);
-  if (raw === IOERR) return new StoreError('failing', `the disk fails (${code})`, error);
-  if (raw === CANTOPEN) return new StoreError('failing', 'it cannot be opened', error);
-  return new StoreError('failing', `it cannot be used (${code ?? message})`, error);
+  if (code === 'ENOENT') return make('failing', 'there is no such folder');
+  if (raw === FULL) return make('failing', 'the disk is full');
+  if (raw === IOERR) return make('failing', `the disk fails (${code})`);
+  if (raw === CANTOPEN) return make('failing', 'it cannot be opened');
+  return make('failing', `it cannot be used (${code ?? message})`);
 }
 
 /** Whether nothing of a transaction is in the file that failed with this error. */
 export function isUndone({ cause }: StoreError): boolean {
-  const raw = ((cause as { rawCode?: number } | undefined)?.rawCode ?? 0) & 0xff;
+  const raw = cause === undefined ? 0 : resultOf(cause);
   return raw === FULL || raw === BUSY;
+}
+
+/** The primary result code of SQLite's error; 0 of another. */
+function resultOf(error: unknown): number {
+  const { message, rawCode } = error as Error & { rawCode?: number };
+  // the library has no code for what cannot be opened
+  return (rawCode ?? Number(/: (\d+)"?\)?$/.exec(message)?.[1] ?? 0)) & 0xff;
 }

@@ -1,18 +1,17 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { flushFolder } from '../formats/system-files.js';
-import { Copy } from './copy.js';
-import { Database, type Head, isOlderCopy, makeJournal } from './database.js';
+import { flushFolder, targetOf } from '../formats/system-files.js';
+import { CRC_MASK, crcOf, Database, type Head, headBehind } from './database.js';
 import type { Appended, NewPost, Post } from './journal.js';
 import {
-  giveRights,
+  changeOf,
   type Identity,
   identityOf,
-  isJournal,
-  isSameFile,
-  requireLocal,
-  requireRights,
+  isOlderCopy,
+  makeDraft,
+  openOwn,
+  REPLACED,
 } from './journal-file.js';
 import { isUndone, StoreError, storeError } from './store-error.js';
 
@@ -32,9 +31,9 @@ export interface StoreOptions {
  * belongs in a thread of its own. Nothing else in the process may open the file: the system drops
  * the lock with any descriptor of it that is closed.
  *
- * Memory has a copy of all posts. Before and after each transaction the file is compared with what
- * it was: one that is gone, cut, or older is written anew from memory, in a new file which then
- * gets the name. All methods throw a {@link StoreError}.
+ * Memory has all posts. Before and after each transaction the file is compared with what it was:
+ * one that is gone, cut, or older is written anew from memory, in a new file which then gets the
+ * name. All methods throw a {@link StoreError}.
  */
 export class Store {
   readonly #path: string;
@@ -43,7 +42,10 @@ export class Store {
   #db: Database | undefined;
   /** What its table `state` says; to be read only. */
   head: Head;
-  #copy = new Copy();
+  /** All posts behind this sequence are kept, what has moved aside. */
+  keptAfter = 0;
+  /** Ascending by sequence. */
+  #posts: Post[] = [];
   #seen: Identity | undefined;
   /** Why the file may have something else than memory. */
   #doubt: string | undefined;
@@ -54,18 +56,19 @@ export class Store {
 
   /** Opens a journal, or begins one, and owns it until it is closed. */
   constructor(path: string, { anyFileSystem = false, onAnew = () => {} }: StoreOptions = {}) {
-    this.#path = path;
     this.#onAnew = onAnew;
     try {
-      const exists = isJournal(path);
-      requireRights(path, exists);
-      if (!anyFileSystem) requireLocal(dirname(path));
-      if (!exists) makeJournal(path);
-      this.#db = new Database(path);
-      this.#db.check();
+      this.#path = targetOf(path);
+      this.#db = openOwn(this.#path, anyFileSystem);
       this.head = this.#db.head;
-      for (const post of this.#db.postsBehind(0)) this.#copy.add(post);
-      this.#seen = identityOf(path);
+      this.#posts = [...this.#db.postsBehind(0)];
+      let next = 1;
+      for (const { sequence } of this.#posts) {
+        if (sequence > next) this.keptAfter = sequence - 1;
+        next = sequence + 1;
+      }
+      if (next <= this.head.lastSequence) this.keptAfter = this.head.lastSequence;
+      this.#seen = identityOf(this.#path);
     } catch (error) {
       this.abandon();
       throw storeError(error);
@@ -73,14 +76,7 @@ export class Store {
   }
 
   get posts(): number {
-    return this.#copy.count;
-  }
-
-  /** All posts behind this sequence are kept. */
-  get keptAfter(): number {
-    const { lastSequence } = this.head;
-    // where the newest ones are gone, the copy knows nothing of them after a restart
-    return this.#copy.lastSequence < lastSequence ? lastSequence : this.#copy.wholeAfter;
+    return this.#posts.length;
   }
 
   get bytes(): number {
@@ -109,7 +105,7 @@ export class Store {
     return this.#write((added) => {
       let { lastSequence } = this.head;
       for (const [sequence, id] of ids) {
-        const [post] = this.#copy.behind(sequence - 1, 1);
+        const [post] = this.read(sequence - 1, 1);
         if (post?.sequence !== sequence) continue;
         const record = JSON.stringify({ ...JSON.parse(post.record), id });
         added.push({ movedFrom: post.id, ...post, sequence: ++lastSequence, id, record });
@@ -125,7 +121,8 @@ export class Store {
 
   /** Posts behind a sequence, ascending, `limit` at most. */
   read(after: number, limit: number): readonly Post[] {
-    return this.#copy.behind(after, limit);
+    const from = this.#posts.findLastIndex(({ sequence }) => sequence <= after) + 1;
+    return this.#posts.slice(from, from + limit);
   }
 
   find(key: string): Post | undefined {
@@ -192,13 +189,20 @@ export class Store {
 
   /** Takes a change that is committed, once the file that has the name is the one that has it. */
   #keep(added: readonly Post[], gone: ReadonlySet<number>): void {
-    const [oldHead, oldCopy] = [this.head, this.#copy];
-    this.head = headBehind(oldHead, added);
-    this.#copy = oldCopy.changed(added, gone);
+    const { head, keptAfter } = this;
+    const posts = this.#posts;
+    const { length } = posts;
+    this.head = headBehind(head, added);
+    if (gone.size > 0) {
+      this.#posts = posts.filter(({ sequence }) => !gone.has(sequence));
+      const last = posts.findLast(({ sequence }) => gone.has(sequence));
+      this.keptAfter = Math.max(keptAfter, last?.sequence ?? 0);
+    }
+    for (const post of added) this.#posts.push(post);
     this.#isAudited = false;
     try {
       const now = identityOf(this.#path);
-      const isOwn = now !== undefined && isSameFile(now, this.#seen);
+      const isOwn = now?.dev === this.#seen!.dev && now.ino === this.#seen!.ino;
       if (isOwn && Number(now.size) === this.#db!.size) {
         // it was cut, and has its size again by what was written behind that
         if (now.blocks < this.#seen!.blocks) this.#auditAt = 0;
@@ -208,8 +212,10 @@ export class Store {
         this.#restore();
       }
     } catch (error) {
-      this.head = oldHead;
-      this.#copy = oldCopy;
+      posts.length = length;
+      this.#posts = posts;
+      this.head = head;
+      this.keptAfter = keptAfter;
       this.#doubt ??= 'a transaction failed';
       throw storeError(error);
     }
@@ -230,7 +236,8 @@ export class Store {
   /** Whether the file has the head and the last post that memory has. */
   #isSame(db: Database): boolean {
     db.forget();
-    return isDeepStrictEqual(db.head, this.head) && db.lastSequence === this.#copy.lastSequence;
+    const last = this.#posts.at(-1)?.sequence ?? 0;
+    return isDeepStrictEqual(db.head, this.head) && db.lastSequence === last;
   }
 
   /** Compares the whole file with memory. */
@@ -240,7 +247,8 @@ export class Store {
     try {
       const isCurrent = this.#isSame(db);
       db.check();
-      const isWhole = isDeepStrictEqual(db.sums, this.#copy.sums);
+      const crcs = this.#posts.reduce((sum, post) => sum + (crcOf(post) & CRC_MASK), 0);
+      const isWhole = isDeepStrictEqual(db.sums, { count: this.posts, crcs });
       if (!isWhole || !isCurrent) this.#doubt = DIFFERENT;
       this.#isAudited = true;
     } catch (error) {
@@ -253,13 +261,11 @@ export class Store {
     const path = this.#path;
     try {
       const now = identityOf(path);
-      let reason = this.#doubt;
-      if (now === undefined) reason = 'somebody removed it';
-      else if (!isSameFile(now, this.#seen)) {
-        if (!isOlderCopy(path, this.head)) renameSync(path, `${path}.aside-${Date.now()}`);
-        reason = 'another file had its name';
-      } else if (now.size !== this.#seen!.size || now.mtimeNs !== this.#seen!.mtimeNs)
-        reason = 'somebody changed it';
+      const change = changeOf(this.#seen, now);
+      if (change === REPLACED && !isOlderCopy(path, this.head)) {
+        renameSync(path, `${path}.aside-${Date.now()}`);
+      }
+      const reason = change ?? this.#doubt;
       if (reason === undefined && this.#db !== undefined) return;
       this.#writeAnew();
       this.#onAnew(reason ?? 'it was given free');
@@ -270,11 +276,7 @@ export class Store {
 
   /** Writes a file of what memory has, gives it the name, and owns it. */
   #writeAnew(): void {
-    const draft = `${this.#path}.new`;
-    const rights = statSync(this.#path, { throwIfNoEntry: false });
-    for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
-    makeJournal(draft, this.head, this.#copy);
-    if (rights !== undefined) giveRights(draft, rights);
+    const draft = makeDraft(this.#path, this.head, this.#posts);
     this.abandon();
     // SQLite would play back into the new file what was meant for the old one
     rmSync(`${this.#path}-journal`, { force: true });
@@ -288,13 +290,4 @@ export class Store {
     this.#doubt = undefined;
     this.#isAudited = true;
   }
-}
-
-function headBehind(head: Head, added: readonly Post[]): Head {
-  return {
-    name: head.name,
-    lastSequence: added.at(-1)?.sequence ?? head.lastSequence,
-    nextId: added.reduce((most, { id }) => Math.max(most, id + 1), head.nextId),
-    lastTime: added.reduce((most, { createdAt }) => Math.max(most, createdAt), head.lastTime),
-  };
 }
