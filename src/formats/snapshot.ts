@@ -87,11 +87,9 @@ export interface TwoPassReader extends SnapshotReader {
   readonly count: number;
   /** The columns of each block; valid until the next are asked for. */
   columns(): Iterable<ColumnBlock>;
-  /** In the order of {@link columns}; valid until the next is asked for. */
-  records(): Iterable<Uint8Array>;
   /**
-   * The same, read straight to where they are wanted: `memoryOf` is asked for the memory of points
-   * `from` to `to - 1` of the file, in pieces of which none cuts a record in two.
+   * Reads the records to where they are wanted: `memoryOf` is asked for the memory of points `from`
+   * to `to - 1` of the file, in pieces of which none cuts a record in two.
    */
   recordsInto(memoryOf: (from: number, to: number) => readonly Uint8Array[]): void;
 }

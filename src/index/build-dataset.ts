@@ -21,14 +21,6 @@ import {
 /** Fewer points are sorted sooner than a thread has started, which takes about 40 ms of CPU. */
 const MIN_PARALLEL_POINTS = 16_384;
 
-/** The columns of a whole snapshot in the order of its file, and a second look at its records. */
-interface Source {
-  readonly count: number;
-  columns(): Iterable<ColumnBlock>;
-  /** Asked for after the columns have been read. */
-  records(): Iterable<Uint8Array>;
-}
-
 interface Layout {
   readonly kdbush: KDBush;
   readonly keys: OrderKeys;
@@ -48,12 +40,13 @@ export async function buildDataset(
   { inParallel = false }: { readonly inParallel?: boolean } = {},
 ): Promise<DatasetParts> {
   const packed = isTwoPass(reader) ? reader : undefined;
-  const source = packed ?? (await keepBlocks(reader));
-  const { count } = source;
+  const rows = packed === undefined ? await blocksOf(reader) : [];
+  const count = packed?.count ?? rows.reduce((sum, block) => sum + block.count, 0);
   const sorter = inParallel && count >= MIN_PARALLEL_POINTS ? startSorter() : undefined;
   let layout: Layout;
   try {
-    layout = placeRows(source, packed);
+    const placed = packed && placeInOrder(packed);
+    layout = placed ?? sortRows(packed === undefined ? rows : await blocksOf(packed), count);
   } catch (error) {
     sorter?.release();
     throw error;
@@ -74,39 +67,29 @@ export async function buildDataset(
   return { count, ...made, report: reader.report() };
 }
 
-function placeRows(source: Source, packed: TwoPassReader | undefined): Layout {
-  const kdbush = new KDBush(source.count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
-  const columns = joinColumns(source, kdbush);
-  const isOrdered = packed !== undefined && isInKdOrder(kdbush.coords as Float64Array);
-  return isOrdered ? keepOrder(packed, columns, kdbush) : sortRows(source, columns, kdbush);
-}
-
 /** Native files are read twice, so that they are never in memory twice. */
 function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {
   return reader.format === 'native';
 }
 
-/** Row formats are parsed once and kept until every record has found its place. */
-async function keepBlocks(reader: SnapshotReader): Promise<Source> {
+/** What is not in the order of the tree is kept until every record has found its place. */
+async function blocksOf(reader: SnapshotReader): Promise<PointBlock[]> {
   const blocks: PointBlock[] = [];
-  let count = 0;
-  for await (const block of reader.blocks()) {
-    blocks.push(block);
-    count += block.count;
-  }
-  return { count, columns: () => blocks, records: () => blocks.map((block) => block.records) };
+  for await (const block of reader.blocks()) blocks.push(block);
+  return blocks;
 }
 
 interface Columns extends OrderKeys {
   readonly length: Uint32Array;
-  /** In the order of the file; undefined where it has no columns of attributes. */
-  readonly attributes: AttributeCollector | undefined;
 }
 
 /** Puts the coordinates into the tree, unsorted, and the rest into columns. */
-function joinColumns(source: Source, kdbush: KDBush): Columns {
-  const { count } = source;
-  let attributes: AttributeCollector | undefined = new AttributeCollector(count);
+function joinColumns(
+  blocks: Iterable<ColumnBlock>,
+  count: number,
+  kdbush: KDBush,
+  attributes?: AttributeCollector,
+): Columns {
   const joined = {
     id: new Float64Array(count),
     createdAt: new Float64Array(count),
@@ -114,7 +97,7 @@ function joinColumns(source: Source, kdbush: KDBush): Columns {
     length: new Uint32Array(count),
   };
   let at = 0;
-  for (const block of source.columns()) {
+  for (const block of blocks) {
     if (at + block.count > count)
       throw new InputError('The blocks have more points than they should.');
     for (let i = 0; i < block.count; i++) kdbush.add(block.lon[i]!, block.lat[i]!);
@@ -122,16 +105,19 @@ function joinColumns(source: Source, kdbush: KDBush): Columns {
     joined.createdAt.set(block.createdAt, at);
     joined.modifiedAt.set(block.modifiedAt, at);
     joined.length.set(block.length, at);
-    if (block.attributes === undefined) attributes = undefined;
-    else attributes?.addColumns(block.attributes, at);
+    attributes?.addColumns(block.attributes!, at);
     at += block.count;
   }
-  return { ...joined, attributes };
+  return joined;
 }
 
-/** The file has the order of the tree: records are read straight to their rows. */
-function keepOrder(reader: TwoPassReader, columns: Columns, kdbush: KDBush): Layout {
-  const { id, createdAt, modifiedAt, length, attributes } = columns;
+/** Where a file has the order of the tree, records are read straight to their rows. */
+function placeInOrder(reader: TwoPassReader): Layout | undefined {
+  const kdbush = createTree(reader.count);
+  const attributes = new AttributeCollector(reader.count);
+  const columns = joinColumns(reader.columns(), reader.count, kdbush, attributes);
+  if (!isInKdOrder(kdbush.coords as Float64Array)) return undefined;
+  const { id, createdAt, modifiedAt, length } = columns;
   return {
     kdbush,
     keys: { id, createdAt, modifiedAt },
@@ -144,11 +130,17 @@ function keepOrder(reader: TwoPassReader, columns: Columns, kdbush: KDBush): Lay
   };
 }
 
-function sortRows(source: Source, columns: Columns, kdbush: KDBush): Layout {
+function createTree(count: number): KDBush {
+  return new KDBush(count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
+}
+
+function sortRows(blocks: readonly PointBlock[], count: number): Layout {
+  const kdbush = createTree(count);
+  const columns = joinColumns(blocks, count, kdbush);
   kdbush.finish();
   // from here on a row is its place in the tree, and the tree's ids say just that
   const sourceOf = new Uint32Array(kdbush.ids);
-  for (let row = 0; row < source.count; row++) kdbush.ids[row] = row;
+  for (let row = 0; row < count; row++) kdbush.ids[row] = row;
   return {
     kdbush,
     keys: {
@@ -156,7 +148,7 @@ function sortRows(source: Source, columns: Columns, kdbush: KDBush): Layout {
       createdAt: permute(columns.createdAt, sourceOf),
       modifiedAt: permute(columns.modifiedAt, sourceOf),
     },
-    readRecords: () => placeRecords(source, columns.length, sourceOf),
+    readRecords: () => placeRecords(blocks, columns.length, sourceOf),
   };
 }
 
@@ -191,7 +183,11 @@ function startSorter(): Sorter {
   };
 }
 
-function placeRecords(source: Source, length: Uint32Array, sourceOf: Uint32Array): Records {
+function placeRecords(
+  blocks: readonly PointBlock[],
+  length: Uint32Array,
+  sourceOf: Uint32Array,
+): Records {
   const lengths = new Uint32Array(length.length);
   const rowOf = new Uint32Array(length.length);
   for (let row = 0; row < lengths.length; row++) {
@@ -200,6 +196,6 @@ function placeRecords(source: Source, length: Uint32Array, sourceOf: Uint32Array
   }
   const records = allocateRecords(lengths);
   let next = 0;
-  for (const bytes of source.records()) next = putRecords(records, rowOf, length, bytes, next);
+  for (const block of blocks) next = putRecords(records, rowOf, length, block.records, next);
   return records;
 }

@@ -7,7 +7,7 @@ import { openNative } from '../../src/formats/native/read.js';
 import { InputError } from '../../src/model/quote.js';
 import { makeFolder } from '../support/folder.js';
 import { frame, framesOf, uint32 } from '../support/forge.js';
-import { readTwoPass, refused, withSample } from '../support/native.js';
+import { readInPlace, refused, withSample } from '../support/native.js';
 
 test('a file cut anywhere is refused, from its two ends alone', () =>
   withSample(async (bytes, path) => {
@@ -128,10 +128,10 @@ test('what is no native file is refused, by name', async () => {
   await refused(path, magic, 'the magic alone');
   await refused(path, Buffer.concat([magic, uint32(5)]), 'a length');
   const missing = join(folder, 'missing.waypost');
-  assert.throws(() => readTwoPass(missing), /missing.waypost: cannot be read: there is no such/);
+  assert.throws(() => readInPlace(missing), /missing.waypost: cannot be read: there is no such/);
   const inner = join(folder, 'inner');
   mkdirSync(inner);
-  assert.throws(() => readTwoPass(inner), /inner: cannot be read: it is no regular file/);
+  assert.throws(() => readInPlace(inner), /inner: cannot be read: it is no regular file/);
 });
 
 /** Whole numbers below a limit, the same for the same seed (mulberry32). */

@@ -65,21 +65,6 @@ export async function readOnePass(path: string): Promise<[PointBlock[], LoadRepo
   }
 }
 
-/** Everything a native file holds, its columns read in a first pass and its records in a second. */
-export function readTwoPass(path: string): [PointBlock[], LoadReport] {
-  const reader = openNative(path, {});
-  try {
-    const columns = Array.from(reader.columns(), copyColumns);
-    const blocks: PointBlock[] = [];
-    for (const records of reader.records()) {
-      blocks.push({ ...columns[blocks.length]!, records: Uint8Array.from(records) });
-    }
-    return [blocks, reader.report()];
-  } finally {
-    reader.close();
-  }
-}
-
 /** The reader uses its memory again for the next block. A structured clone would copy all of it. */
 function copyColumns({
   count,
@@ -158,7 +143,7 @@ export async function refused(
   why: RegExp = /./,
 ): Promise<void> {
   writeFileSync(path, bytes);
-  for (const read of [readOnePass, readTwoPass, readInPlace]) {
+  for (const read of [readOnePass, readInPlace]) {
     let error: unknown;
     try {
       await read(path);

@@ -46,8 +46,7 @@ export async function contentDigest(
   const reader = openNative(path, {});
   try {
     if (!isWanted(reader.digest)) return reader.digest;
-    for (const _ of reader.columns());
-    for (const _ of reader.records());
+    for await (const _ of reader.blocks());
     return reader.digest;
   } finally {
     reader.close();

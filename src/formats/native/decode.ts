@@ -8,17 +8,16 @@ import { isObject, isWhole } from '../../model/units.js';
 import { type ColumnBlock, MAX_BLOCK_POINTS, MAX_RECORD_BYTES } from '../block.js';
 import type { Watermark } from '../snapshot.js';
 import {
+  FORMAT_VERSION,
   type FooterObject,
   MAX_FRAME_NOTIFICATIONS,
   MAX_RECORDS_SIZE,
-  READ_VERSIONS,
 } from './format.js';
 
 /** Makes the error for a reason; knows the file and the frame's place in it. */
 export type Fail = (reason: string) => InputError;
 
 export interface Header {
-  readonly version: number;
   readonly count: number;
   readonly origin: string;
   /** Milliseconds since the epoch. */
@@ -30,8 +29,6 @@ interface Columns {
   readonly block: ColumnBlock;
   readonly recordsSize: number;
   readonly recordsCrc: number;
-  /** Where the column `length` begins in the object. */
-  readonly lengthOffset: number;
 }
 
 /** The values of a map, of which nothing is known. */
@@ -42,23 +39,51 @@ const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
 
 /** Decodes an object that must be a map. Byte fields are views of `object`. */
 export function decodeMap(object: Buffer, fail: Fail): Fields {
-  let value: unknown;
+  const value = decode(object, fail);
+  if (!isObject(value)) throw fail('expected a MessagePack map');
+  return value;
+}
+
+/** Decodes the records of a block, of `size` bytes and these lengths: a view of `object`. */
+export function decodeRecords(
+  object: Buffer,
+  size: number,
+  lengths: Uint32Array,
+  fail: Fail,
+): Buffer {
+  const records = decode(object, fail);
+  if (!(records instanceof Buffer) || records.length !== size) {
+    throw fail(`expected one bin object with ${size} bytes of records`);
+  }
+  let start = 0;
+  for (let i = 0; i < lengths.length; i++) {
+    const end = start + lengths[i]!;
+    if (records[start] !== BRACE_OPEN || records[end - 1] !== BRACE_CLOSE) {
+      throw fail(`record ${i} of the block is no JSON object where the columns say it is`);
+    }
+    start = end;
+  }
+  return records;
+}
+
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+
+function decode(object: Buffer, fail: Fail): unknown {
   try {
-    value = unpackr.unpack(object);
+    return unpackr.unpack(object);
   } catch (error) {
     throw fail(`no MessagePack object: ${(error as Error).message}`);
   }
-  if (!isObject(value)) throw fail('expected a MessagePack map');
-  return value;
 }
 
 /** Checks a header, its version first: everything else may differ in another one. */
 export function readHeader(fields: Fields, fail: Fail): Header {
   if (fields['type'] !== 'header') throw fail('expected the header');
   const version = wholeNumber(fields, 'version', fail);
-  if (!READ_VERSIONS.includes(version)) {
+  if (version !== FORMAT_VERSION) {
     throw fail(
-      `format version ${version}, but this program reads versions ${READ_VERSIONS.join(' and ')}; pack the points again with this program's own pack command`,
+      `format version ${version}, but this program reads version ${FORMAT_VERSION}; pack the points again with this program's own pack command`,
     );
   }
   const origin = fields['origin'];
@@ -67,7 +92,6 @@ export function readHeader(fields: Fields, fail: Fail): Header {
   const createdAt = typeof time === 'string' ? parseTimestamp(time) : 'must be text';
   if (typeof createdAt === 'string') throw fail(`created_at ${createdAt}`);
   return {
-    version,
     count: wholeNumber(fields, 'count', fail),
     origin,
     createdAt: createdAt.micros / 1000,
@@ -96,7 +120,6 @@ export function readFooter(fields: Fields, fail: Fail): FooterObject {
 /** Checks the columns of block `index` and copies them to aligned memory, which `take` gives. */
 export function readColumns(
   fields: Fields,
-  object: Buffer,
   index: number,
   fail: Fail,
   take: (count: number) => ColumnBlock,
@@ -118,9 +141,9 @@ export function readColumns(
   copyColumn(fields, 'lon', block.lon, fail);
   copyColumn(fields, 'created_at', block.createdAt, fail);
   copyColumn(fields, 'modified_at', block.modifiedAt, fail);
-  const lengthOffset = copyColumn(fields, 'length', block.length, fail) - object.byteOffset;
+  copyColumn(fields, 'length', block.length, fail);
   checkColumns(block, recordsSize, fail);
-  return { block, recordsSize, recordsCrc: wholeNumber(fields, 'records_crc', fail), lengthOffset };
+  return { block, recordsSize, recordsCrc: wholeNumber(fields, 'records_crc', fail) };
 }
 
 export function readNotifications(fields: Fields, fail: Fail): readonly Notification[] {
@@ -150,19 +173,17 @@ export function binOf(fields: Fields, key: string): Buffer | undefined {
   return value instanceof Buffer ? value : undefined;
 }
 
-/** Copies the bytes of a column; returns where they begin in the memory they are a view of. */
 function copyColumn(
   fields: Fields,
   key: string,
   column: Float64Array | Uint32Array,
   fail: Fail,
-): number {
+): void {
   const bytes = binOf(fields, key);
   if (bytes?.length !== column.byteLength) {
     throw fail(`${key} must be a bin of ${column.byteLength} bytes`);
   }
   new Uint8Array(column.buffer, 0, column.byteLength).set(bytes);
-  return bytes.byteOffset;
 }
 
 function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void {

@@ -1,20 +1,13 @@
-import { endianness } from 'node:os';
-import { InputError } from '../../model/quote.js';
 import { MAX_BLOCK_POINTS } from '../block.js';
 
 /** What docs/snapshot-format.md specifies, as names that the writer and the reader share. */
 export const FORMAT_VERSION = 2;
 
-/** Versions that are read; in the first, columns have no attributes. */
-export const READ_VERSIONS: readonly number[] = [1, FORMAT_VERSION];
-
 /** The first byte of a uint32 in MessagePack; its four bytes follow, big-endian. */
 export const UINT32_MARK = 0xce;
 export const UINT32_BYTES = 5;
 
-/** The first byte of the shortest to the longest form of MessagePack's `bin`. */
-export const BIN8_MARK = 0xc4;
-export const BIN16_MARK = 0xc5;
+/** The first byte of the longest form of MessagePack's `bin`. */
 export const BIN32_MARK = 0xc6;
 
 /** The first byte of the longest form of an array. */
@@ -71,13 +64,4 @@ export interface FooterObject {
   readonly notifications: number;
   /** CRC-32 over the CRC-32s (four bytes each, little-endian) of all frames before, in order. */
   readonly crc: number;
-}
-
-/** Columns are copied as they are. Throws an InputError where numbers have the other byte order. */
-export function requireLittleEndian(): void {
-  if (endianness() !== 'LE') {
-    throw new InputError(
-      'native snapshots need a little-endian processor (x86-64, ARM64), and this one is big-endian; serve a row format such as NDJSON here instead',
-    );
-  }
 }

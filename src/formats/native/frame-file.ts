@@ -2,15 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { InputError } from '../../model/quote.js';
 import { unreadable } from '../system-files.js';
-import type { Fail } from './decode.js';
-import {
-  BIN8_MARK,
-  BIN16_MARK,
-  BIN32_MARK,
-  FRAME_OVERHEAD,
-  UINT32_BYTES,
-  UINT32_MARK,
-} from './format.js';
+import { FRAME_OVERHEAD, UINT32_BYTES, UINT32_MARK } from './format.js';
 
 /** Where a frame lies in its file; `length` is that of its object. */
 export interface FramePlace {
@@ -55,23 +47,17 @@ export class FrameFile {
   /** Exactly `length` bytes from `position`, in memory that is reused. */
   read(position: number, length: number): Buffer {
     const into = this.#reserve(length).subarray(0, length);
-    this.readInto(position, into);
-    return into;
-  }
-
-  /** Fills `target` with the bytes from `position`. */
-  readInto(position: number, target: Uint8Array): void {
-    const { length } = target;
     if (position + length > this.size) {
       throw this.broken(position, 'the file ends too early: it is cut short or damaged');
     }
     let done = 0;
     while (done < length) {
-      const got = this.#readSome(target, done, length - done, position + done);
+      const got = this.#readSome(into, done, length - done, position + done);
       if (got === 0)
         throw this.broken(position + done, 'the file became shorter while it was read');
       done += got;
     }
+    return into;
   }
 
   /** The frame must end by `end`, its object have at most `limit` bytes. */
@@ -90,28 +76,14 @@ export class FrameFile {
     const object = bytes.subarray(UINT32_BYTES, UINT32_BYTES + place.length);
     const length = uint32At(bytes, 0);
     const crc = uint32At(bytes, UINT32_BYTES + place.length);
-    this.#requireIntact(place, { length, computed: crc32(object), crc });
-    return { ...place, bytes, object };
-  }
-
-  /**
-   * Reads a frame and checks it: `headSize` bytes of its object, which are returned, and the others
-   * straight into `pieces`. Each of these has been filled when the next is asked for.
-   */
-  frameInto(place: FramePlace, headSize: number, pieces: Iterable<Uint8Array>): Buffer {
-    // a copy: more is read before it is returned
-    const start = Buffer.from(this.read(place.position, UINT32_BYTES + headSize));
-    const head = start.subarray(UINT32_BYTES);
-    let computed = crc32(head);
-    let position = place.position + start.length;
-    for (const piece of pieces) {
-      this.readInto(position, piece);
-      computed = crc32(piece, computed);
-      position += piece.length;
+    const computed = crc32(object);
+    if (computed !== place.crc || length !== place.length || crc !== place.crc) {
+      throw this.broken(
+        place.position,
+        `the checksum is ${hex(computed)}, expected ${hex(place.crc)}: the file is damaged or changed while it was read`,
+      );
     }
-    const crc = uint32At(this.read(position, UINT32_BYTES), 0);
-    this.#requireIntact(place, { length: uint32At(start, 0), computed, crc });
-    return head;
+    return { ...place, bytes, object };
   }
 
   broken(position: number, reason: string): InputError {
@@ -128,18 +100,6 @@ export class FrameFile {
     const value = uint32At(this.read(position, UINT32_BYTES), 0);
     if (value === undefined) throw this.broken(position, 'expected a uint32 between two frames');
     return value;
-  }
-
-  #requireIntact(
-    place: FramePlace,
-    found: { readonly length: number | undefined; computed: number; crc: number | undefined },
-  ): void {
-    const { length, computed, crc } = found;
-    if (computed === place.crc && length === place.length && crc === place.crc) return;
-    throw this.broken(
-      place.position,
-      `the checksum is ${hex(computed)}, expected ${hex(place.crc)}: the file is damaged or changed while it was read`,
-    );
   }
 
   #readSome(into: Uint8Array, offset: number, length: number, position: number): number {
@@ -171,61 +131,4 @@ function uint32At(bytes: Buffer, offset: number): number | undefined {
 
 function hex(value: number): string {
   return value.toString(16).padStart(8, '0');
-}
-
-/** What a `bin` has before its bytes, by the width of its length. */
-const BIN_HEAD_BYTES: readonly number[] = [2, 3, 5];
-
-/** Of records, read and checked at a time. */
-const STEP_BYTES = 256 * 1024;
-
-const BRACE_OPEN = 0x7b;
-const BRACE_CLOSE = 0x7d;
-
-/** Checks that `length` bytes can be a `bin` of `size` bytes, before memory is taken for it. */
-export function checkBinSize(length: number, size: number, fail: Fail): void {
-  if (!BIN_HEAD_BYTES.includes(length - size)) throw notOneBin(size, fail);
-}
-
-/** Checks the bytes that stand before those of a `bin`, as many as {@link checkBinSize} allows. */
-export function checkBinHead(head: Buffer, size: number, fail: Fail): void {
-  const claimed =
-    head[0] === BIN8_MARK && head.length === 2
-      ? head[1]
-      : head[0] === BIN16_MARK && head.length === 3
-        ? head.readUInt16BE(1)
-        : head[0] === BIN32_MARK && head.length === 5
-          ? head.readUInt32BE(1)
-          : undefined;
-  if (claimed !== size) throw notOneBin(size, fail);
-}
-
-/**
- * Goes through the memory of a block's records in steps, for each to be filled before the next is
- * asked for: it is checked then, while it is in the processor's cache. No piece cuts a record in
- * two. `onWrong` hears of each record that is not where the columns say.
- */
-export function* recordSteps(
-  pieces: readonly Uint8Array[],
-  length: Uint32Array,
-  onWrong: (record: number) => void,
-): Generator<Uint8Array> {
-  let record = 0;
-  for (const piece of pieces) {
-    let from = 0;
-    for (let start = 0; start < piece.length; start += STEP_BYTES) {
-      const end = Math.min(start + STEP_BYTES, piece.length);
-      yield piece.subarray(start, end);
-      for (let to = from + length[record]!; to <= end; to += length[record]!) {
-        if (piece[from] !== BRACE_OPEN || piece[to - 1] !== BRACE_CLOSE) onWrong(record);
-        from = to;
-        record++;
-      }
-    }
-    if (from !== piece.length) onWrong(record);
-  }
-}
-
-function notOneBin(size: number, fail: Fail): InputError {
-  return fail(`expected one bin object with ${size} bytes of records`);
 }

@@ -17,24 +17,10 @@ import {
   type Watermark,
 } from '../snapshot.js';
 import { readAttributes } from './attributes.js';
-import { decodeMap, readColumns, readNotifications } from './decode.js';
+import { decodeMap, decodeRecords, readColumns, readNotifications } from './decode.js';
 import { type Ends, readEnds } from './ends.js';
-import {
-  MAX_COLUMNS_BYTES,
-  MAX_NOTIFICATIONS_BYTES,
-  MAX_RECORDS_BYTES,
-  requireLittleEndian,
-  UINT32_BYTES,
-} from './format.js';
-import {
-  checkBinHead,
-  checkBinSize,
-  FrameFile,
-  type FramePlace,
-  failAt,
-  frameBytes,
-  recordSteps,
-} from './frame-file.js';
+import { MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES, MAX_RECORDS_BYTES } from './format.js';
+import { FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
 
 const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 
@@ -50,7 +36,6 @@ export interface NativeReader extends TwoPassReader {
  * is refused whole, so `maxInvalid` means nothing here; whatever is wrong throws an InputError.
  */
 export function openNative(path: string, options: ReadOptions): NativeReader {
-  requireLittleEndian();
   const file = FrameFile.open(path);
   try {
     return new Reader(file, readEnds(file), options.onProgress);
@@ -62,10 +47,8 @@ export function openNative(path: string, options: ReadOptions): NativeReader {
 
 /** What the first pass learns about a block's records. */
 interface RecordsPlace extends FramePlace {
-  readonly count: number;
   readonly size: number;
-  /** Where the file has the column `length`. */
-  readonly lengthAt: number;
+  readonly lengths: Uint32Array;
 }
 
 class Reader implements NativeReader {
@@ -95,9 +78,7 @@ class Reader implements NativeReader {
 
   async *blocks(): AsyncIterable<PointBlock> {
     for (const [block, place] of this.#walk(allocateColumns)) {
-      const records = Buffer.allocUnsafeSlow(place.size);
-      this.#fill([records], place, block.length);
-      yield { ...block, records };
+      yield { ...block, records: Uint8Array.from(this.#recordsAt(place)) };
     }
     this.#recordsDone = true;
   }
@@ -110,22 +91,17 @@ class Reader implements NativeReader {
     for (const [block] of this.#walk(firstOf)) yield block;
   }
 
-  *records(): Iterable<Uint8Array> {
-    let memory = Buffer.alloc(0);
-    for (const place of this.#recordPlaces()) {
-      if (memory.length < place.size) memory = Buffer.allocUnsafeSlow(place.size);
-      const records = memory.subarray(0, place.size);
-      this.#fill([records], place);
-      yield records;
-    }
-    this.#recordsDone = true;
-  }
-
   recordsInto(memoryOf: (from: number, to: number) => readonly Uint8Array[]): void {
+    if (!this.#columnsDone) throw new Error('the columns must be read to the end first');
     let from = 0;
-    for (const place of this.#recordPlaces()) {
-      const to = from + place.count;
-      this.#fill(memoryOf(from, to), place);
+    for (const place of this.#records) {
+      const to = from + place.lengths.length;
+      const records = this.#recordsAt(place);
+      let at = 0;
+      for (const piece of memoryOf(from, to)) {
+        piece.set(records.subarray(at, at + piece.length));
+        at += piece.length;
+      }
       from = to;
     }
     this.#recordsDone = true;
@@ -153,37 +129,17 @@ class Reader implements NativeReader {
     this.#file.close();
   }
 
-  #recordPlaces(): readonly RecordsPlace[] {
-    if (!this.#columnsDone) throw new Error('the columns must be read to the end first');
-    return this.#records;
-  }
-
-  /** Reads the records of a block; their lengths, where they are not known, too. */
-  #fill(pieces: readonly Uint8Array[], place: RecordsPlace, known?: Uint32Array): void {
-    const fail = failAt(this.#file, place);
-    let wrong: number | undefined;
-    const steps = recordSteps(pieces, known ?? this.#lengths(place), (record) => {
-      wrong ??= record;
-    });
-    // a broken checksum says more than a record that is broken by it
-    const head = this.#file.frameInto(place, place.length - place.size, steps);
-    checkBinHead(head, place.size, fail);
-    if (wrong !== undefined) {
-      throw fail(`record ${wrong} of the block is no JSON object where the columns say it is`);
-    }
+  /** The records of a block; valid until more is read. */
+  #recordsAt(place: RecordsPlace): Uint8Array {
+    const { object } = this.#file.frame(place);
+    const records = decodeRecords(object, place.size, place.lengths, failAt(this.#file, place));
     this.#advance(frameBytes(place));
-  }
-
-  #lengths(place: RecordsPlace): Uint32Array {
-    const lengths = new Uint32Array(place.count);
-    this.#file.readInto(place.lengthAt, new Uint8Array(lengths.buffer));
-    return lengths;
+    return records;
   }
 
   /** Reads all frames but those of records, whose places it yields beside each block. */
   *#walk(take: (count: number) => ColumnBlock): Generator<[ColumnBlock, RecordsPlace]> {
-    const { header, headerPlace, footerPlace } = this.#ends;
-    const hasAttributes = header.version > 1;
+    const { headerPlace, footerPlace } = this.#ends;
     this.#columnsDone = this.#recordsDone = false;
     this.#records = [];
     this.#notifications = [];
@@ -212,23 +168,22 @@ class Reader implements NativeReader {
       this.#advance(frameBytes(frame));
       if (blocksEnded) continue;
 
-      const columns = readColumns(fields, frame.object, this.#records.length, fail, take);
+      const columns = readColumns(fields, this.#records.length, fail, take);
       const { count } = columns.block;
-      const attributes = hasAttributes ? readAttributes(fields, count, fail) : undefined;
+      const attributes = readAttributes(fields, count, fail);
       // from here on other bytes are read to where those of the fields are
       const place = this.#file.place(position, footerPlace.position, MAX_RECORDS_BYTES);
       if (place.crc !== columns.recordsCrc) {
         throw failAt(this.#file, place)('these records do not belong to the columns before them');
       }
-      const lengthAt = frame.position + UINT32_BYTES + columns.lengthOffset;
-      const size = columns.recordsSize;
-      checkBinSize(place.length, size, failAt(this.#file, place));
-      const records = { ...place, count, size, lengthAt };
+      // columns may be read to the same memory again
+      const lengths = columns.block.length.slice();
+      const records = { ...place, size: columns.recordsSize, lengths };
       this.#records.push(records);
       position += frameBytes(place);
       crcs = addCrc(crcs, place.crc);
       points += count;
-      yield [attributes ? { ...columns.block, attributes } : columns.block, records];
+      yield [{ ...columns.block, attributes }, records];
     }
     this.#checkTotals(points, crcs);
     this.#advance(frameBytes(footerPlace));

@@ -15,12 +15,7 @@ import {
   uint32,
   wellFormed,
 } from './encode.js';
-import {
-  MAX_FRAME_NOTIFICATIONS,
-  MAX_NOTIFICATIONS_BYTES,
-  MAX_RECORDS_SIZE,
-  requireLittleEndian,
-} from './format.js';
+import { MAX_FRAME_NOTIFICATIONS, MAX_NOTIFICATIONS_BYTES, MAX_RECORDS_SIZE } from './format.js';
 
 // with room for the map around them
 const MAX_ITEMS_BYTES = MAX_NOTIFICATIONS_BYTES - 64;
@@ -53,7 +48,6 @@ export class NativeWriter {
    * `watermark` are among the points, or were left out on purpose.
    */
   constructor(fd: number, origin: string, watermark?: Watermark | undefined) {
-    requireLittleEndian();
     this.#fd = fd;
     this.#labels = { origin: wellFormed(origin.slice(0, 1000)), watermark };
     this.#put(MAGIC);

@@ -1,56 +1,41 @@
+import { pack } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BIN8_MARK, BIN16_MARK, BIN32_MARK } from '../../../src/formats/native/format.js';
-import { checkBinHead, recordSteps } from '../../../src/formats/native/frame-file.js';
+import { decodeRecords } from '../../../src/formats/native/decode.js';
 import { InputError } from '../../../src/model/quote.js';
 
-const SIZE = 5;
 const fail = (problem: string): InputError => new InputError(problem);
-const MARKS = [BIN8_MARK, BIN16_MARK, BIN32_MARK];
-const WIDTHS = [2, 3, 5];
+const decode = (object: Buffer): string =>
+  `${decodeRecords(object, 6, Uint32Array.of(3, 3), fail)}`;
 
-/** A head of so many bytes whose number reads as `size`, whatever the mark makes of its width. */
-function headOf(mark: number, width: number, size: number): Buffer {
-  const head = Buffer.alloc(width);
-  head[0] = mark;
-  head.writeUIntBE(size, 1, width - 1);
-  return head;
-}
-
-test('the head of a block needs the mark and the width that belong together', () => {
-  for (const [place, mark] of MARKS.entries()) {
-    for (const width of WIDTHS) {
-      const check = (): void => checkBinHead(headOf(mark, width, SIZE), SIZE, fail);
-      if (width === WIDTHS[place]) check();
-      else assert.throws(check, /expected one bin object/, `${mark} with ${width} bytes`);
-    }
+test('records are one bin in any of its forms, as large as the columns say', () => {
+  const text = '{a}{b}';
+  for (const head of [
+    [0xc4, 6],
+    [0xc5, 0, 6],
+    [0xc6, 0, 0, 0, 6],
+  ]) {
+    assert.is(decode(Buffer.concat([Buffer.from(head), Buffer.from(text)])), text);
   }
-});
-
-test('a mark is not taken for another because its number would fit', () => {
-  // the first number bytes of a longer head say the size, too
-  const long = Buffer.of(BIN8_MARK, SIZE, 0);
-  assert.throws(() => checkBinHead(long, SIZE, fail), /expected one bin object/);
-  const foreign = Buffer.of(0xd9, SIZE);
-  assert.throws(() => checkBinHead(foreign, SIZE, fail), /expected one bin object/);
-  const other = headOf(BIN16_MARK, 3, SIZE + 1);
-  assert.throws(() => checkBinHead(other, SIZE, fail), /expected one bin object/);
+  for (const value of [Buffer.from('{a}'), Buffer.from('{a}{b}{}'), text, [...text], {}, null]) {
+    assert.throws(() => decode(pack(value)), /expected one bin object with 6 bytes/);
+  }
+  for (const hex of ['c403', 'c4067b617d7b627d00', 'd9067b617d7b627d', 'c1']) {
+    assert.throws(() => decode(Buffer.from(hex, 'hex')), /bin object|MessagePack/, hex);
+  }
 });
 
 test('a record that lacks either of its braces is wrong', () => {
   for (const [text, wrong] of [
-    ['{a}{b}', []],
-    ['xa}{b}', [0]],
-    ['{ax{b}', [0]],
-    ['{a}xb}', [1]],
-    ['{a}{bx', [1]],
+    ['xa}{b}', 0],
+    ['{ax{b}', 0],
+    ['{a}xb}', 1],
+    ['{a}{bx', 1],
   ] as const) {
-    const found: number[] = [];
-    const steps = recordSteps([Buffer.from(text)], Uint32Array.of(3, 3), (record) => {
-      found.push(record);
-    });
-    for (const step of steps) assert.is(step.length, text.length);
-    assert.equal(found, wrong, text);
+    assert.throws(
+      () => decode(pack(Buffer.from(text))),
+      new RegExp(`record ${wrong} of the block`),
+    );
   }
 });
 

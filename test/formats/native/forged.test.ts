@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert';
 import { frame, framesOf, type Piece, putTogether, takeApart } from '../../support/forge.js';
 import {
   notification,
+  readInPlace,
   readOnePass,
-  readTwoPass,
   refused,
   withSample,
 } from '../../support/native.js';
@@ -28,7 +28,7 @@ test('the forger of the tests below makes good files, with shorter forms than ou
     const after = await readOnePass(path);
     assert.ok(Buffer.from(after[0][1]!.records).equals(before[0][1]!.records));
     assert.equal(after[1].notifications, before[1].notifications);
-    assert.is(readTwoPass(path)[1].points, 3);
+    assert.is(readInPlace(path)[1].points, 3);
   }));
 
 /** Index of each piece of the sample. */

@@ -7,38 +7,19 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InputError } from '../../../src/model/quote.js';
 import { makeFolder } from '../../support/folder.js';
-import { readInPlace, readOnePass, readTwoPass } from '../../support/native.js';
+import { readInPlace, readOnePass } from '../../support/native.js';
 import { writeNativeFixtures } from '../../support/native-fixtures.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const FIXTURES = join(ROOT, 'test/fixtures/native');
-/** Files that no writer makes any more. */
-const EARLIER = /-version-1\.waypost$/;
 const fixture = (name: string): string => join(FIXTURES, `${name}.waypost`);
 
 test('the writer still makes the files that an earlier one made', async () => {
   const folder = makeFolder();
   writeNativeFixtures(folder);
-  const kept = readdirSync(FIXTURES).filter((name) => !EARLIER.test(name));
-  assert.equal(readdirSync(folder).sort(), kept.sort());
+  assert.equal(readdirSync(folder).sort(), readdirSync(FIXTURES).sort());
   for (const name of readdirSync(folder)) {
     assert.ok(readFileSync(join(folder, name)).equals(readFileSync(join(FIXTURES, name))), name);
-  }
-});
-
-test('files of version 1 have the same points, without columns of attributes', async () => {
-  for (const name of ['one', 'sample']) {
-    for (const read of [readOnePass, readTwoPass, readInPlace]) {
-      const [before, after] = [await read(fixture(`${name}-version-1`)), await read(fixture(name))];
-      assert.equal(before[1].points, after[1].points);
-      assert.equal(before[1].notifications, after[1].notifications);
-      for (const [i, block] of before[0].entries()) {
-        const { attributes, ...rest } = after[0][i]!;
-        assert.is(block.attributes, undefined);
-        assert.equal(block, rest);
-        if (read === readOnePass) assert.is(attributes?.flags.length, block.count);
-      }
-    }
   }
 });
 
@@ -104,9 +85,9 @@ test('a MessagePack library that knows nothing of frames reads a file as a strea
 });
 
 for (const file of readdirSync(FIXTURES)) {
-  const good = /^(one|sample|watermark|invalid-.*|.*-version-1)\.waypost$/.test(file);
+  const good = /^(one|sample|watermark|invalid-.*)\.waypost$/.test(file);
   test(`the sample file ${file} is ${good ? 'read' : 'refused'}`, async () => {
-    for (const read of [readOnePass, readTwoPass, readInPlace]) {
+    for (const read of [readOnePass, readInPlace]) {
       let refusal: unknown;
       try {
         await read(join(FIXTURES, file));

@@ -7,7 +7,7 @@ import { packSnapshot } from '../../../src/cli/pack.js';
 import { verify } from '../../../src/cli/verify-report.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { makeFolder } from '../../support/folder.js';
-import { readOnePass, readTwoPass } from '../../support/native.js';
+import { readInPlace, readOnePass } from '../../support/native.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures', import.meta.url));
 const WATERMARK = { journal: '0123456789abcdef', sequence: 2 ** 40 + 7 };
@@ -19,7 +19,7 @@ test('a header says up to which post of a journal the file goes', async () => {
   const path = join(FIXTURES, 'native/watermark.waypost');
   const [[block], report] = await readOnePass(path);
   assert.equal([block!.count, report.watermark], [1, WATERMARK]);
-  assert.equal(readTwoPass(path)[1].watermark, WATERMARK);
+  assert.equal(readInPlace(path)[1].watermark, WATERMARK);
   const reader = await openSnapshot(path, {});
   assert.equal(reader.watermark, WATERMARK);
   reader.close();
