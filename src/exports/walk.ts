@@ -1,21 +1,11 @@
 import type { Dataset } from '../index/dataset.js';
-import type { Delta, DeltaMatches } from '../index/delta.js';
-import { firstAbove, lowerBound, type Order } from '../index/order.js';
+import type { Delta, DeltaMatches, DeltaRow } from '../index/delta.js';
+import type { Order, Row } from '../index/order.js';
 import { recordLength } from '../index/records.js';
 import { type Budget, sortNumbers } from '../model/budget.js';
 import type { Filters, TimeOrdering } from '../model/query.js';
 import { bitOf, markRun } from '../query/common/marks.js';
 import { type Engine, orderOf } from '../query/engine.js';
-
-/** Accepted points among the rows of a dataset. */
-interface Beside {
-  /** Rows of the delta, in the order of the walk. */
-  readonly rows: Int32Array;
-  /** How many rows of the dataset come before each of them, matches or not. */
-  readonly places: Float64Array;
-}
-
-const NONE: Beside = { rows: new Int32Array(0), places: new Float64Array(0) };
 
 /**
  * Goes through all matches of filters, a stretch at a time. Between two stretches a walk keeps one
@@ -30,7 +20,8 @@ export class Walk {
   readonly #bits: Int32Array;
   readonly #order: Order | undefined;
   readonly #isDescending: boolean;
-  readonly #beside: Beside;
+  /** Rows of the delta, in the order of the walk. */
+  readonly #beside: Int32Array;
   #step = 0;
   #besideStep = 0;
 
@@ -53,7 +44,14 @@ export class Walk {
     const [order, isDescending] = ordering ? orderOf(dataset, ordering) : [undefined, false];
     this.#order = order;
     this.#isDescending = isDescending;
-    this.#beside = accepted ? place(dataset, order, isDescending, accepted, budget) : NONE;
+    this.#beside = accepted?.rows.slice() ?? new Int32Array(0);
+    if (order === undefined || accepted === undefined) return;
+    const { id } = accepted.delta;
+    const keys = keysOf(order, dataset, accepted.delta);
+    const sign = isDescending ? -1 : 1;
+    const compare = (a: number, b: number): number =>
+      sign * (keys[a]! - keys[b]! || id[a]! - id[b]!);
+    sortNumbers(this.#beside, compare, budget);
   }
 
   /**
@@ -75,55 +73,41 @@ export class Walk {
 
   /** The next match, of which there is one at least. */
   #next(count: number): number {
-    const { rows, places } = this.#beside;
-    for (;;) {
-      if (this.#besideStep < rows.length && places[this.#besideStep]! <= this.#step) {
-        return count + rows[this.#besideStep++]!;
-      }
-      const rank = this.#isDescending ? count - 1 - this.#step : this.#step;
-      this.#step++;
-      const row = this.#order === undefined ? rank : this.#order.rows[rank]!;
-      if (bitOf(this.#bits, row) === 1) return row;
+    let own = this.#ownAt(this.#step);
+    while (own >= 0 && bitOf(this.#bits, own) === 0) own = this.#ownAt(++this.#step);
+    const beside = this.#beside[this.#besideStep];
+    if (beside !== undefined && (own < 0 || this.#isBefore(beside, own))) {
+      this.#besideStep++;
+      return count + beside;
     }
+    this.#step++;
+    return own;
   }
+
+  /** The row of the dataset at a step of the walk, match or not; -1 behind the last one. */
+  #ownAt(step: number): Row {
+    const { count } = this.#dataset;
+    if (step >= count) return -1;
+    const rank = this.#isDescending ? count - 1 - step : step;
+    return this.#order === undefined ? rank : this.#order.rows[rank]!;
+  }
+
+  /** Whether a row of the delta comes before one of the dataset. */
+  #isBefore(beside: DeltaRow, own: Row): boolean {
+    const [order, dataset, delta] = [this.#order, this.#dataset, this.#delta!];
+    if (order === undefined) return false;
+    const { byId } = dataset;
+    const difference =
+      keysOf(order, dataset, delta)[beside]! - order.keys[order.ranks[own]!]! ||
+      delta.id[beside]! - byId.keys[byId.ranks[own]!]!;
+    return this.#isDescending ? difference > 0 : difference < 0;
+  }
+}
+
+function keysOf(order: Order, { byCreatedAt }: Dataset, delta: Delta): Float64Array {
+  return order === byCreatedAt ? delta.createdAt : delta.modifiedAt;
 }
 
 function deltaLengthOf({ ends }: Delta, row: number): number {
   return ends[row]! - (row === 0 ? 0 : ends[row - 1]!);
-}
-
-/** Finds the places of accepted points by binary searches in an order. */
-function place(
-  dataset: Dataset,
-  order: Order | undefined,
-  isDescending: boolean,
-  { delta, rows }: DeltaMatches,
-  budget: Budget,
-): Beside {
-  const { count, byId, byCreatedAt } = dataset;
-  if (order === undefined) return { rows, places: new Float64Array(rows.length).fill(count) };
-  const keys =
-    order === byId ? delta.id : order === byCreatedAt ? delta.createdAt : delta.modifiedAt;
-  const sorted = rows.slice();
-  const sign = isDescending ? -1 : 1;
-  const compare = (a: number, b: number): number =>
-    sign * (keys[a]! - keys[b]! || delta.id[a]! - delta.id[b]!);
-  sortNumbers(sorted, compare, budget);
-  const places = Float64Array.from(sorted, (row) => {
-    const before = rowsBefore(order, byId, keys[row]!, delta.id[row]!);
-    return isDescending ? count - before : before;
-  });
-  return { rows: sorted, places };
-}
-
-/** How many rows of an order come before a point with this key and id. */
-function rowsBefore({ keys, rows }: Order, byId: Order, key: number, id: number): number {
-  let from = lowerBound(keys, key);
-  let to = firstAbove(keys, key);
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (byId.keys[byId.ranks[rows[middle]!]!]! < id) from = middle + 1;
-    else to = middle;
-  }
-  return from;
 }

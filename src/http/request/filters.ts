@@ -18,10 +18,16 @@ import { splitList } from './query-string.js';
 /** Values that one parameter may name: each is looked up, which takes some 1 µs. */
 const MAX_VALUES = 1_000;
 
-const TIME =
-  "an ISO 8601 date and time, with Z, a UTC offset or none for the service's own time zone";
-
-const TIME_SCHEMA: Schema = { type: 'string', format: 'date-time' };
+const TIME: Pick<Parameter, 'accepts' | 'schema'> = {
+  accepts:
+    "an ISO 8601 date and time, with Z, a UTC offset or none for the service's own time zone",
+  schema: { type: 'string', format: 'date-time' },
+};
+const FLAG: Pick<Parameter, 'accepts' | 'schema'> = {
+  accepts: 'true or false',
+  schema: { type: 'boolean' },
+};
+const [MAY, JUNE] = ['2023-05-01T00:00:00Z', '2023-06-01T00:00:00Z'];
 const LAT: Schema = { minimum: -90, maximum: 90 };
 const PLACE = `${DECIMAL_PATTERN},${DECIMAL_PATTERN}`;
 const RING = `${PLACE}(?:;${PLACE}){2,}`;
@@ -29,7 +35,6 @@ const RING = `${PLACE}(?:;${PLACE}){2,}`;
 const EXACTLY =
   'each exactly as records have it, but with \\, for a comma that belongs to it and \\\\ for a backslash';
 const TEXTS: Schema = { type: 'array', items: { type: 'string', minLength: 1 } };
-const FLAG: Schema = { type: 'boolean' };
 const USERS: Schema = {
   type: 'array',
   items: {
@@ -39,34 +44,8 @@ const USERS: Schema = {
 
 /** The parameters that say which points are meant, wherever points are asked for. */
 export const FILTER_PARAMETERS: readonly Parameter[] = [
-  {
-    name: 'created_at_after',
-    means: 'Points created at that time or later.',
-    accepts: TIME,
-    example: '2023-05-01T00:00:00Z',
-    schema: TIME_SCHEMA,
-  },
-  {
-    name: 'created_at_before',
-    means: 'Points created at that time or earlier.',
-    accepts: TIME,
-    example: '2023-06-01T00:00:00Z',
-    schema: TIME_SCHEMA,
-  },
-  {
-    name: 'modified_at_after',
-    means: 'Points last changed at that time or later.',
-    accepts: TIME,
-    example: '2023-05-01T00:00:00Z',
-    schema: TIME_SCHEMA,
-  },
-  {
-    name: 'modified_at_before',
-    means: 'Points last changed at that time or earlier.',
-    accepts: TIME,
-    example: '2023-06-01T00:00:00Z',
-    schema: TIME_SCHEMA,
-  },
+  ...windowOf('created_at', 'Points created'),
+  ...windowOf('modified_at', 'Points last changed'),
   {
     name: 'bbox',
     means: 'Points in the box or on its edges.',
@@ -90,34 +69,15 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
     example: '24.94,60.16;24.96,60.16;24.95,60.18',
     schema: { type: 'string', pattern: `^${RING}(?:\\|${RING})*$` },
   },
-  {
-    name: 'status',
-    means: 'Points that have any of these statuses.',
-    accepts: `one status or several with commas between them, ${EXACTLY}`,
-    example: 'NEW,OPEN',
-    schema: TEXTS,
-  },
+  textsOf('status', 'status', 'NEW,OPEN', 'Points that have any of these statuses.'),
   {
     name: 'is_processed',
     means: 'Points that somebody has dealt with, or those that nobody has.',
-    accepts: 'true or false',
     example: 'false',
-    schema: FLAG,
+    ...FLAG,
   },
-  {
-    name: 'tags',
-    means: 'Points that have any of these tags.',
-    accepts: `one tag or several with commas between them, ${EXACTLY}: points that have any of them`,
-    example: 'Lighting,Muu 2',
-    schema: TEXTS,
-  },
-  {
-    name: 'tags_all',
-    means: 'Points that have all of these tags.',
-    accepts: `one tag or several with commas between them, ${EXACTLY}: points that have all of them`,
-    example: 'Lighting,Muu 2',
-    schema: TEXTS,
-  },
+  textsOf('tags', 'tag', 'Lighting,Muu 2', 'Points that have any of these tags.'),
+  textsOf('tags_all', 'tag', 'Lighting,Muu 2', 'Points that have all of these tags.'),
   {
     name: 'created_by',
     means: 'Points of any of these users.',
@@ -129,11 +89,27 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
   {
     name: 'has_image',
     means: 'Points with an image, or those without.',
-    accepts: 'true or false',
     example: 'true',
-    schema: FLAG,
+    ...FLAG,
   },
 ];
+
+function textsOf(name: string, one: string, example: string, means: string): Parameter {
+  const accepts = `one ${one} or several with commas between them, ${EXACTLY}`;
+  return { name, means, accepts, example, schema: TEXTS };
+}
+
+function windowOf(field: string, means: string): Parameter[] {
+  return [
+    { name: `${field}_after`, means: `${means} at that time or later.`, example: MAY!, ...TIME },
+    {
+      name: `${field}_before`,
+      means: `${means} at that time or earlier.`,
+      example: JUNE!,
+      ...TIME,
+    },
+  ];
+}
 
 /** Reads the filters of points; `zone` is where times without an offset stand. */
 export function parseFilters(reader: ParameterReader, zone: TimeZone): Filters {

@@ -38,13 +38,13 @@ export const DEFAULT_PAGE_SIZE = 100;
 export const MAX_PAGE_SIZE = 1000;
 const parsePageSize = wholeFrom(1);
 
-export const FORMAT: Parameter = {
-  name: 'format',
-  means: 'The form of the answer; else what the Accept header prefers.',
-  accepts: 'json or api (the browsable page)',
-  example: 'api',
-  schema: { enum: ['json', 'api'] },
-};
+export const FORMAT: Parameter = formatOf('json or api (the browsable page)', ['api', 'json']);
+
+/** The parameter that chooses among some formats; the first is its example. */
+function formatOf(accepts: string, choices: readonly [string, ...string[]]): Parameter {
+  const means = 'The form of the answer; else what the Accept header prefers.';
+  return { name: 'format', means, accepts, example: choices[0], schema: { enum: choices } };
+}
 
 const PAGE_NUMBER: readonly Parameter[] = [
   {
@@ -65,13 +65,7 @@ const PAGE_NUMBER: readonly Parameter[] = [
 
 export const POINT_PARAMETERS: readonly Parameter[] = [
   FIELDS_PARAMETER,
-  {
-    name: 'format',
-    means: 'The form of the answer; else what the Accept header prefers.',
-    accepts: 'json, geojson or api (the browsable page)',
-    example: 'api',
-    schema: { enum: ['json', 'geojson', 'api'] },
-  },
+  formatOf('json, geojson or api (the browsable page)', ['api', 'json', 'geojson']),
 ];
 
 const ORDERINGS: readonly TimeOrdering[] = [
@@ -178,13 +172,7 @@ export const CHANGES_PARAMETERS: readonly Parameter[] = [
     example: '0',
     schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
-  {
-    name: 'format',
-    means: 'The form of the answer; else what the Accept header prefers.',
-    accepts: 'events or ndjson',
-    example: 'ndjson',
-    schema: { enum: ['events', 'ndjson'] },
-  },
+  formatOf('events or ndjson', ['ndjson', 'events']),
 ];
 
 /** Reads the parameters of accepted points. Throws ParameterErrors with all that is wrong. */

@@ -2,7 +2,6 @@ import { toEightDigits } from '../../model/decimal.js';
 import {
   type Draft,
   MAX_TAG_LENGTH,
-  type Point,
   type Refused,
   readPoint,
   renderPoint,
@@ -17,8 +16,6 @@ export const MAX_TAGS = 100;
 const MAX_MESSAGES = 10;
 /** What a record may have beside what its client says: id, times, user and the path of an image. */
 const ROOM_FOR_THE_REST = 1_024;
-/** Of a character as JSON has it at its longest: `\\u0001`. */
-const MOST_BYTES_A_CHARACTER = 6;
 /** In the place of the time that the service sets. */
 const STAND_IN_TIME = '2000-01-01T00:00:00.000000+00:00';
 
@@ -62,7 +59,7 @@ export function readDraft(body: Body): Draft | Refused {
   }
   if (Object.keys(problems).length > 0) return { problems };
   const most = MAX_POSTED_BYTES - ROOM_FOR_THE_REST;
-  const bytes = mayExceed(point, most) ? Buffer.byteLength(renderPoint(point)) : 0;
+  const bytes = Buffer.byteLength(renderPoint(point));
   if (bytes > most) {
     const text = `The record would have ${bytes} bytes as JSON, and at most ${most} are allowed.`;
     const ofComment = Buffer.byteLength(JSON.stringify(point.comment));
@@ -70,13 +67,6 @@ export function readDraft(body: Body): Draft | Refused {
     return { problems: { [field]: [text] } };
   }
   return { lat: point.lat, lon: point.lon, comment: point.comment, tags: point.tags };
-}
-
-/** Whether a record could be longer than `most`; to render it would cost more than all else. */
-function mayExceed({ comment, tags = [] }: Point, most: number): boolean {
-  // with the quotes and the comma of each tag
-  const length = tags.reduce((sum, tag) => sum + tag.length + 3, comment.length);
-  return length * MOST_BYTES_A_CHARACTER + ROOM_FOR_THE_REST > most;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
