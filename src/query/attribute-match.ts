@@ -2,16 +2,8 @@ import type { Dataset } from '../index/dataset.js';
 import type { Row } from '../index/order.js';
 import { bitCount, type RowSet } from '../index/postings.js';
 import { type Budget, inStretches } from '../model/budget.js';
-import { hasRow } from './common/attribute-rows.js';
 import { bitOf, listMarkedRows, markCommonRows } from './common/marks.js';
-import {
-  type Bounds,
-  boundsOf,
-  type Matches,
-  markMatches,
-  narrowest,
-  type Window,
-} from './common/matches.js';
+import { type Bounds, boundsOf, type Matches, markMatches, type Window } from './common/matches.js';
 import {
   type Driver,
   MARKED,
@@ -33,7 +25,7 @@ const FEW_LISTED = 1_024;
 /** The matches where attributes are all that filters ask for. */
 export function matchesOf({ rows, bits, count }: RowSet): Matches {
   return bits === undefined
-    ? { form: 'rows', rows, ascending: true, windows: NO_WINDOWS, count }
+    ? { form: 'rows', rows, windows: NO_WINDOWS, count }
     : { form: 'bits', bits, windows: NO_WINDOWS, count };
 }
 
@@ -46,19 +38,19 @@ export function restrictMatches(
   const { bits } = frequent;
   if (matches.form === 'all' || matches.count === dataset.count) return matchesOf(frequent);
   const windows = 'windows' in matches ? matches.windows : NO_WINDOWS;
-  const listed = (count: number, ascending: boolean): Matches => {
+  const listed = (count: number): Matches => {
     const rows = scratch.rows.subarray(0, count);
-    return { form: 'rows', rows, ascending, windows, count };
+    return { form: 'rows', rows, windows, count };
   };
   if (matches.form === 'rows') {
-    return listed(keepMarked(scratch, matches.count, bits), matches.ascending);
+    return listed(keepMarked(scratch, matches.count, bits));
   }
   if (matches.form === 'runs') return restrictRuns(scratch, matches.runs, bits);
   if (
     matches.form === 'window' &&
     matches.count * (SCATTERED + MARKED) < dataset.count * NEIGHBOUR
   ) {
-    return listed(keepMarked(scratch, listWindow(scratch, matches.windows[0]), bits), false);
+    return listed(keepMarked(scratch, listWindow(scratch, matches.windows[0]), bits));
   }
   const marked = markMatches(scratch, matches);
   let count = 0;
@@ -93,7 +85,7 @@ function restrictRuns({ rows, marks, budget }: Scratch, runs: Runs, bits: Int32A
   );
 }
 
-/** Keeps those of a list that lie in region and windows, or goes through far fewer of a window. */
+/** Keeps those of a list that lie in region and windows. */
 export function matchListed(
   dataset: Dataset,
   scratch: Scratch,
@@ -102,31 +94,10 @@ export function matchListed(
   windows: readonly Window[],
   forced: Driver | undefined,
 ): Matches {
-  const window = windows.length === 0 ? undefined : chooseWindow(windows, list, forced);
-  const others = windows.filter((one) => one !== window);
-  const found =
-    window === undefined
-      ? listInRegion(dataset, scratch, list, region, forced)
-      : listWindow(scratch, window);
-  let count = keepInWindows(scratch, found, others);
-  if (window !== undefined) {
-    if (region !== undefined) count = keepWithin(dataset, scratch, count, region);
-    count = keepRows(scratch, count, RUN_TEST, (row) => hasRow({ rows: list }, row));
-  }
+  const found = listInRegion(dataset, scratch, list, region, forced);
+  const count = keepInWindows(scratch, found, windows);
   const rows = scratch.rows.subarray(0, count);
-  return { form: 'rows', rows, ascending: window === undefined, windows, count };
-}
-
-/** The window whose rows are to be gone through, if any. */
-function chooseWindow(
-  windows: readonly Window[],
-  list: Int32Array,
-  forced: Driver | undefined,
-): Window | undefined {
-  const window = narrowest(windows);
-  if (forced === 'createdAt' || forced === 'modifiedAt') return window;
-  const isFewer = window.count * (SCATTERED + RUN_TEST) < list.length * REGION_TEST;
-  return forced === undefined && isFewer ? window : undefined;
+  return { form: 'rows', rows, windows, count };
 }
 
 /** Lists those rows of a list that lie in a region; returns how many do. */
@@ -235,7 +206,7 @@ export function keepWithin(
 }
 
 /** Keeps what passes a test, which takes `cost` nanoseconds. */
-export function keepRows(
+function keepRows(
   { rows, budget }: Scratch,
   candidates: number,
   cost: number,

@@ -1,10 +1,9 @@
 import type { Dataset } from '../index/dataset.js';
-import type { Row } from '../index/order.js';
+import type { Order, Row } from '../index/order.js';
 import { inStretches } from '../model/budget.js';
 import type { Filters } from '../model/query.js';
 import {
   keepInWindows,
-  keepMarked,
   keepWithin,
   listWindow,
   matchesOf,
@@ -15,16 +14,14 @@ import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
 import {
   type Bounds,
   boundsOf,
-  costOfMarking,
   type Matches,
-  markMatches,
   markWithin,
   type Window,
   windowOf,
 } from './common/matches.js';
-import { chooseDriver, type Driver, MOST_LISTED, NEIGHBOUR, REGION_TEST } from './common/plan.js';
+import { chooseDriver, type Driver, MOST_LISTED, NEIGHBOUR } from './common/plan.js';
 import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
-import { type Scratch, unmark } from './common/scratch.js';
+import type { Scratch } from './common/scratch.js';
 import { findRuns } from './common/search.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
@@ -69,9 +66,7 @@ function matchPlaceAndTime(
   forced?: Driver,
 ): Matches {
   const region = regionOf(filters);
-  const created = windowOf(dataset.byCreatedAt, filters.createdAt);
-  const modified = windowOf(dataset.byModifiedAt, filters.modifiedAt);
-  const windows = [created, modified].filter((window) => window !== undefined);
+  const windows = windowsOf(dataset, filters);
 
   // one filter is counted by its index alone
   if (region === undefined) {
@@ -88,16 +83,14 @@ function matchPlaceAndTime(
   const narrow = windows.some((window) => window.count < few);
   const needsRuns = region !== undefined && (forced === undefined ? !narrow : forced === 'region');
   const runs = needsRuns ? findRuns(dataset, region, scratch.runs, scratch.budget) : undefined;
-  const inside: Matches | undefined = runs &&
-    region && { form: 'runs', region, runs, count: runs.rows };
-  // marking includes clearing the bits afterwards
-  const marking = inside && costOfMarking(dataset, inside) + dataset.count / 32;
+  const windowOn = (order: Order): Window | undefined =>
+    windows.find((window) => window.order === order);
+  const [created, modified] = [windowOn(dataset.byCreatedAt), windowOn(dataset.byModifiedAt)];
   const driver =
     forced ??
     chooseDriver({
       total: dataset.count,
       region: runs?.rows,
-      marking,
       inRegion: region !== undefined,
       createdAt: created?.count,
       modifiedAt: modified?.count,
@@ -106,20 +99,12 @@ function matchPlaceAndTime(
   if (window === undefined) return testRows(dataset, scratch, driver, region, windows);
   const other = windows.find((one) => one !== window);
   let count = keepInWindows(scratch, listWindow(scratch, window), other ? [other] : []);
-  if (inside !== undefined && marking! < count * REGION_TEST) {
-    count = keepMarked(scratch, count, markMatches(scratch, inside));
-    unmark(scratch);
-  } else if (region !== undefined) count = keepWithin(dataset, scratch, count, region);
-  return listed(scratch, windows, count, false);
+  if (region !== undefined) count = keepWithin(dataset, scratch, count, region);
+  return listed(scratch, windows, count);
 }
 
-function listed(
-  { rows }: Scratch,
-  windows: readonly Window[],
-  count: number,
-  ascending: boolean,
-): Matches {
-  return { form: 'rows', rows: rows.subarray(0, count), ascending, windows, count };
+function listed({ rows }: Scratch, windows: readonly Window[], count: number): Matches {
+  return { form: 'rows', rows: rows.subarray(0, count), windows, count };
 }
 
 /** Goes through the rows of the region, or all rows, and keeps those that satisfy the rest. */
@@ -139,7 +124,7 @@ function testRows(
   if (untested === undefined && runs.rows > MOST_LISTED) return markRuns(scratch, windows);
   let count = listRuns(scratch, windows);
   if (untested !== undefined) count = keepWithin(dataset, scratch, count, untested);
-  return listed(scratch, windows, count, true);
+  return listed(scratch, windows, count);
 }
 
 function markRuns({ runs, marks, budget }: Scratch, windows: readonly Window[]): Matches {

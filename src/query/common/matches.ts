@@ -15,12 +15,7 @@ export type Matches = { readonly count: number } & (
   | { readonly form: 'window'; readonly windows: readonly [Window] }
   | { readonly form: 'runs'; readonly region: Region; readonly runs: Runs }
   /** A list of rows, and the windows that they lie in. */
-  | {
-      readonly form: 'rows';
-      readonly rows: Int32Array;
-      readonly ascending: boolean;
-      readonly windows: readonly Window[];
-    }
+  | { readonly form: 'rows'; readonly rows: Int32Array; readonly windows: readonly Window[] }
   /** A bit for each row, where there are many matches, and the windows that these lie in. */
   | { readonly form: 'bits'; readonly bits: Int32Array; readonly windows: readonly Window[] }
 );
@@ -122,10 +117,6 @@ export function windowOf(order: Order, window: TimeWindow | undefined): Window |
   const range = rankRange(order, window.after, window.before);
   const count = range.to - range.from;
   return count === order.rows.length ? undefined : { order, range, count };
-}
-
-export function narrowest(windows: readonly Window[]): Window {
-  return windows.reduce((least, window) => (window.count < least.count ? window : least));
 }
 
 /** A window of time: the rank of each row, and the first and the last rank that lie inside. */

@@ -6,8 +6,6 @@ export interface Facts {
   readonly inRegion: boolean;
   /** Rows in the region; undefined where the region was not searched. */
   readonly region: number | undefined;
-  /** Cost of marking the rows of the region; a bit then tells whether a row lies in it. */
-  readonly marking?: number | undefined;
   /** Rows in the window of created_at and of modified_at; undefined without one. */
   readonly createdAt: number | undefined;
   readonly modifiedAt: number | undefined;
@@ -53,9 +51,7 @@ const MOST_RISKED = 3;
 /** Chooses the rows to go through when several filters must hold at once. */
 export function chooseDriver(facts: Facts): Driver {
   const test = facts.inRegion ? REGION_TEST : 0;
-  const { marking = Infinity } = facts;
-  const tested = (count = Infinity): number =>
-    Math.min(count * (SCATTERED + test), count * (SCATTERED + MARKED) + marking);
+  const tested = (count = Infinity): number => count * (SCATTERED + test);
   const [driver] = cheapest<Driver>([
     ['all', facts.total * (NEIGHBOUR + test)],
     ['region', (facts.region ?? Infinity) * NEIGHBOUR],
