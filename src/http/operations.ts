@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { version } from '../model/quote.js';
-import { type JournalReader, readAll } from '../posts/journal.js';
-import { postLine } from '../posts/post-line.js';
+import { type JournalReader, postLine, readAll } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
 import type { Tokens } from '../posts/tokens/table.js';
 import type { Current } from '../reload/current.js';

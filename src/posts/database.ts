@@ -58,6 +58,8 @@ interface Row {
   readonly crc: number;
 }
 
+const HEAD =
+  'SELECT schema, name, last_sequence AS lastSequence, next_id AS nextId, last_time AS lastTime FROM state';
 const INSERT = 'INSERT INTO posts VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
 /** Sums of so many bits of each CRC stay whole numbers for 2^29 posts. */
 export const CRC_MASK = 0xffffff;
@@ -118,20 +120,12 @@ export class Database {
 
   /** Throws for a journal of a newer version, and for what is no journal. */
   get head(): Head {
-    const row = this.#get<{
-      name: string;
-      schema: number;
-      last_sequence: number;
-      next_id: number;
-      last_time: number;
-    }>('SELECT * FROM state');
+    const row = this.#get<Head & { schema: number }>(HEAD);
     if (row === undefined) throw new StoreError('refused', 'its table state has no row');
-    if (row.schema > SCHEMA) {
-      const reason = `it has schema ${row.schema}, but this program knows ${SCHEMA}: use the version that wrote it, or a newer one`;
-      throw new StoreError('refused', reason);
-    }
-    const { name, last_sequence: lastSequence, next_id: nextId, last_time: lastTime } = row;
-    return { name, lastSequence, nextId, lastTime };
+    const { schema, ...head } = row;
+    if (schema <= SCHEMA) return head;
+    const reason = `it has schema ${schema}, but this program knows ${SCHEMA}: use the version that wrote it, or a newer one`;
+    throw new StoreError('refused', reason);
   }
 
   set head({ name, lastSequence, nextId, lastTime }: Head) {

@@ -57,13 +57,11 @@ export interface Follower {
  * thread's is written by the reloader, those of the others follow it.
  */
 export class Cell implements Current {
+  stale: Stale | undefined;
+  building: Building | undefined;
+  posts: PostsStanding = { accepted: false, reason: NOT_SERVED };
+  leaving = false;
   #generation: Generation | undefined;
-  #standing: Standing = {
-    stale: undefined,
-    building: undefined,
-    posts: { accepted: false, reason: NOT_SERVED },
-    leaving: false,
-  };
   readonly #followers: Follower[] = [];
 
   get generation(): Generation {
@@ -75,22 +73,6 @@ export class Cell implements Current {
     return this.#generation === undefined;
   }
 
-  get stale(): Stale | undefined {
-    return this.#standing.stale;
-  }
-
-  get building(): Building | undefined {
-    return this.#standing.building;
-  }
-
-  get leaving(): boolean {
-    return this.#standing.leaving;
-  }
-
-  get posts(): PostsStanding {
-    return this.#standing.posts;
-  }
-
   /** Has all followers serve the generation, then this thread; resolves when all of them do. */
   async publish(generation: Generation): Promise<void> {
     await Promise.all(this.#followers.map((one) => one.serve(generation)));
@@ -99,7 +81,7 @@ export class Cell implements Current {
 
   /** Replaces what is given of the standing. */
   tell(change: Partial<Standing>): void {
-    this.#standing = { ...this.#standing, ...change };
+    Object.assign(this, change);
     for (const one of this.#followers) one.hear(this.#standing);
   }
 
@@ -108,5 +90,9 @@ export class Cell implements Current {
     this.#followers.push(follower);
     follower.hear(this.#standing);
     if (this.#generation !== undefined) await follower.serve(this.#generation);
+  }
+  get #standing(): Standing {
+    const { stale, building, posts, leaving } = this;
+    return { stale, building, posts, leaving };
   }
 }

@@ -12,8 +12,7 @@ import type { Journal } from '../posts/journal.js';
 import { checkMediaFolder } from '../posts/media/folder.js';
 import { isDatabaseAddress } from '../posts/postgres-address.js';
 import { createPostStats, type PostStats } from '../posts/posts.js';
-import type { TokenTable } from '../posts/tokens/table.js';
-import { watchTokens } from '../posts/tokens/watch.js';
+import { followTokens } from '../posts/tokens/watch.js';
 import { createBuilder } from '../reload/build.js';
 import { Cell } from '../reload/current.js';
 import { pointsServed } from '../reload/generation.js';
@@ -264,26 +263,4 @@ async function showProgress(current: Cell, loading: Promise<void>): Promise<void
     },
   });
   await loading.finally(() => bar.stop());
-}
-
-/**
- * Reads the tokens of the settings, and again whenever their file changes: `known` is told of the
- * new ones. Throws an InputError when the file cannot be used at first.
- */
-export function followTokens(
-  path: string | undefined,
-  logger: Logger,
-  known: (table: TokenTable) => void,
-): { table: TokenTable } {
-  const watched = watchTokens(path, {
-    changed(table) {
-      logger.info({ path, tokens: table.size }, 'tokens read again');
-      tokens.table = table;
-      known(table);
-    },
-    refused: (error) => logger.error({ path, err: error }, 'tokens refused, the old ones stay'),
-    plain: () => logger.warn({ path }, 'tokens are not hashed: waypost token add does that'),
-  });
-  const tokens = { table: watched.table };
-  return tokens;
 }

@@ -6,7 +6,7 @@ import { InputError } from '../../model/quote.js';
 import { stateIfAny } from './local.js';
 import { CHECKSUM_SUFFIX } from './names.js';
 import type { Source, Tell } from './source.js';
-import { Changed, type RemoteFile, type Store } from './store.js';
+import { Changed, type RemoteFile, type Store } from './source.js';
 
 export interface AddressOptions {
   /** `http://…`, `https://…`, `s3://bucket/key` or `s3://bucket/prefix/`. */

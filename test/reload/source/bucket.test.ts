@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openAddressSource } from '../../../src/reload/source/address.js';
 import { bucketStore } from '../../../src/reload/source/bucket-store.js';
-import { Changed } from '../../../src/reload/source/store.js';
+import { Changed } from '../../../src/reload/source/source.js';
 import { startBucket } from '../../support/bucket.js';
 import { makeFolder } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
