@@ -79,8 +79,7 @@ function matchPlaceAndTime(
   }
 
   // with several filters the rows of one are tested against the others
-  const few = region?.fewRows ?? NARROW_WINDOW;
-  const narrow = windows.some((window) => window.count < few);
+  const narrow = windows.some((window) => window.count < NARROW_WINDOW);
   const needsRuns = region !== undefined && (forced === undefined ? !narrow : forced === 'region');
   const runs = needsRuns ? findRuns(dataset, region, scratch.runs, scratch.budget) : undefined;
   const windowOn = (order: Order): Window | undefined =>

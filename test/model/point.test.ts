@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { toEightDigits } from '../../src/model/decimal.js';
-import { type Point, type Problem, readPoint, renderPoint } from '../../src/model/point.js';
+import {
+  type Point,
+  type Problem,
+  readPoint,
+  renderPoint,
+  toEightDigits,
+} from '../../src/model/point.js';
 import { formatUtc } from '../../src/model/timestamp.js';
 
 const LEAST = { id: 7, lat: '60.17', lon: '24.94', created_at: '2023-05-01T15:00:00+03:00' };

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
-import { isNative } from '../native/ends.js';
+import { isNative } from '../native/frame-file.js';
 import { openNative } from '../native/read.js';
 import type { ReadOptions, SnapshotFormat, SnapshotReader, TwoPassReader } from '../snapshot.js';
 

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { InputError } from '../../model/quote.js';
+import { MAGIC } from '../snapshot.js';
 import { unreadable } from '../system-files.js';
 import { FRAME_OVERHEAD, UINT32_BYTES, UINT32_MARK } from './format.js';
 
@@ -131,4 +132,23 @@ function uint32At(bytes: Buffer, offset: number): number | undefined {
 
 function hex(value: number): string {
   return value.toString(16).padStart(8, '0');
+}
+
+/** Whether a file begins as native ones do; one that cannot be read does not. */
+export function isNative(path: string): boolean {
+  try {
+    const file = FrameFile.open(path);
+    try {
+      return beginsNative(file);
+    } finally {
+      file.close();
+    }
+  } catch (error) {
+    if (error instanceof InputError) return false;
+    throw error;
+  }
+}
+
+export function beginsNative(file: FrameFile): boolean {
+  return file.size >= MAGIC.length && file.read(0, MAGIC.length).equals(MAGIC);
 }

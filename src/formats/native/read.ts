@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Notification } from '../../model/notification.js';
-import { cut, show } from '../../model/quote.js';
+import { cut, InputError, show } from '../../model/quote.js';
 import {
   allocateColumns,
   blockOf,
@@ -17,10 +18,32 @@ import {
   type Watermark,
 } from '../snapshot.js';
 import { readAttributes } from './attributes.js';
-import { decodeMap, decodeRecords, readColumns, readNotifications } from './decode.js';
-import { type Ends, readEnds } from './ends.js';
-import { MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES, MAX_RECORDS_BYTES } from './format.js';
-import { FrameFile, type FramePlace, failAt, frameBytes } from './frame-file.js';
+import {
+  decodeMap,
+  decodeRecords,
+  type Header,
+  readColumns,
+  readFooter,
+  readHeader,
+  readNotifications,
+} from './decode.js';
+import {
+  FOOTER_FRAME_BYTES,
+  type FooterObject,
+  LEAST_POINT_BYTES,
+  MAX_COLUMNS_BYTES,
+  MAX_HEADER_BYTES,
+  MAX_NOTIFICATIONS_BYTES,
+  MAX_RECORDS_BYTES,
+} from './format.js';
+import {
+  beginsNative,
+  type Frame,
+  FrameFile,
+  type FramePlace,
+  failAt,
+  frameBytes,
+} from './frame-file.js';
 
 const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 
@@ -217,4 +240,57 @@ class Reader implements NativeReader {
 /** The footer's CRC-32, one frame further. */
 function addCrc(crcs: number, crc: number): number {
   return crc32(Uint32Array.of(crc), crcs);
+}
+
+/** What a file says at its two ends, which agree with each other. */
+interface Ends {
+  readonly header: Header;
+  readonly footer: FooterObject;
+  readonly headerPlace: FramePlace;
+  readonly footerPlace: FramePlace;
+  readonly digest: string;
+}
+
+/** A file cut short or of another version is refused before it is read. Throws an InputError. */
+function readEnds(file: FrameFile): Ends {
+  if (!beginsNative(file)) {
+    throw new InputError(`${file.path}: no native snapshot: it does not begin with "waypost"`);
+  }
+  const headerPlace = file.place(MAGIC.length, file.size, MAX_HEADER_BYTES);
+  const failHeader = failAt(file, headerPlace);
+  const headerFrame = file.frame(headerPlace);
+  const header = readHeader(decodeMap(headerFrame.object, failHeader), failHeader);
+  const hash = createHash('sha256').update(headerFrame.bytes);
+
+  const footerFrame = findFooter(file, MAGIC.length + frameBytes(headerPlace));
+  const failFooter = failAt(file, footerFrame);
+  const footer = readFooter(decodeMap(footerFrame.object, failFooter), failFooter);
+  if (footer.points !== header.count) {
+    throw failFooter(
+      `the header promises ${header.count} points, the footer counts ${footer.points}`,
+    );
+  }
+  // whoever reads the columns takes memory for all of them first
+  if (header.count * LEAST_POINT_BYTES > file.size) {
+    throw failHeader(`${header.count} points cannot be in a file of ${file.size} bytes`);
+  }
+  const { position, length, crc } = footerFrame;
+  const digest = hash.update(footerFrame.bytes).digest('hex');
+  return { header, footer, headerPlace, footerPlace: { position, length, crc }, digest };
+}
+
+function findFooter(file: FrameFile, from: number): Frame {
+  try {
+    const place = file.place(
+      Math.max(from, file.size - FOOTER_FRAME_BYTES),
+      file.size,
+      FOOTER_FRAME_BYTES,
+    );
+    if (place.position + frameBytes(place) === file.size) return file.frame(place);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+  }
+  throw new InputError(
+    `${file.path}: does not end with a footer: it is incomplete, or something was added to it; copy or pack it again`,
+  );
 }

@@ -1,10 +1,10 @@
-import { toEightDigits } from '../../model/decimal.js';
 import {
   type Draft,
   MAX_TAG_LENGTH,
   type Refused,
   readPoint,
   renderPoint,
+  toEightDigits,
 } from '../../model/point.js';
 import { isObject } from '../../model/units.js';
 import type { Body } from './body.js';

@@ -15,8 +15,6 @@ export const ACROSS = 2;
 export interface Region {
   /** Holds the whole region; from -180 to 180 where that crosses the antimeridian. */
   readonly frame: Box;
-  /** Up to `fewRows` rows are tested one by one in less time than a search in the region takes. */
-  readonly fewRows?: number;
   /**
    * How a box lies to the region; its west, south, east and north are at `at` and the places after.
    * May say ACROSS where INSIDE or OUTSIDE is true, never the other way round.

@@ -6,9 +6,6 @@ import { ACROSS, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js
 
 /** Nanoseconds that a look at an edge takes, most of them for branches that are mispredicted. */
 const LOOK = 8;
-/** So many rows for each edge are tested in less time than a search takes where edges are long. */
-const ROWS_PER_EDGE = 4;
-const LEAST_ROWS = 256;
 
 /** The area of the rings, moved east by `shift`, whole numbers of {@link UNITS_PER_DEGREE}. */
 export function polygonRegion(rings: readonly Float64Array[], shift: number): Region {
@@ -18,10 +15,8 @@ export function polygonRegion(rings: readonly Float64Array[], shift: number): Re
     shape ??= new Shape(rings, shift);
     return shape;
   };
-  const edges = rings.reduce((sum, ring) => sum + ring.length / 2, 0);
   return {
     frame,
-    fewRows: Math.max(LEAST_ROWS, ROWS_PER_EDGE * edges),
     overlap: (boxes, at) => shapeOf().overlap(boxes, at),
     contains: (coords, row) => shapeOf().contains(coords, row),
     collect: (coords, from, to, boxes, box, bounds, at) =>

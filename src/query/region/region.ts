@@ -83,7 +83,6 @@ function eitherRegion(a: Region, b: Region): Region {
       east: Math.max(a.frame.east, b.frame.east),
       north: Math.max(a.frame.north, b.frame.north),
     },
-    ...fewOf(a, b),
     overlap(boxes, at) {
       const first = a.overlap(boxes, at);
       return first === OUTSIDE ? b.overlap(boxes, at) : first;
@@ -112,7 +111,6 @@ function bothRegion(a: Region, b: Region): Region {
       east: Math.min(a.frame.east, b.frame.east),
       north: Math.min(a.frame.north, b.frame.north),
     },
-    ...fewOf(a, b),
     overlap(boxes, at) {
       const first = a.overlap(boxes, at);
       if (first === OUTSIDE) return OUTSIDE;
@@ -139,10 +137,4 @@ function bothRegion(a: Region, b: Region): Region {
 
     work: () => a.work() + b.work(),
   };
-}
-
-/** Only polygons say which number of rows is few. */
-function fewOf({ fewRows: one }: Region, { fewRows: other }: Region): Pick<Region, 'fewRows'> {
-  const fewRows = one ?? other;
-  return fewRows === undefined ? {} : { fewRows };
 }
