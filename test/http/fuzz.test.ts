@@ -131,7 +131,7 @@ function check({ target, isTarget }: Sent, { status, head, body }: RawAnswer): v
   }
 }
 
-const QUERIES = IS_SOAK ? 100_000 : 3_000;
+const QUERIES = IS_SOAK ? 100_000 : 1_000;
 
 test(`${QUERIES} hostile queries: each is answered, none with 5xx, and memory does not grow`, () =>
   fuzzQueries(QUERIES));

@@ -5,9 +5,10 @@ import * as assert from 'uvu/assert';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
+import { rounds } from '../support/soak.js';
 
 const SAMPLE = join(ROOT, 'data/sample.waypost');
-const RUNS = { seed: 1, numRuns: 60, includeErrorInReport: true };
+const RUNS = { seed: 1, numRuns: rounds(120), includeErrorInReport: true };
 /** Operators are answered elsewhere, an instance without images has none, and a stream no end. */
 const OTHERS = ['/changes/', '/media/', '/health/', '/metrics', '/admin/'];
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { hostAllowed, isAuthority, isHostPattern } from '../../src/model/authority.js';
+import { rounds } from '../support/soak.js';
 
 test('names, addresses and ports', () => {
   const hosts = [
@@ -74,7 +75,7 @@ test('what is accepted can stand in a URL and in markup as it is', () => {
       if (!isAuthority(host)) return;
       assert.match(host, /^[A-Za-z0-9._[\]:-]+$/);
     }),
-    { numRuns: 20_000 },
+    { numRuns: rounds(20_000) },
   );
 });
 

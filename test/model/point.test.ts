@@ -9,6 +9,7 @@ import {
   toEightDigits,
 } from '../../src/model/point.js';
 import { formatUtc } from '../../src/model/timestamp.js';
+import { rounds } from '../support/soak.js';
 
 const LEAST = { id: 7, lat: '60.17', lon: '24.94', created_at: '2023-05-01T15:00:00+03:00' };
 const FULL = {
@@ -210,7 +211,7 @@ test('rounding is that of whole numbers, digit by digit', () => {
       const rounded = String(floor + (up ? 1n : 0n)).padStart(9, '0');
       assert.is(toEightDigits(text), `${rounded.slice(0, -8)}.${rounded.slice(-8)}`);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   );
 });
 
@@ -243,7 +244,7 @@ test('what is rendered parses back to the same point', () => {
       assert.not.match(json, /[\n\r]/);
       assert.is(Buffer.from(json).toString(), json);
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(1000) },
   );
 });
 

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { InputError } from '../../src/model/quote.js';
 import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatUtc, parseQueryTime, parseTimestamp } from '../../src/model/timestamp.js';
+import { rounds } from '../support/soak.js';
 
 /** What parses to `micros`, rendered as `text`. */
 function accepts(input: string, micros: number, text: string): void {
@@ -103,7 +104,7 @@ test('formatUtc and parseTimestamp undo each other', () => {
       const text = formatUtc(instant);
       assert.equal(parseTimestamp(text), { micros: instant, text });
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   );
 });
 
@@ -123,7 +124,7 @@ test('any instant in any offset is what Date makes of it', () => {
       assert.is(parseQueryTime(text.replace('+', ' '), UTC), instant);
       assert.is(parseQueryTime(`${text.slice(0, 26)}Z`, UTC), instant + offset * 60e6);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   );
 });
 
@@ -135,7 +136,7 @@ test('garbage never throws', () => {
       if (typeof result !== 'string') assert.equal(parseTimestamp(result.text), result);
       parseQueryTime(text, UTC);
     }),
-    { numRuns: 5000 },
+    { numRuns: rounds(5000) },
   );
 });
 

@@ -14,7 +14,7 @@ import { IS_SOAK } from '../support/soak.js';
 import { until } from '../support/wait.js';
 
 const CLIENTS = 8;
-const ROUNDS = IS_SOAK ? 20 : 2;
+const ROUNDS = IS_SOAK ? 20 : 1;
 const LIBRARY = join(makeFolder(), 'failing-disk.so');
 const source = join(ROOT, 'test/support/failing-disk.c');
 const compiled = spawnSync('gcc', ['-shared', '-fPIC', '-O1', '-o', LIBRARY, source, '-ldl']);

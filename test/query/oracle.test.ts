@@ -11,7 +11,7 @@ import { IS_SOAK } from '../support/soak.js';
 
 const SEED = 2026;
 /** Questions of each kind, fewer where each is asked in many ways. */
-const ROUNDS = IS_SOAK ? 102 : 6;
+const ROUNDS = IS_SOAK ? 102 : 3;
 const QUESTIONS = ROUNDS * COMBINATIONS;
 
 // more than 65,536, where the tree of the radius index begins to number its points in 32 bits
@@ -45,7 +45,7 @@ test(`${QUESTIONS} random queries are answered as by filtering and sorting every
 });
 
 test('whatever the planner chooses, the page is the same', () => {
-  for (let index = 0; index < (ROUNDS / 2) * COMBINATIONS; index++) {
+  for (let index = 0; index < Math.ceil(ROUNDS / 2) * COMBINATIONS; index++) {
     const { filters, ordering, pageOf } = randomQuestion(SEED + 1, index, notes);
     const count = engine.run({ filters, ordering, page: 1, pageSize: 1 })!.count;
     const query = { filters, ordering, ...pageOf(count) };

@@ -7,12 +7,13 @@ import { acceptedMatches, deltaOf, engineOf, idsOf, Meter } from '../support/eng
 import { scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { rounds } from '../support/soak.js';
 
 const SEED = 515;
 /** A budget so small that scans use up many. */
 const LITTLE = 5_000;
 const ALWAYS = { after: -1e16, before: 1e16 };
-const notes = scatterNotes(SEED, 40_000);
+const notes = scatterNotes(SEED, rounds(80_000));
 const oracle = new Oracle(notes);
 const engine = await engineOf(notes);
 

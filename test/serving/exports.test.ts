@@ -13,7 +13,7 @@ import { postKeyed } from '../support/posted.js';
 import { until } from '../support/wait.js';
 
 // more bytes than sockets hold: the reader's end decides how far an export comes
-const POINTS = 60_000;
+const POINTS = 40_000;
 const PATH = '/export/points.ndjson';
 const folder = makeFolder();
 const snapshot = join(folder, 'points.waypost');

@@ -15,11 +15,11 @@ import { acceptedMatches, deltaOf, engineOf, Meter, readerOf } from '../support/
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { randomQuestion } from '../support/queries.js';
-import { IS_SOAK } from '../support/soak.js';
+import { IS_SOAK, rounds } from '../support/soak.js';
 import { cellOf, decodeTile, type Layers, lineOf, onSquare } from '../support/tiles.js';
 
 const SEED = 1_414;
-const TILES = IS_SOAK ? 20_000 : 1_500;
+const TILES = IS_SOAK ? 20_000 : 500;
 const GRIDS = [4, 8, 16, 32, 64, 128];
 const EXTENT = 4096;
 /** A budget so small that tiles use up many. */
@@ -165,7 +165,7 @@ test('tiles of many nodes of the index are, too', async () => {
   const many = scatterNotes(SEED + 2, 22_000);
   const asked = await manyNodes(many);
   const every = new Oracle(many);
-  for (let index = 0; index < 50; index++) {
+  for (let index = 0; index < rounds(100); index++) {
     const { filters } = index % 2 === 0 ? { filters: {} } : randomQuestion(SEED, index, many);
     const z = random.int(6);
     const address = { z, x: random.int(2 ** z), y: random.int(2 ** z) };

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { readRendered } from '../../../src/formats/rows/canonical.js';
 import { readPoint, renderPoint } from '../../../src/model/point.js';
 import { fixtureRecords } from '../../support/rows.js';
+import { rounds } from '../../support/soak.js';
 
 /**
  * The columns and record of a line that the validator takes and renders as it stands; undefined of
@@ -104,7 +105,7 @@ test('no line is taken that the validator refuses or would write otherwise', () 
         if (check(bytes)) taken++;
       },
     ),
-    { numRuns: 20_000 },
+    { numRuns: rounds(20_000) },
   );
   assert.ok(taken > 500, `only ${taken} were taken`);
 });

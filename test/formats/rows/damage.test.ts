@@ -64,7 +64,7 @@ function damage(whole: Uint8Array, random: Random): Buffer {
 
 for (const [name, write] of Object.entries(WRITERS)) {
   test(`${name}: damage is survived or refused, and never more`, () =>
-    readDamaged(write, IS_SOAK ? 1_500 : 50));
+    readDamaged(write, IS_SOAK ? 1_500 : 20));
 }
 
 test.run();

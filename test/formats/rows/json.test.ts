@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { chunked, feature, outcomes, rowsOf } from '../../support/rows.js';
+import { rounds } from '../../support/soak.js';
 
 /** Why the document is broken: the same however the bytes come. */
 async function broken(content: string | Uint8Array): Promise<string> {
@@ -189,7 +190,7 @@ test('a record is read or refused as JSON.parse does', async () => {
   let read = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(pieces, { maxLength: 12 }), fc.integer({ min: 1, max: 9 }), run),
-    { numRuns: 5000 },
+    { numRuns: rounds(5000) },
   );
   assert.ok(read > 100, `only ${read} were JSON`);
 

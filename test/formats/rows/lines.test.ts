@@ -5,6 +5,7 @@ import { LineSplitter } from '../../../src/formats/rows/lines.js';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { outcomes, rowsOf } from '../../support/rows.js';
+import { rounds } from '../../support/soak.js';
 
 test('a line that is no JSON, too long or no UTF-8 is a problem of its own', async () => {
   const bytes = Buffer.concat([
@@ -111,7 +112,7 @@ test('lines are the same however the bytes come', () => {
         lines.map((line, index) => [index + 1, line.replace(/\r$/, '')]),
       );
     }),
-    { numRuns: 3000 },
+    { numRuns: rounds(3000) },
   );
 });
 

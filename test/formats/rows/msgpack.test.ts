@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { readMsgpack } from '../../../src/formats/rows/msgpack.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { outcomes, rowsOf } from '../../support/rows.js';
+import { rounds } from '../../support/soak.js';
 
 /** Why the file is broken: the same however the bytes come. */
 async function broken(content: Uint8Array): Promise<string> {
@@ -183,7 +184,7 @@ test('random bytes are read or refused, and nothing else', async () => {
         }
       },
     ),
-    { numRuns: 5000 },
+    { numRuns: rounds(5000) },
   );
 });
 

@@ -12,7 +12,7 @@ import { type ParquetShape, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll } from '../../support/rows.js';
 import { IS_SOAK } from '../../support/soak.js';
 
-const FLIPS = IS_SOAK ? 1_000 : 60;
+const FLIPS = IS_SOAK ? 1_000 : 20;
 const RECORDS = fixtureRecords(12);
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', import.meta.url));
 

@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { pageLinks } from '../../../src/http/formats/representation.js';
 import { last, type Pair, parseQueryString } from '../../../src/http/request/query-string.js';
+import { rounds } from '../../support/soak.js';
 
 const BASE = 'http://testserver.example/rest/map_data_points/';
 
@@ -101,7 +102,7 @@ test('a link carries the same parameters, sorted, with only page changed', () =>
         assert.equal(names, sorted);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   );
 });
 
@@ -113,7 +114,7 @@ test('there and back is the same link', () => {
       const again = pageLinks('', parseQueryString(back.slice(1)), page, 100).next!;
       assert.is(again, forth);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { escapeHtml, html, readableJson } from '../../../src/http/pages/html.js';
 import { shownText } from '../../support/documents.js';
+import { rounds } from '../../support/soak.js';
 
 test('any text shows as itself, in an element and in an attribute', () => {
   const text = fc.string({ unit: 'binary' });
@@ -27,7 +28,7 @@ test('any text shows as itself, in an element and in an attribute', () => {
       assert.is(shownText(attribute!), value);
       assert.is(shownText(inside!), value);
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(1000) },
   );
 });
 
@@ -90,7 +91,7 @@ test('JSON is indented as JSON.stringify does', () => {
     fc.property(fc.json({ stringUnit: 'binary', maxDepth: 6 }), (json) => {
       assert.is(readable(json), JSON.stringify(JSON.parse(json), null, 2));
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseBbox } from '../../../src/http/request/areas.js';
 import type { Box } from '../../../src/model/query.js';
+import { rounds } from '../../support/soak.js';
 
 /** [west, east] of each box, which all have the latitudes given. */
 function spans(left: number | string, right: number | string): [number, number][] {
@@ -163,7 +164,7 @@ test('a point is inside if its meridian lies in the span, whatever its number', 
       );
       assert.is(isIn, modulo(lon - left) <= spanOf(left, right), `${left} ${right} ${lon}`);
     }),
-    { numRuns: 20_000 },
+    { numRuns: rounds(20_000) },
   );
 });
 
@@ -176,7 +177,7 @@ test('boxes lie within ±180, are no wider than the span, and never overlap', ()
       const width = found.reduce((sum, [west, east]) => sum + east - west, 0);
       assert.ok(Math.abs(width - Math.min(360, spanOf(left, right) / 1e6)) < 1e-9);
     }),
-    { numRuns: 5000 },
+    { numRuns: rounds(5000) },
   );
 });
 

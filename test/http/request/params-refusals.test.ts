@@ -10,6 +10,7 @@ import {
 import { parseQueryString } from '../../../src/http/request/query-string.js';
 import type { Query } from '../../../src/model/query.js';
 import { UTC } from '../../../src/model/time-zone.js';
+import { rounds } from '../../support/soak.js';
 
 function read(query: string): Query {
   return parsePointsQuery(parseQueryString(query), UTC);
@@ -225,7 +226,7 @@ test('nothing but an HttpError is ever thrown', () => {
         JSON.stringify((error as HttpError).body);
       }
     }),
-    { numRuns: 10_000 },
+    { numRuns: rounds(10_000) },
   );
 });
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { last, type Pair, parseQueryString } from '../../../src/http/request/query-string.js';
+import { rounds } from '../../support/soak.js';
 
 /** What Node's HTTP parser makes of these characters sent as UTF-8: one character a byte. */
 function asTarget(text: string): string {
@@ -89,7 +90,7 @@ test('agrees with URLSearchParams on what it writes', () => {
     fc.property(fc.array(fc.tuple(text, text), { maxLength: 6 }), (pairs) => {
       assert.equal(pairsOf(new URLSearchParams(pairs).toString()), pairs);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   );
 });
 
@@ -105,7 +106,7 @@ test('agrees with URLSearchParams on any text', () => {
       assert.equal(pairsOf(asTarget(text)), expected);
       assert.equal(pairsOf(ascii), expected);
     }),
-    { numRuns: 5000 },
+    { numRuns: rounds(5000) },
   );
 });
 
@@ -116,7 +117,7 @@ test('reads any bytes at all', () => {
       const pieces = raw.split('&').filter((piece) => piece !== '');
       assert.is(parseQueryString(raw).length, pieces.length);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   );
 });
 

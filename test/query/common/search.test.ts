@@ -9,8 +9,9 @@ import { findRuns } from '../../../src/query/common/search.js';
 import { circleRegion } from '../../../src/query/region/circle.js';
 import { Rim } from '../../../src/query/region/rim.js';
 import { HOSTILE_DATA, hostileDataset } from '../../support/hostile-data.js';
+import { rounds } from '../../support/soak.js';
 
-const POINTS = 20_000;
+const POINTS = rounds(40_000);
 
 /** The rows of some runs. */
 function rowsOf(runs: Runs): number[] {

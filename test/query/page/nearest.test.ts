@@ -10,9 +10,10 @@ import { Centre } from '../../../src/query/region/centre.js';
 import { engineOf, idsOf } from '../../support/engine.js';
 import { HOSTILE_DATA, hostileDataset } from '../../support/hostile-data.js';
 import type { Note } from '../../support/notes.js';
+import { rounds } from '../../support/soak.js';
 
 const SEED = 82;
-const POINTS = 6_000;
+const POINTS = rounds(10_000);
 /** Points all over the map: enough for some hundred blocks. */
 const SPREAD = 30_000;
 const NOON = Date.UTC(2023, 4, 1, 12) * 1000;

@@ -4,13 +4,14 @@ import { greatCircle, haversineOf } from '../../../bench/support/great-circle.js
 import { Random } from '../../../src/cli/generate/random.js';
 import { Centre } from '../../../src/query/region/centre.js';
 import { at } from '../../support/rectangles.js';
+import { rounds } from '../../support/soak.js';
 
 const SEED = 21;
 
 test('near the centre a series stands for the sine, to the last digits', () => {
   const random = new Random(SEED, 'point');
   const radians = Math.PI / 180;
-  for (let i = 0; i < 20_000; i++) {
+  for (let i = 0; i < rounds(20_000); i++) {
     random.restart(i + 1);
     const [lon, lat] = [random.between(-180, 180), random.between(-89, 89)];
     // the series ends at a hundredth of a radian

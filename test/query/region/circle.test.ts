@@ -13,6 +13,7 @@ import {
   rectangle,
   rectangleOf,
 } from '../../support/rectangles.js';
+import { rounds } from '../../support/soak.js';
 
 const SEED = 31;
 
@@ -54,7 +55,7 @@ function assertOverlap(circle: Circle, area: Rectangle, random: Random, label: s
 test('contains is the geodesic, and overlap never wrong: random circles and rectangles', () => {
   const random = new Random(SEED, 'point');
   const seen = [0, 0, 0];
-  for (let i = 0; i < 6_000; i++) {
+  for (let i = 0; i < rounds(6_000); i++) {
     random.restart(i + 1);
     const circle = randomCircle(random);
     const area = rectangle(random, [circle.lon, circle.lat]);
@@ -62,14 +63,14 @@ test('contains is the geodesic, and overlap never wrong: random circles and rect
   }
   // each of the three answers comes up, so none is given for want of a better
   assert.ok(
-    seen.every((times) => times > 500),
+    seen.every((times) => times > rounds(500)),
     String(seen),
   );
 });
 
 test('contains is the geodesic, and overlap never wrong: edge rectangles', () => {
   const random = new Random(SEED, 'point');
-  for (let i = 0; i < 300; i++) {
+  for (let i = 0; i < rounds(300); i++) {
     random.restart(i + 1);
     const circle = randomCircle(random);
     for (const area of edgeRectangles([circle.lon, circle.lat])) {
@@ -80,7 +81,7 @@ test('contains is the geodesic, and overlap never wrong: edge rectangles', () =>
 
 test('a rim exactly on a point holds it, and a hair less does not', () => {
   const random = new Random(SEED + 1, 'point');
-  for (let i = 0; i < 5_000; i++) {
+  for (let i = 0; i < rounds(5_000); i++) {
     const { lon, lat } = randomCircle(random);
     const step = 10 ** random.between(-8, 2);
     const point = [
@@ -98,7 +99,7 @@ test('a rim exactly on a point holds it, and a hair less does not', () => {
 
 test('contains is the geodesic, and overlap never wrong: rectangles the size of the circle', () => {
   const random = new Random(SEED + 3, 'point');
-  for (let i = 0; i < 6_000; i++) {
+  for (let i = 0; i < rounds(6_000); i++) {
     random.restart(i + 1);
     const { lon, lat } = randomCircle(random);
     const circle = { lon, lat: lat * 0.95, radius: 10 ** random.between(-0.5, 5) };
@@ -110,7 +111,7 @@ test('contains is the geodesic, and overlap never wrong: rectangles the size of 
 
 test('small circles hold what the geodesic says, right up to the rim', () => {
   const random = new Random(SEED + 2, 'point');
-  for (let i = 0; i < 60_000; i++) {
+  for (let i = 0; i < rounds(60_000); i++) {
     random.restart(i + 1);
     const lat = random.pick([random.between(-85, 85), 84, -84, 83.99, 60.17, 0, 1e-5]);
     const lon = random.pick([random.between(-180, 180), 179.9, -179.8, 24.94]);
@@ -138,7 +139,7 @@ test('small circles hold what the geodesic says, right up to the rim', () => {
 test('what is collected from a box is what the geodesic says, right up to the rim', () => {
   const random = new Random(SEED + 4, 'point');
   let boxes = 0;
-  for (let i = 0; i < 1_500; i++) {
+  for (let i = 0; i < rounds(1_500); i++) {
     random.restart(i + 1);
     const { lon, lat } = randomCircle(random);
     const size = 10 ** random.between(-6, 1);
@@ -159,7 +160,7 @@ test('what is collected from a box is what the geodesic says, right up to the ri
     );
     assert.equal(found, expected, `seed ${SEED + 4}, ${i}: ${lon} ${lat} ${radius}, ${area}`);
   }
-  assert.ok(boxes > 1_000, String(boxes));
+  assert.ok(boxes > rounds(1_000), String(boxes));
 });
 
 test('radius 0 holds the centre by every name it has, and nothing else', () => {
