@@ -122,8 +122,8 @@ export class Database {
   get head(): Head {
     const row = this.#get<Head & { schema: number }>(HEAD);
     if (row === undefined) throw new StoreError('refused', 'its table state has no row');
-    const { schema, ...head } = row;
-    if (schema <= SCHEMA) return head;
+    const { schema, name, lastSequence, nextId, lastTime } = row;
+    if (schema <= SCHEMA) return { name, lastSequence, nextId, lastTime };
     const reason = `it has schema ${schema}, but this program knows ${SCHEMA}: use the version that wrote it, or a newer one`;
     throw new StoreError('refused', reason);
   }

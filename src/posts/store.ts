@@ -18,6 +18,8 @@ import { isUndone, StoreError, storeError } from './store-error.js';
 /** The whole file is compared with memory, for this share of the time at most. */
 const AUDIT_SHARE = 1 / 20;
 const DIFFERENT = 'it has not what was written';
+/** Thrown where a transaction finds something else than memory has. */
+const OTHER = new StoreError('failing', DIFFERENT);
 
 export interface StoreOptions {
   /** Takes a file that is not on a disk of this machine. */
@@ -169,11 +171,7 @@ export class Store {
     let result: T;
     try {
       db.begin();
-      if (!this.#isSame(db)) {
-        db.rollback();
-        this.#doubt = DIFFERENT;
-        return this.#write(work, gone);
-      }
+      if (!this.#isSame(db)) throw OTHER;
       result = work(added, db);
       // what has moved has the key of what goes
       for (const sequence of gone) db.remove(sequence);
@@ -181,7 +179,9 @@ export class Store {
       db.head = headBehind(this.head, added);
       db.commit();
     } catch (error) {
-      throw this.#undo(db, storeError(error));
+      const undone = this.#undo(db, storeError(error));
+      if (error !== OTHER) throw undone;
+      return this.#write(work, gone);
     }
     this.#keep(added, gone);
     return result;
