@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { refuseBrokenRequest } from '../../../src/http/limits.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readMultipart } from '../../../src/http/request/multipart.js';
+import { incomingIn } from '../../../src/posts/media/folder.js';
 import { SharedRoom } from '../../../src/posts/media/shared-room.js';
 import { createUploads } from '../../../src/posts/media/upload.js';
 import { ask, exchange, type Reply } from '../../support/client.js';
@@ -16,7 +17,7 @@ import { until } from '../../support/wait.js';
 
 const MAX_BYTES = 200_000;
 const { folder, logger, files, remove } = makeMediaFolder();
-const uploads = createUploads(folder, MAX_BYTES, logger);
+const uploads = createUploads(incomingIn(folder), MAX_BYTES, logger);
 const room = new SharedRoom(1_000_000);
 const EMPTY = ['.incoming', 'map_data_points'];
 
