@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { basename, extname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { EXPORT_FORMATS } from '../exports/encoder.js';
 import { exportEncoder } from '../exports/encoders.js';
 import { Export, type Piece } from '../exports/export-pieces.js';
 import { openSnapshot } from '../formats/files/open.js';
 import type { LoadReport, SnapshotReader } from '../formats/snapshot.js';
 import { writeAll, writeAtomically } from '../formats/system-files.js';
+import { EXPORT_FORMATS } from '../http/request/addresses.js';
 import { HttpError } from '../http/request/http-error.js';
 import {
   EXPORT_PARAMETERS,

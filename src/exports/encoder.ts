@@ -1,23 +1,6 @@
 import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
 import type { RecordKey } from '../model/point.js';
 
-export interface ExportFormat {
-  /** Ends the names of such files, and tells the format from others. */
-  readonly name: string;
-  readonly contentType: string;
-  readonly isCompressed?: boolean;
-}
-
-/** All that points are exported to. What makes the files, `encoders`, stands apart: few threads need it. */
-export const EXPORT_FORMATS: readonly ExportFormat[] = [
-  { name: 'ndjson', contentType: 'application/x-ndjson' },
-  { name: 'geojson', contentType: 'application/geo+json' },
-  { name: 'geojsonl', contentType: 'application/geo+json-seq' },
-  { name: 'csv', contentType: 'text/csv; charset=utf-8' },
-  { name: 'msgpack', contentType: 'application/vnd.msgpack' },
-  { name: 'parquet', contentType: 'application/vnd.apache.parquet', isCompressed: true },
-];
-
 /** Begins a file whose records have these keys, all where undefined. */
 export type BeginFile = (keys: readonly RecordKey[] | undefined) => FileEncoder;
 

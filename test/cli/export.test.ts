@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ExportOptions, exportSnapshot } from '../../src/cli/export.js';
-import { EXPORT_FORMATS } from '../../src/exports/encoder.js';
+import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
 import { engineOf } from '../support/engine.js';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EXPORT_FORMATS } from '../../src/exports/encoder.js';
+import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { renderPoint } from '../../src/model/point.js';
 import { deltaOf, engineOf } from '../support/engine.js';
 import { exportPieces, linesOf } from '../support/exporting.js';

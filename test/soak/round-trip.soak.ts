@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EXPORT_FORMATS } from '../../src/exports/encoder.js';
+import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { makeFolder } from '../support/folder.js';
 import { runCommand } from '../support/service.js';
 

@@ -42,7 +42,7 @@ export function createPipeline(answering: Answering): Pipeline {
     const sender = new Sender(answering, view);
     const make = createMake(answering, view);
     const negotiation = new Negotiation(formats);
-    return view.prepare === undefined ? handle : prepared(handle, () => view.prepare!());
+    return handle;
 
     function handleLater(request: FastifyRequest, reply: FastifyReply): void {
       if (request.raw.socket.destroyed) return;
@@ -118,16 +118,6 @@ export function createPipeline(answering: Answering): Pipeline {
         failed: (reason) => void reply.send(reason),
       });
     }
-  };
-}
-
-type Handle = (request: FastifyRequest, reply: FastifyReply) => void;
-
-function prepared(handle: Handle, prepare: () => Promise<void> | undefined): Handle {
-  return (request, reply) => {
-    const preparing = prepare();
-    if (preparing === undefined) handle(request, reply);
-    else preparing.then(() => handle(request, reply)).catch((error) => void reply.send(error));
   };
 }
 

@@ -98,8 +98,6 @@ export interface View<Wanted> extends Facts {
   lasts?(wanted: Wanted, name: string): boolean;
   /** Target of a Link header to the same points as one stream, where a client goes page by page. */
   stream?(wanted: Wanted, asked: Asked): string | undefined;
-  /** Loads what the view needs; undefined once it is there. Absent where nothing is to be loaded. */
-  prepare?(): Promise<void> | undefined;
   /** A page, or the bytes of a document. Throws NotFound, and what the budget throws. */
   find(
     wanted: Wanted,

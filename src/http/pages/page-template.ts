@@ -10,7 +10,7 @@ import {
 } from '../formats/representation.js';
 import {
   CHANGES_PATH,
-  EXPORT_NAMES,
+  EXPORT_FORMATS,
   EXPORT_PATH,
   POINTS_PATH,
   TILE_PATH,
@@ -178,7 +178,7 @@ ${paging(path, pairs, list, 'Pages')}</div>
 
 function exportLinks({ prefix }: Site, pairs: readonly Pair[]): Html {
   const query = queryString(pairs.filter(({ name }) => EXPORTED.has(name)));
-  const links = EXPORT_NAMES.map((name) => {
+  const links = EXPORT_FORMATS.map(({ name }) => {
     const path = prefix + EXPORT_PATH.replace(':format', name);
     return html` <a href="${query === '' ? path : `${path}?${query}`}" download>${name}</a>`;
   });

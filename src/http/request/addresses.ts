@@ -17,8 +17,15 @@ export const ITEM_PATH = '/ogc/collections/points/items/:id';
 export const OGC_API_PATH = '/ogc/api';
 export const CHANGES_PATH = '/changes/points';
 export const EXPORT_PATH = '/export/points.:format';
-/** What an address of exports may end with. */
-export const EXPORT_NAMES = ['ndjson', 'geojson', 'geojsonl', 'csv', 'msgpack', 'parquet'] as const;
+/** What an address of exports may end with, and what it then gets. */
+export const EXPORT_FORMATS: readonly ExportFormat[] = [
+  { name: 'ndjson', contentType: 'application/x-ndjson' },
+  { name: 'geojson', contentType: 'application/geo+json' },
+  { name: 'geojsonl', contentType: 'application/geo+json-seq' },
+  { name: 'csv', contentType: 'text/csv; charset=utf-8' },
+  { name: 'msgpack', contentType: 'application/vnd.msgpack' },
+  { name: 'parquet', contentType: 'application/vnd.apache.parquet', isCompressed: true },
+];
 export const OPENAPI_PATH = '/openapi.json';
 export const VIEWER_PATH = '/docs/';
 
@@ -40,4 +47,11 @@ export function templateOf(path: string): string {
 
 export function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(VARIABLE, '[^/]+')}$`);
+}
+
+export interface ExportFormat {
+  /** Ends the names of such files, and tells the format from others. */
+  readonly name: string;
+  readonly contentType: string;
+  readonly isCompressed?: boolean;
 }

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { EXPORT_FORMATS, type ExportFormat } from '../../exports/encoder.js';
 import { sharedArray } from '../../index/shared-array.js';
 import type { State } from '../../reload/generation.js';
 import { createCodingOf } from '../answer/compression.js';
@@ -10,7 +9,12 @@ import type { ExportBegin, ExportPiece } from '../answer/question.js';
 import { createBegin, Sender } from '../answer/sender.js';
 import { successOf } from '../answer/slow-lane.js';
 import { hashText, judge, spellHash } from '../answer/validators.js';
-import { ALLOW_READ, EXPORT_NAMES, EXPORT_PATH } from '../request/addresses.js';
+import {
+  ALLOW_READ,
+  EXPORT_FORMATS,
+  EXPORT_PATH,
+  type ExportFormat,
+} from '../request/addresses.js';
 import { clientOf } from '../request/client.js';
 import { NotFound } from '../request/http-error.js';
 import { EXPORT_PARAMETERS, parseExportQuery } from '../request/list-parameters.js';
@@ -38,7 +42,11 @@ export const EXPORT_ADDRESS: Address = {
   }),
   parameters: EXPORT_PARAMETERS,
   pathParameters: [
-    { name: 'format', accepts: `one of ${EXPORT_NAMES.join(', ')}`, example: 'ndjson' },
+    {
+      name: 'format',
+      accepts: `one of ${EXPORT_FORMATS.map(({ name }) => name).join(', ')}`,
+      example: 'ndjson',
+    },
   ],
 };
 

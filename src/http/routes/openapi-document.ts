@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { version } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
-import source from '../openapi.json' with { type: 'json' };
 import { BATCH_PATH, templateOf } from '../request/addresses.js';
 import type { Offer } from '../request/negotiation.js';
 import type { Parameter, Schema } from '../request/parameter.js';
@@ -29,6 +29,10 @@ interface Source extends Piece {
   readonly components: Readonly<Record<string, Readonly<Record<string, Piece>>>>;
 }
 
+const SOURCE = new URL('../../../../assets/openapi.json', import.meta.url);
+/** What stands in the file. */
+let source: Piece | undefined;
+
 /** What every reading may be answered with. */
 const READ_RESPONSES: Readonly<Record<string, Piece>> = {
   304: referenceTo('responses', 'Unchanged'),
@@ -55,6 +59,8 @@ export function documentTexts(addresses: readonly Address[], others: Others): Do
 }
 
 function documentOf(addresses: readonly Address[], others: Others): Piece {
+  // to read it takes 4 ms, which no thread spends at its start
+  source ??= JSON.parse(readFileSync(SOURCE, 'utf8')) as Piece;
   const { info, paths, components, ...more } = laidOver(source) as Source;
   const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
   const parameters = createParameters(components['parameters']!);

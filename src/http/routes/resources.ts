@@ -19,7 +19,7 @@ import { batchView } from './batch.js';
 import { CHANGES_ADDRESS, createChangesHandler } from './changes.js';
 import { createExportHandler, EXPORT_ADDRESS } from './exports.js';
 import { ogcAddresses } from './ogc.js';
-import type { DocumentTexts, Others } from './openapi-document.js';
+import { type DocumentTexts, documentTexts, type Others } from './openapi-document.js';
 import { refuseOtherMethods } from './other-addresses.js';
 import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
 import { tileSetView, tileView } from './tile-views.js';
@@ -148,17 +148,9 @@ const OPENAPI_FORMAT: Parameter = {
   example: 'openapi30',
 };
 
-/**
- * `GET /openapi.json`: the interface described, for programs. What makes the document is loaded
- * when it is asked for first: it costs each thread 4 ms of its start.
- */
+/** `GET /openapi.json`: the interface described, for programs; made when it is asked for first. */
 function openapiView(addresses: readonly Address[], others: Others): ReadAddress<undefined> {
   let texts: DocumentTexts | undefined;
-
-  async function load(): Promise<void> {
-    const { documentTexts } = await import('./openapi-document.js');
-    texts ??= documentTexts(addresses, others);
-  }
 
   return {
     ...{ name: 'openapi', path: OPENAPI_PATH, allow: ALLOW_READ, isPersonal: false },
@@ -167,10 +159,10 @@ function openapiView(addresses: readonly Address[], others: Others): ReadAddress
       'This interface described for programs, as OpenAPI 3.1, or 3.0 for who asks for it.',
     parameters: [OPENAPI_FORMAT],
     formats: [JSON_FORMAT, OPENAPI, OPENAPI_30],
-    prepare: () => (texts === undefined ? load() : undefined),
     read: () => undefined,
     find(_wanted, { origin }, _served, _budget, format) {
-      const rest = format === OPENAPI_30 ? texts!.older : texts!.newer;
+      texts ??= documentTexts(addresses, others);
+      const rest = format === OPENAPI_30 ? texts.older : texts.newer;
       return Buffer.from(`{"servers":${JSON.stringify([{ url: origin }])},${rest}`);
     },
   };
