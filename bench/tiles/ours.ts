@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http';
 import { parseQueryString } from '../../src/http/request/query-string.js';
-import { parseTileLook } from '../../src/http/request/tile-parameters.js';
+import { parseTileLook } from '../../src/http/routes/tile-views.js';
 import type { Filters } from '../../src/model/query.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Engine } from '../../src/query/engine.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
-import { PointRecords } from '../../src/http/formats/page-records.js';
+import { PointRecords } from '../../src/http/formats/representation.js';
 import { HttpError, pageTooLarge } from '../../src/http/request/http-error.js';
 import type { Dataset } from '../../src/index/dataset.js';
 import { createPageCopier } from '../../src/index/record-page.js';

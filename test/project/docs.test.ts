@@ -9,7 +9,7 @@ import { createCutCounts } from '../../src/http/limits.js';
 import { createServiceMetrics, createThreadMetrics } from '../../src/http/metrics.js';
 import { FILTER_PARAMETERS } from '../../src/http/request/filters.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
-import { TILE_PARAMETERS } from '../../src/http/request/tile-parameters.js';
+import { TILE_PARAMETERS } from '../../src/http/routes/tile-views.js';
 import { createPostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
 import { createReloadStats } from '../../src/reload/stats.js';

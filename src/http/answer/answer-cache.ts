@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Hash } from '../../index/records.js';
-import type { Coding } from './compression.js';
+import type { Coding } from '../request/negotiation.js';
 import type { Answer } from './sender.js';
 import { hashText } from './validators.js';
 

@@ -1,7 +1,7 @@
 import { ServerResponse, STATUS_CODES } from 'node:http';
 import type { State } from '../../reload/generation.js';
 import type { Format } from '../formats/representation.js';
-import type { Coding } from './compression.js';
+import type { Coding } from '../request/negotiation.js';
 import { canSetHead, setHead } from './node-internals.js';
 
 /** What heads say of a format. */

@@ -6,8 +6,8 @@ import type { Generation, GenerationParts, State } from '../../reload/generation
 import type { Format, Page, QueryWork } from '../formats/representation.js';
 import type { ErrorBody, HttpError } from '../request/http-error.js';
 import type { ExportQuery } from '../request/list-parameters.js';
+import type { Coding } from '../request/negotiation.js';
 import type { Pair } from '../request/query-string.js';
-import type { Coding } from './compression.js';
 import type { AnswerHead, Facts } from './head.js';
 
 /** What is asked of an address: all that its answer is made from but the points. */

@@ -82,3 +82,33 @@ function negotiate<Offered extends Offer>(
   const type = new Negotiator({ headers: { accept: accept.join() } }).mediaType(types);
   return offers.find(({ mediaType }) => mediaType === type) ?? NONE;
 }
+
+export type Coding = 'br' | 'gzip';
+
+/** The coding that an Accept-Encoding header prefers; undefined where it wants none of ours. */
+export type CodingOf = (acceptEncoding: string | undefined) => Coding | undefined;
+
+/** In the service's own order of preference, which counts among those of equal weight. */
+const OFFERED = ['br', 'gzip', 'identity'];
+
+/** Makes the reader of Accept-Encoding headers where these are offered, the preferred ones first. */
+export function createCodingOf(offered: readonly string[] = OFFERED): CodingOf {
+  const codingOf = remembered((header) => preferredCoding(header, offered));
+  return (header) => {
+    const coding = header ? codingOf(header) : 'identity';
+    return coding === 'identity' ? undefined : coding;
+  };
+}
+
+/** The package's types do not know the second parameter. */
+interface EncodingNegotiator {
+  encodings(available: readonly string[], options: { preferred: readonly string[] }): string[];
+}
+
+function preferredCoding(header: string, offered: readonly string[]): Coding | 'identity' {
+  const headers = { 'accept-encoding': header };
+  const negotiator: EncodingNegotiator = new Negotiator({ headers });
+  const [coding] = negotiator.encodings(offered, { preferred: offered });
+  // where nothing is accepted, the body as it is serves better than an error
+  return coding === 'br' || coding === 'gzip' ? coding : 'identity';
+}

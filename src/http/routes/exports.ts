@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { sharedArray } from '../../index/shared-array.js';
 import type { State } from '../../reload/generation.js';
-import { createCodingOf } from '../answer/compression.js';
 import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';
@@ -18,6 +17,7 @@ import {
 import { clientOf } from '../request/client.js';
 import { NotFound } from '../request/http-error.js';
 import { EXPORT_PARAMETERS, parseExportQuery } from '../request/list-parameters.js';
+import { createCodingOf } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { parseQueryString } from '../request/query-string.js';
 import type { Address } from './address.js';

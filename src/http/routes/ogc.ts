@@ -6,8 +6,7 @@ import type { ViewContext } from '../answer/context.js';
 import { matchBeside, type Served } from '../answer/question.js';
 import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
-import { PointRecords } from '../formats/page-records.js';
-import { type Link, type Page, selfLink } from '../formats/representation.js';
+import { type Link, type Page, PointRecords, selfLink } from '../formats/representation.js';
 import {
   ALLOW_READ,
   COLLECTION_PATH,

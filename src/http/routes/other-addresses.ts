@@ -5,7 +5,6 @@ import type {
   FastifyRequest,
   RouteHandlerMethod,
 } from 'fastify';
-import { createCodingOf } from '../answer/compression.js';
 import type { Context } from '../answer/context.js';
 import { FOR_EVER, preflightHeaders, varyOf } from '../answer/head.js';
 import { STATIC_PATH } from '../assets/assets.js';
@@ -14,6 +13,7 @@ import { PAGE_TYPE } from '../pages/page-format.js';
 import { documentHead } from '../pages/site.js';
 import { ALLOW_READ, OPENAPI_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import { NotFound, wrongMethod } from '../request/http-error.js';
+import { createCodingOf } from '../request/negotiation.js';
 
 /** Adds an address that is no resource: `methods`, OPTIONS, and 405 for the others. */
 export function addOtherAddress(

@@ -8,8 +8,13 @@ import type { ViewContext } from '../answer/context.js';
 import { matchBeside, type Served } from '../answer/question.js';
 import { GEOJSON } from '../formats/features.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
-import { PointRecords, SingleRecords } from '../formats/page-records.js';
-import { type Format, pageLinks, selfLink } from '../formats/representation.js';
+import {
+  type Format,
+  PointRecords,
+  pageLinks,
+  SingleRecords,
+  selfLink,
+} from '../formats/representation.js';
 import {
   NOTIFICATION_COLUMNS,
   notificationLinks,

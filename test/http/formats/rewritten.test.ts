@@ -7,8 +7,11 @@ import {
   JSON_FORMAT,
   shownRecords,
 } from '../../../src/http/formats/json-format.js';
-import { SingleRecords } from '../../../src/http/formats/page-records.js';
-import { FRESH_MEMORY, type Page } from '../../../src/http/formats/representation.js';
+import {
+  FRESH_MEMORY,
+  type Page,
+  SingleRecords,
+} from '../../../src/http/formats/representation.js';
 import { RECORD_KEYS, type RecordKey, readPoint, renderPoint } from '../../../src/model/point.js';
 import { Meter } from '../../support/engine.js';
 import { checkCollection, checkFeature } from '../../support/geojson.js';

@@ -1,7 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SingleRecords } from '../../../src/http/formats/page-records.js';
-import { type Format, FRESH_MEMORY, type Page } from '../../../src/http/formats/representation.js';
+import {
+  type Format,
+  FRESH_MEMORY,
+  type Page,
+  SingleRecords,
+} from '../../../src/http/formats/representation.js';
 import { pageFormat } from '../../../src/http/pages/page-format.js';
 import { PLAIN_SUBJECT, type PostingBy } from '../../../src/http/pages/site.js';
 import { Budget, EXCEEDED } from '../../../src/model/budget.js';
