@@ -6,7 +6,7 @@ import { openSnapshot } from '../../src/formats/files/open.js';
 import type { Envelope } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { readAll, recordsOf } from '../support/rows.js';
-import { runCommand, startService } from '../support/service.js';
+import { runInThread, startService } from '../support/service.js';
 
 const CSV =
   'id,lat,lon,created_at,modified_at\n' +
@@ -45,7 +45,7 @@ test('pack reads times without an offset, and dates alone, as those of its zone'
       [[], IN_UTC, '2023-05-02T00:00:00.000000+00:00'],
       [ZONE, IN_HELSINKI, '2023-05-02T00:00:00.000000+03:00'],
     ] as const) {
-      const { code, stdout, stderr } = await runCommand([
+      const { code, stdout, stderr } = await runInThread([
         ...['pack', csv, packed, '--notifications', told],
         ...flags,
       ]);
@@ -60,19 +60,19 @@ test('pack reads times without an offset, and dates alone, as those of its zone'
 
 test('verify judges as pack and serve do', () =>
   withCsv(async (csv) => {
-    const good = await runCommand(['verify', csv, ...ZONE]);
+    const good = await runInThread(['verify', csv, ...ZONE]);
     assert.is(good.code, 0);
     assert.match(
       good.stdout,
       '\n  2 times without an offset, read as Europe/Helsinki (--time-zone)\ngood',
     );
     const packed = `${csv}.waypost`;
-    await runCommand(['pack', csv, packed]);
-    assert.not.match((await runCommand(['verify', packed])).stdout, 'without an offset');
+    await runInThread(['pack', csv, packed]);
+    assert.not.match((await runInThread(['verify', packed])).stdout, 'without an offset');
     // skipped by a clock change there, and nowhere else
     writeFileSync(csv, CSV.replace('2023-05-01 15:00', '2023-03-26 03:30'));
-    assert.is((await runCommand(['verify', csv])).code, 0);
-    const { code, stdout } = await runCommand(['verify', csv, ...ZONE]);
+    assert.is((await runInThread(['verify', csv])).code, 0);
+    const { code, stdout } = await runInThread(['verify', csv, ...ZONE]);
     assert.is(code, 1);
     assert.match(stdout, /line 2: created_at: skipped or repeated .* Europe\/Helsinki; add a UTC/);
   }));
@@ -96,11 +96,11 @@ test('a zone that there is not is refused by each command', () =>
       ['pack', csv, output],
       ['verify', csv],
     ]) {
-      const { code, stderr } = await runCommand([...args, '--time-zone', 'Nowhere/City']);
+      const { code, stderr } = await runInThread([...args, '--time-zone', 'Nowhere/City']);
       assert.is(code, 1);
       assert.match(stderr, /^waypost: --time-zone: "Nowhere\/City" is no IANA time zone; take one/);
     }
-    const { stdout } = await runCommand(['compact', '--help', csv, journal, output]);
+    const { stdout } = await runInThread(['compact', '--help', csv, journal, output]);
     assert.match(stdout, '--time-zone <name>');
   }));
 

@@ -9,7 +9,7 @@ import { readOnePass } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import { refusal } from '../support/rows.js';
-import { FIXTURE_POINTS, runCommand, SNAPSHOT, startService } from '../support/service.js';
+import { FIXTURE_POINTS, runCommand, SNAPSHOT } from '../support/service.js';
 
 const PATH = '/admin/posts';
 const ADMIN = { headers: { Authorization: 'Bearer secret' } };
@@ -64,9 +64,9 @@ test('without an admin or a journal there is no such address', async () => {
 
 test('compact, list and export take the address of a service that runs', async () => {
   const folder = makeFolder();
-  const service = await startService(['--snapshot', SNAPSHOT, '--admin-token', 'secret'], {
-    WAYPOST_JOURNAL: join(folder, 'notes.journal'),
-  });
+  const journal = join(folder, 'notes.journal');
+  const flags = ['--snapshot', SNAPSHOT, '--admin-token', 'secret', '--journal', journal];
+  const service = await startOwnService(flags);
   const base = `http://127.0.0.1:${service.port}`;
   const token = { WAYPOST_ADMIN_TOKEN: 'secret' };
   const compacted = join(folder, 'all.waypost');

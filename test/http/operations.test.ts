@@ -8,16 +8,16 @@ import { ROOT, type Service, SNAPSHOT, startService } from '../support/service.j
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
-const running: Service[] = [];
+const running: OwnService[] = [];
 let plain: Service;
 /**
  * Open to more than a service is without settings, and strict, where neither disturbs the other.
  */
-let open: Service;
+let open: OwnService;
 let strict: OwnService;
 
-async function begin(...flags: string[]): Promise<Service> {
-  const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
+async function begin(...flags: string[]): Promise<OwnService> {
+  const service = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
   running.push(service);
   return service;
 }
@@ -26,7 +26,7 @@ test.before(async () => {
   const log = ['--access-log', '100', '--trust-proxy', '--admin-token', 'secret'];
   const hosts = 'notes.example.org,.example.com,127.0.0.1';
   [plain, open, strict] = await Promise.all([
-    begin(),
+    startService(['--snapshot', SNAPSHOT]),
     begin(...log, '--cors-origin', 'https://a.test, https://b.test'),
     startOwnService([
       ...['--snapshot', SNAPSHOT, '--allowed-hosts', hosts, '--cors-origin', 'none'],
@@ -122,7 +122,7 @@ test('a request id is taken where it can be, and made up elsewhere', async () =>
 });
 
 test('the access log takes every request at 100, none at 0, and a share between', async () => {
-  const requests = ({ logs }: Service): Readonly<Record<string, unknown>>[] =>
+  const requests = ({ logs }: OwnService): Readonly<Record<string, unknown>>[] =>
     logs.filter(({ msg }) => msg === 'request');
   const all = open;
   const some = await begin('--access-log', '50');
@@ -145,7 +145,7 @@ test('forwarded scheme and host are believed only from a trusted proxy', async (
     'X-Forwarded-Proto': 'https',
     'X-Forwarded-Host': 'notes.example.org',
   };
-  const next = async (service: Service): Promise<string> =>
+  const next = async (service: OwnService): Promise<string> =>
     (await service.get(LIST, { headers })).json<{ next: string }>().next;
   assert.match(await next(plain), /^http:\/\/inner\.test\/rest\//);
   assert.match(await next(open), /^https:\/\/notes\.example\.org\/rest\//);
@@ -194,8 +194,11 @@ test('a page for people comes with headers that keep it harmless', async () => {
 });
 
 test('the reload by hand is there for whoever knows the token', async () => {
-  const post = (service: Service, headers: Record<string, string> = {}, query = ''): typeof reply =>
-    service.get(`/admin/reload${query}`, { method: 'POST', headers });
+  const post = (
+    service: OwnService,
+    headers: Record<string, string> = {},
+    query = '',
+  ): typeof reply => service.get(`/admin/reload${query}`, { method: 'POST', headers });
   const reply = plain.get('/health/live');
   assert.is((await post(plain, { Authorization: 'Bearer ' })).status, 404, 'none without a token');
   const service = open;
@@ -224,7 +227,7 @@ test('the reload by hand is there for whoever knows the token', async () => {
 });
 
 test.after(async () => {
-  await Promise.all([...running, strict].map((service) => service.stop()));
+  await Promise.all([...running, plain, strict].map((service) => service.stop()));
 });
 
 test.run();

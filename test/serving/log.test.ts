@@ -6,7 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeFolder } from '../support/folder.js';
 import { markedLines, replaceFile } from '../support/marked.js';
-import { MAIN, SNAPSHOT, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { MAIN, SNAPSHOT } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
@@ -67,13 +68,8 @@ test('what a stranger wrote commands no terminal', async () => {
 test('seconds are logged to the millisecond, those of a request to the microsecond', async () => {
   const path = join(makeFolder(), 'points');
   writeFileSync(path, markedLines(1));
-  const service = await startService([
-    '--snapshot',
-    path,
-    '--settle',
-    '30ms',
-    '--access-log',
-    '100',
+  const service = await startOwnService([
+    ...['--snapshot', path, '--settle', '30ms', '--access-log', '100'],
   ]);
   try {
     replaceFile(path, markedLines(2));
