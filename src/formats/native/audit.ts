@@ -27,7 +27,8 @@ export class NativeAudit {
     );
     // decoding replaces what is no UTF-8, so the text alone would not show it
     const readable = isUtf8(records);
-    const said = textsOf(block.attributes!);
+    // what was made of rows beside the file has no columns of attributes yet
+    const said = block.attributes && textsOf(block.attributes);
     let start = 0;
     for (let i = 0; i < block.count; i++) {
       const bytes = records.subarray(start, start + block.length[i]!);
@@ -36,7 +37,7 @@ export class NativeAudit {
       const reason =
         !readable && !isUtf8(bytes)
           ? 'is no UTF-8'
-          : auditRecord(bytes.toString(), block, i, said[i]!);
+          : auditRecord(bytes.toString(), block, i, said?.[i]);
       if (reason !== undefined) this.#fail(block.id[i]!, reason);
       else if (!this.#ids.add(block.id[i]!)) this.#fail(block.id[i]!, 'the id occurs twice');
     }
@@ -83,8 +84,13 @@ function attributesOf({ status, isProcessed, image, createdBy = -1, tags = [] }:
   });
 }
 
-/** `said` is what the columns of attributes say. */
-function auditRecord(text: string, block: PointBlock, i: number, said: string): string | undefined {
+/** `said` is what the columns of attributes say, where there are some. */
+function auditRecord(
+  text: string,
+  block: PointBlock,
+  i: number,
+  said?: string,
+): string | undefined {
   let unknownKey: string | undefined;
   let point: Point;
   try {
@@ -111,7 +117,7 @@ function auditRecord(text: string, block: PointBlock, i: number, said: string): 
     if (record !== column) return `says ${name} ${record}, its column ${column}`;
   }
   const attributes = attributesOf(point);
-  if (said !== attributes) {
+  if (said !== undefined && said !== attributes) {
     return `says ${attributes}, its columns ${said}`;
   }
   return undefined;

@@ -11,7 +11,7 @@ import { rejection } from '../../support/media.js';
 const home = makeFolder();
 const incoming = join(home, '.incoming');
 mkdirSync(incoming);
-const uploads = createUploads(home, 1_000, pino({ level: 'silent' }));
+const uploads = createUploads(incoming, 1_000, pino({ level: 'silent' }));
 
 test('a client that leaves at once leaves no file, not even one that is made late', async () => {
   for (let round = 0; round < 20; round++) {
