@@ -1,18 +1,25 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
-import type { LaneAnswer, LaneQuestion, SlowLane } from '../http/answer/question.js';
+import type { ExportStep, LaneAnswer, LaneQuestion, SlowLane } from '../http/answer/question.js';
 import { refusalOf } from '../http/answer/slow-lane.js';
-import { threadDied, tookTooLong, tooManyQueries } from '../http/request/http-error.js';
+import {
+  exportEnded,
+  threadDied,
+  tookTooLong,
+  tooManyExports,
+  tooManyQueries,
+} from '../http/request/http-error.js';
 import { Turns } from '../posts/media/address-turns.js';
 import type { Follower } from '../reload/current.js';
-import { type GenerationParts, identityOf } from '../reload/generation.js';
-import { type ExportStats, LaneRegister } from './lane-exports.js';
+import { type Generation, type GenerationParts, identityOf } from '../reload/generation.js';
 
 /** More threads than these would take the cores from those that answer at once. */
 export const MOST_LANES = 4;
 /** Questions that wait for each thread of the slow lane, at some 2 kB. */
 const WAITING_EACH = 256;
+/** Generations that exports may hold beside the one that is served. */
+const MOST_OLD = 2;
 
 /** What a thread of the slow lane begins with. */
 export interface LaneStart {
@@ -27,12 +34,22 @@ export type ToLane =
   | { readonly kind: 'question'; readonly question: LaneQuestion }
   | { readonly kind: 'drop'; readonly export: number };
 
-/** The threads of the slow lane, and the questions that wait for one. */
-export interface Lanes extends SlowLane, Follower {
-  /** Starts the threads, which are otherwise started by the first questions. */
-  start(): void;
-  readonly exports: ExportStats;
-  close(): Promise<void>;
+/** What has become of exports, and how many are under way. */
+export interface ExportStats {
+  readonly open: number;
+  /** Generations that exports hold, beside the one that is served. */
+  readonly oldGenerations: number;
+  readonly outcomes: {
+    /** All of it was made. */
+    whole: number;
+    /** The reader left. */
+    left: number;
+    /** Ended, so that its generation could go. */
+    ended: number;
+    failed: number;
+    /** Never begun, since too many were under way. */
+    refused: number;
+  };
 }
 
 /** A question, and who waits for its answer. */
@@ -46,96 +63,196 @@ interface Lane {
   entry: Entry | undefined;
 }
 
-/**
- * Makes the slow lane of a process: one queue before some threads, each of which works on one
- * question at a time, to its end. A thread that dies takes its question with it, which is not tried
- * again, and is replaced for the next one. An export stays in the thread that began it.
- */
-export function createLanes(start: LaneStart, threads: number, logger: Logger): Lanes {
-  const lanes = Array.from(
-    { length: threads },
-    (): Lane => ({ thread: undefined, entry: undefined }),
-  );
-  const waiting = new Turns<Entry>(WAITING_EACH * threads);
-  const drop = ({ thread }: Lane, number: number): void => {
-    if (thread !== undefined) say(thread, { kind: 'drop', export: number });
-  };
-  const exports = new LaneRegister<Lane>(start.settings.maxExports, drop, logger);
-  let newest: GenerationParts | undefined;
-  let isClosing = false;
+/** An export under way: it stays in the lane that began it, since what it needs is there. */
+interface UnderWay {
+  /** Undefined while the export waits to begin. */
+  lane: Lane | undefined;
+  /** Names the generation that it holds; undefined until there is a first piece. */
+  generation: string | undefined;
+}
 
-  function open(lane: Lane): Worker {
+/**
+ * The slow lane of a process: one queue before some threads, each of which works on one question at
+ * a time, to its end. A thread that dies takes its question with it, which is not tried again, and
+ * is replaced for the next one.
+ */
+export class Lanes implements SlowLane, Follower, ExportStats {
+  readonly outcomes: ExportStats['outcomes'] = {
+    whole: 0,
+    left: 0,
+    ended: 0,
+    failed: 0,
+    refused: 0,
+  };
+  readonly #start: LaneStart;
+  readonly #logger: Logger;
+  readonly #lanes: readonly Lane[];
+  readonly #waiting: Turns<Entry>;
+  /** By their numbers. */
+  readonly #exports = new Map<number, UnderWay>();
+  #lastExport = 0;
+  #newest: GenerationParts | undefined;
+  #served: string | undefined;
+  #isClosing = false;
+
+  constructor(start: LaneStart, threads: number, logger: Logger) {
+    this.#start = start;
+    this.#logger = logger;
+    this.#lanes = Array.from({ length: threads }, () => ({ thread: undefined, entry: undefined }));
+    this.#waiting = new Turns(WAITING_EACH * threads);
+  }
+
+  get open(): number {
+    return this.#exports.size;
+  }
+
+  get oldGenerations(): number {
+    return this.#olds().size;
+  }
+
+  ask(asked: LaneQuestion): Promise<LaneAnswer> {
+    const question = 'view' in asked ? asked : this.#admit(asked);
+    if (!('client' in question)) return Promise.resolve(question);
+    return new Promise((resolve) => {
+      const settle = (answer: LaneAnswer): void => {
+        if (!('view' in question)) this.#note(question, answer);
+        resolve(answer);
+      };
+      if (this.#waiting.isFull) this.#dropGone();
+      const other = this.#waiting.add(question.client, { question, settle });
+      other?.settle(refusalOf(tooManyQueries()));
+      this.#dispatch();
+    });
+  }
+
+  /** Starts the threads, which are otherwise started by the first questions. */
+  start(): void {
+    for (const lane of this.#lanes) if (lane.thread === undefined) this.#open(lane);
+  }
+
+  async serve(generation: Generation): Promise<void> {
+    const { parts } = generation;
+    this.#newest = parts;
+    this.#served = identityOf(generation);
+    this.#endOldest();
+    // who is busy goes on with what it has: nobody waits for that
+    for (const { thread } of this.#lanes) {
+      if (thread !== undefined) say(thread, { kind: 'serve', parts });
+    }
+  }
+
+  hear(): void {}
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.all(this.#lanes.map(({ thread }) => thread?.terminate()));
+  }
+
+  #open(lane: Lane): Worker {
     const url = new URL('./lane-thread.js', import.meta.url);
-    const thread = new Worker(url, { workerData: start });
+    const thread = new Worker(url, { workerData: this.#start });
     lane.thread = thread;
-    say(thread, { kind: 'serve', parts: newest! });
+    say(thread, { kind: 'serve', parts: this.#newest! });
     thread.on('message', (answer: LaneAnswer) => {
       lane.entry!.settle(answer);
       lane.entry = undefined;
-      dispatch();
+      this.#dispatch();
     });
-    thread.on('error', (error) => logger.error({ err: error }, 'a thread of the slow lane died'));
+    thread.on('error', (error) => {
+      this.#logger.error({ err: error }, 'a thread of the slow lane died');
+    });
     thread.on('exit', () => {
       const { entry } = lane;
       lane.thread = undefined;
       lane.entry = undefined;
-      exports.forget(lane);
+      for (const [number, one] of this.#exports) {
+        if (one.lane === lane) this.#end(number, 'failed');
+      }
       entry?.settle(refusalOf(threadDied()));
-      if (!isClosing) dispatch();
+      if (!this.#isClosing) this.#dispatch();
     });
     return thread;
   }
 
   /** Hands out questions while there are threads without one. */
-  function dispatch(): void {
-    for (const lane of lanes) {
+  #dispatch(): void {
+    for (const lane of this.#lanes) {
       if (lane.entry !== undefined) continue;
-      dropGone();
-      const entry = waiting.next(({ question }) => exports.mayTake(lane, question));
+      this.#dropGone();
+      const entry = this.#waiting.next(({ question }) => {
+        return (this.#exportOf(question)?.lane ?? lane) === lane;
+      });
       if (entry === undefined) continue;
-      exports.take(lane, entry.question);
+      const its = this.#exportOf(entry.question);
+      if (its !== undefined) its.lane = lane;
       lane.entry = entry;
-      say(lane.thread ?? open(lane), { kind: 'question', question: entry.question });
+      say(lane.thread ?? this.#open(lane), { kind: 'question', question: entry.question });
     }
   }
 
-  return {
-    exports,
-    ask(asked) {
-      const question = 'view' in asked ? asked : exports.admit(asked);
-      if (!('client' in question)) return Promise.resolve(question);
-      return new Promise((resolve) => {
-        const settle = (answer: LaneAnswer): void => {
-          if (!('view' in question)) exports.note(question, answer);
-          resolve(answer);
-        };
-        if (waiting.isFull) dropGone();
-        const other = waiting.add(question.client, { question, settle });
-        other?.settle(refusalOf(tooManyQueries()));
-        dispatch();
-      });
-    },
-    start() {
-      for (const lane of lanes) if (lane.thread === undefined) open(lane);
-    },
-    async serve(generation) {
-      const { parts } = generation;
-      newest = parts;
-      exports.serve(identityOf(generation));
-      // who is busy goes on with what it has: nobody waits for that
-      for (const { thread } of lanes)
-        if (thread !== undefined) say(thread, { kind: 'serve', parts });
-    },
-    hear() {},
-    async close() {
-      isClosing = true;
-      await Promise.all(lanes.map(({ thread }) => thread?.terminate()));
-    },
-  };
-
   /** Drops the questions that nobody waits for any more. */
-  function dropGone(): void {
-    for (const { settle } of waiting.drop(isGone)) settle(refusalOf(tookTooLong()));
+  #dropGone(): void {
+    for (const { settle } of this.#waiting.drop(({ question }) => isGone(question))) {
+      settle(refusalOf(tookTooLong()));
+    }
+  }
+
+  #exportOf(question: LaneQuestion): UnderWay | undefined {
+    return 'view' in question ? undefined : this.#exports.get(question.export!);
+  }
+
+  /** The step as a lane takes it, or the answer where none is to work on it. */
+  #admit(step: ExportStep): ExportStep | LaneAnswer {
+    const { maxExports } = this.#start.settings;
+    if (step.export === undefined) {
+      if (this.open < maxExports) {
+        this.#exports.set(++this.#lastExport, { lane: undefined, generation: undefined });
+        return { ...step, export: this.#lastExport };
+      }
+      this.outcomes.refused++;
+      return refusalOf(tooManyExports(maxExports));
+    }
+    if (!this.#exports.has(step.export)) return refusalOf(exportEnded());
+    if (!isGone(step)) return step;
+    this.#end(step.export, 'left');
+    return refusalOf(tookTooLong());
+  }
+
+  /** To be called with the answer to each step that was admitted. */
+  #note(step: ExportStep, answer: LaneAnswer): void {
+    const number = step.export!;
+    const its = this.#exports.get(number);
+    if (its === undefined) return;
+    if (!('export' in answer)) this.#end(number, isGone(step) ? 'left' : 'failed');
+    else if (answer.isLast) this.#end(number, 'whole');
+    else {
+      its.generation = answer.generation;
+      this.#endOldest();
+    }
+  }
+
+  /** Ends an export, also in its lane, which may have ended it by itself. */
+  #end(number: number, outcome: keyof ExportStats['outcomes']): void {
+    const thread = this.#exports.get(number)?.lane?.thread;
+    this.#exports.delete(number);
+    this.outcomes[outcome]++;
+    if (thread !== undefined) say(thread, { kind: 'drop', export: number });
+  }
+
+  /** The old generations that exports hold, the one of the oldest export first. */
+  #olds(): Set<string> {
+    const all = [...this.#exports.values()].flatMap(({ generation }) => generation ?? []);
+    return new Set(all.filter((one) => one !== this.#served));
+  }
+
+  /** Ends the exports of the oldest generation where they hold too many. */
+  #endOldest(): void {
+    const olds = this.#olds();
+    if (olds.size <= MOST_OLD) return;
+    const [oldest] = olds;
+    const its = [...this.#exports].filter(([, { generation }]) => generation === oldest);
+    for (const [number] of its) this.#end(number, 'ended');
+    this.#logger.warn({ exports: its.length }, 'exports ended: their points were replaced');
   }
 }
 
@@ -143,6 +260,6 @@ function say(thread: Worker, message: ToLane): void {
   thread.postMessage(message);
 }
 
-function isGone({ question }: Entry): boolean {
-  return Atomics.load(question.ended, 0) !== 0;
+function isGone({ ended }: LaneQuestion): boolean {
+  return Atomics.load(ended, 0) !== 0;
 }

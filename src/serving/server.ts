@@ -23,8 +23,7 @@ import { isAddress } from '../reload/source/names.js';
 import type { Source } from '../reload/source/source.js';
 import { createReloadStats, type ReloadStats } from '../reload/stats.js';
 import { openIntake } from './intake.js';
-import type { ExportStats } from './lane-exports.js';
-import { createLanes, MOST_LANES } from './lanes.js';
+import { type ExportStats, Lanes, MOST_LANES } from './lanes.js';
 import { openSockets } from './listen.js';
 import type { Log } from './log.js';
 import { startProgress } from './progress.js';
@@ -107,7 +106,7 @@ async function start(
   });
   renew = () => reloader.renew();
   let threads: Threads | undefined;
-  const lanes = createLanes(
+  const lanes = new Lanes(
     { settings, posts: intake.posts !== undefined },
     Math.min(settings.workers, MOST_LANES),
     logger,
@@ -127,7 +126,7 @@ async function start(
     makeWeb(
       { ...shared, thread: 0 },
       { current, reloader, posts: intake.posts, journal: intake.journal, slowLane: lanes },
-      [stats, threadStats, postStats, lanes.exports],
+      [stats, threadStats, postStats, lanes],
       log,
     ),
     showProgress(current, reloader.load()),

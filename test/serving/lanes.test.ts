@@ -7,7 +7,7 @@ import { buildDataset } from '../../src/index/build-dataset.js';
 import { sharedArray } from '../../src/index/shared-array.js';
 import type { Query } from '../../src/model/query.js';
 import { createGeneration, type Generation, identityOf } from '../../src/reload/generation.js';
-import { createLanes, type Lanes } from '../../src/serving/lanes.js';
+import { Lanes } from '../../src/serving/lanes.js';
 import { readerOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 
@@ -28,7 +28,7 @@ const first = generationOf('0123456789abcdef');
 let lanes: Lanes;
 
 function start(threads = 1): Lanes {
-  lanes = createLanes({ settings, posts: false }, threads, pino({ level: 'silent' }));
+  lanes = new Lanes({ settings, posts: false }, threads, pino({ level: 'silent' }));
   return lanes;
 }
 
