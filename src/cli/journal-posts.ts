@@ -4,10 +4,10 @@ import type { ReadableStream } from 'node:stream/web';
 import { writeAll, writeAtomically } from '../formats/system-files.js';
 import { InputError, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
+import { StoreError } from '../posts/database.js';
 import { type Post, postLine, readPostLine } from '../posts/journal.js';
 import { readJournal } from '../posts/journal-file.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
-import { StoreError } from '../posts/store-error.js';
 import { counted } from '../serving/progress.js';
 import { nameOf, STANDARD } from './standard-streams.js';
 

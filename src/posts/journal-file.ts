@@ -12,9 +12,8 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { Database, type Head } from './database.js';
+import { Database, type Head, StoreError, storeError } from './database.js';
 import type { Post } from './journal.js';
-import { StoreError, storeError } from './store-error.js';
 
 const MAGIC = 'SQLite format 3\0';
 /** File systems whose locks and flushes cannot be relied on, by what `statfs` calls them. */

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Calls } from '../model/calls.js';
 import { InputError } from '../model/quote.js';
+import type { StoreError } from './database.js';
 import {
   type Appended,
   JournalLocked,
@@ -15,7 +16,6 @@ import {
   READ_POSTS,
 } from './journal.js';
 import type { Store } from './store.js';
-import type { StoreError } from './store-error.js';
 
 /** Calls that share a transaction at most: others wait for all of them. */
 const MAX_CALLS = 1_024;

@@ -2,7 +2,16 @@ import { renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { flushFolder, targetOf } from '../formats/system-files.js';
-import { CRC_MASK, crcOf, Database, type Head, headBehind } from './database.js';
+import {
+  CRC_MASK,
+  crcOf,
+  Database,
+  type Head,
+  headBehind,
+  isUndone,
+  StoreError,
+  storeError,
+} from './database.js';
 import type { Appended, NewPost, Post } from './journal.js';
 import {
   changeOf,
@@ -13,7 +22,6 @@ import {
   openOwn,
   REPLACED,
 } from './journal-file.js';
-import { isUndone, StoreError, storeError } from './store-error.js';
 
 /** The whole file is compared with memory, for this share of the time at most. */
 const AUDIT_SHARE = 1 / 20;

@@ -1,5 +1,5 @@
 import { InputError } from '../model/quote.js';
-import type { Candidate, Listing } from './source/source.js';
+import type { Candidate, Listing, Source } from './source/source.js';
 
 const LONGEST_RETRY_MS = 300_000;
 
@@ -49,6 +49,17 @@ export interface Decision {
   readonly stale: Refusal | undefined;
   /** Of all candidates that are newer than what is served; the others are no longer of interest. */
   readonly seen: ReadonlyMap<string, number>;
+}
+
+/** What there is; where that cannot be said, it is a candidate that cannot be built. */
+export async function listingOf(source: Source): Promise<Listing> {
+  try {
+    return await source.list();
+  } catch (problem) {
+    const path = source.name;
+    const identity = reasonOf(problem, path);
+    return { candidates: [{ path, identity, modifiedAt: 0, problem }], companion: '' };
+  }
 }
 
 /**
@@ -118,7 +129,7 @@ export function isWant(error: unknown): boolean {
 }
 
 /** The reason that is shown for an error of the file at the path. */
-export function reasonOf(error: unknown, path: string): string {
+function reasonOf(error: unknown, path: string): string {
   if (error instanceof InputError) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return `${path}: there is no such file`;

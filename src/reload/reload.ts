@@ -9,13 +9,13 @@ import {
   type Decision,
   decide,
   HeldBack,
+  listingOf,
   type Refusal,
-  reasonOf,
   refusalOf,
   requireSize,
 } from './decide.js';
 import type { Generation } from './generation.js';
-import type { Candidate, Listing, Opened, Source } from './source/source.js';
+import type { Candidate, Opened, Source } from './source/source.js';
 import type { ReloadStats } from './stats.js';
 
 /** Serves a generation from now on; resolves when all threads do. Rejects where it cannot yet. */
@@ -171,11 +171,11 @@ export class Reloader {
 
   /** Lists what there is, and decides. */
   async #look(): Promise<Decision> {
-    const { current, settleMs } = this.#options;
+    const { current, source, settleMs } = this.#options;
     const now = performance.now();
     const decision = decide({
       now,
-      listing: await this.#list(),
+      listing: await listingOf(source),
       // at the start the newest file that is whole is better than none
       settleMs: current.isEmpty ? 0 : settleMs,
       served: this.#served,
@@ -194,18 +194,6 @@ export class Reloader {
       this.#retryTimer = setTimeout(() => this.look(), ms).unref();
     }
     return decision;
-  }
-
-  /** What there is; where that cannot be said, it is a candidate that cannot be built. */
-  async #list(): Promise<Listing> {
-    const { source } = this.#options;
-    try {
-      return await source.list();
-    } catch (problem) {
-      const path = source.name;
-      const identity = reasonOf(problem, path);
-      return { candidates: [{ path, identity, modifiedAt: 0, problem }], companion: '' };
-    }
   }
 
   /** Tells everybody what is stale, when it is something else than before. */

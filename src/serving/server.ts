@@ -12,7 +12,7 @@ import type { Journal } from '../posts/journal.js';
 import { checkMediaFolder } from '../posts/media/folder.js';
 import { isDatabaseAddress } from '../posts/postgres-address.js';
 import { createPostStats, type PostStats } from '../posts/posts.js';
-import { followTokens } from '../posts/tokens/watch.js';
+import { followTokens } from '../posts/tokens/file.js';
 import { createBuilder } from '../reload/build.js';
 import { Cell } from '../reload/current.js';
 import { pointsServed } from '../reload/generation.js';
