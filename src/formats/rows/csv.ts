@@ -101,8 +101,6 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   modified_at: ['modified_at'],
 };
 
-const KNOWN: ReadonlySet<string> = new Set(Object.values(NAMES).flat());
-
 interface CsvHeader {
   readonly separator: string;
   /** The field of a record that each column has, else the column's own name. */
@@ -133,16 +131,17 @@ export function readHeader(line: Uint8Array): CsvHeader | undefined {
  */
 export function assignFields(columns: readonly string[]): Omit<CsvHeader, 'separator'> {
   const names = [...columns];
-  const exact = indexesOf(columns);
-  const anyCase = indexesOf(columns.map((name) => name.toLowerCase()));
+  const anyCase = columns.map((name) => name.toLowerCase());
   const missing: string[] = [];
   let twice = columns.length > MAX_COLUMNS ? undefined : repeated(columns);
   for (const [field, others] of Object.entries(NAMES)) {
-    const name = others.find((one) => anyCase.has(one));
-    const indexes = exact.get(field) ?? (name === undefined ? undefined : anyCase.get(name));
-    if (indexes !== undefined) {
-      names[indexes[0]!] = field;
-      if (indexes.length > 1) twice ??= field;
+    const isExact = columns.includes(field);
+    const name = isExact ? field : others.find((one) => anyCase.includes(one));
+    const among = isExact ? columns : anyCase;
+    if (name !== undefined) {
+      const index = among.indexOf(name);
+      names[index] = field;
+      if (among.includes(name, index + 1)) twice ??= field;
     } else if (REQUIRED.includes(field)) {
       missing.push(field);
     }
@@ -153,18 +152,6 @@ export function assignFields(columns: readonly string[]): Omit<CsvHeader, 'separ
 function repeated(names: readonly string[]): string | undefined {
   const seen = new Set(['']);
   return names.find((name) => name !== '' && seen.size === seen.add(name).size);
-}
-
-/** Where the names of `NAMES` stand: a map of all names of a huge header would outgrow the caches. */
-function indexesOf(names: readonly string[]): Map<string, number[]> {
-  const indexes = new Map<string, number[]>();
-  for (const [index, name] of names.entries()) {
-    if (!KNOWN.has(name)) continue;
-    const before = indexes.get(name);
-    if (before === undefined) indexes.set(name, [index]);
-    else before.push(index);
-  }
-  return indexes;
 }
 
 /** Undefined where a quote stands inside of a plain field, or behind a quoted one. */

@@ -124,15 +124,7 @@ function bothRegion(a: Region, b: Region): Region {
         return b.collect(coords, from, to, boxes, box, bounds, at);
       if (b.overlap(boxes, box) === INSIDE)
         return a.collect(coords, from, to, boxes, box, bounds, at);
-      const found = b.collect(coords, from, to, boxes, box, bounds, at);
-      let end = at;
-      for (let i = at; i < found; i += 2) {
-        const row = bounds[i]!;
-        bounds[end] = row;
-        bounds[end + 1] = row + 1;
-        if (a.contains(coords, row)) end += 2;
-      }
-      return end;
+      return collectEach(contains, coords, from, to, boxes, box, bounds, at);
     },
 
     work: () => a.work() + b.work(),
