@@ -58,7 +58,8 @@ program
   .option('--notifications <file>', 'notifications to put in, NDJSON or JSON')
   .option(
     '--journal-through <journal:sequence>',
-    'all posts of the journal of this name up to this sequence are in the input: a service forgets them',
+    'all posts of the journal of this name up to this sequence are in the input: a service ' +
+      'forgets them',
     argument(watermark),
   )
   .option('--accept-page', 'take a page of a longer list as if it were all of it')
@@ -134,7 +135,8 @@ program
   .addOption(timeZone())
   .addHelpText(
     'after',
-    `\n${FORMATS}\nExits as diff(1) does: with 0 where the points are the same, 1 where they differ, 2 on trouble.`,
+    `\n${FORMATS}\nExits as diff(1) does: with 0 where the points are the same, 1 where ` +
+      'they differ, 2 on trouble.',
   )
   .exitOverride(({ exitCode }) => process.exit(exitCode && TROUBLE))
   .action(async (first: string, second: string, options: DiffFlags) => {

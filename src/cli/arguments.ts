@@ -56,7 +56,8 @@ export interface TimeZoneFlag {
 }
 
 const FILE =
-  'journal that no service has open, a copy of one, the address of a service (http://…; its admin token in WAYPOST_ADMIN_TOKEN) or of a database (postgres://…)';
+  'journal that no service has open, a copy of one, the address of a service (http://…; ' +
+  'its admin token in WAYPOST_ADMIN_TOKEN) or of a database (postgres://…)';
 
 /** Milliseconds of an age. */
 function age(text: string): number {

@@ -13,9 +13,9 @@ import { tell } from './standard-streams.js';
 
 /**
  * Writes a native snapshot of what a snapshot has and what waits in a journal, as `packSnapshot`
- * writes it; its watermark names these posts. The journal is a file or the address of a service, and
- * stays as it is. Posts that the snapshot has are taken from the snapshot; one whose id it uses for another record gets a
- * new id. Throws an InputError when one of the files is broken or the output cannot be written.
+ * writes it; its watermark names these posts. The journal stays as it is. Posts that the snapshot
+ * has are taken from the snapshot; one whose id it uses for another record gets a new id. Throws an
+ * InputError when one of the files is broken or the output cannot be written.
  */
 export async function compactSnapshot(
   snapshot: string,
@@ -92,7 +92,8 @@ export class JournaledPoints implements FurtherPoints {
       const bytes = Buffer.from(renderPoint(point));
       if (bytes.length > MAX_RECORD_BYTES) {
         throw new InputError(
-          `${this.#journal}: post ${post.sequence} has ${bytes.length} bytes as JSON, at most ${MAX_RECORD_BYTES} fit into a snapshot`,
+          `${this.#journal}: post ${post.sequence} has ${bytes.length} bytes as JSON, at ` +
+            `most ${MAX_RECORD_BYTES} fit into a snapshot`,
         );
       }
       const block = builder.add(point, bytes);
@@ -103,7 +104,8 @@ export class JournaledPoints implements FurtherPoints {
     if (last !== undefined) yield last;
     const { posts, through } = this.posted;
     this.summary.push(
-      `${counted(added, 'post')} of ${this.#journal} added, ${counted(posts.length - added, 'post')} already there; sequences up to ${through}`,
+      `${counted(added, 'post')} of ${this.#journal} added, ` +
+        `${counted(posts.length - added, 'post')} already there; sequences up to ${through}`,
     );
   }
 

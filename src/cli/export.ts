@@ -27,7 +27,7 @@ import { nameOf, type RunOptions, STANDARD, tell, withInput } from './standard-s
 const PIECE_BYTES = 1024 * 1024;
 
 export interface ExportOptions extends RunOptions {
-  /** Which points, in which order and what of them, as in the address of an export; all where absent. */
+  /** Which points, in which order and what of them, as in an export's address; all where absent. */
   readonly filter?: string;
   /** Name of a format; where absent, what the output's name ends with, and NDJSON for `-`. */
   readonly format?: string;

@@ -32,8 +32,8 @@ type Form = 'native' | 'ndjson' | 'ndjson.gz';
 
 /**
  * Writes invented points, and for a native file notifications too. Its points are held in memory to
- * sort them; those of the other forms are not. The file appears under its name once it is complete. Throws an InputError when an option is out of range, the name has no known
- * ending or the file cannot be written.
+ * sort them. The file appears under its name once it is complete. Throws an InputError when an
+ * option is out of range, the name has no known ending or the file cannot be written.
  */
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
   const { points, seed, out, print, signal } = options;
@@ -79,7 +79,8 @@ async function writeNative(
 ): Promise<void> {
   const writer = new NativeWriter(
     fd,
-    `waypost generate --points ${source.count} --seed ${options.seed}: invented notes around real cities, whose coordinates are from GeoNames (CC BY 4.0)`,
+    `waypost generate --points ${source.count} --seed ${options.seed}: invented notes ` +
+      'around real cities, whose coordinates are from GeoNames (CC BY 4.0)',
   );
   await writeSorted(writer, blocks, options);
   writer.writeNotifications(source.notifications());
@@ -149,7 +150,8 @@ function formOf(out: string): Form {
   if (/\.(ndjson|jsonl)$/.test(name)) return 'ndjson';
   if (/\.(ndjson|jsonl)\.gz$/.test(name)) return 'ndjson.gz';
   throw new InputError(
-    `${out}: the name must end with .waypost for a native snapshot, or with .ndjson or .jsonl for one record a line (.ndjson.gz or .jsonl.gz for that, gzipped)`,
+    `${out}: the name must end with .waypost for a native snapshot, or with .ndjson or ` +
+      '.jsonl for one record a line (.ndjson.gz or .jsonl.gz for that, gzipped)',
   );
 }
 

@@ -25,7 +25,7 @@ export interface Posted {
 
 /**
  * Reads the posts behind a sequence of a journal's file, which no process may have open, of a
- * service, `http://…` or `https://…`, or of a database, `postgres://…`. Throws an InputError that says what to do.
+ * service, `http://…`, or of a database, `postgres://…`. Throws an InputError that says what to do.
  */
 export async function readPosts(
   source: string,
@@ -103,7 +103,10 @@ export async function pruneJournal(
   const { pruneDatabase } = await import('../posts/postgres-tools.js');
   const before = Date.now() - Math.max(olderThan, DAY_MS);
   const { removed, through: pruned, contained } = await pruneDatabase(source, through, before);
-  return `${shownName(source)}: ${counted(removed, 'row')} removed, all up to sequence ${pruned}; the snapshots of all instances have those up to ${contained}`;
+  return (
+    `${shownName(source)}: ${counted(removed, 'row')} removed, all up to sequence ${pruned}; ` +
+    `the snapshots of all instances have those up to ${contained}`
+  );
 }
 
 interface PruneOptions {

@@ -56,9 +56,9 @@ export interface PackSummary extends NativeTotals {
 
 /**
  * Writes the points of any supported file as a native snapshot, sorted for loading, all of them
- * held in memory, and prints a summary. A file appears whole or not at all. Its time is that of the input,
- * so that the same input makes the same bytes; of standard input it is the moment when it was read.
- * Throws an InputError when the input is broken or the output cannot be written.
+ * held in memory, and prints a summary. A file appears whole or not at all. Its time is that of the
+ * input, so that the same input makes the same bytes; of standard input it is the moment when it was
+ * read. Throws an InputError when the input is broken or the output cannot be written.
  */
 export async function packSnapshot(
   input: string,
@@ -179,8 +179,10 @@ function summaryLines(input: string, output: string, summary: PackSummary): stri
   const rate = `${megabytes(bytesRead / seconds)}/s`;
   const lines = [
     `packed ${input} (${report.format}) into ${output}`,
-    `${counted(points, 'point')}, ${counted(notifications, 'notification')}, ${counted(blocks, 'block')}`,
-    `${megabytes(bytesRead)} read, ${megabytes(bytes)} written in ${seconds.toFixed(1)} s: ${rate}, ${whole(Math.round(points / seconds))} points/s`,
+    `${counted(points, 'point')}, ${counted(notifications, 'notification')}, ` +
+      `${counted(blocks, 'block')}`,
+    `${megabytes(bytesRead)} read, ${megabytes(bytes)} written in ${seconds.toFixed(1)} s: ` +
+      `${rate}, ${whole(Math.round(points / seconds))} points/s`,
   ];
   return [...lines, ...reportLines(report)];
 }

@@ -107,7 +107,10 @@ export function doubtOf(
   { acceptPage = false, allowEmpty = false }: Leniency,
 ): string | undefined {
   if (page !== undefined && !acceptPage) {
-    return `is a page of a longer list: ${page}; fetch all of it, or take it as it is with --accept-page`;
+    return (
+      `is a page of a longer list: ${page}; fetch all of it, or take it as it is with ` +
+      '--accept-page'
+    );
   }
   if (points > 0 || allowEmpty) return undefined;
   const left = invalid === 0 ? '' : `: all ${invalid} records are invalid and were left out`;

@@ -27,8 +27,8 @@ export class Budget {
   /** Rows that the question has looked at one by one so far. */
   looks = 0;
   /**
-   * How the page was taken: by an access path of the planner, as a slice of its order, by a search outwards
-   * from the centre, or by the distances of all matches.
+   * How the page was taken: by an access path of the planner, as a slice of its order, by a search
+   * outwards from the centre, or by the distances of all matches.
    */
   accessPath: string = NO_PATH;
   /** Cost of the work that a loop does between two charges, at most. */

@@ -30,7 +30,8 @@ export async function openTimeZone(name: string): Promise<TimeZone> {
     start.toZonedDateTime(name);
   } catch {
     throw new InputError(
-      `--time-zone: ${JSON.stringify(name)} is no IANA time zone; take one such as Europe/Helsinki or UTC.`,
+      `--time-zone: ${JSON.stringify(name)} is no IANA time zone; take one such as ` +
+        'Europe/Helsinki or UTC.',
     );
   }
   const look = (localSeconds: number): number | undefined => {

@@ -21,12 +21,17 @@ const MOST_IMAGE_PIXELS = 250_000_000;
 export const POINTS_SETTINGS: readonly SettingRow[] = [
   {
     flag: '--snapshot <file>',
-    help: 'snapshot file to serve, a folder or pattern such as folder/*.waypost whose newest whole file is served, or an address, https://… or s3://…: native, NDJSON, JSON, GeoJSON, CSV or MessagePack, all but native also gzipped, or Parquet',
+    help:
+      'snapshot file to serve, a folder or pattern such as folder/*.waypost whose newest ' +
+      'whole file is served, or an address, https://… or s3://…: native, NDJSON, JSON, ' +
+      'GeoJSON, CSV or MessagePack, all but native also gzipped, or Parquet',
     required: true,
   },
   {
     flag: '--downloads <folder>',
-    help: 'where a snapshot from an address is downloaded to, and removed once it is loaded; the folder of --journal, else the one for temporary files, where absent',
+    help:
+      'where a snapshot from an address is downloaded to, and removed once it is loaded; the ' +
+      'folder of --journal, else the one for temporary files, where absent',
   },
   {
     flag: '--notifications <file>',
@@ -38,7 +43,9 @@ export const POINTS_SETTINGS: readonly SettingRow[] = [
   },
   {
     flag: '--media <place>',
-    help: 'folder, or s3://bucket/prefix, of the images of points, served under /media/; without it there are none',
+    help:
+      'folder, or s3://bucket/prefix, of the images of points, served under /media/; without ' +
+      'it there are none',
   },
   {
     flag: '--max-image-bytes <size>',
@@ -49,7 +56,9 @@ export const POINTS_SETTINGS: readonly SettingRow[] = [
   {
     flag: '--max-image-pixels <number>',
     fallback: '64000000',
-    help: 'most pixels that an image may have, width times height, and a PNG 40 million; one of more gets 400',
+    help:
+      'most pixels that an image may have, width times height, and a PNG 40 million; one of ' +
+      'more gets 400',
     parse: (text) => wholeNumber(text, 1, MOST_IMAGE_PIXELS),
   },
   {
@@ -60,7 +69,10 @@ export const POINTS_SETTINGS: readonly SettingRow[] = [
   },
   {
     flag: '--journal <file>',
-    help: 'file that keeps accepted points, postgres://user@host/database for one that several instances share, or none to only read; beside the snapshot and called like it with .journal behind when absent',
+    help:
+      'file that keeps accepted points, postgres://user@host/database for one that several ' +
+      'instances share, or none to only read; beside the snapshot and called like it with ' +
+      '.journal behind when absent',
   },
   {
     flag: '--journal-wait <time>',
@@ -76,7 +88,9 @@ export const POINTS_SETTINGS: readonly SettingRow[] = [
   },
   {
     flag: '--journal-any-fs',
-    help: 'take a journal on NFS, SMB or FUSE, too, whose locks and flushes may not hold what they promise',
+    help:
+      'take a journal on NFS, SMB or FUSE, too, whose locks and flushes may not hold what ' +
+      'they promise',
   },
   {
     flag: '--require-token',
@@ -111,7 +125,9 @@ export const PROCESS_SETTINGS: readonly SettingRow[] = [
   {
     flag: '--listen-timeout <time>',
     fallback: '15s',
-    help: 'how long to wait for a port that is taken, such as by a process that is still ending; 0 gives up at once',
+    help:
+      'how long to wait for a port that is taken, such as by a process that is still ending; ' +
+      '0 gives up at once',
     parse: duration,
   },
   {
@@ -165,18 +181,24 @@ export const PROCESS_SETTINGS: readonly SettingRow[] = [
   {
     flag: '--warm-up <time>',
     fallback: '500ms',
-    help: 'how long each thread asks itself questions before it takes those of clients; 0s for not at all',
+    help:
+      'how long each thread asks itself questions before it takes those of clients; 0s for ' +
+      'not at all',
     parse: duration,
   },
   {
     flag: '--workers <number>',
     fallback: 'auto',
-    help: `threads that answer, all from the same memory; auto for one a core, ${MOST_AUTO_WORKERS} at most`,
+    help:
+      'threads that answer, all from the same memory; auto for one a core, ' +
+      `${MOST_AUTO_WORKERS} at most`,
     parse: (text) => (text === 'auto' ? autoWorkers() : wholeNumber(text, 1, 128)),
   },
   {
     flag: '--admin-token <token>',
-    help: 'opens POST /admin/reload to whoever sends it, as a token of --tokens for admins does; without any there is no such address',
+    help:
+      'opens POST /admin/reload to whoever sends it, as a token of --tokens for admins does; ' +
+      'without any there is no such address',
     parse: (text) => {
       if (isToken(text)) return text;
       throw new InputError('expected a token without blanks');

@@ -21,7 +21,9 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const CLIENT_SETTINGS: readonly SettingRow[] = [
   {
     flag: '--trust-proxy',
-    help: 'take scheme and host of the links from X-Forwarded-Proto and X-Forwarded-Host, and the address of a client, by which posts are counted, from X-Forwarded-For',
+    help:
+      'take scheme and host of the links from X-Forwarded-Proto and X-Forwarded-Host, and ' +
+      'the address of a client, by which posts are counted, from X-Forwarded-For',
   },
   {
     flag: '--allowed-hosts <names>',
@@ -65,7 +67,9 @@ const CLIENT_SETTINGS: readonly SettingRow[] = [
   },
   {
     flag: '--tile-url <template>',
-    help: 'raster tiles below the points of the map, such as https://tiles.example/{z}/{x}/{y}.png; an outline of land without',
+    help:
+      'raster tiles below the points of the map, such as ' +
+      'https://tiles.example/{z}/{x}/{y}.png; an outline of land without',
     parse: tileUrl,
   },
   {
@@ -77,7 +81,9 @@ const CLIENT_SETTINGS: readonly SettingRow[] = [
   {
     flag: '--max-connections <number>',
     fallback: '20000',
-    help: 'connections that are held at once; a further one takes the place of an idle one, or is closed',
+    help:
+      'connections that are held at once; a further one takes the place of an idle one, or ' +
+      'is closed',
     parse: (text) => wholeNumber(text, 1, 1_000_000),
   },
   {
@@ -131,7 +137,9 @@ const CLIENT_SETTINGS: readonly SettingRow[] = [
   {
     flag: '--log-format <format>',
     fallback: 'auto',
-    help: 'how lines of the log are written: json for programs, text for people, auto for text on a terminal',
+    help:
+      'how lines of the log are written: json for programs, text for people, auto for text ' +
+      'on a terminal',
     parse: (text) => oneOf(text, LOG_FORMATS),
   },
   {

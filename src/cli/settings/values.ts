@@ -153,7 +153,8 @@ export function originList(text: string): string[] {
   const wrong = entries.find((entry) => !isOrigin(entry));
   if (wrong === undefined) return entries.includes('*') ? ['*'] : entries;
   throw new InputError(
-    `expected origins such as https://map.example or http://localhost:3000, without a path, got ${JSON.stringify(wrong)}`,
+    'expected origins such as https://map.example or http://localhost:3000, without a ' +
+      `path, got ${JSON.stringify(wrong)}`,
   );
 }
 
@@ -176,7 +177,8 @@ export function tileUrl(text: string): string {
   const isWeb = /^https?:\/\/[\w.:[\]-]+\/[\w./~%?&=@{}-]*$/.test(text);
   if (isWeb && ['{z}', '{x}', '{y}'].every((part) => text.includes(part))) return text;
   throw new InputError(
-    'expected a URL with {z}, {x} and {y} in its path, such as https://tiles.example.org/{z}/{x}/{y}.png',
+    'expected a URL with {z}, {x} and {y} in its path, such as ' +
+      'https://tiles.example.org/{z}/{x}/{y}.png',
   );
 }
 

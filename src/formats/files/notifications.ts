@@ -20,7 +20,8 @@ export async function readNotifications(
   const format = await detectFormat(path);
   if (format !== 'ndjson' && format !== 'json') {
     throw new InputError(
-      `${path}: notifications must be NDJSON, a JSON array, or an object with a list "results", got ${format}`,
+      `${path}: notifications must be NDJSON, a JSON array, or an object with a list ` +
+        `"results", got ${format}`,
     );
   }
   const source = new Source(path);

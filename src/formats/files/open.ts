@@ -72,7 +72,8 @@ export async function checkChecksum(
   const actual = await fileDigest(path);
   if (actual === expected) return;
   throw new InputError(
-    `${path}: not whole: its SHA-256 is ${actual}, and ${checksumPath} says ${expected}; it is looked at again when either changes`,
+    `${path}: not whole: its SHA-256 is ${actual}, and ${checksumPath} says ${expected}; ` +
+      'it is looked at again when either changes',
   );
 }
 
@@ -86,7 +87,8 @@ async function readChecksum(checksumPath: string, name: string): Promise<string>
   );
   if (own !== undefined && own !== null) return own[1]!.toLowerCase();
   throw new InputError(
-    `${checksumPath}: has no SHA-256 of ${name}; expected a line such as sha256sum writes: 64 hexadecimal digits, two spaces, ${name}`,
+    `${checksumPath}: has no SHA-256 of ${name}; expected a line such as sha256sum writes: ` +
+      `64 hexadecimal digits, two spaces, ${name}`,
   );
 }
 

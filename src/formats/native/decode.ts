@@ -83,7 +83,8 @@ export function readHeader(fields: Fields, fail: Fail): Header {
   const version = wholeNumber(fields, 'version', fail);
   if (version !== FORMAT_VERSION) {
     throw fail(
-      `format version ${version}, but this program reads version ${FORMAT_VERSION}; pack the points again with this program's own pack command`,
+      `format version ${version}, but this program reads version ${FORMAT_VERSION}; pack ` +
+        `the points again with this program's own pack command`,
     );
   }
   const origin = fields['origin'];

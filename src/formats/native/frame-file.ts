@@ -81,7 +81,8 @@ export class FrameFile {
     if (computed !== place.crc || length !== place.length || crc !== place.crc) {
       throw this.broken(
         place.position,
-        `the checksum is ${hex(computed)}, expected ${hex(place.crc)}: the file is damaged or changed while it was read`,
+        `the checksum is ${hex(computed)}, expected ${hex(place.crc)}: the file is damaged ` +
+          'or changed while it was read',
       );
     }
     return { ...place, bytes, object };

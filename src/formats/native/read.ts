@@ -291,6 +291,7 @@ function findFooter(file: FrameFile, from: number): Frame {
     if (!(error instanceof InputError)) throw error;
   }
   throw new InputError(
-    `${file.path}: does not end with a footer: it is incomplete, or something was added to it; copy or pack it again`,
+    `${file.path}: does not end with a footer: it is incomplete, or something was added to ` +
+      'it; copy or pack it again',
   );
 }

@@ -12,7 +12,9 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 const ACCEPTED =
-  'accepted are native snapshots, NDJSON, JSON (an array, or an object with a list "results"), a GeoJSON FeatureCollection, CSV with a header that names id, lat, lon and created_at, MessagePack maps, and Parquet; all but the first and the last may be gzipped';
+  'accepted are native snapshots, NDJSON, JSON (an array, or an object with a list ' +
+  '"results"), a GeoJSON FeatureCollection, CSV with a header that names id, lat, lon and ' +
+  'created_at, MessagePack maps, and Parquet; all but the first and the last may be gzipped';
 
 const FEATURE_COLLECTION = /"type"\s*:\s*"FeatureCollection"/;
 

@@ -53,13 +53,15 @@ function requireRecords(
 ): void {
   if (!isComplete) {
     throw new BrokenRows(
-      `the JSON document is cut short: it ends at byte ${bytes}, inside or behind record ${records + 1}`,
+      `the JSON document is cut short: it ends at byte ${bytes}, inside or behind record ` +
+        `${records + 1}`,
     );
   }
   if (list === undefined) {
     const shown = start.trim().slice(0, SHOWN_BYTES);
     throw new BrokenRows(
-      `a JSON document must be an array of records, an object with a list "results", or a GeoJSON FeatureCollection with a list "features"; this one is ${shown}`,
+      'a JSON document must be an array of records, an object with a list "results", or a ' +
+        `GeoJSON FeatureCollection with a list "features"; this one is ${shown}`,
     );
   }
   if (list === 'features' && members['type'] !== 'FeatureCollection') {
@@ -113,7 +115,10 @@ export function foreignCrs(crs: unknown): string | undefined {
   const properties = isObject(crs) ? crs['properties'] : undefined;
   const name = isObject(properties) ? properties['name'] : undefined;
   if (typeof name === 'string' && DEGREES.test(name)) return undefined;
-  return `must be CRS84 or EPSG:4326, got ${show(name ?? crs)}; write degrees, as ogr2ogr -t_srs EPSG:4326 does`;
+  return (
+    `must be CRS84 or EPSG:4326, got ${show(name ?? crs)}; write degrees, as ogr2ogr -t_srs ` +
+    'EPSG:4326 does'
+  );
 }
 
 /** Whether a value is a Feature, and no record that only has a key `type` as well. */

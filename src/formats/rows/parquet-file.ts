@@ -82,7 +82,8 @@ async function readEnd(source: Source): Promise<Uint8Array> {
   const bytes = tail.readUInt32LE(0);
   if (bytes > Math.min(size - TAIL_BYTES - MARK.length, MAX_METADATA_BYTES)) {
     throw new BrokenRows(
-      `announces ${bytes} bytes of metadata, in a file of ${size}; at most ${MAX_METADATA_BYTES} are read`,
+      `announces ${bytes} bytes of metadata, in a file of ${size}; at most ` +
+        `${MAX_METADATA_BYTES} are read`,
     );
   }
   const end = await source.readAt(size - TAIL_BYTES - bytes, bytes + TAIL_BYTES);
@@ -122,7 +123,8 @@ function chooseColumns(
   const lacking = missing.filter((one) => geometry === undefined || !/^l(?:at|on)$/.test(one));
   if (lacking.length > 0) {
     throw new BrokenRows(
-      `must have columns id, lat, lon (or a GeoParquet geometry), created_at; it lacks ${lacking.join(', ')}`,
+      'must have columns id, lat, lon (or a GeoParquet geometry), created_at; it lacks ' +
+        `${lacking.join(', ')}`,
     );
   }
   if (twice !== undefined && isRecordKey(twice)) throw new BrokenRows(`has two columns "${twice}"`);

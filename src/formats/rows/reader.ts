@@ -170,7 +170,8 @@ class RowsReader implements SnapshotReader {
     const total = invalid + this.#ids.size;
     throw this.#problems.error(
       this.#source.path,
-      `${invalid} of ${read}${total} records are invalid, ${allowed} may be (--max-invalid leaves out that many); the first:`,
+      `${invalid} of ${read}${total} records are invalid, ${allowed} may be (--max-invalid ` +
+        'leaves out that many); the first:',
     );
   }
 }

@@ -71,7 +71,8 @@ export class Source {
     }
     if (gunzip.bytesWritten !== this.size) {
       throw new InputError(
-        `${this.path}: the gzip data ends at byte ${gunzip.bytesWritten} of ${this.size}; what follows is no gzip data`,
+        `${this.path}: the gzip data ends at byte ${gunzip.bytesWritten} of ${this.size}; ` +
+          'what follows is no gzip data',
       );
     }
   }

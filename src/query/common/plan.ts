@@ -81,8 +81,8 @@ export interface Choice {
 }
 
 /**
- * Chooses the access path to a page that ends at place `end` of `count` matches, counted from the nearer
- * end of the order, when a walk along the order passes `span` rows to meet them all.
+ * Chooses the access path to a page that ends at place `end` of `count` matches, counted from the
+ * nearer end of the order, when a walk along the order passes `span` rows to meet them all.
  */
 export function chooseAccessPath(
   end: number,
@@ -111,7 +111,7 @@ function mostPassed(passed: number): number {
   return 1_000 + 8 * Math.ceil(passed);
 }
 
-/** Chooses the access path to a page nearest first, where a walk is a search outwards from the centre. */
+/** Chooses the access path to a page nearest first: a walk is a search outwards from the centre. */
 export function chooseNearestPath(end: number, count: number): AccessPath {
   const select = count <= FEW ? count * MEASURED : COMPARING + count * COMPARED;
   return OUTWARDS + end * NEAREST < Math.min(select, MOST_OUTWARDS) ? 'walk' : 'select';
