@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createMake, type Make } from '../http/answer/making.js';
+import { createMake, type Make } from '../http/answer/question.js';
 import { answerInLane, LaneExports, memoryOf } from '../http/answer/slow-lane.js';
 import { createSite } from '../http/pages/site.js';
 import { createViews } from '../http/routes/resources.js';

@@ -13,7 +13,6 @@ import { type FetchedPage, memoryOf } from '../index/record-page.js';
 import { type Budget, inStretches } from '../model/budget.js';
 import type { RecordKey } from '../model/point.js';
 import type { Microseconds } from '../model/units.js';
-import { SCATTERED } from '../query/common/plan.js';
 import { Facts } from './facts.js';
 import type { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
@@ -220,17 +219,6 @@ export function withinBudget(
 ): Budgeted {
   if (!readsRecords(fields)) return { rows, fitting: rows.length, bytes: 0 };
   const facts = new Facts(dataset, accepted);
-  let bytes = 0;
-  inStretches(budget, 0, rows.length, SCATTERED, (from, to) => {
-    for (let i = from; i < to; i++) bytes += facts.recordBytes(rows[i]!);
-  });
-  return bytes <= MOST_RECORD_BYTES
-    ? { rows, fitting: rows.length, bytes }
-    : leastHashesFirst(rows, facts, budget);
-}
-
-/** Puts those rows first whose records fit, which not all of them do. */
-function leastHashesFirst(rows: Int32Array, facts: Facts, budget: Budget): Budgeted {
   budget.charge(rows.length * SORTED);
   const ordered = inOrderOfHashes(rows, facts);
   let bytes = 0;

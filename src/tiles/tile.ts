@@ -60,10 +60,8 @@ function singlesTile(
   const count = matches.count + (accepted?.rows.length ?? 0);
   if (count === 0) return EMPTY;
   const least = thinOut(dataset, scratch, matches, accepted, limit);
-  const budgeted = withinBudget(dataset, accepted, least, fields, budget);
-  const { fitting, bytes } = budgeted;
-  const isWhole = fitting === budgeted.rows.length;
-  const rows = isWhole ? budgeted.rows : budgeted.rows.slice(0, fitting).sort();
+  const { rows: all, fitting, bytes } = withinBudget(dataset, accepted, least, fields, budget);
+  const rows = all.slice(0, fitting).sort();
   const points = { rows, detailed: fitting, bytes, accepted, fields };
   const tile: Uint8Array[] = [];
   writePoints(tile, new Grid(address, 1), dataset, points, budget);

@@ -5,7 +5,7 @@ import type { Coding } from '../request/negotiation.js';
 import type { AnswerCache, AnswerKey } from './answer-cache.js';
 import type { Answering } from './context.js';
 import type { AnswerHead } from './head.js';
-import type { Made } from './making.js';
+import type { Made } from './question.js';
 import type { Answer, Sender } from './sender.js';
 
 export interface Job {

@@ -11,12 +11,13 @@ import {
 } from '../../reload/generation.js';
 import { type Format, FRESH_MEMORY } from '../formats/representation.js';
 import { exportEnded, HttpError, tookTooLong } from '../request/http-error.js';
-import type { Made, Make } from './making.js';
 import type {
   ExportBegin,
   ExportStep,
   LaneAnswer,
   LaneQuestion,
+  Made,
+  Make,
   PageQuestion,
   SlowLane,
 } from './question.js';

@@ -113,16 +113,9 @@ const MAPLIBRE = '../../../../node_modules/maplibre-gl/dist';
 /** Every static file, and what a script imports from its neighbours; nothing else is served. */
 export const SOURCES: readonly Source[] = [
   ...['page.css', 'icon.svg', 'map.css', 'viewer.css', 'land.json'].map((one) => from(one, ASSETS)),
-  ...[
-    'page',
-    'map',
-    'map-changes',
-    'map-layers',
-    'map-popups',
-    'map-tools',
-    'shapes',
-    'viewer',
-  ].map((one) => from(`${one}.js`, SCRIPTS)),
+  ...['page', 'map', 'map-layers', 'map-popups', 'map-tools', 'shapes', 'viewer'].map((one) =>
+    from(`${one}.js`, SCRIPTS),
+  ),
   // the copy beside a build that is installed, else what the package holds
   ...['maplibre-gl.mjs', 'maplibre-gl-worker.mjs'].map((one) => from(one, SCRIPTS, MAPLIBRE)),
   ...['swagger-ui.css', 'swagger-ui-bundle.js'].map((one) =>

@@ -49,6 +49,8 @@ export const MAX_FIELDS = 1_000;
 /** How deep the values of a JSON body may stand in one another, and how many a post may have. */
 const MAX_DEPTH = 32;
 const MAX_VALUES = 10_000;
+/** Memory of a chunk beside its bytes. */
+const CHUNK_ROOM = 256;
 /** Of a body that was refused, what its client may go on sending. */
 const MOST_UNWANTED = 16 * 1024 * 1024;
 
@@ -66,31 +68,20 @@ export async function receiveBody(
   room: SharedRoom,
   address: string,
 ): Promise<Buffer> {
-  let bytes: Buffer = Buffer.alloc(0);
+  const chunks: Buffer[] = [];
   let length = 0;
   let refuse = (_error: HttpError): void => {};
   const guest = room.enter(address, () => refuse(noRoomForBody()));
 
   function add(chunk: Buffer): void {
-    const needed = length + chunk.length;
-    if (needed > MAX_BODY_BYTES) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) {
       refuse(bodyTooLarge());
       return;
     }
-    if (length === 0) {
-      bytes = chunk;
-      guest.grow(chunk.length);
-    } else {
-      if (needed > bytes.length) {
-        // many small chunks would take many times their bytes
-        const larger = Buffer.allocUnsafe(Math.max(needed, 2 * bytes.length));
-        bytes.copy(larger, 0, 0, length);
-        guest.grow(larger.length - bytes.length);
-        bytes = larger;
-      }
-      chunk.copy(bytes, length);
-    }
-    length = needed;
+    chunks.push(chunk);
+    // many small chunks take many times their bytes
+    guest.grow(chunk.length + CHUNK_ROOM);
   }
 
   try {
@@ -101,7 +92,7 @@ export async function receiveBody(
       request.once('end', resolve);
       onBreak(request, reject);
     });
-    return bytes.subarray(0, length);
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   } catch (error) {
     request.off('data', add);
     passOver(request);

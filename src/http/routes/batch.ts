@@ -9,8 +9,7 @@ import {
 import type { Context, ViewContext } from '../answer/context.js';
 import { PageBuffers } from '../answer/delivery.js';
 import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
-import { createMake, type Made } from '../answer/making.js';
-import type { Question, View } from '../answer/question.js';
+import { createMake, type Made, type Question, type View } from '../answer/question.js';
 import { createBegin } from '../answer/sender.js';
 import { askSlowLane } from '../answer/slow-lane.js';
 import { createTurnstile } from '../answer/turnstile.js';
