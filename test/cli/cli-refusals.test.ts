@@ -81,7 +81,7 @@ test('a file that cannot be a snapshot is refused in one line, which names it an
     [file('empty.ndjson', ''), /empty/],
     [file('empty.waypost', ''), /empty/],
     [file('blank.ndjson', '\n \n'), /empty, or has only white space/],
-    [file('zero.bin', Buffer.alloc(4096)), /begins with the bytes/],
+    [file('zero.bin', Buffer.alloc(4096)), /begins with zero bytes/],
     [file('cut.waypost', native.subarray(0, 100_000)), /incomplete/],
     [file('head.waypost', native.subarray(0, 10)), /cut short/],
     [file('cut.json', '[{"id": 1, "lat": '), /cut short/],

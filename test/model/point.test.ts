@@ -82,6 +82,26 @@ test('an id may be digits as text', () => {
   assert.match(problems({ id: '9007199254740992' })[0]!, /^id: must be a whole number/);
 });
 
+test('a decimal comma is refused with its cure', () => {
+  assert.equal(problems({ lat: '60,17' }), [
+    'lat: must be a decimal number of degrees, got "60,17"; write a point for the comma',
+  ]);
+});
+
+test('a count from 1970 is refused with what it is as a time', () => {
+  const says = (created_at: unknown): string => problems({ created_at })[0]!;
+  const NOON = '2023-05-01T12:00:00.000000+00:00';
+  const written = `since 1970 it is to be written ${NOON}`;
+  assert.match(says(1_682_942_400), `got 1682942400; as seconds ${written}`);
+  assert.match(says(1_682_942_400_000), `; as milliseconds ${written}`);
+  assert.match(says('1682942400'), `got "1682942400"; as seconds ${written}`);
+  assert.match(says('1682942400000'), `; as milliseconds ${written}`);
+  assert.match(says('1682942400000000'), `; as microseconds ${written}`);
+  for (const other of [2023, 20_230_501, '20230501', 45_047.5, -5, Number.NaN, true]) {
+    assert.not.match(says(other), 'since 1970');
+  }
+});
+
 test('each rule that is broken is named', () => {
   assert.equal(problems({ id: undefined }), ['id: is required']);
   for (const id of [0, -1, 1.5, 2 ** 53, '0', '-7', '7.0', ' 7', true, [7], Number.NaN]) {
@@ -122,7 +142,7 @@ test('each rule that is broken is named', () => {
   ]);
   assert.equal(problems({ created_at: undefined }), ['created_at: is required']);
   assert.equal(problems({ created_at: 1682942400 }), [
-    'created_at: must be an ISO 8601 time as text, got 1682942400',
+    'created_at: must be an ISO 8601 time as text, got 1682942400; as seconds since 1970 it is to be written 2023-05-01T12:00:00.000000+00:00',
   ]);
   assert.match(problems({ created_at: '2023-05-01' })[0]!, /^created_at: needs a date and a time/);
   assert.match(problems({ modified_at: '2023-05-01T24:00Z' })[0]!, /^modified_at: the hour must/);

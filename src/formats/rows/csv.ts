@@ -81,6 +81,8 @@ function problem(place: number, reason: string): Row {
 }
 
 const SEPARATORS = [',', ';', '\t'] as const;
+/** What others separate columns by. */
+const FOREIGN_SEPARATORS = ['|', '^', '~', ':', ' '] as const;
 export const REQUIRED: readonly string[] = ['id', 'lat', 'lon', 'created_at'];
 
 /** A file of more columns is no list of notes. */
@@ -111,11 +113,14 @@ interface CsvHeader {
 }
 
 /** With the separator by which it names most of the required fields; undefined where none does. */
-export function readHeader(line: Uint8Array): CsvHeader | undefined {
+export function readHeader(
+  line: Uint8Array,
+  separators: readonly string[] = SEPARATORS,
+): CsvHeader | undefined {
   if (!isUtf8(line)) return undefined;
   const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString();
   let best: CsvHeader | undefined;
-  for (const separator of SEPARATORS) {
+  for (const separator of separators) {
     const columns = splitFields(text, separator)?.map((name) => name.trim());
     if (columns === undefined) continue;
     const header = { separator, ...assignFields(columns) };
@@ -123,6 +128,12 @@ export function readHeader(line: Uint8Array): CsvHeader | undefined {
     if (header.missing.length < least) best = header;
   }
   return best;
+}
+
+/** What separates the columns of a header that would be one with another separator. */
+export function foreignSeparator(line: Uint8Array): string | undefined {
+  const header = readHeader(line, FOREIGN_SEPARATORS);
+  return header?.missing.length === 0 ? header.separator : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { InputError, quote } from '../../model/quote.js';
 import { MAGIC, type SnapshotFormat } from '../snapshot.js';
-import { REQUIRED, readHeader } from './csv.js';
+import { foreignSeparator, REQUIRED, readHeader } from './csv.js';
 import { JsonDocument } from './json-document.js';
 import { RECORD_SEPARATOR } from './lines.js';
 import { BrokenRows, isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
@@ -18,6 +18,23 @@ const ACCEPTED =
 
 const FEATURE_COLLECTION = /"type"\s*:\s*"FeatureCollection"/;
 
+/** Tells Excel the separator, which is seen without it. */
+const EXCEL_SEPARATOR = /^"?sep=.?"?$/i;
+
+/** What others begin with, to say what came instead. */
+const OTHERS: readonly (readonly [start: string, name: string])[] = [
+  ['\x1f\x8b', 'gzip data inside gzip data'],
+  ['\xff\xfe', 'UTF-16 text; save it as UTF-8'],
+  ['\xfe\xff', 'UTF-16 text; save it as UTF-8'],
+  ['PK\x03\x04', 'a ZIP archive or a spreadsheet; unpack it or export CSV'],
+  ['\x28\xb5\x2f\xfd', 'Zstandard data; decompress it'],
+  ['BZh', 'bzip2 data; decompress it'],
+  ['\xfd7zXZ', 'xz data; decompress it'],
+  ['PARE', 'an encrypted Parquet file; decrypt it'],
+  ['SQLite format 3', 'an SQLite database'],
+  ['<', 'XML or HTML'],
+];
+
 /**
  * Finds the format of a snapshot file by its content; its name means nothing.
  * Throws an InputError that says what was found when it is none, or the file cannot be read.
@@ -32,9 +49,8 @@ export async function detectFormat(path: string): Promise<SnapshotFormat> {
     const format = sniff(head);
     if (format === undefined) {
       const text = trimStart(withoutBom(head));
-      const { names = [], missing = [] } = readHeader(headerLine(text)) ?? {};
-      const lack = names.length < 2 ? '' : `; as a header this one lacks ${missing.join(', ')}`;
-      throw new InputError(`${path}: begins with ${describe(text)}; ${ACCEPTED}${lack}`);
+      const hint = headerHint(headerLine(text));
+      throw new InputError(`${path}: begins with ${describe(text)}; ${ACCEPTED}${hint}`);
     }
     if (source.gzipped && (format === 'native' || format === 'parquet')) {
       const name = format === 'native' ? 'native snapshot' : 'Parquet file';
@@ -78,6 +94,19 @@ function headerLine(text: Uint8Array): Uint8Array {
   const line = firstLine(text);
   const end = line.findLastIndex((byte) => byte !== LINE_FEED && byte !== CARRIAGE_RETURN) + 1;
   return line.subarray(0, end);
+}
+
+/** What makes a header of a first line that looks like one. */
+function headerHint(line: Uint8Array): string {
+  if (EXCEL_SEPARATOR.test(textOf(line) ?? '')) {
+    return '; the first line is for Excel only: remove it';
+  }
+  const foreign = foreignSeparator(line);
+  if (foreign !== undefined) {
+    return `; the columns are separated by ${quote(foreign)}: take commas, semicolons or tabs`;
+  }
+  const { names = [], missing = [] } = readHeader(line) ?? {};
+  return names.length < 2 ? '' : `; as a header this one lacks ${missing.join(', ')}`;
 }
 
 /**
@@ -140,10 +169,26 @@ function trimStart(bytes: Uint8Array): Uint8Array {
 }
 
 function describe(head: Uint8Array): string {
-  // without a character that is cut off at the end
-  const text = new TextDecoder().decode(head.subarray(0, 40), { stream: true });
-  const isText = !/[\0\ufffd]/.test(text);
-  return isText
-    ? `the text ${quote(text)}`
-    : `the bytes ${Buffer.from(head.subarray(0, 8)).toString('hex')}`;
+  const start = head.subarray(0, 40);
+  const latin = Buffer.from(start).toString('latin1');
+  const known = OTHERS.find(([text]) => latin.startsWith(text));
+  if (known !== undefined) return known[1];
+  if (start[0] === 0 || start[1] === 0) return 'zero bytes, which may be UTF-16: save it as UTF-8';
+  const line = headerLine(head);
+  const text = textOf(line) === undefined ? undefined : textOf(start);
+  if (text !== undefined) return `the text ${quote(text)}`;
+  // no control characters: text of an older encoding
+  if (line.every((byte) => byte >= 0x20 || isSpace(byte))) {
+    return 'text that is not UTF-8, most likely Latin-1; save it as UTF-8';
+  }
+  return `the bytes ${Buffer.from(start.subarray(0, 8)).toString('hex')}`;
+}
+
+/** UTF-8 as text, without a character that is cut off at the end; undefined for what is none. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
 }

@@ -24,6 +24,27 @@ async function reading(
 
 type Refuse = (content: string | Uint8Array) => Promise<string>;
 
+test('columns separated by something else', async () => {
+  await reading(async (_, refuse) => {
+    for (const separator of ['|', '^', ' ']) {
+      const message = await refuse(`${HEADER.replaceAll(';', separator)}1\n`);
+      assert.match(message, `; the columns are separated by "${separator}": take commas, semicol`);
+    }
+    const message = await refuse('id|lat|created_at\n');
+    assert.not.match(message, 'the columns are separated');
+  });
+});
+
+test('the first line that Excel wants', async () => {
+  await reading(async (_, refuse) => {
+    for (const line of ['sep=;\n', 'sep=;\r\n', '"sep=;"\n', 'SEP=,\n', '\ufeffsep=;\n']) {
+      const message = await refuse(`${line}${HEADER}`);
+      assert.match(message, /; the first line is for Excel only: remove it$/);
+      assert.match(message, /begins with the text "[s"\\]/i);
+    }
+  });
+});
+
 test('a byte order mark is not in messages, or is seen there', async () => {
   await reading(async (_, refuse) => {
     assert.match(await refuse('\ufeffhello'), 'begins with the text "hello";');
@@ -41,6 +62,9 @@ test('text of an older encoding', async () => {
     for (const content of [`${json}\n`, `[${json}]`, `${HEADER.trim()};comment\n${row}`]) {
       assert.match(await refuse(latin(content)), 'is not valid UTF-8; save the file as UTF-8');
     }
+    // far into the header, and where the first 40 bytes end within a character
+    const header = `${HEADER.trim()};${'x'.repeat(30)}\xf6\n`;
+    assert.match(await refuse(latin(header)), /begins with text that is not UTF-8, .*; save it as/);
     assert.match(await refuse(`${'x'.repeat(39)}\xf6`), `begins with the text "${'x'.repeat(39)}"`);
   });
 });

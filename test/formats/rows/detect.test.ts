@@ -114,11 +114,22 @@ test('what it is instead is said', async () => {
     await says('', /the file is empty/);
     await says(' \r\n\t ', /the file is empty, or has only white space/);
     await says(gzipSync(''), /the file is empty/);
-    await says(Buffer.from(POINT, 'utf16le'), /the bytes 7b00220069006400/);
+    await says(
+      Buffer.from(`\ufeff${POINT}`, 'utf16le'),
+      /begins with UTF-16 text; save it as UTF-8/,
+    );
+    await says(Buffer.from(`\ufeff${POINT}`, 'utf16le').swap16(), /UTF-16/);
+    await says(Buffer.from(POINT, 'utf16le'), /zero bytes, which may be UTF-16/);
+    await says(Buffer.from(POINT, 'utf16le').swap16(), /zero bytes, which may be UTF-16/);
+    await says('PK\x03\x04\x14', /begins with a ZIP archive or a spreadsheet/);
+    await says(Buffer.of(0x28, 0xb5, 0x2f, 0xfd), /Zstandard/);
+    await says('<?xml version="1.0"?>', /XML or HTML/);
+    await says('SQLite format 3\0', /SQLite/);
+    await says(gzipSync(gzipSync(POINT)), /gzip data inside gzip data/);
     await says('hello', /the text "hello"; accepted are/);
     await says('"text"', /the text "\\"text\\""/);
     await says(Buffer.of(0xff, 0x00), /begins with/);
-    await says(Buffer.of(0xe9, 0x74, 0xe9, 0x0a), /the bytes e974e90a/);
+    await says(Buffer.of(0xe9, 0x74, 0xe9, 0x0a), /text that is not UTF-8, .*; save it as UTF-8; /);
     await says(Buffer.of(0xe9, 0x74, 0x01, 0x0a), /the bytes e974010a/);
     await says(Buffer.of(0x1f, 0x8b), /the gzip data is cut short at byte 2/);
     await says('\x1f\x8b'.padEnd(40, 'x'), /the bytes|the text/);
