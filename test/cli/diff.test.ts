@@ -95,7 +95,7 @@ for (const [index, kinds] of [
     const gone = went.map((record) => ({ change: 'went', id: record['id'], record }));
     assert.equal(
       lines.map((line) => JSON.parse(line)),
-      [...changed, ...gone],
+      [...gone, ...changed],
     );
     const { lines: summary } = await run(a, b, 'summary');
     const count = (change: string): number => changed.filter((one) => one.change === change).length;
