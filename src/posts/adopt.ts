@@ -212,9 +212,9 @@ function watermarkOf(generation: Generation, { journal, logger }: Adopter): numb
   const isOwn = watermark?.journal === name && watermark.sequence <= lastSequence;
   const through = isOwn ? watermark.sequence : 0;
   if (through < removed) {
-    throw new InputError(
-      `posts up to ${removed} were removed from the journal, and the snapshot says that it has those up to ${through}: take one with a later watermark`,
-    );
+    const gone = `posts up to ${removed} were removed from the journal`;
+    const has = `the snapshot says that it has those up to ${through}`;
+    throw new InputError(`${gone}, and ${has}: take one with a later watermark`);
   }
   if (isOwn || watermark === undefined) return through;
   logger.warn({ watermark, journal: name }, 'the snapshot tells of a journal that is not this one');
@@ -225,7 +225,7 @@ function largestId({ engine: { dataset } }: Generation): number {
   return dataset.byId.keys.at(-1) ?? 0;
 }
 
-/** The system's time as it was when the process began, and what has passed since by a steady clock. */
+/** The system's time when the process began, and what has passed since by a steady clock. */
 function steadyNow(): number {
   return performance.timeOrigin + performance.now();
 }

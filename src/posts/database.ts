@@ -115,8 +115,8 @@ interface Row {
   readonly crc: number;
 }
 
-const HEAD =
-  'SELECT schema, name, last_sequence AS lastSequence, next_id AS nextId, last_time AS lastTime FROM state';
+const HEAD = `SELECT schema, name,
+  last_sequence AS lastSequence, next_id AS nextId, last_time AS lastTime FROM state`;
 const INSERT = 'INSERT INTO posts VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
 /** Sums of so many bits of each CRC stay whole numbers for 2^29 posts. */
 export const CRC_MASK = 0xffffff;
@@ -126,7 +126,7 @@ export class Database {
   readonly #db: Sqlite.Database;
   readonly #prepared = new Map<string, Sqlite.Statement>();
 
-  /** Connects to a file, which is made where there is none; an owner's is its own until it is released. */
+  /** Connects to a file, which is made where there is none; an owner has it until it is released. */
   constructor(path: string, isOwner = true) {
     // a name is never an address
     this.#db = new Sqlite(resolve(path));
@@ -181,8 +181,9 @@ export class Database {
     if (row === undefined) throw new StoreError('refused', 'its table state has no row');
     const { schema, name, lastSequence, nextId, lastTime } = row;
     if (schema <= SCHEMA) return { name, lastSequence, nextId, lastTime };
-    const reason = `it has schema ${schema}, but this program knows ${SCHEMA}: use the version that wrote it, or a newer one`;
-    throw new StoreError('refused', reason);
+    const reason = `it has schema ${schema}, but this program knows ${SCHEMA}`;
+    const cure = 'use the version that wrote it, or a newer one';
+    throw new StoreError('refused', `${reason}: ${cure}`);
   }
 
   set head({ name, lastSequence, nextId, lastTime }: Head) {

@@ -83,8 +83,9 @@ function findJournal(path: string, anyFileSystem: boolean): boolean {
   accessSync(folder, constants.W_OK);
   const name = anyFileSystem ? undefined : REMOTE.get(statfsSync(folder).type);
   if (name === undefined) return exists;
-  const reason = `it is on ${name}, whose locks and flushes cannot be relied on: name a file on a disk of this machine, or add --journal-any-fs`;
-  throw new StoreError('refused', reason);
+  const reason = `it is on ${name}, whose locks and flushes cannot be relied on`;
+  const cure = 'name a file on a disk of this machine, or add --journal-any-fs';
+  throw new StoreError('refused', `${reason}: ${cure}`);
 }
 
 /** The readers of the file that was there are to read the new one, too. */
@@ -165,7 +166,7 @@ export function isOlderCopy(path: string, head: Head): boolean {
   }
 }
 
-/** Writes a journal with these posts beside a path, for whoever may read what is there. Returns its path. */
+/** Writes a journal beside a path, for whoever may read what is there. Returns its own path. */
 export function makeDraft(path: string, head: Head, posts: readonly Post[]): string {
   const draft = `${path}.new`;
   const rights = statSync(path, { throwIfNoEntry: false });

@@ -175,7 +175,7 @@ function unavailable(reason: string): PostReply {
  * Tells times of creation: each later than all before, also when the system's clock is put back.
  */
 export interface PostClock {
-  /** Undefined where no timestamp can say the time: beyond the year 2255, where microseconds are not exact. */
+  /** Undefined beyond the year 2255, where microseconds are not exact. */
   next(): Timestamp | undefined;
 }
 

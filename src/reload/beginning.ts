@@ -76,7 +76,7 @@ export class Beginning {
     appendToDelta(this.#delta, [point]);
   }
 
-  /** The generation, and its first delta; `base` is the sequence up to which there are no other posts. */
+  /** The generation and its first delta; `base` is the sequence up to which there are no others. */
   async finish(base: number): Promise<{ generation: Generation; delta: Delta }> {
     if (fillOf(sizeOf(this.#delta), this.#capacity) >= this.#mergeFill) await this.#mergeAll();
     const delta = { ...continueDelta(this.#delta, 0, this.#capacity), base };

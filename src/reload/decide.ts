@@ -143,7 +143,7 @@ export class HeldBack extends InputError {}
 /** Throws where a snapshot lost more than the share `maxShrink` of the points that are served. */
 export function requireSize(path: string, count: number, served: number, maxShrink: number): void {
   if (count >= served * (1 - maxShrink)) return;
-  throw new HeldBack(
-    `${path}: it has ${count} points where ${served} are served, a loss of more than ${maxShrink * 100} %; a reload that accepts it takes it all the same`,
-  );
+  const loss = `it has ${count} points where ${served} are served`;
+  const most = `a loss of more than ${maxShrink * 100} %`;
+  throw new HeldBack(`${path}: ${loss}, ${most}; a reload that accepts it takes it all the same`);
 }

@@ -136,9 +136,9 @@ export function connectionLimit({
   const ofThread = RESERVE_OF_THREAD + (media === undefined ? 0 : MAX_OPEN_UPLOADS);
   const reserve = RESERVE + workers * ofThread;
   if (limit > reserve) return Math.min(maxConnections, limit - reserve);
-  throw new InputError(
-    `The limit of ${limit} open files is too low: with ${workers} workers it must be above ${reserve}. Raise it (ulimit -n).`,
-  );
+  const reason = `The limit of ${limit} open files is too low`;
+  const least = `with ${workers} workers it must be above ${reserve}`;
+  throw new InputError(`${reason}: ${least}. Raise it (ulimit -n).`);
 }
 
 /** How many files this process may have open; without a bound where the system does not say. */

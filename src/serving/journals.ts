@@ -19,6 +19,7 @@ import { isAddress, isPattern } from '../reload/source/names.js';
 /** Between two tries to open a journal that another process owns, or that cannot be read. */
 const RETRY_MS = 100;
 const FOLDER_JOURNAL = 'waypost.journal';
+const OWN_JOURNAL = 'name a journal of its own for this one (--journal FILE)';
 
 type JournalSettings = Pick<
   ServeSettings,
@@ -98,7 +99,7 @@ async function openPatiently<Opened extends OwnJournal | SharedJournal>(
 function lastWord(error: Error, waitedMs: number): InputError {
   const cure =
     error instanceof JournalLocked
-      ? ': end that process, name a journal of its own for this one (--journal FILE), or have it only read (--journal none)'
+      ? `: end that process, ${OWN_JOURNAL}, or have it only read (--journal none)`
       : ': it may have points that were accepted; serve without it by --journal none';
   const seconds = Math.round(waitedMs / 1000);
   return new InputError(`${error.message}, after ${seconds} s${cure}`, { cause: error });

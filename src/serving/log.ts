@@ -23,9 +23,10 @@ const RETRY_MS = 20;
 const LAST_MS = 200;
 
 /**
- * Makes a log of one JSON object a line on standard output, or of text for people. A line is written at once, so that a
- * process which ends has said its last words. While the reader is behind, lines wait in memory;
- * those for which there is no room, and those that cannot be written, are dropped and counted.
+ * Makes a log of one JSON object a line on standard output, or of text for people. A line is
+ * written at once, so that a process which ends has said its last words. While the reader is
+ * behind, lines wait in memory; those for which there is no room, and those that cannot be written,
+ * are dropped and counted.
  */
 export function createLog(
   { logLevel: level, logFormat }: Pick<ServeSettings, 'logLevel' | 'logFormat'>,
@@ -52,7 +53,8 @@ function textOf(line: string): string {
     return `${key}=${isPlain ? value : inert(JSON.stringify(value))}`;
   });
   const text = [new Date(time).toISOString(), name, msg, ...pairs].join(' ');
-  return `${forTerminal(err === undefined ? text : `${text}\n${err?.stack ?? inert(JSON.stringify(err))}`)}\n`;
+  const stack = err === undefined ? '' : `\n${err?.stack ?? inert(JSON.stringify(err))}`;
+  return `${forTerminal(text + stack)}\n`;
 }
 
 /**

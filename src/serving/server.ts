@@ -141,13 +141,10 @@ async function start(
   const operations = await listenForOperators({ ...shared, thread: 0 }, service, log);
   const loadMs = Math.round(performance.now() - started);
   // the other threads join while this one answers already
-  threads = startThreads(shared, others, service, threadStats, {
-    died(error) {
-      // the thread's socket is closed with it: the process begins anew
-      logger.fatal({ err: error }, 'a thread died');
-      process.exit(1);
-    },
-    late: (thread) => logger.warn({ thread }, 'a thread is busy'),
+  threads = startThreads(shared, others, service, threadStats, (error) => {
+    // the thread's socket is closed with it: the process begins anew
+    logger.fatal({ err: error }, 'a thread died');
+    process.exit(1);
   });
   metrics.add(threads.metrics);
   void current.follow(threads);

@@ -56,8 +56,6 @@ export type OfMain = Pick<Service, 'reload' | 'metrics'> &
   Pick<SlowLane, 'ask'> &
   Pick<JournalReader, 'state' | 'read'>;
 
-/** A thread that takes longer to take over a snapshot gets a line in the log. */
-const SERVE_PATIENCE_MS = 60_000;
 /** Metrics of a thread that come later are left out. */
 const METRICS_PATIENCE_MS = 1_000;
 
@@ -65,14 +63,6 @@ const METRICS_PATIENCE_MS = 1_000;
 export interface ThreadStats {
   /** Threads that have not taken over the newest snapshot yet. */
   behind: number;
-}
-
-/** What becomes of a thread. */
-interface ThreadEvents {
-  /** A thread died, with its connections. */
-  died(error: unknown): void;
-  /** A thread is so busy that it has not taken over a snapshot for a minute; it still may. */
-  late(thread: number): void;
 }
 
 /** The threads that serve beside the main one, from the same memory. */
@@ -87,16 +77,16 @@ export interface Threads extends Follower {
 
 /**
  * Starts a thread for each of the lists of listening `sockets`. They serve once they have been
- * given points, and ask `service` for what the main thread knows. A thread that is busy is waited
- * for without end: ending it would cut off the connections of all.
+ * given points, and ask `service` for what the main thread knows. `died` hears that one died, with
+ * its connections. One that is busy is waited for without end: ending it would cut off the
+ * connections of all.
  */
 export function startThreads(
   shared: Omit<ThreadStart, 'thread' | 'fds'>,
   sockets: readonly (readonly number[])[],
   { reload, metrics, posts, slowLane, journal }: Service,
   stats: ThreadStats,
-  events: ThreadEvents,
-  patienceMs: number = SERVE_PATIENCE_MS,
+  died: (error: unknown) => void,
 ): Threads {
   let isClosing = false;
   const ours: OfMain = {
@@ -112,24 +102,22 @@ export function startThreads(
   const members = sockets.map((fds, index) => {
     const start: ThreadStart = { ...shared, thread: index + 1, fds };
     const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: start });
-    thread.on('error', events.died);
+    thread.on('error', died);
     thread.on('exit', (code) => {
-      if (!isClosing) events.died(new Error(`The thread ended with code ${code}.`));
+      if (!isClosing) died(new Error(`The thread ended with code ${code}.`));
     });
-    return { thread, calls: new Calls<OfThread>(thread, ours, memory), number: index + 1 };
+    return { thread, calls: new Calls<OfThread>(thread, ours, memory) };
   });
 
   return {
     async serve({ parts }) {
-      const serving = members.map(async ({ calls, number }) => {
+      const serving = members.map(async ({ calls }) => {
         stats.behind++;
-        const timer = setTimeout(() => events.late(number), patienceMs).unref();
         try {
           await calls.call('serve', parts);
         } catch (error) {
-          events.died(error);
+          died(error);
         } finally {
-          clearTimeout(timer);
           stats.behind--;
         }
       });

@@ -69,6 +69,7 @@ export function questionsOf({ coords, count, byId }: Dataset, turn: number): str
   const bbox = `bbox=${box}`;
   const circle = `coordinates=${lat.toFixed(5)},${lon.toFixed(5)},${half * 40_000}`;
   const ring = `polygon=${box[0]},${box[1]};${box[2]},${box[1]};${box[2]},${box[3]}`;
+  const since = `2023-01-0${1 + (turn % 9)}T00:00:00Z`;
   const zoom = turn % 15;
   const across = 2 ** zoom;
   const [x, y] = [Math.floor(((lon + 180) / 360) * across), Math.floor(across / 3)];
@@ -78,7 +79,7 @@ export function questionsOf({ coords, count, byId }: Dataset, turn: number): str
     `${POINTS_PATH}?${bbox}&ordering=-created_at&page_size=20`,
     `${POINTS_PATH}?${circle}&is_processed=false&page_size=10`,
     `${POINTS_PATH}?${ring}&status=NEW&fields=id,lat,lon`,
-    `${POINTS_PATH}?created_at_after=2023-01-0${1 + (turn % 9)}T00:00:00Z&ordering=modified_at&page_size=10`,
+    `${POINTS_PATH}?created_at_after=${since}&ordering=modified_at&page_size=10`,
     `${POINTS_PATH}?page=${1 + (turn % Math.max(1, Math.ceil(count / 100)))}`,
     `${POINTS_PATH}?${bbox}&format=geojson`,
     `${POINTS_PATH}?${circle}&format=api`,

@@ -79,7 +79,6 @@ const AMOUNTS: readonly (readonly [words: string, constant: string])[] = [
   ['up to 5 minutes', 'LONGEST_RETRY_MS = 300_000;'],
   ['collected ten times a second at most', 'SPACING_MS = 100;'],
   ['are left out after a second', 'METRICS_PATIENCE_MS = 1_000;'],
-  ['once it is a minute late', 'SERVE_PATIENCE_MS = 60_000;'],
   ['1 MiB of lines is kept', 'MOST_WAITING = 1024 * 1024;'],
   ['closed after half a second', 'NOTICE_MS = 500;'],
   ['has not ended two seconds after', 'GRACE_MS = 2_000;'],

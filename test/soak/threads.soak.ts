@@ -199,8 +199,7 @@ test('a thread that cannot serve is heard of', async () => {
     tokens: { table: new Map() },
     logDescriptor: 1,
   };
-  const events = { died, late: () => {} };
-  const threads = startThreads(shared, [[SOCKET_THAT_IS_NONE]], service, { behind: 0 }, events);
+  const threads = startThreads(shared, [[SOCKET_THAT_IS_NONE]], service, { behind: 0 }, died);
   await threads.serve(generation);
   assert.match(String(error), /EBADF|EINVAL/);
   await threads.close();

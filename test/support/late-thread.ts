@@ -7,7 +7,6 @@ import { FIXTURE_POINTS } from './service.js';
 
 // a process with one thread that serves beside the main one; it tells its parent what becomes of it
 
-const PATIENCE_MS = 50;
 /** As far as a thread asks for them. */
 const settings = {
   ...{ allowedHosts: ['*'], corsOrigin: [], timeZone: 'UTC', logLevel: 'silent', workers: 2 },
@@ -36,8 +35,7 @@ const threads = startThreads(
   [[]],
   { current: new Cell(), reload: async () => {}, metrics: async () => '', slowLane: NO_LANE },
   stats,
-  { died: (error) => tell(`died: ${error}`), late: (thread) => tell(`late: ${thread}`) },
-  PATIENCE_MS,
+  (error) => tell(`died: ${error}`),
 );
 const task = { path: FIXTURE_POINTS, unless: undefined };
 const generation = await createBuilder({ maxInvalid: 0 })(task);

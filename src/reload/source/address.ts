@@ -28,7 +28,8 @@ const PROGRESS_MS = 50;
 
 /**
  * Snapshots from an address. Each is downloaded to a file of the folder, checked there as any file
- * is, and removed once it is built. A download that breaks off goes on where it was. Throws an InputError for an address that cannot be used.
+ * is, and removed once it is built. A download that breaks off goes on where it was. Throws an
+ * InputError for an address that cannot be used.
  */
 export async function openAddressSource(options: AddressOptions): Promise<Source> {
   const { address, companion, folder, mode, pollMs, idleMs = IDLE_MS } = options;

@@ -5,7 +5,7 @@ export const CHECKSUM_SUFFIX = '.sha256';
  * What programs add to the name of a file that is not finished, or that is a copy for themselves.
  */
 const UNFINISHED =
-  /(?:~|\.(?:tmp|temp|part|partial|filepart|crdownload|download|incomplete|uploading|swp|swo|swx|lock|bak))$/i;
+  /~$|\.(?:te?mp|part|partial|filepart|(?:cr)?download|incomplete|uploading|sw[opx]|lock|bak)$/i;
 /** Names of checksums and signatures of other files. */
 const ABOUT_FILES =
   /(?:\.(?:md5|sha1|sha256|sha512|asc|sig|minisig)|^(?:md5|sha\d+)sums(?:\.txt)?)$/i;
