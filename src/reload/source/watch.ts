@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { FSWatcher } from 'chokidar';
 import type { Logger } from 'pino';
@@ -98,7 +98,7 @@ export function watchPaths(
 function placesOf(paths: readonly string[], counts: Counts): Map<string, Place> {
   const places = new Map<string, Place>();
   const add = (folder: string, one: Counts): boolean => {
-    const stats = statSync(folder, { throwIfNoEntry: false });
+    const stats = statsOf(folder);
     if (!stats?.isDirectory()) return false;
     const key = `${folder} ${stats.dev} ${stats.ino} ${stats.birthtimeMs}`;
     const place = places.get(key) ?? { folder, counts: [] };
@@ -130,5 +130,14 @@ function realOf(path: string): string {
     return realpathSync(path);
   } catch {
     return resolve(path);
+  }
+}
+
+/** Undefined where there is nothing, or nobody may look. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
   }
 }

@@ -154,6 +154,14 @@ for (const end of ['a file', 'a folder']) {
   }
 }
 
+test('a link that leads in a circle is watched until it leads somewhere', async () => {
+  const path = join(makeFolder(), 'circle');
+  symlinkSync(path, path);
+  const watch = await watching(path);
+  await watch.hears('a file in its place', () => replaceFile(path, ''));
+  await watch.end();
+});
+
 test('a folder that is closed and opened by its permissions is watched on', async () => {
   const root = makeFolder();
   const folder = join(root, 'inner');
