@@ -94,13 +94,16 @@ test('what is no HTTP or too large is told so in JSON', async () => {
   const cases: [status: number, bytes: string][] = [
     [400, 'hello\r\n\r\n'],
     [400, '\x16\x03\x01\x02\x00\x01'],
+    [400, '\0\0\0\0\r\n\r\n'],
     [400, `GET ${POINTS} HTTP/9.9\r\nHost: x\r\n\r\n`],
     [400, `FOO ${POINTS} HTTP/1.1\r\nHost: x\r\n\r\n`],
     [400, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n`],
     [400, `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`],
     [400, `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`],
     [431, `GET ${POINTS}?x=${'y'.repeat(33_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nCookie: ${'y'.repeat(33_000)}\r\n\r\n`],
+    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nCookie: ${'y'.repeat(1_000_000)}\r\n\r\n`],
+    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\n${'y'.repeat(1_000_000)}: name\r\n\r\n`],
+    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\n${'X: yyyyyyyy\r\n'.repeat(20_000)}\r\n`],
   ];
   for (const [status, bytes] of cases) {
     const answer = await exchange(service.port, bytes);

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
@@ -8,7 +8,6 @@ import { makeFolder } from '../support/folder.js';
 import { putTogether, takeApart } from '../support/forge.js';
 import { type Load, startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
-import { notification } from '../support/native.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { MAIN, type Service, startService } from '../support/service.js';
 import { testUnless } from '../support/skip.js';
@@ -21,8 +20,6 @@ const isRoot = process.getuid?.() === 0;
 const WITHOUT_PRIVILEGES = ['setpriv', '--bounding-set=-all', '--inh-caps=-all'];
 const running: Service[] = [];
 let mark = 1;
-/** Points of a snapshot whose build takes a second, so that it can be caught at it. */
-const LARGE = 150_000;
 
 /** A service of a first snapshot in a folder of its own. */
 async function begin(
@@ -166,48 +163,6 @@ test('a disk that fills up leaves the old data', async () => {
 function tmpfs(folder: string): string[] {
   return ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', folder];
 }
-
-test('a build that runs out of memory leaves the old data', async () => {
-  const notifications = join(makeFolder(), 'notifications');
-  // long texts fill the heap with few objects, which V8 looks through again and again before it
-  // gives up
-  const line = JSON.stringify(notification(1, 'x'.repeat(20_000)));
-  writeFileSync(notifications, `${line}\n`);
-  const heap = { NODE_OPTIONS: '--max-old-space-size=40' };
-  const [service, path] = await begin(['--notifications', notifications], heap);
-  const many = Array.from({ length: 4_000 }, (_, i) => line.replace('"id":1,', `"id":${i + 1},`));
-  replaceFile(notifications, many.join('\n'));
-  await refuses(service, 'too many notifications', /memory/);
-  replaceFile(notifications, `${line}\n`);
-  await recovers(service, path, 'running out of memory');
-});
-
-test('a process killed in the middle of a build is replaced', async () => {
-  const [service, path] = await begin(['--workers', '2']);
-  const pids = (): number[] =>
-    service.logs.filter(({ msg }) => msg === 'serving').map(({ pid }) => pid as number);
-  const [victim] = pids();
-  await until('the other thread is there', async () => {
-    const { samples } = await metricsOf(service);
-    return samples.some(
-      (one) => one.name === 'waypost_connections' && one.labels['thread'] === '1',
-    );
-  });
-
-  const large = markedLines(mark + 1, LARGE);
-  replaceFile(path, large);
-  await until('it builds', async () => (await readyOf(service)).building !== undefined);
-  process.kill(victim!, 'SIGKILL');
-  await until('another serves the new file', async () => {
-    const ready = await readyOf(service).catch(() => undefined);
-    return ready?.points === LARGE && !ready.stale;
-  });
-  const [, next] = pids();
-  assert.is.not(next, victim);
-  const died = service.logs.filter(({ msg }) => msg === 'process died');
-  assert.equal([died.length, died[0]?.['signal']], [1, 'SIGKILL']);
-  assert.ok(readFileSync(path).equals(large));
-});
 
 test.after(async () => {
   await Promise.all(running.map((service) => service.stop()));
