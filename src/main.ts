@@ -87,7 +87,7 @@ program
   .option('--allow-empty', 'a snapshot without points is good, too')
   .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
   .action(async (file: string, options: CheckFlags) => {
-    const { verify } = await import('./cli/verify-report.js');
+    const { verify } = await import('./cli/verify.js');
     await endWithReader();
     process.exitCode = await verify(file, options);
   });

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import * as consumers from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { verify } from '../../src/cli/verify-report.js';
+import { verify } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { renderPoint } from '../../src/model/point.js';

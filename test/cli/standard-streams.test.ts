@@ -6,7 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type PackOptions, packSnapshot } from '../../src/cli/pack.js';
-import { verify } from '../../src/cli/verify-report.js';
+import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { makeFolder } from '../support/folder.js';
 import { readOnePass } from '../support/native.js';

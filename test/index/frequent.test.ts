@@ -1,11 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
-import { frequentTexts } from '../../src/index/frequent.js';
 import {
   type Attributes,
   buildPostings,
   bytesOf,
+  frequentTexts,
   sortTexts,
   type TextAttribute,
 } from '../../src/index/postings.js';

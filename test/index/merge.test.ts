@@ -8,7 +8,7 @@ import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type DatasetParts } from '../../src/index/dataset.js';
 import { appendToDelta, continueDelta, deltaLength } from '../../src/index/delta.js';
 import { mergeDataset } from '../../src/index/merge-dataset.js';
-import { buildOrders, type OrderKeys } from '../../src/index/orders.js';
+import { buildOrders, type OrderKeys } from '../../src/index/order.js';
 import { recordBytes, rowHashesOf, thinningOf } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';

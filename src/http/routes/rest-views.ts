@@ -1,6 +1,6 @@
 import { deltaRecord, deltaRowOf } from '../../index/delta.js';
-import { frequentTexts } from '../../index/frequent.js';
 import { rankOf } from '../../index/order.js';
+import { frequentTexts } from '../../index/postings.js';
 import { createPageCopier } from '../../index/record-page.js';
 import { recordBytes } from '../../index/records.js';
 import { MAX_TAG_LENGTH, type RecordKey } from '../../model/point.js';

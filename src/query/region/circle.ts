@@ -1,9 +1,15 @@
-import { EARTH_RADIUS, FARTHEST, LARGEST_RADIUS, LEAST_STRETCH } from '../../model/geo.js';
+import {
+  EARTH_RADIUS,
+  ECCENTRICITY_SQUARED,
+  EQUATOR_RADIUS,
+  FARTHEST,
+  LARGEST_RADIUS,
+  LEAST_STRETCH,
+} from '../../model/geo.js';
 import type { Box, Circle } from '../../model/query.js';
-import type { Metres } from '../../model/units.js';
+import type { Degrees, Metres } from '../../model/units.js';
 import { ACROSS, collectEach, INSIDE, OUTSIDE, type Region } from './overlap.js';
 import { Rim } from './rim.js';
-import { isSmall, smallCircleRegion } from './small-circle.js';
 
 const RADIANS = Math.PI / 180;
 
@@ -89,5 +95,127 @@ export function frameOf({ lat, lon, radius }: Circle): Box {
     south,
     east: east > 180 ? east - 360 : east,
     north,
+  };
+}
+
+const LEAST_RADIUS = 1;
+const MOST_RADIUS = 100_000;
+const MOST_LATITUDE = 84;
+
+/** Whether {@link smallCircleRegion} is exact for the circle, given the rectangle that holds it. */
+function isSmall({ lat, radius }: Circle, frame: Box): boolean {
+  const isRound = radius >= LEAST_RADIUS && radius <= MOST_RADIUS;
+  return isRound && Math.abs(lat) <= MOST_LATITUDE && frame.west <= frame.east;
+}
+
+/**
+ * A circle so small that the ellipsoid is nearly flat on it. A distance is then the root of (M Δφ)²
+ * + (N cos φ Δλ)², with the radii of curvature M and N of the latitude half-way, which are a
+ * polynomial around the centre: exact to a few millionths up to 20 km, to a few thousandths in the
+ * worst case, and free of trigonometry. Only points closer to the rim than its error are left to
+ * {@link Rim}.
+ */
+function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): Region {
+  const { west, south, east, north } = frame;
+  const { north0, north1, east0, east1, east2 } = metricAround(lat);
+
+  // grows with the square of the radius: twice what ten million geodesics had at most
+  const error = 0.1 * (radius / EARTH_RADIUS / Math.cos(lat * RADIANS)) ** 2 + 2e-8 / radius;
+  const surely = (radius * (1 - error)) ** 2;
+  const possibly = (radius * (1 + error)) ** 2;
+
+  // bounds of the metric on the frame
+  const reach = (north - south) / 2;
+  const northSpread = Math.abs(north1) * reach;
+  const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
+
+  const collect: Region['collect'] = (coords, from, to, _boxes, _box, bounds, at) => {
+    // what a closure holds is loaded anew for every row
+    const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
+    const [left, bottom, right, top] = [west, south, east, north];
+    const [n0, n1, e0, e1, e2] = [north0, north1, east0, east1, east2];
+    let end = at;
+    for (let row = from; row < to; row++) {
+      const pointLon = coords[2 * row]!;
+      const pointLat = coords[2 * row + 1]!;
+      const dLat = pointLat - lat0;
+      const dLon = pointLon - lon0;
+      const meridian = n0 + n1 * dLat;
+      const parallel = e0 + (e1 + e2 * dLat) * dLat;
+      const square = meridian * dLat * dLat + parallel * dLon * dLon;
+      // written in any case, to be overwritten: a branch less to mispredict
+      bounds[end] = row;
+      bounds[end + 1] = row + 1;
+      if (square > most) continue;
+      if (pointLon < left || pointLon > right || pointLat < bottom || pointLat > top) continue;
+      if (square < least || rim.holds(coords, row)) end += 2;
+    }
+    return end;
+  };
+
+  const one = new Int32Array(2);
+  return {
+    frame,
+    collect,
+    work: () => rim.work,
+
+    contains: (coords, row) => collect(coords, row, row + 1, coords, 0, one, 0) > 0,
+
+    overlap(boxes, at) {
+      const minX = boxes[at]!;
+      const minY = boxes[at + 1]!;
+      const maxX = boxes[at + 2]!;
+      const maxY = boxes[at + 3]!;
+      if (minY > north || maxY < south || minX > east || maxX < west) return OUTSIDE;
+      const nearLat = Math.max(0, minY - lat, lat - maxY);
+      const farLat = Math.max(lat - minY, maxY - lat);
+      const nearLon = Math.max(0, minX - lon, lon - maxX);
+      const farLon = Math.max(lon - minX, maxX - lon);
+      const nearest =
+        (north0 - northSpread) * nearLat * nearLat + (east0 - eastSpread) * nearLon * nearLon;
+      if (nearest > possibly) return OUTSIDE;
+      const farthest =
+        (north0 + northSpread) * farLat * farLat + (east0 + eastSpread) * farLon * farLon;
+      // beyond the frame the bounds do not hold, but nothing there is inside
+      const isFramed = minX >= west && maxX <= east && minY >= south && maxY <= north;
+      return isFramed && farthest < surely ? INSIDE : ACROSS;
+    },
+  };
+}
+
+/**
+ * The metric around a latitude. The square of the way north or south that is d degrees of latitude
+ * long is d² (`north0` + d `north1`) square metres. That of l degrees of longitude, where it ends d
+ * degrees of latitude away from where it began, is l² (`east0` + d `east1` + d² `east2`).
+ */
+interface Metric {
+  readonly north0: number;
+  readonly north1: number;
+  readonly east0: number;
+  readonly east1: number;
+  readonly east2: number;
+}
+
+/**
+ * The squares of the metres in a radian along the meridian and along the parallel, and their
+ * derivatives by the latitude. They are wanted half-way to a point: hence the halves.
+ */
+function metricAround(lat: Degrees): Metric {
+  const sin = Math.sin(lat * RADIANS);
+  const cos = Math.cos(lat * RADIANS);
+  const w = 1 - ECCENTRICITY_SQUARED * sin * sin;
+  const rest = 1 - ECCENTRICITY_SQUARED;
+  const scale = (EQUATOR_RADIUS * RADIANS) ** 2;
+  const meridian = (scale * rest * rest) / (w * w * w);
+  const parallel = (scale * cos * cos) / w;
+  const slope = (-2 * scale * rest * sin * cos) / (w * w);
+  const bend = 4 * ECCENTRICITY_SQUARED * ((sin * cos) / w) ** 2;
+  const curvature = (-2 * scale * rest * ((cos * cos - sin * sin) / w + bend)) / w;
+  return {
+    north0: meridian,
+    north1: ((6 * ECCENTRICITY_SQUARED * sin * cos * meridian) / w / 2) * RADIANS,
+    east0: parallel,
+    east1: (slope / 2) * RADIANS,
+    east2: (curvature / 8) * RADIANS * RADIANS,
   };
 }

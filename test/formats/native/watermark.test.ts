@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { packSnapshot } from '../../../src/cli/pack.js';
-import { verify } from '../../../src/cli/verify-report.js';
+import { verify } from '../../../src/cli/verify.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { makeFolder } from '../../support/folder.js';
 import { readInPlace, readOnePass } from '../../support/native.js';
