@@ -29,8 +29,6 @@ export interface JournalOptions {
   readonly anyFileSystem?: boolean;
   /** Takes the seconds that each write took until it was on stable storage. */
   readonly onFlush?: (seconds: number) => void;
-  /** Told once why the journal cannot be written, and once, with undefined, that it can again. */
-  readonly onProblem?: (problem: string | undefined) => void;
   /** Told why the file was written anew from memory. */
   readonly onAnew?: (reason: string) => void;
   /** Told when the thread ends that should not. */
@@ -215,9 +213,7 @@ class FileJournal implements OwnJournal {
       this.#state = state;
       return value;
     } catch (error) {
-      const isNews = this.#problem === undefined;
       this.#problem = `the journal fails: ${(error as Error).message}`;
-      if (isNews) this.#options.onProblem?.(this.#problem);
       this.#lookLater();
       throw new JournalUnavailable(this.#problem, { cause: error });
     }
@@ -234,10 +230,7 @@ class FileJournal implements OwnJournal {
   async #look(): Promise<void> {
     const isFailing = this.#problem !== undefined;
     await this.#told(isFailing ? this.#store.call('prune', []) : this.#store.call('look'));
-    if (isFailing) {
-      this.#problem = undefined;
-      this.#options.onProblem?.(undefined);
-    }
+    if (isFailing) this.#problem = undefined;
     this.#lookLater();
   }
 }

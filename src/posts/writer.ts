@@ -2,27 +2,17 @@ import { type Draft, renderPoint } from '../model/point.js';
 import type { TimeZone } from '../model/time-zone.js';
 import { formatLocal, type Timestamp } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
-import type { Room } from '../reload/room.js';
+import type { Deltas, DeltasState } from '../reload/deltas.js';
 import { type Journal, JournalUnavailable, type Post } from './journal.js';
 import { MediaUnavailable } from './media/folder.js';
 import type { CheckedImage, Media } from './media/media.js';
 import type { PostReply, PostRequest, PostStats, Posts } from './posts.js';
 
-/** Where accepted points become visible, after the journal has them. */
-export interface Visible {
-  /**
-   * Keeps room for points with so many bytes of records until it is released; waits for a merge
-   * where there is none. Resolves with undefined where there is none then, either.
-   */
-  reserve(rows: number, bytes: number): Promise<Room | undefined>;
-  /** Why there was no room. */
-  readonly state: { readonly problem: string | undefined };
-}
-
 /** What a {@link PostWriter} is made with. */
 export interface PostWriterParts {
   readonly journal: Journal;
-  readonly visible: Visible;
+  /** Where accepted points become visible, after the journal has them. */
+  readonly visible: Pick<Deltas, 'reserve'> & { readonly state: Pick<DeltasState, 'problem'> };
   /** Undefined where no images are taken: no post has one then. */
   readonly media: Media | undefined;
   readonly clock: PostClock;

@@ -12,6 +12,12 @@ import { MAX_OPEN_UPLOADS } from '../posts/media/upload.js';
 /** Open connections of each thread that serves, by its number, in memory that all share. */
 export type ConnectionCounts = Int32Array;
 
+/** Those of one thread. */
+export interface Connections {
+  readonly size: number;
+  keys(): Iterable<Socket>;
+}
+
 /**
  * A thread that has so many more than another, or so many times as many, leaves new ones to that.
  */
@@ -43,16 +49,14 @@ export function holdConnections(
   thread: number,
   cut: CutCounts,
   idleMs: number = IDLE_MS,
-): ReadonlySet<Socket> {
-  // while it is crowded in the order of their last requests
-  const open = new Set<Socket>();
-  const usedAt = new Map<Socket, number>();
+): Connections {
+  // with the times of their last requests, and in that order while it is crowded
+  const open = new Map<Socket, number>();
   let isCrowded = false;
   const never = sharedArray(Int32Array, 1);
   let newcomers: Socket[] = [];
   server.on('connection', (socket: Socket) => {
-    open.add(socket);
-    usedAt.set(socket, performance.now());
+    open.set(socket, performance.now());
     Atomics.add(counts, thread, 1);
     socket.once('close', () => release(socket));
     isCrowded = total() > limit * CROWDED;
@@ -70,8 +74,7 @@ export function holdConnections(
 
   function use(socket: Socket, now: number): void {
     open.delete(socket);
-    open.add(socket);
-    usedAt.set(socket, now);
+    open.set(socket, now);
   }
 
   function total(): number {
@@ -79,9 +82,7 @@ export function holdConnections(
   }
 
   function release(socket: Socket): void {
-    if (!open.delete(socket)) return;
-    usedAt.delete(socket);
-    Atomics.sub(counts, thread, 1);
+    if (open.delete(socket)) Atomics.sub(counts, thread, 1);
   }
 
   function makeRoom(): void {
@@ -104,8 +105,8 @@ export function holdConnections(
   function findIdle(): Socket | undefined {
     const now = performance.now();
     let left = LOOKS;
-    for (const socket of open) {
-      if (usedAt.get(socket)! > now - idleMs || left-- === 0) return undefined;
+    for (const [socket, usedAt] of open) {
+      if (usedAt > now - idleMs || left-- === 0) return undefined;
       if (responseOf(socket) === undefined) return socket;
       // it is in use, and must not stand before those that are not
       use(socket, now);
@@ -165,7 +166,7 @@ const LOOK_MS = 20;
 export async function drain(
   server: Server,
   sides: readonly net.Server[],
-  connections: ReadonlySet<Socket>,
+  connections: Connections,
   timeoutMs: number,
   noticeMs: number = NOTICE_MS,
 ): Promise<void> {
@@ -194,13 +195,13 @@ export async function drain(
 }
 
 /** Closes the connections without a request under way, nor any byte of one. */
-function closeIdle(server: Server, connections: ReadonlySet<Socket>): void {
-  const answering = [...connections].filter((socket) => responseOf(socket) !== undefined);
+function closeIdle(server: Server, connections: Connections): void {
+  const answering = [...connections.keys()].filter((socket) => responseOf(socket) !== undefined);
   // Node counts a connection as idle once its answer was handed over, though the client has yet to
   // take it: those keep out of the way of the method that all sockets share
   for (const socket of answering) socket.destroy = () => socket;
   server.closeIdleConnections();
   for (const socket of answering) Reflect.deleteProperty(socket, 'destroy');
   // Node counts these as busy: it waits for their first request
-  for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
 }

@@ -5,14 +5,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { sharedArray } from '../../src/index/shared-array.js';
-import { holdConnections } from '../../src/serving/connections.js';
+import { type Connections, holdConnections } from '../../src/serving/connections.js';
 import { until } from '../support/wait.js';
 
 const LIMIT = 12;
 const IDLE_MS = 250;
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 let server: Server;
-let open: ReadonlySet<Socket>;
+let open: Connections;
 let counts: Int32Array;
 let cut: CutCounts;
 let clients: Client[] = [];
