@@ -60,9 +60,8 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
   }
   const [line, detail] = STATUS[error.code ?? ''] ?? ['400 Bad Request', 'The request is no HTTP.'];
   const body = JSON.stringify({ detail });
-  socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const head = [`HTTP/1.1 ${line}`, 'Content-Type: application/json', 'Connection: close'];
+  socket.end([...head, `Content-Length: ${body.length}`, '', body].join('\r\n'));
   // whoever goes on sending is not listened to
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
@@ -120,7 +119,8 @@ export function checkHead(request: IncomingMessage, response: ServerResponse): v
 /**
  * Refuses what a head asks of the connection and does not get. Throws a 400 HttpError for
  * a transfer coding other than `chunked`, and for any in HTTP/1.0, which has none, since a proxy in
- * front may see the end of such a request elsewhere, and a 417 one for an expectation other than `100-continue`.
+ * front may see the end of such a request elsewhere, and a 417 one for an expectation other than
+ * `100-continue`.
  */
 function checkRare({ headers, httpVersion }: IncomingMessage, response: ServerResponse): void {
   const { upgrade, expect, 'transfer-encoding': coding } = headers;
@@ -208,7 +208,8 @@ export function createAtLeast(
     if (header === undefined) return undefined;
     const text = String(header);
     if (!/^\d{1,15}$/.test(text)) {
-      const detail = `Got Waypost-At-Least ${quote(text)}. Expected a sequence as Waypost-Sequence has it, such as 17.`;
+      const expected = 'a sequence as Waypost-Sequence has it, such as 17';
+      const detail = `Got Waypost-At-Least ${quote(text)}. Expected ${expected}.`;
       throw new HttpError(400, { detail });
     }
     const wanted = Number(text);

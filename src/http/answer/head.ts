@@ -144,12 +144,17 @@ export function corsHeaders(
   return ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED];
 }
 
+/** Headers that scripts may send. */
+const ASKED = [
+  ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
+  ...['Last-Event-ID', 'Range', 'Waypost-At-Least', 'Waypost-Timing', 'X-Request-Id'],
+].join(', ');
+
 /** What a browser that asks before a request from another origin is told besides. */
 export function preflightHeaders(allow: string): Readonly<Record<string, string>> {
   return {
     'Access-Control-Allow-Methods': allow,
-    'Access-Control-Allow-Headers':
-      'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Range, Waypost-At-Least, Waypost-Timing, X-Request-Id',
+    'Access-Control-Allow-Headers': ASKED,
     'Access-Control-Max-Age': '86400',
   };
 }

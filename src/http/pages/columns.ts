@@ -70,7 +70,8 @@ function thumbnail(image: unknown, { prefix }: Site): Html {
   const path = imagePath(image, prefix);
   if (path === undefined) return text(image);
   const name = String(image).slice(String(image).lastIndexOf('/') + 1);
-  return html`<a href="${path}"><img src="${path}" alt="${name}" width="64" height="48" loading="lazy"></a>`;
+  const shown = html`<img src="${path}" alt="${name}" width="64" height="48" loading="lazy">`;
+  return html`<a href="${path}">${shown}</a>`;
 }
 
 /** A text of somebody else; whatever directions it sets end with it. */
@@ -105,9 +106,8 @@ function time(value: unknown): Html {
 }
 
 /**
- * The records as a table, with the columns that any of them has something for. Records are
- * parsed once for their keys and once more for their row: objects that live until the last row
- * would be moved by several garbage collections. `note` is told of each row that is written.
+ * The records as a table, with the columns that any of them has something for. `note` is told of
+ * each row that is written.
  */
 export function recordTable(
   columns: readonly Column[],
@@ -115,27 +115,20 @@ export function recordTable(
   site: Site,
   note: (record: Uint8Array) => void,
 ): Html[] {
-  const keys = new Set<string>();
-  const isShown = (column: Column): boolean => column.keys.some((key) => keys.has(key));
-  for (const record of records) {
-    for (const key in parse(record)) keys.add(key);
-    if (columns.every(isShown)) break;
-  }
-  const shown = columns.filter(isShown);
+  const all = records.map(parse);
+  const shown = columns.filter((column) =>
+    all.some((fields) => column.keys.some((key) => Object.hasOwn(fields, key))),
+  );
   const head = html`<div class="table" tabindex="0" role="region" aria-labelledby="table-label">
 <table><caption id="table-label">Records of this page</caption>
 <thead><tr>${shown.map(({ label }) => html`<th scope="col">${label}</th>`)}</tr></thead>
 <tbody>
 `;
-  const rows = records.map((record) => {
-    note(record);
-    return rowOf(parse(record), shown, site);
+  const rows = all.map((fields, index) => {
+    note(records[index]!);
+    return html`<tr>${shown.map(({ cell }) => html`<td>${cell(fields, site)}</td>`)}</tr>\n`;
   });
   return [head, ...rows, html`</tbody></table></div>\n`];
-}
-
-function rowOf(fields: Fields, columns: readonly Column[], site: Site): Html {
-  return html`<tr>${columns.map(({ cell }) => html`<td>${cell(fields, site)}</td>`)}</tr>\n`;
 }
 
 /** A record that is no JSON, which a packed file may have, shows nothing in the table. */

@@ -56,9 +56,12 @@ export function filters(
   const others = pairs.filter(({ name }) => !names.has(name) && name !== 'page');
   const set = known.flatMap((one) => chips(path, one.name, pairs));
   const hasProblem = Object.keys(problems).some((name) => names.has(name));
-  const lists = Object.entries(offered).map(
-    ([name, values]) =>
-      html`<datalist id="v-${name}">${values.map((one) => html`<option>${joinList([one])}</option>`)}</datalist>\n`,
+  const lists = Object.entries(offered).map(([name, values]) => {
+    const choices = values.map((one) => html`<option>${joinList([one])}</option>`);
+    return html`<datalist id="v-${name}">${choices}</datalist>\n`;
+  });
+  const fields = known.map((one) =>
+    parameterField(path, one, shownValue(pairs, one.name), problems[one.name] ?? [], offered),
   );
   return html`<section class="filters" aria-label="Filters">
 ${set.length > 0 && html`<ul class="chips">${set}</ul>`}
@@ -66,9 +69,10 @@ ${set.length > 0 && html`<ul class="chips">${set}</ul>`}
 <form id="filters" method="get" action="${path}">
 ${others.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <div class="fields">
-${known.map((one) => parameterField(path, one, shownValue(pairs, one.name), problems[one.name] ?? [], offered))}
+${fields}
 </div>
-<p class="buttons"><button type="submit">Apply</button> <a class="button" href="${path}">Clear all</a></p>
+<p class="buttons"><button type="submit">Apply</button>
+<a class="button" href="${path}">Clear all</a></p>
 </form>
 ${lists}</details>
 ${
@@ -96,7 +100,9 @@ function chips(path: string, name: string, pairs: readonly Pair[]): Html[] {
     const left = joinList(values.filter((_, i) => i !== at));
     const query = queryString(left === '' ? others : [...others, { name, value: left }]);
     const label = labelOf(name);
-    return html`<li><span>${label}</span> <bdi>${value}</bdi> <a href="${path}${query !== '' && `?${query}`}" aria-label="Remove ${label} ${value}">×</a></li>\n`;
+    const href = query === '' ? path : `${path}?${query}`;
+    const removal = html`<a href="${href}" aria-label="Remove ${label} ${value}">×</a>`;
+    return html`<li><span>${label}</span> <bdi>${value}</bdi> ${removal}</li>\n`;
   });
 }
 
@@ -120,9 +126,11 @@ function parameterField(
   const isTime = schema?.['format'] === 'date-time';
   const list = name === 'tags_all' ? 'tags' : name;
   const isOffered = offered[list] !== undefined;
+  const offer = isOffered && html` list="v-${list}"`;
   const control = (described: Html): Html =>
     choices === undefined
-      ? html`<input id="f-${name}" name="${name}" value="${value}" placeholder="${example}" autocomplete="off" spellcheck="false"${isTime && html` data-time`}${isOffered && html` list="v-${list}"`}${described}>`
+      ? html`<input id="f-${name}" name="${name}" value="${value}" placeholder="${example}"
+autocomplete="off" spellcheck="false"${isTime && html` data-time`}${offer}${described}>`
       : html`<select id="f-${name}" name="${name}"${described}>${options(choices, value)}</select>`;
   const query = `${name}=${encodeURIComponent(example)}`;
   const link = html`<a href="${path}?${query}">Example</a>`;
@@ -135,7 +143,8 @@ function parameterField(
 
 /** A rule that is shown to whoever asks for it. */
 function help(id: string, label: string, rule: Html): Html {
-  return html`<details class="help"><summary aria-label="Help for ${label}">?</summary><p class="hint" id="${id}-help">${rule}</p></details>`;
+  return html`<details class="help"><summary aria-label="Help for ${label}">?</summary>
+<p class="hint" id="${id}-help">${rule}</p></details>`;
 }
 
 /** A control with its label, its rule, and what is wrong with its value. */
@@ -148,13 +157,14 @@ export function field(
   help?: Html,
 ): Html {
   const isWrong = problems.length > 0;
+  const told = problems.map((one) => html`<li><bdi>${one}</bdi></li>`);
   const ids = [isWrong && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean);
   const describedBy = ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`;
   const described = html`${describedBy}${isWrong && html` aria-invalid="true"`}`;
   return html`<div class="field${isWrong && ' wrong'}">
 <label for="${id}">${label}</label>${help}
 ${control(described)}
-${isWrong && html`<ul class="error" id="${id}-error">${problems.map((one) => html`<li><bdi>${one}</bdi></li>`)}</ul>`}
+${isWrong && html`<ul class="error" id="${id}-error">${told}</ul>`}
 ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 </div>
 `;

@@ -129,14 +129,16 @@ function introduction(subject: Subject, shown: Shown): Html {
   if (status >= 400)
     return problem(problems ?? {}, shown.method === 'POST' ? [] : subject.parameters);
   if (shown.made !== undefined) {
-    return html`<p role="status">The point is stored. <a href="${shown.made}">Open it</a>, or add another.</p>`;
+    const link = html`<a href="${shown.made}">Open it</a>`;
+    return html`<p role="status">The point is stored. ${link}, or add another.</p>`;
   }
   return html`<p>${subject.description}</p>\n${shown.needsToken && tokenHelp(shown.list)}`;
 }
 
 /** How to ask for what belongs to a user: a browser sends no token by itself. */
 function tokenHelp(list: ListFacts | undefined): Html {
-  return html`<p>No token came with this request: there is nothing to show but to the user of one. Send it as a header:</p>
+  return html`<p>No token came with this request: there is nothing to show but to the user of one.
+Send it as a header:</p>
 <pre tabindex="0">curl -H 'Authorization: Token …' '${list?.base}'</pre>
 `;
 }
@@ -163,7 +165,15 @@ function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
     { name: 'fields', value: 'id' },
   ]);
   const file = (name: string): string => assets.named(name).url;
-  return html`<div id="map" data-tiles="${prefix}${templateOf(TILE_PATH)}${filtering !== '' && `?${filtering}`}" data-points="${points}"${posting !== 'nobody' && html` data-changes="${prefix}${CHANGES_PATH}?${changes}"`} data-prefix="${prefix}" data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-worker="${file('maplibre-gl-worker.mjs')}"${hasImages && html` data-images`}${tileUrl !== undefined && html` data-tile-url="${tileUrl}"`}><noscript><p>The map needs JavaScript.</p></noscript></div>
+  const tiles = `${prefix}${templateOf(TILE_PATH)}${filtering && `?${filtering}`}`;
+  const followed = html` data-changes="${prefix}${CHANGES_PATH}?${changes}"`;
+  const options = html`${posting !== 'nobody' && followed}${hasImages && html` data-images`}${
+    tileUrl !== undefined && html` data-tile-url="${tileUrl}"`
+  }`;
+  return html`<div id="map" data-tiles="${tiles}" data-points="${points}" data-prefix="${prefix}"
+data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}"
+data-worker="${file('maplibre-gl-worker.mjs')}"${options}>
+<noscript><p>The map needs JavaScript.</p></noscript></div>
 `;
 }
 

@@ -12,6 +12,7 @@ export const TAGS_FIELD = '_tags';
 export const JSON_FIELD = '_content';
 export const PAGE_FIELD = '_page';
 
+const TAGS_HINT = 'none, one, or several with commas between them; \\, is a comma within a tag';
 const EXAMPLE = '{\n  "lat": "60.16986",\n  "lon": "24.93837",\n  "comment": ""\n}';
 
 /** The forms for a new point, of fields and of raw JSON; `page` names where they stand. */
@@ -48,7 +49,8 @@ function forms(
       `p-${name}`,
       html`${name}`,
       (described) =>
-        html`<input id="p-${name}" name="${from}" value="${posted[from] ?? ''}" autocomplete="off"${described}>`,
+        html`<input id="p-${name}" name="${from}" value="${posted[from] ?? ''}"
+autocomplete="off"${described}>`,
       html`${hint}`,
       ofFields[name] ?? [],
     );
@@ -59,13 +61,14 @@ ${from}${alerts(others)}
 <div class="fields">
 ${text('lat', 'latitude in degrees, within ±90; required')}
 ${text('lon', 'longitude in degrees, within ±180; required')}
-${text('tags', 'none, one, or several with commas between them; \\, is a comma within a tag', TAGS_FIELD)}
+${text('tags', TAGS_HINT, TAGS_FIELD)}
 ${hasImages && imageField(ofFields['image'] ?? [])}
 ${field(
   'p-comment',
   html`comment`,
   (described) =>
-    html`<textarea id="p-comment" name="comment" rows="3"${described}>\n${posted['comment'] ?? ''}</textarea>`,
+    html`<textarea id="p-comment" name="comment"
+rows="3"${described}>\n${posted['comment'] ?? ''}</textarea>`,
   undefined,
   ofFields['comment'] ?? [],
 )}
@@ -77,7 +80,8 @@ ${field(
 <form method="post" action="${path}">
 ${from}${alerts(Object.entries(ofJson))}
 <div class="field"><label for="p-json">JSON</label>
-<textarea id="p-json" name="${JSON_FIELD}" rows="8" spellcheck="false">\n${raw ?? EXAMPLE}</textarea></div>
+<textarea id="p-json" name="${JSON_FIELD}" rows="8"
+spellcheck="false">\n${raw ?? EXAMPLE}</textarea></div>
 <p class="buttons"><button type="submit">POST</button></p>
 </form>
 </details>
@@ -105,8 +109,10 @@ function alerts(problems: readonly (readonly [name: string, texts: readonly stri
 
 function refusal(path: string, posting: Exclude<PostingBy, 'anybody'>): Html {
   if (posting === 'nobody') return html`<p>This instance only reads: it accepts no points.</p>`;
-  return html`<p>This instance accepts points from holders of a token only, and a form cannot send one:</p>
-<pre tabindex="0">curl -H 'Authorization: Token …' -F lat=60.16986 -F lon=24.93837 -F comment=… …${path}</pre>`;
+  const fields = '-F lat=60.16986 -F lon=24.93837 -F comment=…';
+  return html`<p>This instance accepts points from holders of a token only, and a form cannot send
+one:</p>
+<pre tabindex="0">curl -H 'Authorization: Token …' ${fields} …${path}</pre>`;
 }
 
 type Fields = ReadonlyMap<string, readonly string[]>;

@@ -104,12 +104,14 @@ export function pageHead(
 <a class="brand" href="${prefix}${ROOT_PATH}">Waypost</a>
 <nav aria-label="Main"><ul>${PLACES.map(({ label, path }) => {
     const isHere = target.startsWith(path);
-    return html`<li><a href="${prefix}${path}"${isHere && html` aria-current="true"`}>${label}</a></li>`;
+    const current = isHere && html` aria-current="true"`;
+    return html`<li><a href="${prefix}${path}"${current}>${label}</a></li>`;
   })}</ul></nav>
 </header>
 <main id="content" tabindex="-1">
 <nav class="crumbs" aria-label="Breadcrumb"><ol>
-${crumbs.map(({ label, path }) => html`<li><a href="${prefix}${path}">${label}</a></li>\n`)}<li aria-current="page"><bdi>${title}</bdi></li>
+${crumbs.map(({ label, path }) => html`<li><a href="${prefix}${path}">${label}</a></li>\n`)}
+<li aria-current="page"><bdi>${title}</bdi></li>
 </ol></nav>
 <h1><bdi>${title}</bdi></h1>
 `;

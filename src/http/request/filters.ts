@@ -5,6 +5,7 @@ import { parseQueryTime } from '../../model/timestamp.js';
 import { isWhole, type Microseconds } from '../../model/units.js';
 import { MAX_PLACES, parseBbox, parsePolygon } from './areas.js';
 import {
+  BOX_RULES,
   DECIMAL_PATTERN,
   type Parameter,
   type ParameterReader,
@@ -32,8 +33,12 @@ const LAT: Schema = { minimum: -90, maximum: 90 };
 const PLACE = `${DECIMAL_PATTERN},${DECIMAL_PATTERN}`;
 const RING = `${PLACE}(?:;${PLACE}){2,}`;
 
-const EXACTLY =
-  'each exactly as records have it, but with \\, for a comma that belongs to it and \\\\ for a backslash';
+const ESCAPES = '\\, for a comma that belongs to it and \\\\ for a backslash';
+const IDS = 'whole numbers from 0 to 2^53 - 1, with commas between them';
+const HOLES = `then holes with | before each; ${MAX_PLACES} places at most`;
+const POLYGON = `which is closed by itself and includes its edges, ${HOLES}`;
+const LONG_EDGES = 'An edge of more than 180 degrees crosses the antimeridian';
+const CIRCLE = 'latitude within ±90, longitude within ±180, radius in metres, 0 or more';
 const TEXTS: Schema = { type: 'array', items: { type: 'string', minLength: 1 } };
 const USERS: Schema = {
   type: 'array',
@@ -49,23 +54,21 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
   {
     name: 'bbox',
     means: 'Points in the box or on its edges.',
-    accepts:
-      'left,bottom,right,top in decimal degrees, bottom not above top; left greater than right crosses the antimeridian',
+    accepts: `left,bottom,right,top in decimal degrees, ${BOX_RULES}`,
     example: '24.94,60.16,24.96,60.18',
     schema: decimals([{}, LAT, {}, LAT]),
   },
   {
     name: 'coordinates',
     means: 'Points within the radius; a list has the nearest first, unless `ordering` is given.',
-    accepts:
-      'lat,lon,radius in this order: latitude within ±90, longitude within ±180, radius in metres, 0 or more',
+    accepts: `lat,lon,radius in this order: ${CIRCLE}`,
     example: '60.166,24.951,1000',
     schema: decimals([LAT, { minimum: -180, maximum: 180 }, { minimum: 0 }]),
   },
   {
     name: 'polygon',
     means: 'Points in the polygon or on its edges.',
-    accepts: `lon,lat;lon,lat;… of three places or more, which is closed by itself and includes its edges, then holes with | before each; ${MAX_PLACES} places at most. An edge of more than 180 degrees crosses the antimeridian`,
+    accepts: `lon,lat;lon,lat;… of three places or more, ${POLYGON}. ${LONG_EDGES}`,
     example: '24.94,60.16;24.96,60.16;24.95,60.18',
     schema: { type: 'string', pattern: `^${RING}(?:\\|${RING})*$` },
   },
@@ -81,8 +84,7 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
   {
     name: 'created_by',
     means: 'Points of any of these users.',
-    accepts:
-      'ids of users, whole numbers from 0 to 2^53 - 1, with commas between them; none stands for points without a user',
+    accepts: `ids of users, ${IDS}; none stands for points without a user`,
     example: '148,none',
     schema: USERS,
   },
@@ -95,7 +97,8 @@ export const FILTER_PARAMETERS: readonly Parameter[] = [
 ];
 
 function textsOf(name: string, one: string, example: string, means: string): Parameter {
-  const accepts = `one ${one} or several with commas between them, ${EXACTLY}`;
+  const exactly = `each exactly as records have it, but with ${ESCAPES}`;
+  const accepts = `one ${one} or several with commas between them, ${exactly}`;
   return { name, means, accepts, example, schema: TEXTS };
 }
 

@@ -71,7 +71,9 @@ export function pageTooLarge(
 ): ParameterErrors {
   // a comma stands between two records
   const fitting = Math.floor((limit + 1) / (longest + 1));
-  const text = `The ${count} records of this page have ${size} bytes, and a page may have ${limit}. Expected a smaller ${parameter}: any ${fitting} of these records fit. Example: ${parameter}=${fitting}`;
+  const got = `The ${count} records of this page have ${size} bytes, and a page may have ${limit}.`;
+  const wanted = `Expected a smaller ${parameter}: any ${fitting} of these records fit.`;
+  const text = `${got} ${wanted} Example: ${parameter}=${fitting}`;
   return new ParameterErrors([{ parameter, text }]);
 }
 
@@ -82,7 +84,8 @@ export function invalidPage(): NotFound {
 
 /** The error when an If-Match header asks for a state that is not the one served. */
 export function otherState(ifMatch: string, state: string): HttpError {
-  const detail = `The data has changed: If-Match asks for ${cut(ifMatch)}, and the state served is ${state}. Begin again with the first page.`;
+  const states = `If-Match asks for ${cut(ifMatch)}, and the state served is ${state}`;
+  const detail = `The data has changed: ${states}. Begin again with the first page.`;
   return new HttpError(412, { detail }, { 'Waypost-Snapshot': state });
 }
 
@@ -120,7 +123,7 @@ export function credentialsMissing(): HttpError {
 }
 
 export function keyReused(): HttpError {
-  const detail =
-    'The Idempotency-Key was used for another point in the last 24 hours. Expected the same body again, or another key.';
+  const why = 'was used for another point in the last 24 hours';
+  const detail = `The Idempotency-Key ${why}. Expected the same body again, or another key.`;
   return new HttpError(422, { detail });
 }

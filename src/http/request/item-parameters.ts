@@ -6,6 +6,8 @@ import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import {
+  BOX_RULES,
+  countParameter,
   FIELDS_PARAMETER,
   type Parameter,
   type ParameterReader,
@@ -51,11 +53,14 @@ export const LEADING_PARAMETERS: readonly Parameter[] = [...KEPT_PARAMETERS, ...
 
 export const ITEM_PARAMETERS: readonly Parameter[] = [FIELDS_PARAMETER, ...FORMATS];
 
+const WITH_HEIGHTS = 'left,bottom,lowest,right,top,highest, whose heights are ignored';
+const DAY = 'an ISO 8601 date and time or a date, which is all of that day';
+const SPAN = 'two with / between, one of which may be .. for an open end';
+
 /** The standard's boxes may have heights. */
 const BOX: Parameter = {
   name: 'bbox',
-  accepts:
-    'left,bottom,right,top in decimal degrees, or left,bottom,lowest,right,top,highest, whose heights are ignored; bottom not above top; left greater than right crosses the antimeridian',
+  accepts: `left,bottom,right,top in decimal degrees, or ${WITH_HEIGHTS}; ${BOX_RULES}`,
   example: '24.94,60.16,24.96,60.18',
   schema: {
     type: 'array',
@@ -69,17 +74,14 @@ export const ITEMS_PARAMETERS: readonly Parameter[] = [
   {
     name: 'datetime',
     means: 'Points created at that time, or between two times, both included.',
-    accepts:
-      'when points were created: an ISO 8601 date and time or a date, which is all of that day, or two with / between, one of which may be .. for an open end',
+    accepts: `when points were created: ${DAY}, or ${SPAN}`,
     example: '2023-05-01T00:00:00Z/..',
   },
-  {
-    name: 'limit',
-    means: 'Features of a page.',
-    accepts: `a whole number from 1; above ${MAX_LIMIT} it counts as ${MAX_LIMIT}, and ${DEFAULT_LIMIT} is the default`,
-    example: '20',
-    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-  },
+  countParameter(
+    { name: 'limit', means: 'Features of a page.', example: '20' },
+    MAX_LIMIT,
+    DEFAULT_LIMIT,
+  ),
   {
     name: AFTER,
     accepts: 'the id that the page begins behind, as the links to next pages have it',

@@ -6,6 +6,7 @@ import type { JournalState } from '../../posts/journal.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { HttpError, invalidPage } from './http-error.js';
 import {
+  countParameter,
   FIELDS_PARAMETER,
   type Parameter,
   type ParameterReader,
@@ -54,13 +55,11 @@ const PAGE_NUMBER: readonly Parameter[] = [
     example: '2',
     schema: { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'last' }], default: 1 },
   },
-  {
-    name: 'page_size',
-    means: 'Records of a page.',
-    accepts: `a whole number from 1; above ${MAX_PAGE_SIZE} it counts as ${MAX_PAGE_SIZE}, and ${DEFAULT_PAGE_SIZE} is the default`,
-    example: '20',
-    schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE },
-  },
+  countParameter(
+    { name: 'page_size', means: 'Records of a page.', example: '20' },
+    MAX_PAGE_SIZE,
+    DEFAULT_PAGE_SIZE,
+  ),
 ];
 
 export const POINT_PARAMETERS: readonly Parameter[] = [
@@ -194,7 +193,8 @@ export function parseLastEventId(header: string | string[] | undefined): number 
   if (header === undefined || header === '') return undefined;
   const sequence = sequenceOf(String(header));
   if (sequence !== undefined) return sequence;
-  const detail = `Got Last-Event-ID ${quote(String(header))}. Expected the sequence that an event had as its id, such as 17.`;
+  const expected = 'the sequence that an event had as its id, such as 17';
+  const detail = `Got Last-Event-ID ${quote(String(header))}. Expected ${expected}.`;
   throw new HttpError(400, { detail });
 }
 

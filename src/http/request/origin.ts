@@ -110,6 +110,9 @@ export function checkSameSite({ headers }: IncomingMessage, origin: string): voi
 }
 
 function fromElsewhere(what: string): HttpError {
-  const detail = `This form was sent from a page of another site: got ${what}. Expected a form of this service's own pages; programs ask for application/json in their Accept header.`;
+  const expected = "a form of this service's own pages";
+  const programs = 'programs ask for application/json in their Accept header';
+  const got = `This form was sent from a page of another site: got ${what}`;
+  const detail = `${got}. Expected ${expected}; ${programs}.`;
   return new HttpError(403, { detail });
 }

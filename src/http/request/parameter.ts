@@ -150,6 +150,23 @@ export function parseWhole(text: string): number | undefined {
   return WHOLE.test(trimmed) ? Number(trimmed) : undefined;
 }
 
+/** A parameter for how many there shall be: from 1, and at most `max`, as which all above counts. */
+export function countParameter(
+  about: Pick<Parameter, 'name' | 'means' | 'example'>,
+  max: number,
+  ofDefault: number,
+): Parameter {
+  const beyond = `above ${max} it counts as ${max}, and ${ofDefault} is the default`;
+  return {
+    ...about,
+    accepts: `a whole number from 1; ${beyond}`,
+    schema: { type: 'integer', minimum: 1, maximum: max, default: ofDefault },
+  };
+}
+
+/** Where a box may lie, behind how it is written. */
+export const BOX_RULES = 'bottom not above top; left greater than right crosses the antimeridian';
+
 /** The parameter that says which keys records have, wherever records are asked for. */
 export const FIELDS_PARAMETER: Parameter = {
   name: 'fields',

@@ -113,8 +113,9 @@ function createHandler(
 
 /**
  * Sends an export piece by piece. The next one is made when the system has taken the last, or a
- * little earlier for a reader that keeps up: a slow one holds one small piece. `start` is called with the state of the export before its first
- * piece is sent. Throws what the slow lane answers instead of a piece.
+ * little earlier for a reader that keeps up: a slow one holds one small piece. `start` is called
+ * with the state of the export before its first piece is sent. Throws what the slow lane answers
+ * instead of a piece.
  */
 async function send(
   { slowLane, note }: Context,

@@ -117,7 +117,8 @@ export function addPosting(
       const bytes = Buffer.from(record);
       return isPage ? sendPage(reply, site, subject, id, bytes) : reply.send(bytes);
     }
-    let lines = `${SEQUENCE}: ${sequence}\r\nLocation: ${location}\r\n${fixed}Content-Length: ${Buffer.byteLength(record)}\r\n`;
+    let lines = `${SEQUENCE}: ${sequence}\r\nLocation: ${location}\r\n${fixed}`;
+    lines += `Content-Length: ${Buffer.byteLength(record)}\r\n`;
     // where the client did, the writer adds it
     if (raw.headers['x-request-id'] === undefined) lines += `X-Request-Id: ${request.id}\r\n`;
     write(request, reply, 201, 'none', lines, record);
@@ -260,7 +261,8 @@ function keyName(header: string | string[] | undefined, user: number | undefined
   if (header === undefined) return undefined;
   const key = String(header);
   if (KEY_SHAPE.test(key)) return `${user ?? '-'} ${key}`;
-  const detail = `Got Idempotency-Key ${quote(key)}. Expected 1 to 255 visible ASCII characters without blanks, such as a UUID.`;
+  const expected = '1 to 255 visible ASCII characters without blanks, such as a UUID';
+  const detail = `Got Idempotency-Key ${quote(key)}. Expected ${expected}.`;
   throw new HttpError(400, { detail });
 }
 

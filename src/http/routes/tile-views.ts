@@ -12,6 +12,7 @@ import { ALLOW_READ, TILE_PATH, TILE_SET_PATH, templateOf } from '../request/add
 import { FILTER_PARAMETERS, parseFilters } from '../request/filters.js';
 import { NotFound } from '../request/http-error.js';
 import {
+  countParameter,
   FIELDS_PARAMETER,
   type Parameter,
   parseFlag,
@@ -140,6 +141,7 @@ const TILE_FORMATS: readonly Format[] = [
 
 const GRIDS = [4, 8, 16, 32, 64, 128];
 const DEFAULT_GRID = 16;
+const CHOICES = `${GRIDS.join(', ')}; ${DEFAULT_GRID} is the default`;
 const MAX_POINTS = 10_000;
 
 export const TILE_PATH_PARAMETERS: readonly Parameter[] = [
@@ -167,7 +169,7 @@ export const TILE_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
   {
     name: 'grid',
-    accepts: `the number of cells along the edge of a tile: ${GRIDS.join(', ')}; ${DEFAULT_GRID} is the default`,
+    accepts: `the number of cells along the edge of a tile: ${CHOICES}`,
     example: '32',
     schema: { enum: GRIDS, default: DEFAULT_GRID },
   },
@@ -177,12 +179,11 @@ export const TILE_PARAMETERS: readonly Parameter[] = [
     example: 'false',
     schema: { type: 'boolean', default: true },
   },
-  {
-    name: 'limit',
-    accepts: `the most points of a tile without clusters, a whole number from 1; above ${MAX_POINTS} it counts as ${MAX_POINTS}, which is the default`,
-    example: '2000',
-    schema: { type: 'integer', minimum: 1, maximum: MAX_POINTS, default: MAX_POINTS },
-  },
+  countParameter(
+    { name: 'limit', means: 'The most points of a tile without clusters.', example: '2000' },
+    MAX_POINTS,
+    MAX_POINTS,
+  ),
   FIELDS_PARAMETER,
 ];
 
