@@ -6,7 +6,6 @@ import * as assert from 'uvu/assert';
 import { generateSnapshot } from '../../src/cli/generate.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import { InputError } from '../../src/model/quote.js';
-import { openTimeZone } from '../../src/model/time-zone.js';
 import { readTokenFile } from '../../src/posts/tokens/file.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { makeFolder } from '../support/folder.js';
@@ -138,16 +137,6 @@ test('an address that is not of this machine is refused', async () => {
   // kept for documentation: nobody has it
   const outcome = await serve('--snapshot', SNAPSHOT, '--host', '203.0.113.1');
   assert.match(oneLine(outcome), /^waypost: Cannot listen on 203\.0\.113\.1:0: /);
-});
-
-test('an unknown time zone is refused', async () => {
-  const flags = ['--snapshot', SNAPSHOT, '--time-zone', 'Nowhere/City'];
-  const line = oneLine(await serve(...flags));
-  assert.match(line, /--time-zone: ".*" is no IANA time zone; take one such as Europe\/Helsinki/);
-  for (const zone of ['+02:00x', '']) {
-    const opened = await openTimeZone(zone).catch(() => undefined);
-    assert.is(opened, undefined, zone);
-  }
 });
 
 test('a tokens file that is none is refused, and no token is shown', async () => {

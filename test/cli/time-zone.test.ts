@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSnapshot } from '../../src/formats/files/open.js';
+import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Envelope } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { readAll, recordsOf } from '../support/rows.js';
@@ -95,10 +96,14 @@ test('a zone that there is not is refused by each command', () =>
     for (const args of [
       ['pack', csv, output],
       ['verify', csv],
+      ['serve', '--snapshot', csv, '--port', '0'],
     ]) {
       const { code, stderr } = await runInThread([...args, '--time-zone', 'Nowhere/City']);
       assert.is(code, 1);
       assert.match(stderr, /^waypost: --time-zone: "Nowhere\/City" is no IANA time zone; take one/);
+    }
+    for (const zone of ['+02:00x', '']) {
+      assert.is(await openTimeZone(zone).catch(() => undefined), undefined, zone);
     }
     const { stdout } = await runInThread(['compact', '--help', csv, journal, output]);
     assert.match(stdout, '--time-zone <name>');

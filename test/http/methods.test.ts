@@ -163,12 +163,4 @@ test('an address without its slash leads to the one with it', async () => {
   }
 });
 
-test('health says how much is served', async () => {
-  const ready = await service.get('/health/ready');
-  assert.is(ready.status, 200);
-  const { status, points } = ready.json<{ status: string; points: number }>();
-  assert.equal({ status, points }, { status: 'ready', points: 3000 });
-  assert.equal((await service.get('/health/live')).json(), { status: 'live' });
-});
-
 test.run();

@@ -78,6 +78,7 @@ test('pages and errors let a browser do nothing but what they need', async () =>
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: https://tiles.example:8443; connect-src 'self' https://tiles.example:8443; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
     assert.is(headers['x-content-type-options'], 'nosniff');
+    assert.is(headers['referrer-policy'], 'same-origin');
     assert.not.match(text, /<style|\sstyle=|\son[a-z]+=|<script(?! type="module" src="\/static\/)/);
     const loaded = [...tags(text, 'script'), ...tags(text, 'img')].map((one) => one['src']!);
     loaded.push(...tags(text, 'link').map((one) => one['href']!));
