@@ -5,7 +5,6 @@ import type { Watermark } from '../snapshot.js';
 import {
   ARRAY32_MARK,
   BIN32_MARK,
-  type ColumnsObject,
   FORMAT_VERSION,
   type FooterObject,
   UINT32_BYTES,
@@ -45,21 +44,20 @@ export function headerObject(
   });
 }
 
-interface RecordsFacts {
-  readonly size: number;
-  readonly crc: number;
-  readonly attributes: AttributeColumns;
-}
-
-/** The columns of points `from` to `to` of a block, as block `index` of the file. */
+/**
+ * The columns of points `from` to `to` of a block, as block `index` of the file: each the memory of a
+ * little-endian typed array. `crc` closes the frame of their records.
+ */
 export function columnsObject(
   block: PointBlock,
   from: number,
   to: number,
   index: number,
-  { size, crc, attributes }: RecordsFacts,
+  attributes: AttributeColumns,
+  size: number,
+  crc: number,
 ): Uint8Array {
-  const columns: ColumnsObject = {
+  return packr.pack({
     type: 'columns',
     index,
     count: to - from,
@@ -78,8 +76,7 @@ export function columnsObject(
     tags: bytesOf(attributes.tags),
     records_size: size,
     records_crc: crc,
-  };
-  return packr.pack(columns);
+  });
 }
 
 /** What stands before the bytes of a `bin`. */

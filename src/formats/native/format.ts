@@ -32,31 +32,6 @@ export const MAX_COLUMNS_BYTES: number = MAX_BLOCK_POINTS * 61 + 3 * MAX_RECORDS
 export const MAX_NOTIFICATIONS_BYTES: number = 16 * 1024 * 1024;
 export const MAX_FRAME_NOTIFICATIONS = 65_536;
 
-/** Each column is the memory of a little-endian typed array of `count` numbers. */
-export interface ColumnsObject {
-  readonly type: 'columns';
-  /** From 0, one more each block. */
-  readonly index: number;
-  readonly count: number;
-  readonly id: Uint8Array;
-  readonly lat: Uint8Array;
-  readonly lon: Uint8Array;
-  readonly created_at: Uint8Array;
-  readonly modified_at: Uint8Array;
-  readonly length: Uint8Array;
-  /** Distinct texts of the block, as JSON has them between its quotes. */
-  readonly statuses: readonly string[];
-  readonly status: Uint8Array;
-  readonly flags: Uint8Array;
-  readonly created_by: Uint8Array;
-  readonly tag_texts: readonly string[];
-  readonly tag_counts: Uint8Array;
-  readonly tags: Uint8Array;
-  readonly records_size: number;
-  /** The CRC-32 that closes the block's records frame: the records that belong to these columns. */
-  readonly records_crc: number;
-}
-
 export interface FooterObject {
   readonly type: 'footer';
   readonly blocks: number;

@@ -127,12 +127,10 @@ export class NativeWriter {
 
   #block(block: PointBlock, from: number, to: number, records: Uint8Array): void {
     const mark = binMark(records.length);
-    const columns = columnsObject(block, from, to, this.#blocks, {
-      size: records.length,
-      crc: crc32(records, crc32(mark)),
-      attributes: attributesOf(records, block.length.subarray(from, to)),
-    });
-    this.#frame(columns);
+    const attributes = attributesOf(records, block.length.subarray(from, to));
+    const crc = crc32(records, crc32(mark));
+    const index = this.#blocks;
+    this.#frame(columnsObject(block, from, to, index, attributes, records.length, crc));
     this.#frame(mark, records);
     this.#blocks += 1;
     this.#points += to - from;
