@@ -1,6 +1,6 @@
-// own process: each reader takes 19 MB at once, which makes the collector go over the heap of other tests
+// own process: readers take 19 MB at once, and Parquet what its heads announce, up to the bound
 
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
@@ -8,30 +8,41 @@ import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import { InputError } from '../../../src/model/quote.js';
 import { makeFolder } from '../../support/folder.js';
+import { type ParquetShape, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll, WRITERS } from '../../support/rows.js';
+import { ROOT } from '../../support/service.js';
 import { IS_SOAK } from '../../support/soak.js';
 
 const SEED = 20;
 const RECORDS = fixtureRecords(12);
+const PARQUET = join(ROOT, 'test/fixtures/parquet');
+/** As many as any of the Parquet files has. */
+const MOST_POINTS = 60;
+
+const SHAPES: readonly ParquetShape[] = [
+  { codec: 'UNCOMPRESSED', rowGroupSize: 8, pageSize: 100 },
+  { place: 'geometry' },
+  { codec: 'GZIP' },
+  { codec: 'ZSTD', place: 'both' },
+];
 
 /**
- * Reads `files` damaged files of a kind: each is survived or refused, by an error that names it.
+ * Reads many damaged files of a kind: each is survived or refused, by an error that names it.
  */
-async function readDamaged(write: (typeof WRITERS)[string], files: number): Promise<void> {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
-  const whole = write(RECORDS);
-  for (let file = 0; file < files; file++) {
-    const random = new Random(SEED + file, 'point');
-    const damaged = damage(file % 3 === 0 ? gzipSync(whole) : whole, random);
-    writeFileSync(path, damaged);
+async function readDamaged(
+  most: number,
+  damaged: (random: Random, file: number) => Uint8Array,
+): Promise<void> {
+  const path = join(makeFolder(), 'points');
+  for (let file = 0; file < (IS_SOAK ? 1_500 : 20); file++) {
+    writeFileSync(path, damaged(new Random(SEED + file, 'point'), file));
     try {
       const { blocks, report } = await readAll(path, { maxInvalid: 1e9 });
       assert.is(
         blocks.reduce((sum, block) => sum + block.count, 0),
         report.points,
       );
-      assert.ok(report.points <= RECORDS.length);
+      assert.ok(report.points <= most);
     } catch (error) {
       const about = `file ${file}: ${(error as Error).stack}`;
       assert.instance(error, InputError, about);
@@ -63,8 +74,26 @@ function damage(whole: Uint8Array, random: Random): Buffer {
 }
 
 for (const [name, write] of Object.entries(WRITERS)) {
+  const whole = write(RECORDS);
   test(`${name}: damage is survived or refused, and never more`, () =>
-    readDamaged(write, IS_SOAK ? 1_500 : 20));
+    readDamaged(RECORDS.length, (random, file) =>
+      damage(file % 3 === 0 ? gzipSync(whole) : whole, random),
+    ));
+}
+
+for (const [name, whole] of [
+  ...SHAPES.map((shape) => [JSON.stringify(shape), parquetOf(RECORDS, shape)] as const),
+  // with what this writer does not have: differences, split bytes, pages of version 1
+  ...readdirSync(PARQUET).map((file) => [file, readFileSync(join(PARQUET, file))] as const),
+]) {
+  test(`Parquet, ${name}: a flipped bit is survived or refused`, async () => {
+    await readDamaged(MOST_POINTS, (random) => {
+      const bytes = Buffer.from(whole);
+      bytes[4 + random.int(bytes.length - 4)]! ^= 1 << random.int(8);
+      return bytes;
+    });
+    assert.ok(process.memoryUsage().rss < 1e9, `${process.memoryUsage().rss}`);
+  });
 }
 
 test.run();

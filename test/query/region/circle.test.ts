@@ -1,8 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { greatCircle, haversineOf } from '../../../bench/support/great-circle.js';
 import { Random } from '../../../src/cli/generate/random.js';
 import { FARTHEST, geodesic } from '../../../src/model/geo.js';
 import type { Box, Circle } from '../../../src/model/query.js';
+import { Centre } from '../../../src/query/region/centre.js';
 import { circleRegion } from '../../../src/query/region/circle.js';
 import { ACROSS, INSIDE, OUTSIDE } from '../../../src/query/region/overlap.js';
 import {
@@ -15,6 +17,7 @@ import {
 } from '../../support/rectangles.js';
 import { rounds } from '../../support/soak.js';
 
+const CENTRE_SEED = 21;
 const SEED = 31;
 
 const RADII = [0, 1e-9, 1e-3, 1, 1000, 1e5, 5e6, 1e7, 1.78e7, 2e7, FARTHEST - 1e-3, 4e7];
@@ -186,6 +189,36 @@ test('as far as the antipode, a circle is the whole Earth', () => {
     const region = circleRegion({ lon: 24.94, lat: 60.17, radius });
     assert.is(region.overlap(...rectangleOf([-180, -90, 180, 90])), INSIDE);
     assert.ok(region.contains(...at(-155.06, -60.17)));
+  }
+});
+
+test('near the centre a series stands for the sine, to the last digits', () => {
+  const random = new Random(CENTRE_SEED, 'point');
+  const radians = Math.PI / 180;
+  for (let i = 0; i < rounds(20_000); i++) {
+    random.restart(i + 1);
+    const [lon, lat] = [random.between(-180, 180), random.between(-89, 89)];
+    // the series ends at a hundredth of a radian
+    const reach = 10 ** random.between(-8, 0);
+    const [pointLon, pointLat] = [lon, lat].map((at) => at + random.between(-reach, reach));
+    const sinLat = Math.sin(((pointLat! - lat) * radians) / 2);
+    const sinLon = Math.sin(((pointLon! - lon) * radians) / 2);
+    const cosines = Math.cos(lat * radians) * Math.cos(pointLat! * radians);
+    const expected = sinLat * sinLat + cosines * sinLon * sinLon;
+    const got = new Centre(lon, lat).to(...at(pointLon!, pointLat!));
+    const label = `seed ${CENTRE_SEED}, ${i}: ${lon} ${lat} to ${pointLon} ${pointLat}`;
+    assert.ok(Math.abs(got - expected) <= 1e-14 * expected, `${label}: ${got} and ${expected}`);
+  }
+});
+
+test('a centre measures the great circle', () => {
+  const random = new Random(CENTRE_SEED + 1, 'point');
+  for (let i = 0; i < 2_000; i++) {
+    const [lon, lat] = [random.between(-180, 180), random.between(-90, 90)];
+    const [otherLon, otherLat] = [random.between(-180, 180), random.between(-90, 90)];
+    const haversine = new Centre(lon, lat).to(...at(otherLon, otherLat));
+    const expected = haversineOf(greatCircle(lon, lat, otherLon, otherLat));
+    assert.ok(Math.abs(haversine - expected) < 1e-14, `${lon} ${lat} to ${otherLon} ${otherLat}`);
   }
 });
 
