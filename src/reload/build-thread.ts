@@ -10,9 +10,6 @@ import { stepBack } from './background.js';
 import type { BuildReply, BuildRequest } from './build.js';
 import { isWant } from './decide.js';
 
-/** How often the progress is told. */
-const PROGRESS_MS = 50;
-
 // entry of a thread that builds one generation and ends; an error that is no InputError ends it
 
 const request = workerData as BuildRequest;
@@ -48,13 +45,8 @@ async function build({
     reply({ kind: 'unchanged' });
     return;
   }
-  let toldAt = Number.NEGATIVE_INFINITY;
-  const onProgress = (bytesRead: number, bytesTotal: number): void => {
-    const now = performance.now();
-    if (now - toldAt < PROGRESS_MS && bytesRead < bytesTotal) return;
-    toldAt = now;
+  const onProgress = (bytesRead: number, bytesTotal: number): void =>
     reply({ kind: 'progress', bytesRead, bytesTotal });
-  };
   // the first build may use all cores; later ones leave them to the requests
   const inParallel = unless === undefined;
   const threads = inParallel ? availableParallelism() : 1;

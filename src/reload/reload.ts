@@ -51,6 +51,8 @@ const LOOK_STEP_MS = 25;
 /** Looks at folders of many files take this share of the time at most. */
 const MOST_LOOKING = 1 / 10;
 const RETRY_MS = 1_000;
+/** How often the progress of a build is told. */
+const PROGRESS_MS = 50;
 
 /** A file was written to while it was read: it is neither the old nor the new one. */
 const OVERTAKEN = new Error('The file was written to while it was read.');
@@ -87,10 +89,7 @@ export class Reloader {
     this.#options = options;
   }
 
-  /**
-   * Loads the newest good snapshot; one that is bad is logged and an older one is served. Throws an
-   * InputError when there is none.
-   */
+  /** Loads the newest good snapshot; one that is bad is logged. Throws an InputError without any. */
   async load(): Promise<void> {
     const { current, source, logger } = this.#options;
     await this.look().done;
@@ -242,7 +241,10 @@ export class Reloader {
     const { current, source, build } = this.#options;
     const { path } = candidate;
     const since = Date.now();
+    let tellsAt = 0;
     const tell = (bytesRead: number, bytesTotal: number): void => {
+      if (performance.now() < tellsAt) return;
+      tellsAt = performance.now() + PROGRESS_MS;
       current.tell({ building: { path, since, bytesRead, bytesTotal } });
     };
     tell(0, 0);
@@ -289,7 +291,7 @@ export class Reloader {
   }
 }
 
-/** Waits until a time by `performance.now()`, or a signal. */
+/** Waits until a time, or a signal. */
 async function sleep(until: number, signal: AbortSignal): Promise<void> {
   const ms = Math.ceil(until - performance.now());
   if (ms > 0) await delay(ms, undefined, { signal }).catch(() => {});

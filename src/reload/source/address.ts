@@ -23,8 +23,6 @@ export interface AddressOptions {
 }
 
 const IDLE_MS = 30_000;
-/** How often the progress is told. */
-const PROGRESS_MS = 50;
 
 /**
  * Snapshots from an address. Each is downloaded to a file of the folder, checked there as any file
@@ -112,15 +110,12 @@ async function downloadRest(
     const { from, size, body } = await store.read(file, has, idle.signal);
     if (from < has) await truncate(path, from);
     let bytes = from;
-    let toldAt = 0;
     await pipeline(
       async function* count() {
         for await (const chunk of body) {
           timer.refresh();
           bytes += chunk.length;
-          const now = performance.now();
-          if (now - toldAt > PROGRESS_MS) tell(bytes, size ?? bytes);
-          if (now - toldAt > PROGRESS_MS) toldAt = now;
+          tell(bytes, size ?? bytes);
           yield chunk;
         }
       },
