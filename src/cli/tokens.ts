@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { InputError } from '../model/quote.js';
-import { changeTokenFile, type Entry, readTokenFile } from '../posts/tokens/file.js';
-import { tokenKey } from '../posts/tokens/table.js';
+import { changeTokenFile, type Entry, readTokenFile, tokenKey } from '../posts/tokens/file.js';
 
 interface NewToken {
   readonly user: number;

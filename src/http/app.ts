@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { Tokens } from '../posts/tokens/table.js';
+import type { Tokens } from '../posts/tokens/file.js';
 import type { Context, Observe, Sending } from './answer/context.js';
 import { corsHeaders, EXPOSED, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
 import { createErrorAnswer } from './error-answer.js';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { version } from '../model/quote.js';
 import { type JournalReader, postLine, readAll } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
-import type { Tokens } from '../posts/tokens/table.js';
+import type { Tokens } from '../posts/tokens/file.js';
 import type { Current } from '../reload/current.js';
 import { pointsServed } from '../reload/generation.js';
 import type { Waiting } from '../reload/reload.js';

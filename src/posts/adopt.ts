@@ -13,7 +13,7 @@ import {
   type Post,
   readAll,
 } from './journal.js';
-import type { PostWriter } from './writer.js';
+import type { PostWriter } from './posts.js';
 
 /** What adopts new generations. */
 export interface Adopter {

@@ -1,7 +1,18 @@
-import type { Draft, Refused } from '../model/point.js';
-import type { DeltasState } from '../reload/deltas.js';
+import { type Draft, type Refused, renderPoint } from '../model/point.js';
+import type { TimeZone } from '../model/time-zone.js';
+import { formatLocal, type Timestamp } from '../model/timestamp.js';
+import type { Microseconds } from '../model/units.js';
+import type { Deltas, DeltasState } from '../reload/deltas.js';
 import { Durations } from '../reload/stats.js';
-import type { JournalState, PostKey } from './journal.js';
+import {
+  type Journal,
+  type JournalState,
+  JournalUnavailable,
+  type Post,
+  type PostKey,
+} from './journal.js';
+import { MediaUnavailable } from './media/folder.js';
+import type { CheckedImage, Media } from './media/media.js';
 import { createImageStats, type ImageStats, type Upload } from './media/upload.js';
 
 /** A point that a client wants to be accepted. Plain data: threads pass it on. */
@@ -72,4 +83,195 @@ export function createPostStats(): PostStats {
     journal: undefined,
     deltas: undefined,
   };
+}
+
+/** What a {@link PostWriter} is made with. */
+export interface PostWriterParts {
+  readonly journal: Journal;
+  /** Where accepted points become visible, after the journal has them. */
+  readonly visible: Pick<Deltas, 'reserve'> & { readonly state: Pick<DeltasState, 'problem'> };
+  /** Undefined where no images are taken: no post has one then. */
+  readonly media: Media | undefined;
+  readonly clock: PostClock;
+  readonly stats: Pick<PostStats, 'outcomes'>;
+}
+
+/** A point is journaled, then visible, then answered for. One a process. */
+export class PostWriter implements Posts {
+  /** Why no points are accepted although the journal could be written. */
+  refusal: string | undefined;
+  readonly #parts: PostWriterParts;
+  /** Posts between their id and their answer. */
+  #busy = 0;
+  #whenIdle: (() => void) | undefined;
+  /** Whoever has the journal to itself, one after the other. */
+  #alone: Promise<unknown> | undefined;
+
+  constructor(parts: PostWriterParts) {
+    this.#parts = parts;
+  }
+
+  async post(request: PostRequest): Promise<PostReply> {
+    let reply: PostReply;
+    try {
+      reply = await this.#check(request);
+    } catch (error) {
+      if (error instanceof MediaUnavailable) reply = unavailable(error.message);
+      else if (error instanceof JournalUnavailable) reply = unavailable(`${error.message}${AGAIN}`);
+      else throw error;
+    }
+    this.#parts.stats.outcomes[reply.kind]++;
+    return reply;
+  }
+
+  /** Works while no post is under way; those that come meanwhile wait. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#alone;
+    const working = (async () => {
+      await before?.catch(() => {});
+      if (this.#busy > 0) {
+        await new Promise<void>((resolve) => {
+          this.#whenIdle = resolve;
+        });
+      }
+      return work();
+    })();
+    this.#alone = working;
+    try {
+      return await working;
+    } finally {
+      if (this.#alone === working) this.#alone = undefined;
+    }
+  }
+
+  /** Looks at the key and the image, and then accepts the point. */
+  async #check(request: PostRequest): Promise<PostReply> {
+    const { draft, key, upload } = request;
+    const { media, journal } = this.#parts;
+    let image: CheckedImage | string | undefined;
+    if (upload !== undefined) {
+      const earlier = key && (await journal.find(key.name).catch(() => undefined));
+      if (earlier !== undefined) return repeated(earlier, request);
+      image = await media!.accept(upload, request.address);
+    }
+    if ('problems' in draft || typeof image === 'string') {
+      if (typeof image === 'object') await media!.discard(image);
+      const problems = 'problems' in draft ? draft.problems : {};
+      const wrong = typeof image === 'string' ? { image: [image] } : {};
+      return { kind: 'refused', problems: { ...problems, ...wrong } };
+    }
+    try {
+      return await this.#accept(request, draft, image);
+    } finally {
+      // a point has it by now, or will never have it
+      if (image !== undefined) await media!.discard(image);
+    }
+  }
+
+  async #accept(request: PostRequest, draft: Draft, image?: CheckedImage): Promise<PostReply> {
+    const { visible, media } = this.#parts;
+    const bytes = Buffer.byteLength(draft.comment) + OTHER_BYTES + tagBytes(draft);
+    const room = await visible.reserve(1, bytes);
+    if (room === undefined) return unavailable(visible.state.problem ?? 'the point is too large');
+    while (this.#alone !== undefined) await this.#alone.catch(() => {});
+    this.#busy++;
+    let address: string | undefined;
+    let isUsed: boolean | undefined;
+    try {
+      if (this.refusal !== undefined) return unavailable(this.refusal);
+      const id = await this.#parts.journal.takeId();
+      address = image === undefined ? undefined : await media!.store(id, image);
+      const reply = await this.#append(request, draft, id, address);
+      isUsed = reply.kind === 'accepted';
+      return reply;
+    } finally {
+      room.release();
+      if (address !== undefined) {
+        // a mark that stays costs the next sweep a look, also where the point may be there or not
+        if (isUsed === true) void media!.settle(address).catch(() => {});
+        else if (isUsed === false) await media!.remove(address).catch(() => {});
+      }
+      this.#busy--;
+      if (this.#busy === 0) this.#whenIdle?.();
+    }
+  }
+
+  async #append(
+    request: PostRequest,
+    { comment, lat, lon, tags }: Draft,
+    id: number,
+    image: string | undefined,
+  ): Promise<PostReply> {
+    const { clock, journal } = this.#parts;
+    const { user, key } = request;
+    const now = clock.next();
+    if (now === undefined) return unavailable('the clock of this machine is beyond the year 2255');
+    const point = {
+      ...{ id, status: 'NEW', comment, image, lat, lon, isProcessed: false, createdBy: user, tags },
+      ...{ createdAt: now, modifiedAt: now },
+    };
+    const record = renderPoint(point);
+    const [appended] = await journal.append([{ id, createdAt: now.micros, record, key, point }]);
+    if (typeof appended !== 'number') return repeated(appended!, request);
+    return { kind: 'accepted', id, record, sequence: appended };
+  }
+}
+
+/** Bytes that a record has beside its comment and its tags, at most. */
+const OTHER_BYTES = 1_024;
+/** The file may have what the disk did not confirm. */
+const AGAIN = '; the same key may be sent again';
+
+function tagBytes({ tags = [] }: Draft): number {
+  return tags.reduce((sum, tag) => sum + 2 * Buffer.byteLength(tag) + 3, 0);
+}
+
+/** The answer to a post whose key was used before: that of the first, as it was acknowledged. */
+function repeated({ id, movedFrom, record, key, sequence }: Post, request: PostRequest): PostReply {
+  if (key!.body !== request.key!.body) return { kind: 'key_reused' };
+  if (movedFrom === undefined) return { kind: 'replayed', id, record, sequence };
+  const acknowledged = JSON.stringify({ ...JSON.parse(record), id: movedFrom });
+  return { kind: 'replayed', id: movedFrom, record: acknowledged, sequence };
+}
+
+function unavailable(reason: string): PostReply {
+  return { kind: 'unavailable', reason };
+}
+
+/**
+ * Tells times of creation: each later than all before, also when the system's clock is put back.
+ */
+export interface PostClock {
+  /** Undefined beyond the year 2255, where microseconds are not exact. */
+  next(): Timestamp | undefined;
+}
+
+/** Later times are no exact numbers. */
+const LAST: Microseconds = Number.MAX_SAFE_INTEGER;
+
+/** Makes a clock whose times lie behind `last`, on the local clocks of `zone`. */
+export function createPostClock(last: Microseconds, zone: TimeZone): PostClock {
+  let latest = last;
+  let second = Number.NaN;
+  let text = '';
+  return {
+    next() {
+      const time = Math.max(latest + 1, systemMicros());
+      if (time > LAST) return undefined;
+      latest = time;
+      const now = Math.floor(time / 1e6);
+      if (now !== second) {
+        second = now;
+        text = formatLocal(now * 1e6, zone.offsetOf(now));
+      }
+      // all but the microseconds is the same for the whole second
+      const micros = String(time - now * 1e6).padStart(6, '0');
+      return { micros: time, text: text.slice(0, 20) + micros + text.slice(26) };
+    },
+  };
+}
+
+/** The system's clock, which counts milliseconds, with the microseconds of a finer one behind. */
+function systemMicros(): Microseconds {
+  return Date.now() * 1000 + Math.floor((performance.now() % 1) * 1000);
 }

@@ -13,7 +13,7 @@ import { incomingOf, openIncoming } from '../posts/media/folder.js';
 import { type ImageStore, openImageFolder } from '../posts/media/image-store.js';
 import type { Media } from '../posts/media/media.js';
 import type { PostStats, Posts } from '../posts/posts.js';
-import { createPostClock, PostWriter, type PostWriterParts } from '../posts/writer.js';
+import { createPostClock, PostWriter, type PostWriterParts } from '../posts/posts.js';
 import { type Cell, NOT_SERVED } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
 import type { Serve } from '../reload/reload.js';

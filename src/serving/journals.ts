@@ -14,7 +14,7 @@ import {
 import { isDatabaseAddress } from '../posts/postgres-address.js';
 import type { DatabaseJournalOptions } from '../posts/postgres-journal.js';
 import { type JournalOptions, openJournal } from '../posts/sqlite-journal.js';
-import { isAddress, isPattern } from '../reload/source/names.js';
+import { isAddress, isPattern } from '../reload/source/source.js';
 
 /** Between two tries to open a journal that another process owns, or that cannot be read. */
 const RETRY_MS = 100;

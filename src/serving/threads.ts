@@ -10,7 +10,7 @@ import type { ThrottleMemory } from '../http/request/client.js';
 import { Calls } from '../model/calls.js';
 import type { JournalReader } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
-import type { TokenTable } from '../posts/tokens/table.js';
+import type { TokenTable } from '../posts/tokens/file.js';
 import type { Follower, Standing } from '../reload/current.js';
 import type { GenerationParts } from '../reload/generation.js';
 import type { ConnectionCounts } from './connections.js';

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatLocal, parseTimestamp } from '../../src/model/timestamp.js';
-import { createPostClock } from '../../src/posts/writer.js';
+import { createPostClock } from '../../src/posts/posts.js';
 
 test('each time is later than all before, and says the instant that it is', () => {
   const clock = createPostClock(0, UTC);

@@ -6,7 +6,7 @@ import { JSON_FORMAT } from '../../src/http/formats/json-format.js';
 import { CHANGES_ADDRESS } from '../../src/http/routes/changes.js';
 import { createViews } from '../../src/http/routes/resources.js';
 import { MVT } from '../../src/http/routes/tile-views.js';
-import { isSnapshotName } from '../../src/reload/source/names.js';
+import { isSnapshotName } from '../../src/reload/source/source.js';
 import { createReloadStats } from '../../src/reload/stats.js';
 import { PLAIN_SITE } from '../support/app.js';
 import { read, rows, section, sourceFiles } from '../support/documents.js';

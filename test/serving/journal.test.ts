@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { JournalUnwritable } from '../../src/posts/journal.js';
-import { isSnapshotName } from '../../src/reload/source/names.js';
+import { isSnapshotName } from '../../src/reload/source/source.js';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
 import { makeFolder } from '../support/folder.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';

@@ -5,7 +5,7 @@ import type { JournalReader } from '../../posts/journal.js';
 import type { SharedRoom } from '../../posts/media/shared-room.js';
 import type { Uploads } from '../../posts/media/upload.js';
 import type { Posts } from '../../posts/posts.js';
-import type { Tokens } from '../../posts/tokens/table.js';
+import type { Tokens } from '../../posts/tokens/file.js';
 import type { Current } from '../../reload/current.js';
 import { Durations } from '../../reload/stats.js';
 import type { Site } from '../pages/site.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
-import { holderOf, isSameToken, type Tokens } from '../../posts/tokens/table.js';
+import { holderOf, isSameToken, type Tokens } from '../../posts/tokens/file.js';
 import { HttpError } from './http-error.js';
 
 /** An address with its port, as some proxies write it, or in brackets. */

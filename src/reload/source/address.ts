@@ -4,9 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { stateIfAny } from './local.js';
-import { CHECKSUM_SUFFIX } from './names.js';
 import type { Source, Tell } from './source.js';
-import { Changed, type RemoteFile, type Store } from './source.js';
+import { CHECKSUM_SUFFIX, Changed, type RemoteFile, type Store } from './source.js';
 
 export interface AddressOptions {
   /** `http://…`, `https://…`, `s3://bucket/key` or `s3://bucket/prefix/`. */

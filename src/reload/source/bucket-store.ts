@@ -1,8 +1,14 @@
 import type { _Object } from '@aws-sdk/client-s3';
 import { type Bucket, openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
-import { CHECKSUM_SUFFIX, isSnapshotName } from './names.js';
-import { Changed, type RemoteFile, type RemotePart, type Store } from './source.js';
+import {
+  CHECKSUM_SUFFIX,
+  Changed,
+  isSnapshotName,
+  type RemoteFile,
+  type RemotePart,
+  type Store,
+} from './source.js';
 
 /** Newest objects below a prefix that are looked at: one of them is served. */
 const NEWEST = 32;

@@ -2,7 +2,7 @@ import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { FSWatcher } from 'chokidar';
 import type { Logger } from 'pino';
-import { CHECKSUM_SUFFIX } from './names.js';
+import { CHECKSUM_SUFFIX } from './source.js';
 
 export interface WatchOptions {
   /**

@@ -1,6 +1,11 @@
 import { InputError } from '../../model/quote.js';
-import { CHECKSUM_SUFFIX } from './names.js';
-import { Changed, type RemoteFile, type RemotePart, type Store } from './source.js';
+import {
+  CHECKSUM_SUFFIX,
+  Changed,
+  type RemoteFile,
+  type RemotePart,
+  type Store,
+} from './source.js';
 
 /** Answers that say that there is nothing to be had: about the file, not about the server. */
 const ABSENT: ReadonlySet<number> = new Set([401, 403, 404, 410]);

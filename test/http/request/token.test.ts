@@ -4,8 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { userOf } from '../../../src/http/request/client.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
+import type { Tokens } from '../../../src/posts/tokens/file.js';
 import { readTokenFile, tableOf } from '../../../src/posts/tokens/file.js';
-import type { Tokens } from '../../../src/posts/tokens/table.js';
 import { makeFolder } from '../../support/folder.js';
 
 const folder = makeFolder();

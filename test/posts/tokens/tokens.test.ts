@@ -7,8 +7,12 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addToken, checkToken, listTokens, revokeToken } from '../../../src/cli/tokens.js';
-import { changeTokenFile, followTokens, readTokenFile } from '../../../src/posts/tokens/file.js';
-import { tokenKey } from '../../../src/posts/tokens/table.js';
+import {
+  changeTokenFile,
+  followTokens,
+  readTokenFile,
+  tokenKey,
+} from '../../../src/posts/tokens/file.js';
 import { makeFolder } from '../../support/folder.js';
 import { metricsOf } from '../../support/operating.js';
 import { runCommand, type Service, SNAPSHOT, startService } from '../../support/service.js';
