@@ -93,7 +93,7 @@ export interface Exchange {
   readonly budget: Budget;
 }
 
-/** A representation of pages. A new one is a file in this folder and a row of {@link FORMATS}. */
+/** A representation of pages. A new one is a file in this folder, named by its addresses. */
 export interface Format {
   /** In entity tags and metrics: letters and digits. */
   readonly name: string;

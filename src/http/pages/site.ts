@@ -1,7 +1,9 @@
 import { Assets } from '../assets/assets.js';
+import { type ListFacts, pageLinker } from '../formats/representation.js';
 import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import type { Parameter } from '../request/parameter.js';
-import { type Html, html, type KeyLink } from './html.js';
+import type { Pair } from '../request/query-string.js';
+import { type Html, html, type KeyLink, NOTHING } from './html.js';
 
 export type PostingBy = 'anybody' | 'holders' | 'nobody';
 
@@ -165,3 +167,39 @@ export const PLAIN_SUBJECT: Subject = {
   isPoints: false,
   options: undefined,
 };
+
+/** Pages that are linked on each side of the one that is shown. */
+const NEIGHBOURS = 2;
+
+/** Links to the neighbours of a page, the first, the last and some others. */
+export function paging(path: string, pairs: readonly Pair[], list: ListFacts, label: string): Html {
+  const { page, pageCount, links } = list;
+  if (pageCount <= 1) return NOTHING;
+  const link = pageLinker(path, pairs);
+  const numbers = numbersOf(page, pageCount).map((number, i, all) => {
+    const gap = i > 0 && number > all[i - 1]! + 1 && html`<li aria-hidden="true">…</li>`;
+    if (number === page) {
+      return html`${gap}<li><a aria-current="page" href="${link(number)}">${number}</a></li>`;
+    }
+    return html`${gap}<li><a href="${link(number)}" aria-label="Page ${number}">${number}</a></li>`;
+  });
+  return html`<nav class="paging" aria-label="${label}"><ul>
+<li>${step('prev', '← Previous', links.previous)}</li>
+${numbers}
+<li>${step('next', 'Next →', links.next)}</li>
+</ul></nav>
+`;
+}
+
+function step(rel: string, label: string, href: string | null): Html {
+  if (href === null) return html`<span class="off">${label}</span>`;
+  return html`<a rel="${rel}" href="${href}">${label}</a>`;
+}
+
+function numbersOf(page: number, pageCount: number): number[] {
+  const numbers = new Set([1, pageCount]);
+  for (let number = page - NEIGHBOURS; number <= page + NEIGHBOURS; number++) {
+    if (number >= 1 && number <= pageCount) numbers.add(number);
+  }
+  return [...numbers].sort((a, b) => a - b);
+}

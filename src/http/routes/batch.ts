@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AT_ONCE, Budget, EXCEEDED } from '../../model/budget.js';
+import { show } from '../../model/quote.js';
+import { isObject } from '../../model/units.js';
 import {
   type Generation,
   type GenerationParts,
@@ -7,7 +9,6 @@ import {
   type State,
 } from '../../reload/generation.js';
 import type { Context, ViewContext } from '../answer/context.js';
-import { PageBuffers } from '../answer/delivery.js';
 import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
 import { createMake, type Made, type Question, type View } from '../answer/question.js';
 import { createBegin } from '../answer/sender.js';
@@ -17,15 +18,19 @@ import { judge } from '../answer/validators.js';
 import { LINE_FORMAT } from '../formats/json-format.js';
 import { type BodyMemory, FRESH_MEMORY } from '../formats/representation.js';
 import { BATCH_PATH } from '../request/addresses.js';
-import { BATCH_KINDS, parseBatch, type ReadQuestion } from '../request/batch-questions.js';
-import { kindOfBody, noRoomForBody, receiveBody } from '../request/body.js';
+import { type Kinds, kindOfBody, noRoomForBody, parseJson, receiveBody } from '../request/body.js';
 import { clientOf } from '../request/client.js';
-import { HttpError, internalError } from '../request/http-error.js';
-import type { PointsQuery } from '../request/list-parameters.js';
+import {
+  HttpError,
+  internalError,
+  ParameterErrors,
+  type ParameterProblem,
+} from '../request/http-error.js';
+import { POINTS_PARAMETERS, type PointsQuery } from '../request/list-parameters.js';
+import { joinList, type Pair } from '../request/query-string.js';
 import { addOtherAddress } from './other-addresses.js';
 import { pointsView } from './rest-views.js';
 
-const METHODS = ['POST'];
 const ALLOW = 'POST, OPTIONS';
 /** How long a batch is worked on in a turn of the event loop, and what a question may cost then. */
 const SLICE_MS = 0.5;
@@ -45,6 +50,8 @@ interface Batch {
   readonly generation: Generation;
   readonly state: State;
   readonly client: string;
+  /** Where a line is made, which is copied before the next one. */
+  readonly memory: BodyMemory;
 }
 
 export function batchView(context: ViewContext): View<PointsQuery> {
@@ -60,7 +67,6 @@ export function addBatch(app: FastifyInstance, context: Context): void {
   const { current, bodies, stats, note } = context;
   const maker = createLineMaker(context);
   const takeTurn = createTurnstile();
-  const chunks = new PageBuffers();
   const observe = stats.route('batch');
   const begin = createBegin(context, observe);
 
@@ -77,7 +83,8 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     judge(raw.headers, state);
     takeRoom(context, reply, client, PARSED_TIMES * body.length + OTHER_BYTES);
     begin(request, reply, 'none', headOf(context, state));
-    const batch = { request, response: reply.raw, questions, generation, state, client };
+    const memory = createLineMemory();
+    const batch = { request, response: reply.raw, questions, generation, state, client, memory };
     await answer(batch).catch((error) => {
       context.logger.error({ reqId: request.id, err: error, url: BATCH_PATH }, 'request failed');
       reply.raw.destroy();
@@ -87,7 +94,7 @@ export function addBatch(app: FastifyInstance, context: Context): void {
 
   async function answer(batch: Batch): Promise<void> {
     const { questions, client, response } = batch;
-    let chunk = chunks.take(CHUNK_BYTES);
+    const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     let filled = 0;
     let until = 0;
     for (const read of questions) {
@@ -99,26 +106,29 @@ export function addBatch(app: FastifyInstance, context: Context): void {
       const made = maker.atOnce(batch, read);
       const line = 'asked' in made ? await maker.later(batch, made.asked) : made.line;
       stats.questions++;
-      // the memory of a line is that of the next one: it is copied before anything else happens
-      const full = chunk;
-      const bytes = filled;
-      const isFull = bytes + line.length > CHUNK_BYTES;
-      if (isFull) {
-        chunk = chunks.take(Math.max(CHUNK_BYTES, line.length));
+      if (filled + line.length > CHUNK_BYTES) {
+        if (filled > 0) await send(context, response, chunk.subarray(0, filled));
         filled = 0;
       }
-      filled += line.copy(chunk, filled);
-      if (!isFull || bytes === 0) continue;
-      await send(context, response, full.subarray(0, bytes), () => chunks.give(full));
+      if (line.length > CHUNK_BYTES) await send(context, response, line);
+      else filled += line.copy(chunk, filled);
     }
-    response.end(chunk.subarray(0, filled), () => chunks.give(chunk));
+    response.end(chunk.subarray(0, filled));
     note(response);
   }
 
   app.register(async (scope) => {
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    addOtherAddress(scope, BATCH_PATH, METHODS, handle, { observe });
+    addOtherAddress(scope, BATCH_PATH, ['POST'], handle, { observe });
   });
+}
+
+function createLineMemory(): BodyMemory {
+  const own = new ArrayBuffer(CHUNK_BYTES);
+  return {
+    take: (bytes) => (bytes > CHUNK_BYTES ? FRESH_MEMORY.take(bytes) : Buffer.from(own, 0, bytes)),
+    give: () => {},
+  };
 }
 
 /** Keeps room until the answer has been sent. Throws a 503 HttpError where there is none. */
@@ -133,22 +143,11 @@ function takeRoom({ bodies }: Context, { raw }: FastifyReply, client: string, by
   raw.once('close', () => guest.leave());
 }
 
-/** Sends some bytes; resolves once there is room for more, or nobody takes them. */
-async function send(
-  { note }: Context,
-  response: Batch['response'],
-  bytes: Buffer,
-  onSent: () => void,
-): Promise<void> {
-  response.write(bytes, onSent);
-  if (!response.writableNeedDrain) return;
-  note(response);
+/** Sends some bytes; resolves once the system has taken them, or nobody does. */
+async function send({ note }: Context, response: Batch['response'], bytes: Buffer): Promise<void> {
   await new Promise<void>((resolve) => {
-    const goOn = (): void => {
-      response.off('drain', goOn).off('close', goOn);
-      resolve();
-    };
-    response.on('drain', goOn).on('close', goOn);
+    response.write(bytes, () => resolve());
+    note(response);
   });
 }
 
@@ -162,15 +161,10 @@ function headOf({ corsOrigin }: Context, { lastModified, name }: State): string 
   ]);
 }
 
-/** Makes the lines of answers. Those made at once are in memory that the next one is made in. */
+/** Makes the lines of answers. Those made at once are in the memory of their batch. */
 function createLineMaker(context: Context) {
   const view = batchView(context);
   const make = createMake(context, view);
-  const own = new ArrayBuffer(CHUNK_BYTES);
-  const memory: BodyMemory = {
-    take: (bytes) => (bytes > CHUNK_BYTES ? FRESH_MEMORY.take(bytes) : Buffer.from(own, 0, bytes)),
-    give: () => {},
-  };
   const asked = { origin: '', pairs: [], path: {}, user: undefined };
   const about = {
     view: view.name,
@@ -193,7 +187,7 @@ function createLineMaker(context: Context) {
   return {
     /** Answers a question, or says what it asks where that takes longer. */
     atOnce(
-      { request, generation, state }: Batch,
+      { request, generation, state, memory }: Batch,
       read: ReadQuestion,
     ): { readonly line: Buffer } | { readonly asked: Question } {
       let question: Question | undefined;
@@ -226,4 +220,71 @@ function createLineMaker(context: Context) {
       }
     },
   };
+}
+
+/** Questions of a batch, and values in all of them together. */
+const MAX_QUESTIONS = 1_000;
+const MAX_VALUES = 100_000;
+
+type BatchKind = 'json' | 'lines';
+
+const BATCH_KINDS: Kinds<BatchKind> = {
+  'application/json': 'json',
+  'application/x-ndjson': 'lines',
+};
+
+/** There is one form of answers. */
+const KNOWN = new Set(POINTS_PARAMETERS.map(({ name }) => name).filter((one) => one !== 'format'));
+
+/** Reads one question of a batch. Throws an HttpError where it is none. */
+type ReadQuestion = () => readonly Pair[];
+
+/** Splits a batch into its questions, read one by one: of lines each fails by itself. */
+function parseBatch(bytes: Buffer, kind: BatchKind): ReadQuestion[] {
+  if (kind === 'lines') {
+    return few(splitLines(bytes)).map((line) => () => pairsOf(parseJson(line, MAX_VALUES)));
+  }
+  const batch = parseJson(bytes, MAX_VALUES);
+  if (!Array.isArray(batch)) throw none(show(batch), 'an array of objects');
+  return few(batch).map((question) => () => pairsOf(question));
+}
+
+function splitLines(bytes: Buffer): Buffer[] {
+  const lines = bytes.toString('latin1').split('\n');
+  return lines.filter((line) => line.trim() !== '').map((line) => Buffer.from(line, 'latin1'));
+}
+
+function few<T>(questions: readonly T[]): readonly T[] {
+  if (questions.length <= MAX_QUESTIONS) return questions;
+  const detail = `Too many questions. Expected at most ${MAX_QUESTIONS}.`;
+  throw new HttpError(413, { detail });
+}
+
+/** The parameters of the list that an object names; null is as good as no parameter. */
+function pairsOf(question: unknown): Pair[] {
+  if (!isObject(question)) {
+    throw none(show(question), 'an object whose keys are parameters of the list');
+  }
+  const pairs: Pair[] = [];
+  const problems: ParameterProblem[] = [];
+  for (const [name, value] of Object.entries(question)) {
+    if (value === null || !KNOWN.has(name)) continue;
+    if (isPlain(value)) pairs.push({ name, value: String(value) });
+    else if (Array.isArray(value) && value.every(isPlain)) {
+      pairs.push({ name, value: joinList(value.map(String)) });
+    } else {
+      const text = `Got ${show(value)}. Expected a text, a number, true, false or a list of these.`;
+      problems.push({ parameter: name, text });
+    }
+  }
+  if (problems.length > 0) throw new ParameterErrors(problems);
+  return pairs;
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function none(got: string, expected: string): HttpError {
+  return new HttpError(400, { detail: `Got ${got}. Expected ${expected}.` });
 }
