@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
-import { seriousFaults } from '../support/axe.js';
+import { seriousFaults } from '../support/browser.js';
 import type { Envelope } from '../support/client.js';
 import { JPEG } from '../support/images.js';
 import { browserTest, LIST, withoutMap } from './shared.js';

@@ -4,8 +4,8 @@ import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { memoryOf, processTree } from '../../bench/support/proc.js';
 import { ask } from '../support/client.js';
+import { freePort } from '../support/database.js';
 import { makeFolder } from '../support/folder.js';
-import { listeningPort } from '../support/listening.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { MAIN } from '../support/service.js';
@@ -73,7 +73,8 @@ export async function openArena(): Promise<Arena> {
   const withoutDisk = mounted.status === 0 ? undefined : 'no disk of its own could be mounted';
   const logPath = withoutDisk === undefined ? join(disk, 'log') : '/dev/full';
   const log = openSync(logPath, 'a');
-  const where = ['--host', '127.0.0.1', '--port', '0'];
+  const port = await freePort();
+  const where = ['--host', '127.0.0.1', '--port', String(port)];
   const what = ['--snapshot', folder, '--notifications', notifications];
   const child = spawn(
     process.execPath,
@@ -92,9 +93,6 @@ export async function openArena(): Promise<Arena> {
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
 
-  const port = await listeningPort(child.pid!).catch((error) => {
-    throw new Error(`${error}: ${stderr}`);
-  });
   const ready = async (): Promise<Ready> => (await ask(port, '/health/ready')).json<Ready>();
   await until('the service answers', async () => {
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${stderr}`);

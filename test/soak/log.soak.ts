@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ask } from '../support/client.js';
-import { listeningPort } from '../support/listening.js';
+import { freePort } from '../support/database.js';
 import { metricsOf } from '../support/operating.js';
 import { MAIN, type Service, SNAPSHOT } from '../support/service.js';
 import { until } from '../support/wait.js';
@@ -18,14 +18,14 @@ async function start(
   stdout: 'pipe' | number,
   ...flags: string[]
 ): Promise<{ child: ChildProcess; service: Pick<Service, 'get'> }> {
-  const where = ['--host', '127.0.0.1', '--port', '0'];
+  const port = await freePort();
+  const where = ['--host', '127.0.0.1', '--port', String(port)];
   const given = ['serve', '--snapshot', SNAPSHOT, ...where, ...flags];
   const child = spawn(process.execPath, [MAIN, ...given], {
     env: { ...process.env, WAYPOST_WORKERS: '1' },
     stdio: ['ignore', stdout, 'inherit'],
   });
   children.push(child);
-  const port = await listeningPort(child.pid!);
   const service: Pick<Service, 'get'> = { get: (path, asked) => ask(port, path, asked) };
   await until('it serves', () => service.get('/health/live').catch(() => undefined));
   return { child, service };

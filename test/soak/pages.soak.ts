@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { browserTest, LIST } from '../browser/shared.js';
-import { seriousFaults } from '../support/axe.js';
+import { seriousFaults } from '../support/browser.js';
 
 /** Every kind of page, and what brings it about. */
 const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type {
   Browser,
   BrowserContext,
@@ -119,4 +120,17 @@ function isComplaint(message: ConsoleMessage): boolean {
   if (!['error', 'warning'].includes(message.type())) return false;
   const status = /^Failed to load resource: the server responded with a status of 4/;
   return !status.test(message.text()) && !message.text().includes('GPU stall due to ReadPixels');
+}
+
+/** A rule that a page breaks, and the elements that do. */
+export type Fault = readonly [rule: string, ...elements: string[]];
+
+/** What axe finds in a page that keeps people from using it. */
+export async function seriousFaults(page: Page): Promise<Fault[]> {
+  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  // the page lets no other script in: this one runs as those of a browser's own tools do
+  await page.evaluate(readFileSync(axe, 'utf8'));
+  return page.evaluate(`axe.run().then(({ violations }) => violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))`);
 }
