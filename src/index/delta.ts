@@ -16,7 +16,7 @@ export interface Delta {
   readonly published: Int32Array;
   /**
    * The generation has all points that were accepted under numbers up to this one, or they are
-   * settled. Rows have numbers above it.
+   * in the snapshot. Rows have numbers above it.
    */
   readonly base: number;
   /** When the last of these was accepted, in microseconds since the epoch, where that is known. */

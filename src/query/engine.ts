@@ -18,7 +18,7 @@ export interface Hints {
   readonly accessPath?: AccessPath;
 }
 
-export interface Page {
+export interface PageRows {
   readonly count: number;
   /** From 1. */
   readonly page: number;
@@ -41,9 +41,6 @@ export interface Effort {
   readonly accessPath: string;
 }
 
-/** A page; undefined when the page asked for lies past the end. */
-export type Answer = Page | undefined;
-
 /**
  * Answers queries on one dataset, each within a budget: what {@link Budget.charge} throws leaves
  * nothing behind. `accepted` are the matches of a query among the points that were accepted since,
@@ -51,7 +48,7 @@ export type Answer = Page | undefined;
  */
 export interface Engine {
   readonly dataset: Dataset;
-  run(query: Query, hints?: Hints, accepted?: DeltaMatches, budget?: Budget): Answer;
+  run(query: Query, hints?: Hints, accepted?: DeltaMatches, budget?: Budget): PageRows | undefined;
   /** Hands all matches to a visitor, rows ascending and `accepted` last; returns their number. */
   scan(
     filters: Filters,
@@ -103,7 +100,7 @@ function answerOf(
   query: Query,
   hints: Hints,
   accepted: DeltaMatches | undefined,
-): Answer {
+): PageRows | undefined {
   const { budget } = scratch;
   const matches = findMatches(dataset, scratch, query.filters, hints.driver);
   const count = matches.count + (accepted === undefined ? 0 : accepted.rows.length);

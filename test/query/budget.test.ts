@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Budget, EXCEEDED, inStretches } from '../../src/model/budget.js';
 import type { Query } from '../../src/model/query.js';
-import type { Answer, Engine, Hints } from '../../src/query/engine.js';
+import type { Engine, Hints, PageRows } from '../../src/query/engine.js';
 import { everyHint } from '../support/compare.js';
 import { engineOf, Meter } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
@@ -27,7 +27,7 @@ const heavy: Query = {
 /**
  * The answer without its rows' memory, which the next query uses again, and without what it took.
  */
-function plain(answer: Answer): unknown {
+function plain(answer: PageRows | undefined): unknown {
   const rows = answer && [...answer.rows.subarray(0, answer.length)];
   return answer && { ...answer, rows, effort: undefined };
 }

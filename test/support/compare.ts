@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import type { DeltaMatches } from '../../src/index/delta.js';
 import type { Filters, Query } from '../../src/model/query.js';
 import type { AccessPath, Driver } from '../../src/query/common/plan.js';
-import type { Engine, Hints, Page } from '../../src/query/engine.js';
+import type { Engine, Hints, PageRows } from '../../src/query/engine.js';
 import { idsOf } from './engine.js';
 import type { Note } from './notes.js';
 import type { Expected } from './oracle.js';
@@ -91,7 +91,7 @@ export function allPages(engine: Engine, query: Omit<Query, 'page'>, hints: Hint
 }
 
 /** The page without what it took, which differs by the way. */
-function pageOf(page: Page | undefined): unknown {
+function pageOf(page: PageRows | undefined): unknown {
   return page && { ...page, rows: [...page.rows.subarray(0, page.length)], effort: undefined };
 }
 

@@ -5,7 +5,7 @@ import { IdSet } from '../id-set.js';
 import { detectFormat } from '../rows/detect.js';
 import { nameFile, PARSERS } from '../rows/reader.js';
 import { ProblemLog } from '../rows/row.js';
-import { Source } from '../rows/row-file.js';
+import { RowFile } from '../rows/row-file.js';
 import type { ReadOptions } from '../snapshot.js';
 
 /**
@@ -24,7 +24,7 @@ export async function readNotifications(
         `"results", got ${format}`,
     );
   }
-  const source = new Source(path);
+  const source = new RowFile(path);
   const log = new ProblemLog(format);
   const ids = new IdSet();
   const notifications: Notification[] = [];

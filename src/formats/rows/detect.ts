@@ -4,7 +4,7 @@ import { foreignSeparator, REQUIRED, readHeader } from './csv.js';
 import { JsonDocument } from './json-document.js';
 import { RECORD_SEPARATOR } from './lines.js';
 import { BrokenRows, isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
-import { Source } from './row-file.js';
+import { RowFile } from './row-file.js';
 
 /** Enough to see where a JSON document has its records, and the first line of most files. */
 const HEAD_BYTES = 64 * 1024;
@@ -40,7 +40,7 @@ const OTHERS: readonly (readonly [start: string, name: string])[] = [
  * Throws an InputError that says what was found when it is none, or the file cannot be read.
  */
 export async function detectFormat(path: string): Promise<SnapshotFormat> {
-  const source = new Source(path);
+  const source = new RowFile(path);
   try {
     const head = await readHead(source);
     if (head.length === 0) {
@@ -142,7 +142,7 @@ function readStart(start: Uint8Array): {
 }
 
 /** The first line and more, up to the longest that a line may be. */
-async function readHead(source: Source): Promise<Uint8Array> {
+async function readHead(source: RowFile): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
   let hasLine = false;

@@ -10,7 +10,7 @@ import { assignFields, MAX_COLUMNS } from './csv.js';
 import { foreignCrs } from './json.js';
 import { endOfThrift, type Levels } from './parquet-guard.js';
 import { BrokenRows } from './row.js';
-import type { Source } from './row-file.js';
+import type { RowFile } from './row-file.js';
 
 /** What stands behind the metadata: their length and the mark. */
 const TAIL_BYTES = 8;
@@ -51,7 +51,7 @@ export interface ParquetFile {
 }
 
 /** Throws {@link BrokenRows} where the file is damaged, or no list of notes. */
-export async function readParquetFile(source: Source): Promise<ParquetFile> {
+export async function readParquetFile(source: RowFile): Promise<ParquetFile> {
   const end = await readEnd(source);
   try {
     const metadata = parquetMetadata(end, { geoparquet: false });
@@ -70,7 +70,7 @@ export async function readParquetFile(source: Source): Promise<ParquetFile> {
 }
 
 /** The metadata, which stand at the end of the file, with what stands behind them. */
-async function readEnd(source: Source): Promise<Uint8Array> {
+async function readEnd(source: RowFile): Promise<Uint8Array> {
   const { size } = source;
   const tail =
     size < TAIL_BYTES + MARK.length

@@ -16,7 +16,7 @@ import { readCell } from './csv.js';
 import type { Chunk, Column } from './parquet-file.js';
 import { checkPage, endOfThrift, MAX_PAGE_BYTES } from './parquet-guard.js';
 import { BrokenRows, NOT_UTF8, TOO_LONG } from './row.js';
-import type { Source } from './row-file.js';
+import type { RowFile } from './row-file.js';
 
 /** The head of a page has statistics, cut by every writer that is known. */
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -28,7 +28,7 @@ type Decoder = Parameters<typeof readPage>[2];
 
 /** Page by page; a list in a row is an array. Memory is bounded by the largest page. */
 export async function* readPages(
-  source: Source,
+  source: RowFile,
   column: Column,
   { meta, from, to }: Chunk,
   spend: (bytes: number) => void,

@@ -4,7 +4,7 @@ import type { Progress } from '../snapshot.js';
 import { type Column, type ParquetFile, type RowGroup, readParquetFile } from './parquet-file.js';
 import { cellValue, Place, readPages, Unreadable } from './parquet-pages.js';
 import { BrokenRows, type Row } from './row.js';
-import type { Source } from './row-file.js';
+import type { RowFile } from './row-file.js';
 
 const BATCH = 1_024;
 /** What a row counts for at least, in bytes. */
@@ -19,7 +19,7 @@ const FREE_EXPANSION = 64 * 1024 * 1024;
  * the geometry. A value that cannot be read is a problem of its record, a damaged page breaks the
  * file. `place` is the number of the record.
  */
-export async function* readParquet(source: Source, onProgress?: Progress): AsyncGenerator<Row[]> {
+export async function* readParquet(source: RowFile, onProgress?: Progress): AsyncGenerator<Row[]> {
   await source.hash();
   const file = await readParquetFile(source);
   const rows = file.groups.reduce((sum, group) => sum + group.rows, 0);
@@ -99,7 +99,7 @@ class Values {
 
 /** The records of a row group, numbered behind `place`. */
 async function* readGroup(
-  source: Source,
+  source: RowFile,
   { columns, unknown }: ParquetFile,
   group: RowGroup,
   budget: Budget,

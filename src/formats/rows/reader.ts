@@ -9,7 +9,7 @@ import { readLines } from './lines.js';
 import { readMsgpack } from './msgpack.js';
 import { type Piece, PieceBuilder } from './piece.js';
 import { BrokenRows, ProblemLog, type Row, type RowParser, UnknownKeys } from './row.js';
-import { Source } from './row-file.js';
+import { RowFile } from './row-file.js';
 
 /** Formats whose files are read from front to back. */
 export type RowFormat = Exclude<SnapshotFormat, 'native' | 'parquet'>;
@@ -33,11 +33,11 @@ export function openRows(
   options: ReadOptions,
   zone: TimeZone,
 ): SnapshotReader {
-  return new RowsReader(new Source(path), format, options, zone);
+  return new RowsReader(new RowFile(path), format, options, zone);
 }
 
 /** Names the file in the error that its rows may have thrown. */
-export function nameFile(source: Source, error: unknown): unknown {
+export function nameFile(source: RowFile, error: unknown): unknown {
   if (!(error instanceof BrokenRows)) return error;
   const path = source.gzipped ? `${source.path} (gunzipped)` : source.path;
   return new InputError(`${path}: ${error.message}`, { cause: error });
@@ -52,7 +52,7 @@ const LEAST_BYTES_FOR_THREADS = 16 * 1024 * 1024;
 
 class RowsReader implements SnapshotReader {
   readonly format: RowFormat | 'parquet';
-  readonly #source: Source;
+  readonly #source: RowFile;
   readonly #options: ReadOptions;
   readonly #zone: TimeZone;
   #localTimes = 0;
@@ -65,7 +65,12 @@ class RowsReader implements SnapshotReader {
   };
   #isComplete = false;
 
-  constructor(source: Source, format: RowFormat | 'parquet', options: ReadOptions, zone: TimeZone) {
+  constructor(
+    source: RowFile,
+    format: RowFormat | 'parquet',
+    options: ReadOptions,
+    zone: TimeZone,
+  ) {
     this.#source = source;
     this.format = format;
     this.#options = options;

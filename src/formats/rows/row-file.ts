@@ -21,7 +21,7 @@ const CHUNK_BYTES = 256 * 1024;
 const readFrom = promisify(read);
 
 /** A file that is read once from front to back, gunzipped where it is gzipped. */
-export class Source {
+export class RowFile {
   readonly path: string;
   /** Bytes of the file, and its time of modification in milliseconds since the epoch. */
   readonly size: number;

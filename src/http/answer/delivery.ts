@@ -143,7 +143,7 @@ const MOST = 8;
 const LONGEST_MS = 1;
 
 /** Takes an answer that is to be sent before the event loop waits again. */
-export type Outbox<Answer> = (answer: Answer) => void;
+export type Outbox<T> = (answer: T) => void;
 
 /**
  * Makes an outbox, which holds answers back while the requests that arrived with theirs are worked
@@ -152,12 +152,12 @@ export type Outbox<Answer> = (answer: Answer) => void;
  * When the first has waited for `longestMs`, the next one does not wait. What `send` throws ends
  * that answer alone, by `fail`.
  */
-export function createOutbox<Answer>(
-  send: (answer: Answer) => void,
-  fail: (answer: Answer, error: unknown) => void,
+export function createOutbox<T>(
+  send: (answer: T) => void,
+  fail: (answer: T, error: unknown) => void,
   longestMs: number = LONGEST_MS,
-): Outbox<Answer> {
-  let waiting: Answer[] = [];
+): Outbox<T> {
+  let waiting: T[] = [];
   let since = 0;
 
   function sendAll(): void {

@@ -28,11 +28,11 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 export class Assets {
   readonly #prefix: string;
-  readonly #sources: readonly Source[];
+  readonly #sources: readonly AssetSource[];
   readonly #read = new Map<string, Asset>();
 
   /** `prefix`, a path without a slash at its end, begins all addresses. */
-  constructor(prefix: string, sources: readonly Source[] = SOURCES) {
+  constructor(prefix: string, sources: readonly AssetSource[] = SOURCES) {
     this.#prefix = prefix;
     this.#sources = sources;
   }
@@ -57,7 +57,7 @@ export class Assets {
     return asset?.file === file ? asset : undefined;
   }
 
-  #bytesOf({ extension, paths }: Source): Buffer {
+  #bytesOf({ extension, paths }: AssetSource): Buffer {
     const path = paths.find((one) => existsSync(one)) ?? paths[0]!;
     const bytes = readFileSync(path);
     if (!TYPES[extension].startsWith('text/javascript')) return bytes;
@@ -71,7 +71,7 @@ export class Assets {
   }
 }
 
-function createAsset({ name, extension }: Source, body: Buffer, prefix: string): Asset {
+function createAsset({ name, extension }: AssetSource, body: Buffer, prefix: string): Asset {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_DIGITS);
   const file = `${name}.${hash}.${extension}`;
   const made: { br?: Promise<Buffer>; gzip?: Promise<Buffer> } = {};
@@ -90,7 +90,7 @@ function createAsset({ name, extension }: Source, body: Buffer, prefix: string):
   };
 }
 
-export interface Source {
+export interface AssetSource {
   /** Its file is served as `<name>.<hash>.<extension>`. */
   readonly name: string;
   readonly extension: keyof typeof TYPES;
@@ -111,7 +111,7 @@ const SCRIPTS = '../../browser';
 const MAPLIBRE = '../../../../node_modules/maplibre-gl/dist';
 
 /** Every static file, and what a script imports from its neighbours; nothing else is served. */
-export const SOURCES: readonly Source[] = [
+export const SOURCES: readonly AssetSource[] = [
   ...['page.css', 'icon.svg', 'map.css', 'viewer.css', 'land.json'].map((one) => from(one, ASSETS)),
   ...['page', 'map', 'map-layers', 'map-popups', 'map-tools', 'shapes', 'viewer'].map((one) =>
     from(`${one}.js`, SCRIPTS),
@@ -123,8 +123,8 @@ export const SOURCES: readonly Source[] = [
   ),
 ];
 
-function from(file: string, ...folders: readonly string[]): Source {
-  const [name, extension] = file.split('.') as [string, Source['extension']];
+function from(file: string, ...folders: readonly string[]): AssetSource {
+  const [name, extension] = file.split('.') as [string, AssetSource['extension']];
   const paths = folders.map((one) => fileURLToPath(new URL(`${one}/${file}`, import.meta.url)));
   return { name, extension, paths };
 }

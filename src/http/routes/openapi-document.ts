@@ -23,7 +23,7 @@ interface Operation extends Piece {
   readonly responses: Readonly<Record<string, Piece>>;
 }
 
-interface Source extends Piece {
+interface DocumentSource extends Piece {
   readonly info: Piece;
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, Piece>>>>;
@@ -61,7 +61,7 @@ export function documentTexts(addresses: readonly Address[], others: Others): Do
 function documentOf(addresses: readonly Address[], others: Others): Piece {
   // to read it takes 4 ms, which no thread spends at its start
   source ??= JSON.parse(readFileSync(SOURCE, 'utf8')) as Piece;
-  const { info, paths, components, ...more } = laidOver(source) as Source;
+  const { info, paths, components, ...more } = laidOver(source) as DocumentSource;
   const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
   const parameters = createParameters(components['parameters']!);
   const items = Object.entries(paths).flatMap(([path, item]): [string, Piece][] => {

@@ -37,7 +37,7 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
     let cost = (last - firstBlock) * LOOK;
     for (let block = firstBlock; block < last; block++) {
       const at = 4 * block;
-      // most blocks lie nowhere near: four comparisons settle them
+      // most blocks lie nowhere near: four comparisons tell
       if (all[at]! > right || all[at + 2]! < left) continue;
       if (all[at + 1]! > top || all[at + 3]! < bottom) continue;
       cost += testBlock(at);

@@ -24,7 +24,7 @@ const EVERYWHERE: Region = {
 /** Relative tolerance where a bound is compared with a value of another formula. */
 const SLACK = 1e-12;
 
-/** A circle in metres on the WGS84 ellipsoid. `rim` settles what is near its edge. */
+/** A circle in metres on the WGS84 ellipsoid. `rim` decides what is near its edge. */
 export function circleRegion(circle: Circle, rim: Rim = new Rim(circle)): Region {
   if (circle.radius >= FARTHEST) return EVERYWHERE;
   const frame = frameOf(circle);
@@ -49,7 +49,7 @@ function largeCircleRegion(frame: Box, rim: Rim): Region {
     contains,
 
     overlap(boxes, at) {
-      // most nodes lie nowhere near: four comparisons settle them
+      // most nodes lie nowhere near: four comparisons tell
       const minX = boxes[at]!;
       const minY = boxes[at + 1]!;
       const maxX = boxes[at + 2]!;
