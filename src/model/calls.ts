@@ -43,7 +43,7 @@ export class Calls<Theirs extends Offered> {
     this.#memoryOf = memoryOf;
     port.on('message', ([calls, replies]) => {
       for (const call of calls) void this.#answer(call);
-      for (const reply of replies) this.#settle(reply);
+      for (const reply of replies) this.#resolve(reply);
     });
   }
 
@@ -81,7 +81,7 @@ export class Calls<Theirs extends Offered> {
     }
   }
 
-  #settle([number, value, error, facts]: Reply): void {
+  #resolve([number, value, error, facts]: Reply): void {
     const waiting = this.#waiting.get(number);
     this.#waiting.delete(number);
     if (facts === undefined) waiting?.resolve(value);

@@ -23,12 +23,12 @@ export interface Adopter {
   exclusively<T extends { readonly done: Promise<void> }>(work: () => Promise<T>): Promise<T>;
   readonly deltas: Pick<Deltas, 'begin' | 'serve'>;
   /** Is told what the snapshot contains. */
-  settled(found: Settled): void;
+  adopted(found: Adopted): void;
   readonly logger: Logger;
 }
 
 /** What became of the posts of a journal beside a snapshot. */
-export interface Settled {
+export interface Adopted {
   /** Up to which sequence the snapshot says that it has posts. */
   readonly watermark: number;
   /** Posts that it has. */
@@ -52,20 +52,20 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<void> 
   const { journal, writer, deltas } = adopter;
   await journal.giveIdsFrom(largestId(given) + 1);
   const generation = { ...given, parts: { ...given.parts, journal: journal.state.line } };
-  const settling = new Settling(generation, adopter);
+  const adoption = new Adoption(generation, adopter);
   // most posts are looked at while others are accepted
-  await settling.take();
+  await adoption.take();
   const { done } = await adopter.exclusively(async () => {
-    await settling.take();
-    writer.refusal = settling.refusal;
-    return deltas.serve(settling.beginning, journal.state.lastSequence);
+    await adoption.take();
+    writer.refusal = adoption.refusal;
+    return deltas.serve(adoption.beginning, journal.state.lastSequence);
   });
   await done;
-  adopter.settled(settling);
+  adopter.adopted(adoption);
 }
 
 /** What becomes of the posts of a journal beside a snapshot. */
-class Settling implements Settled {
+class Adoption implements Adopted {
   /** Takes the posts that are served beside the snapshot. */
   readonly beginning: Beginning;
   readonly watermark: number;

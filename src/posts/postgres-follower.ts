@@ -120,7 +120,7 @@ export class Follower {
     this.branch = branch;
     this.standstill = undefined;
     this.#caughtUpAt = performance.now();
-    this.#settle();
+    this.#wake();
   }
 
   /** Whether the head went back, or is another one under the same sequence. */
@@ -156,10 +156,10 @@ export class Follower {
   async #tell(posts: readonly Post[], batch: string): Promise<void> {
     for (const tell of this.listeners) await tell(posts);
     this.#told = { sequence: posts.at(-1)!.sequence, batch };
-    this.#settle();
+    this.#wake();
   }
 
-  #settle(): void {
+  #wake(): void {
     for (const waiting of this.#waiting) {
       if (waiting.sequence > this.#told.sequence) continue;
       this.#waiting.delete(waiting);

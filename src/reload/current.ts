@@ -21,17 +21,17 @@ export interface Building {
 export const NOT_SERVED = 'nothing is served yet';
 
 /** Whether points are accepted. */
-export interface PostsStanding {
+export interface PostsHealth {
   readonly accepted: boolean;
   /** Why not: without names of files. */
   readonly reason?: string;
 }
 
 /** How what is served compares with the snapshots that there are. */
-export interface Standing {
+export interface Health {
   readonly stale: Stale | undefined;
   readonly building: Building | undefined;
-  readonly posts: PostsStanding;
+  readonly posts: PostsHealth;
   /** Whether the process is about to end. */
   readonly leaving: boolean;
 }
@@ -40,7 +40,7 @@ export interface Standing {
  * What is served, as everybody but its one writer sees it. A request takes the generation once and
  * keeps to it.
  */
-export interface Current extends Standing {
+export interface Current extends Health {
   /** Throws before the first generation: nobody listens until then. */
   readonly generation: Generation;
 }
@@ -49,7 +49,7 @@ export interface Current extends Standing {
 export interface Follower {
   /** Resolves when the follower serves the generation. */
   serve(generation: Generation): Promise<void>;
-  hear(standing: Standing): void;
+  hear(health: Health): void;
 }
 
 /**
@@ -59,7 +59,7 @@ export interface Follower {
 export class Cell implements Current {
   stale: Stale | undefined;
   building: Building | undefined;
-  posts: PostsStanding = { accepted: false, reason: NOT_SERVED };
+  posts: PostsHealth = { accepted: false, reason: NOT_SERVED };
   leaving = false;
   #generation: Generation | undefined;
   readonly #followers: Follower[] = [];
@@ -79,19 +79,19 @@ export class Cell implements Current {
     this.#generation = generation;
   }
 
-  /** Replaces what is given of the standing. */
-  tell(change: Partial<Standing>): void {
+  /** Replaces what is given of the health. */
+  tell(change: Partial<Health>): void {
     Object.assign(this, change);
-    for (const one of this.#followers) one.hear(this.#standing);
+    for (const one of this.#followers) one.hear(this.#health);
   }
 
   /** From now on the follower serves what this cell holds; resolves when it does. */
   async follow(follower: Follower): Promise<void> {
     this.#followers.push(follower);
-    follower.hear(this.#standing);
+    follower.hear(this.#health);
     if (this.#generation !== undefined) await follower.serve(this.#generation);
   }
-  get #standing(): Standing {
+  get #health(): Health {
     const { stale, building, posts, leaving } = this;
     return { stale, building, posts, leaving };
   }

@@ -9,7 +9,7 @@ export interface Room {
 /** Somebody who waits for room. */
 interface Waiting {
   readonly size: DeltaSize;
-  readonly settle: (hasRoom: boolean) => void;
+  readonly grant: (hasRoom: boolean) => void;
 }
 
 /** Room in deltas, for those who ask in the sequence in which they do. */
@@ -61,7 +61,7 @@ export class Rooms {
     for (const waiting of this.#waiting) {
       if (!this.#tryReserve(waiting.size)) return;
       this.#waiting.delete(waiting);
-      waiting.settle(true);
+      waiting.grant(true);
     }
   }
 
@@ -79,7 +79,7 @@ export class Rooms {
     return new Promise((resolve) => {
       const waiting: Waiting = {
         size,
-        settle(isReserved) {
+        grant(isReserved) {
           clearTimeout(timer);
           resolve(isReserved);
         },

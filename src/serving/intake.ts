@@ -142,7 +142,7 @@ export async function openIntake(
 /** What is different where the journal is this process's own, and where instances share one. */
 type Between = { readonly writer: PostWriter; prune(): Promise<void> } & Pick<
   Adopter,
-  'exclusively' | 'settled'
+  'exclusively' | 'adopted'
 >;
 
 /** Posts keep room while they are journaled, and are told at once. */
@@ -158,7 +158,7 @@ function owning(
   return {
     writer,
     exclusively: (work) => writer.exclusively(work),
-    settled(found) {
+    adopted(found) {
       retired = found.retired;
     },
     async prune() {
@@ -189,7 +189,7 @@ function sharing(
   return {
     writer: new PostWriter({ ...parts, visible }),
     exclusively: (work) => journal.exclusively(work),
-    settled: ({ watermark }) => journal.contains(watermark),
+    adopted: ({ watermark }) => journal.contains(watermark),
     async prune() {},
   };
 }

@@ -55,7 +55,7 @@ export interface ExportStats {
 /** A question, and who waits for its answer. */
 interface Entry {
   readonly question: LaneQuestion;
-  settle(answer: LaneAnswer): void;
+  finish(answer: LaneAnswer): void;
 }
 
 interface Lane {
@@ -114,13 +114,13 @@ export class Lanes implements SlowLane, Follower, ExportStats {
     const question = 'view' in asked ? asked : this.#admit(asked);
     if (!('client' in question)) return Promise.resolve(question);
     return new Promise((resolve) => {
-      const settle = (answer: LaneAnswer): void => {
+      const finish = (answer: LaneAnswer): void => {
         if (!('view' in question)) this.#note(question, answer);
         resolve(answer);
       };
       if (this.#waiting.isFull) this.#dropGone();
-      const other = this.#waiting.add(question.client, { question, settle });
-      other?.settle(refusalOf(tooManyQueries()));
+      const other = this.#waiting.add(question.client, { question, finish });
+      other?.finish(refusalOf(tooManyQueries()));
       this.#dispatch();
     });
   }
@@ -154,7 +154,7 @@ export class Lanes implements SlowLane, Follower, ExportStats {
     lane.thread = thread;
     say(thread, { kind: 'serve', parts: this.#newest! });
     thread.on('message', (answer: LaneAnswer) => {
-      lane.entry!.settle(answer);
+      lane.entry!.finish(answer);
       lane.entry = undefined;
       this.#dispatch();
     });
@@ -168,7 +168,7 @@ export class Lanes implements SlowLane, Follower, ExportStats {
       for (const [number, one] of this.#exports) {
         if (one.lane === lane) this.#end(number, 'failed');
       }
-      entry?.settle(refusalOf(threadDied()));
+      entry?.finish(refusalOf(threadDied()));
       if (!this.#isClosing) this.#dispatch();
     });
     return thread;
@@ -192,8 +192,8 @@ export class Lanes implements SlowLane, Follower, ExportStats {
 
   /** Drops the questions that nobody waits for any more. */
   #dropGone(): void {
-    for (const { settle } of this.#waiting.drop(({ question }) => isGone(question))) {
-      settle(refusalOf(tookTooLong()));
+    for (const { finish } of this.#waiting.drop(({ question }) => isGone(question))) {
+      finish(refusalOf(tookTooLong()));
     }
   }
 

@@ -24,7 +24,7 @@ const log = createLog(start.settings, start.logDescriptor);
 const current = new Cell();
 const main: Calls<OfMain> = new Calls(parentPort!, {
   serve,
-  hear: (standing) => current.tell(standing),
+  hear: (health) => current.tell(health),
   know(table) {
     start.tokens.table = table;
   },

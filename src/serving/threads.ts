@@ -11,7 +11,7 @@ import { Calls } from '../model/calls.js';
 import type { JournalReader } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
 import type { TokenTable } from '../posts/tokens/file.js';
-import type { Follower, Standing } from '../reload/current.js';
+import type { Follower, Health } from '../reload/current.js';
 import type { GenerationParts } from '../reload/generation.js';
 import type { ConnectionCounts } from './connections.js';
 
@@ -44,7 +44,7 @@ export interface ThreadStart {
 /** What a thread that serves does for the main one. */
 export type OfThread = {
   serve(parts: GenerationParts): Promise<void>;
-  hear(standing: Standing): void;
+  hear(health: Health): void;
   know(table: TokenTable): void;
   metrics(): Promise<MetricsJson>;
   close(): Promise<void>;
@@ -123,8 +123,8 @@ export function startThreads(
       });
       await Promise.all(serving);
     },
-    hear(standing) {
-      for (const { calls } of members) calls.tell('hear', standing);
+    hear(health) {
+      for (const { calls } of members) calls.tell('hear', health);
     },
     know(table) {
       for (const { calls } of members) calls.tell('know', table);

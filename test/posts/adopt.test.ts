@@ -40,7 +40,7 @@ async function start(folder: string) {
   const adopter: Adopter = {
     ...{ journal, writer, deltas, logger },
     exclusively: (work) => writer.exclusively(work),
-    settled(found) {
+    adopted(found) {
       retired = found.retired;
     },
   };

@@ -29,7 +29,7 @@ export interface Media {
    */
   store(id: number, image: CheckedImage): Promise<string>;
   /** Takes the mark away, once the record is on stable storage as well. */
-  settle(address: string): Promise<void>;
+  confirm(address: string): Promise<void>;
   /** Removes an image whose record was refused. */
   remove(address: string): Promise<void>;
   /** Removes an image that becomes that of no point. */
@@ -91,7 +91,7 @@ export function createMedia({
       return `${IMAGES_PATH}${id}/${name}`;
     },
 
-    async settle(address) {
+    async confirm(address) {
       // a mark that stays is looked at again by a later sweep
       await images.unmark(...partsOf(address)).catch(() => {});
     },

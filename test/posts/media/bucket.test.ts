@@ -44,7 +44,7 @@ test('an image is marked until its record is journaled, and removed with its mar
   assert.is(address, `/media/map_data_points/7/${NAME}`);
   const image = `images/map_data_points/7/${NAME}`;
   assert.equal(await bucket.keys(), [`images/.incoming/7.${NAME}.new`, image]);
-  await media.settle(address);
+  await media.confirm(address);
   assert.equal(await bucket.keys(), [image]);
   await media.remove(await stored(8));
   assert.equal(await bucket.keys(), [image]);

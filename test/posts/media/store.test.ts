@@ -34,7 +34,7 @@ test('an image stands under the id of its point, by a safe name', async () => {
   assert.is(address, `/media/map_data_points/3001/${image.name}`);
   const path = `map_data_points/3001/${image.name}`;
   assert.equal(files(), [`.incoming/3001.${image.name}.new`, path]);
-  await media.settle(address);
+  await media.confirm(address);
   assert.equal(files(), ['.incoming', path]);
   assert.equal(readFileSync(join(folder, path)), bytes);
 });
@@ -47,7 +47,7 @@ test('an image whose record is refused goes, and those beside it stay', async ()
   await media.remove(first);
 
   const kept = await media.store(7, await checked('kept.jpg'));
-  await media.settle(kept);
+  await media.confirm(kept);
   await media.remove(await media.store(7, await checked('gone.png', PNG)));
   assert.equal(files(), ['.incoming', kept.slice('/media/'.length)]);
 });
