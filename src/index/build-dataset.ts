@@ -8,7 +8,7 @@ import { InputError } from '../model/quote.js';
 import { AttributeCollector, buildAttributes } from './attribute-collector.js';
 import { cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
-import { buildOrders, type OrderKeys, type Orders, refuseRepeatedIds } from './order.js';
+import { buildOrders, type OrderKeys, type Orders, refuseRepeatedIds } from './orders.js';
 import {
   allocateRecords,
   putRecords,

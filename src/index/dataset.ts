@@ -1,7 +1,8 @@
 import { KD_NODE_SIZE } from '../formats/kd-order.js';
 import type { LoadReport } from '../formats/snapshot.js';
 import { type Blocks, BoxIndex } from './blocks.js';
-import type { Orders, Row } from './order.js';
+import type { Row } from './order.js';
+import type { Orders } from './orders.js';
 import type { Attributes } from './postings.js';
 import type { Records } from './records.js';
 

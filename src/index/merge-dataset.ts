@@ -4,7 +4,8 @@ import { AttributeCollector } from './attribute-collector.js';
 import { appendBlocks, cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
 import { type Delta, type DeltaRow, deltaRecord } from './delta.js';
-import { mergeOrders, type Order, type Row, refuseRepeatedIds } from './order.js';
+import type { Order, Row } from './order.js';
+import { mergeOrders, refuseRepeatedIds } from './orders.js';
 import type { Attributes } from './postings.js';
 import {
   allocateRecords,

@@ -3,7 +3,14 @@ import type { Row } from '../index/order.js';
 import { bitCount, type RowSet } from '../index/postings.js';
 import { type Budget, inStretches } from '../model/budget.js';
 import { bitOf, listMarkedRows, markCommonRows } from './common/marks.js';
-import { type Bounds, boundsOf, type Matches, markMatches, type Window } from './common/matches.js';
+import {
+  type Bounds,
+  boundsOf,
+  type Matches,
+  markMatches,
+  narrowest,
+  type Window,
+} from './common/matches.js';
 import {
   type Driver,
   MARKED,
@@ -46,13 +53,13 @@ export function restrictMatches(
     return listed(keepMarked(scratch, matches.count, bits));
   }
   if (matches.form === 'runs') return restrictRuns(scratch, matches.runs, bits);
-  if (
-    matches.form === 'window' &&
-    matches.count * (SCATTERED + MARKED) < dataset.count * NEIGHBOUR
-  ) {
-    return listed(keepMarked(scratch, listWindow(scratch, matches.windows[0]), bits));
+  const window = matches.form === 'windows' ? narrowest(windows) : undefined;
+  if (window && window.count * (SCATTERED + MARKED) < dataset.count * NEIGHBOUR) {
+    const others = windows.filter((one) => one !== window);
+    const found = keepInWindows(scratch, listWindow(scratch, window), others);
+    return listed(keepMarked(scratch, found, bits));
   }
-  const marked = markMatches(scratch, matches);
+  const marked = markMatches(dataset, scratch, matches);
   let count = 0;
   inStretches(scratch.budget, 0, bits.length, NEIGHBOUR, (from, to) => {
     for (let word = from; word < to; word++) {

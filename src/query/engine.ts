@@ -234,7 +234,7 @@ function visitMatches(dataset: Dataset, scratch: Scratch, matches: Matches, visi
       visitRuns(bounds, cursor, to - from, visit),
     );
   } else {
-    const bits = markMatches(scratch, matches);
+    const bits = markMatches(dataset, scratch, matches);
     inStretches(budget, 0, bits.length, 32 * NEIGHBOUR, (from, to) =>
       visitMarked(bits, from, to, visit),
     );

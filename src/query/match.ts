@@ -11,6 +11,7 @@ import {
   restrictMatches,
 } from './attribute-match.js';
 import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
+import { CellWalk, cellRows } from './common/cell-walk.js';
 import {
   type Bounds,
   boundsOf,
@@ -19,7 +20,14 @@ import {
   type Window,
   windowOf,
 } from './common/matches.js';
-import { chooseDriver, type Driver, MOST_LISTED, NEIGHBOUR } from './common/plan.js';
+import {
+  COUNTED_CELLS,
+  chooseDriver,
+  type Driver,
+  MOST_LISTED,
+  NEIGHBOUR,
+  SCATTERED,
+} from './common/plan.js';
 import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { findRuns } from './common/search.js';
@@ -70,9 +78,8 @@ function matchPlaceAndTime(
 
   // one filter is counted by its index alone
   if (region === undefined) {
-    const [window, second] = windows;
-    if (window === undefined) return { form: 'all', count: dataset.count };
-    if (second === undefined) return { form: 'window', windows: [window], count: window.count };
+    if (windows.length === 0) return { form: 'all', count: dataset.count };
+    if (windows.length === 1) return { form: 'windows', windows, count: windows[0]!.count };
   } else if (windows.length === 0) {
     const runs = findRuns(dataset, region, scratch.runs, scratch.budget);
     return { form: 'runs', region, runs, count: runs.rows };
@@ -93,7 +100,13 @@ function matchPlaceAndTime(
       inRegion: region !== undefined,
       createdAt: created?.count,
       modifiedAt: modified?.count,
+      cellRows: region === undefined ? cellRows(dataset) : undefined,
     });
+  if (driver === 'cells' && region === undefined) {
+    scratch.budget.charge(COUNTED_CELLS * cellRows(dataset) * SCATTERED);
+    const walk = new CellWalk(dataset, created!.order, created!.range, modified!);
+    return { form: 'windows', windows, count: walk.count() };
+  }
   const window = driver === 'createdAt' ? created : driver === 'modifiedAt' ? modified : undefined;
   if (window === undefined) return testRows(dataset, scratch, driver, region, windows);
   const other = windows.find((one) => one !== window);

@@ -126,7 +126,7 @@ export function fillCells(
     inStretches(budget, 0, rows.length, SCATTERED + TEST, (from, to) => {
       for (let i = from; i < to; i++) cells.add(rows[i]!, dataset.coords, rows[i]!);
     });
-  } else walk(dataset, grid, cells, markMatches(scratch, matches), budget);
+  } else walk(dataset, grid, cells, markMatches(dataset, scratch, matches), budget);
 }
 
 /** Whole stretches of rows where they lie in one cell, single points at the border of one. */

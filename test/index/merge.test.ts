@@ -8,7 +8,7 @@ import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type DatasetParts } from '../../src/index/dataset.js';
 import { appendToDelta, continueDelta, deltaLength } from '../../src/index/delta.js';
 import { mergeDataset } from '../../src/index/merge-dataset.js';
-import { buildOrders, type OrderKeys } from '../../src/index/order.js';
+import { buildOrders, type OrderKeys } from '../../src/index/orders.js';
 import { recordBytes, rowHashesOf, thinningOf } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
@@ -20,7 +20,7 @@ const NONE = new Float64Array(0);
 
 /** Asserts that a dataset is the one that is made anew of these notes, in the order of its rows. */
 function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string): void {
-  const { count, coords, byId, byCreatedAt, byModifiedAt } = parts;
+  const { count, coords, byId, byCreatedAt, byModifiedAt, crossTables } = parts;
   assert.is(count, notes.length, label);
   assert.is(parts.report.points, count, label);
   const byNumber = new Map(notes.map((note) => [note.id, note]));
@@ -44,7 +44,7 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
     createdAt: Float64Array.from(rows, ({ created }) => created),
     modifiedAt: Float64Array.from(rows, ({ modified }) => modified),
   };
-  const orders = { byId, byCreatedAt, byModifiedAt };
+  const orders = { byId, byCreatedAt, byModifiedAt, crossTables };
   assert.equal(orders, buildOrders(keys), label);
   for (const [row, note] of rows.entries()) {
     const text = Buffer.from(recordBytes(parts.records, row)).toString();

@@ -124,8 +124,8 @@ test('matches that all lie at the far end of the order are found, where a walk g
     modified: -i * 1e6,
   }));
   const large = await engineOf(all);
-  assert.is(chooseAccessPath(10, share, count, 'window').accessPath, 'walk');
-  assert.ok(chooseAccessPath(10, share, count, 'window').most < count - share);
+  assert.is(chooseAccessPath(10, share, count, 'windows').accessPath, 'walk');
+  assert.ok(chooseAccessPath(10, share, count, 'windows').most < count - share);
   const late = { after: (count - share) * 1e6, before: Infinity };
   const early = { after: -Infinity, before: (share - 1) * 1e6 };
   for (const [createdAt, first] of [

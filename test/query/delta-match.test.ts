@@ -119,13 +119,13 @@ test('a page of rows of both tells by which way it was taken', async () => {
   const modifiedAt = { after: 0, before: 1.7e15 };
   const asked = [
     { filters: {}, ordering: 'id', ways: ['slice'] },
-    { filters: { modifiedAt }, ordering: 'created_at', ways: ['walk', 'mark', 'select'] },
+    { filters: { modifiedAt }, ordering: 'created_at', ways: ['walk', 'mark', 'cells', 'select'] },
     { filters: { circle }, ordering: 'distance', ways: ['distances', 'outwards'] },
   ] as const;
   for (const { filters, ordering, ways } of asked) {
     const accepted = acceptedMatches(delta, 500, filters);
     const query = { filters, ordering, page: 1, pageSize: 10 };
-    const told = (['walk', 'mark', 'select'] as const).map((accessPath) => {
+    const told = (['walk', 'mark', 'cells', 'select'] as const).map((accessPath) => {
       const { effort } = engine.run(query, { accessPath }, accepted)!;
       assert.is(
         effort.accessPath,

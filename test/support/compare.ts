@@ -101,7 +101,8 @@ export function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hi
   if (boxes !== undefined || circle !== undefined) drivers.push('region');
   if (createdAt !== undefined) drivers.push('createdAt');
   if (modifiedAt !== undefined) drivers.push('modifiedAt');
-  const ways: AccessPath[] = ['walk', 'mark', 'select'];
+  if (createdAt !== undefined && modifiedAt !== undefined) drivers.push('cells');
+  const ways: AccessPath[] = ['walk', 'mark', 'cells', 'select'];
   return drivers.flatMap((driver) => ways.map((accessPath) => ({ driver, accessPath })));
 }
 

@@ -5,14 +5,15 @@ import { inStretches } from '../../model/budget.js';
 import type { TimeWindow } from '../../model/query.js';
 import type { Region } from '../region/overlap.js';
 import { listMarked, markRows, markRun } from './marks.js';
-import { MARKED, NEIGHBOUR } from './plan.js';
+import { MARKED, NEIGHBOUR, SCATTERED } from './plan.js';
 import { costInRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
 
 /** The rows that satisfy all filters and their number, in the form that was cheapest to find. */
 export type Matches = { readonly count: number } & (
   | { readonly form: 'all' }
-  | { readonly form: 'window'; readonly windows: readonly [Window] }
+  /** The rows of one window of time, or those that lie in both windows. */
+  | { readonly form: 'windows'; readonly windows: readonly Window[] }
   | { readonly form: 'runs'; readonly region: Region; readonly runs: Runs }
   /** A list of rows, and the windows that they lie in. */
   | { readonly form: 'rows'; readonly rows: Int32Array; readonly windows: readonly Window[] }
@@ -44,11 +45,21 @@ export function listRows({ rows: list, budget }: Scratch, matches: Matches): Int
       );
       return list.subarray(0, count);
     }
-    case 'window': {
-      const [{ order, range }] = matches.windows;
-      inStretches(budget, range.from, range.to, NEIGHBOUR, (from, to) =>
-        list.set(order.rows.subarray(from, to), from - range.from),
-      );
+    case 'windows': {
+      const { windows } = matches;
+      const driver = narrowest(windows);
+      const { from, to } = driver.range;
+      const other = windows.find((window) => window !== driver);
+      if (other === undefined) {
+        inStretches(budget, from, to, NEIGHBOUR, (first, end) =>
+          list.set(driver.order.rows.subarray(first, end), first - from),
+        );
+        return list.subarray(0, count);
+      }
+      let at = 0;
+      inStretches(budget, from, to, SCATTERED, (first, end) => {
+        at = listWithin(driver, other, list, at, first, end);
+      });
       return list.subarray(0, count);
     }
   }
@@ -74,11 +85,13 @@ function listSomeRuns(
 export function costOfListing(dataset: Dataset, matches: Matches): number {
   if (matches.form === 'rows') return 0;
   if (matches.form === 'bits') return dataset.count / 32 + matches.count * NEIGHBOUR;
-  return matches.form === 'window' ? 0 : matches.count * NEIGHBOUR;
+  if (matches.form !== 'windows') return matches.count * NEIGHBOUR;
+  const { windows } = matches;
+  return windows.length === 1 ? 0 : narrowest(windows).count * SCATTERED;
 }
 
 /** Sets a bit for each match, and returns the bits. */
-export function markMatches(scratch: Scratch, matches: Matches): Int32Array {
+export function markMatches(dataset: Dataset, scratch: Scratch, matches: Matches): Int32Array {
   if (matches.form === 'bits') return matches.bits;
   const { marks, budget } = scratch;
   const { bits } = marks;
@@ -90,6 +103,13 @@ export function markMatches(scratch: Scratch, matches: Matches): Int32Array {
     });
     return bits;
   }
+  if (matches.form === 'windows' && marksInSequence(dataset, matches.windows)) {
+    const [one, other = one] = matches.windows.map(boundsOf);
+    inStretches(budget, 0, dataset.count, NEIGHBOUR, (from, to) =>
+      markWithin(bits, one!, other!, from, to),
+    );
+    return bits;
+  }
   const rows = listRows(scratch, matches);
   inStretches(budget, 0, rows.length, MARKED, (from, to) => markRows(bits, rows, from, to));
   return bits;
@@ -98,10 +118,17 @@ export function markMatches(scratch: Scratch, matches: Matches): Int32Array {
 /** Nanoseconds to mark a run; the words that it fills add little. */
 const RUN = 8;
 
+/** Whether to test the ranks of all rows in sequence: those of a window are scattered. */
+function marksInSequence({ count }: Dataset, windows: readonly Window[]): boolean {
+  const perRow = windows.length === 1 ? MARKED : SCATTERED + MARKED;
+  return narrowest(windows).count * perRow > count * NEIGHBOUR;
+}
+
 export function costOfMarking(dataset: Dataset, matches: Matches): number {
   if (matches.form === 'bits') return 0;
   if (matches.form === 'runs') return matches.runs.length * RUN + matches.count / 32;
-  return costOfListing(dataset, matches) + matches.count * MARKED;
+  const listed = costOfListing(dataset, matches) + matches.count * MARKED;
+  return matches.form === 'windows' ? Math.min(listed, dataset.count * NEIGHBOUR) : listed;
 }
 
 /** A window of time as a range of ranks of its order. */
@@ -117,6 +144,10 @@ export function windowOf(order: Order, window: TimeWindow | undefined): Window |
   const range = rankRange(order, window.after, window.before);
   const count = range.to - range.from;
   return count === order.rows.length ? undefined : { order, range, count };
+}
+
+export function narrowest(windows: readonly Window[]): Window {
+  return windows.reduce((least, window) => (window.count < least.count ? window : least));
 }
 
 /** A window of time: the rank of each row, and the first and the last rank that lie inside. */
@@ -157,4 +188,24 @@ export function markWithin(
     count += bitCount(set);
   }
   return count;
+}
+
+/** Lists the rows of one window that lie in the other; returns where they end. */
+export function listWithin(
+  { order: { rows } }: Window,
+  other: Window,
+  list: Int32Array,
+  at: number,
+  from: number,
+  to: number,
+): number {
+  const { ranks, from: least, last } = boundsOf(other);
+  let end = at;
+  for (let rank = from; rank < to; rank++) {
+    const row = rows[rank]!;
+    const place = ranks[row]!;
+    list[end] = row;
+    end += ~((place - least) | (last - place)) >>> 31;
+  }
+  return end;
 }

@@ -9,20 +9,23 @@ export interface Facts {
   /** Rows in the window of created_at and of modified_at; undefined without one. */
   readonly createdAt: number | undefined;
   readonly modifiedAt: number | undefined;
+  /** Rows of a cell of the cross table, with both windows and no region. */
+  readonly cellRows: number | undefined;
 }
 
-/** The filter whose rows are listed while others are tested. */
-export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt';
+/** The filter whose rows are listed while others are tested; `cells` counts by the cross table. */
+export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt' | 'cells';
 
 /**
  * How a page is taken from matches that are already counted: `walk` goes along the wanted order and
  * tests rows until the page is full; `mark` does so after setting a bit for each match, by which it
- * tests; `select` goes through all matches and picks the page's share.
+ * tests; `cells` walks past whole cells of the cross table; `select` goes through all matches and
+ * picks the page's share.
  */
-export type AccessPath = 'walk' | 'mark' | 'select';
+export type AccessPath = 'walk' | 'mark' | 'cells' | 'select';
 
 /** The form of the matches, as `Matches` has it. */
-export type Form = 'all' | 'window' | 'runs' | 'rows' | 'bits';
+export type Form = 'all' | 'windows' | 'runs' | 'rows' | 'bits';
 
 // nanoseconds a row, rounded from bench/query: only their ratios matter
 export const NEIGHBOUR = 2; // the next row in memory
@@ -48,6 +51,12 @@ export const MOST_LISTED = 16_384;
  */
 const MOST_RISKED = 3;
 
+/**
+ * Cells whose rows are read to count two windows: the first and the last cell of the one window,
+ * and as many rows as a cell has between the edges of the other window and the lines next to them.
+ */
+export const COUNTED_CELLS = 3;
+
 /** Chooses the rows to go through when several filters must hold at once. */
 export function chooseDriver(facts: Facts): Driver {
   const test = facts.inRegion ? REGION_TEST : 0;
@@ -57,6 +66,7 @@ export function chooseDriver(facts: Facts): Driver {
     ['region', (facts.region ?? Infinity) * NEIGHBOUR],
     ['createdAt', tested(facts.createdAt)],
     ['modifiedAt', tested(facts.modifiedAt)],
+    ['cells', (facts.cellRows ?? Infinity) * COUNTED_CELLS * SCATTERED],
   ]);
   return driver;
 }
@@ -67,9 +77,14 @@ function cheapest<T>(costs: readonly (readonly [T, number])[]): readonly [T, cos
 
 /** What else the access path to a page depends on. */
 export interface PathFacts {
+  readonly length: number;
+  /** Windows by which a row is tested. */
+  readonly tests: number;
   /** Cost of listing all matches, and of marking them. */
   readonly listing: number;
   readonly marking: number;
+  /** Rows of a cell, where the matches are a window of an order that is not the page's own. */
+  readonly cellRows: number | undefined;
   /** Whether a walk by tests was given up already. */
   readonly hasWalked: boolean;
 }
@@ -89,19 +104,29 @@ export function chooseAccessPath(
   count: number,
   span: number,
   form: Form,
-  { listing = 0, marking = count * MARKED, hasWalked = false }: Partial<PathFacts> = {},
+  {
+    length = end,
+    tests = 1,
+    listing = 0,
+    marking = count * MARKED,
+    cellRows = Infinity,
+    hasWalked = false,
+  }: Partial<PathFacts> = {},
 ): Choice {
   const passed = hasWalked ? span : (end * span) / count;
-  const test = form === 'runs' ? RUN_TEST : form === 'bits' ? BIT_TEST : SCATTERED;
-  const lookup = form === 'window' ? SCATTERED : NEIGHBOUR;
+  const test = form === 'runs' ? RUN_TEST : form === 'bits' ? BIT_TEST : SCATTERED * tests;
+  const lookup = form === 'windows' ? SCATTERED : NEIGHBOUR;
   const select = listing + count * lookup + Math.min(count * SORTED, count * MARKED + span / 32);
   const isRisky = marking + span * MARKED > select * MOST_RISKED;
   const [accessPath, cost] = cheapest<AccessPath>([
     ['mark', isRisky ? Infinity : marking + passed * MARKED],
+    // rows that are read: at most a cell for each row of the page, the cell that the page begins
+    // in, and as many as a cell has between the window's edges and the lines next to them
+    ['cells', (cellRows * 2 + Math.min((length * span) / count, length * cellRows)) * SCATTERED],
     ['select', select],
   ]);
   // a list of rows can be tested by bits only, which have to be set first
-  const canWalk = form === 'runs' || form === 'window' || form === 'bits';
+  const canWalk = form === 'runs' || form === 'windows' || form === 'bits';
   if (!canWalk || hasWalked || passed * test >= cost) return { accessPath, most: 0 };
   return { accessPath: 'walk', most: Math.min(mostPassed(passed), Math.ceil(cost / test)) };
 }

@@ -155,7 +155,7 @@ function testOf(dataset: Dataset, scratch: Scratch, matches: Matches): (row: Row
     const { region } = matches;
     return (row) => region.contains(dataset.coords, row);
   }
-  const bits = markMatches(scratch, matches);
+  const bits = markMatches(dataset, scratch, matches);
   return (row) => bitOf(bits, row) === 1;
 }
 

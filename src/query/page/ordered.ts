@@ -1,6 +1,7 @@
 import type { Dataset } from '../../index/dataset.js';
 import type { Order, Rank, RankRange, Row } from '../../index/order.js';
 import type { Budget } from '../../model/budget.js';
+import { CellWalk, cellRows } from '../common/cell-walk.js';
 import { bitOf } from '../common/marks.js';
 import {
   costOfListing,
@@ -61,7 +62,7 @@ function takeAscending(
   const windows = windowsOf(matches);
   const others = windows.filter((window) => window.order !== order);
   const range = windows.find((window) => window.order === order)?.range ?? wholeOf(order);
-  if (others.length === 0 && (matches.form === 'window' || matches.form === 'all')) {
+  if (others.length === 0 && (matches.form === 'windows' || matches.form === 'all')) {
     page.set(order.rows.subarray(range.from + from, range.from + from + page.length));
     scratch.budget.accessPath = 'slice';
     return;
@@ -70,10 +71,14 @@ function takeAscending(
   const { length } = page;
   const span = range.to - range.from;
   const end = Math.min(from + length, count - from);
+  const hasCells = form === 'windows' && others.length === 1;
   const choose = (hasWalked: boolean): Choice =>
     chooseAccessPath(end, count, span, form, {
+      length,
+      tests: others.length,
       listing: costOfListing(dataset, matches),
       marking: costOfMarking(dataset, matches),
+      cellRows: hasCells ? cellRows(dataset) : undefined,
       hasWalked,
     });
   take(forced === undefined ? choose(false) : { accessPath: forced, most: Infinity });
@@ -81,11 +86,13 @@ function takeAscending(
   function take({ accessPath, most }: Choice): void {
     scratch.budget.accessPath = accessPath;
     if (accessPath === 'select') select(scratch, matches, order, from, page);
-    else {
+    else if (accessPath === 'cells' && hasCells) {
+      new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.budget);
+    } else {
       const walk = new Walk(count, from, range, order, page);
-      if (accessPath === 'mark' || form === 'rows') takeMarked(scratch, matches, walk);
+      if (accessPath === 'mark' || form === 'rows') takeMarked(dataset, scratch, matches, walk);
       else {
-        const [test, cost] = rowTest(matches);
+        const [test, cost] = rowTest(matches, others);
         if (!walk.run(test, cost, scratch.budget, most)) take(choose(true));
       }
     }
@@ -93,9 +100,9 @@ function takeAscending(
 }
 
 /** Walks by a bit for each match: the bits of a million rows fit the cache, their ranks do not. */
-function takeMarked(scratch: Scratch, matches: Matches, walk: Walk): void {
+function takeMarked(dataset: Dataset, scratch: Scratch, matches: Matches, walk: Walk): void {
   const { budget } = scratch;
-  const bits = markMatches(scratch, matches);
+  const bits = markMatches(dataset, scratch, matches);
   walk.pass(bits, budget);
   walk.run((row) => bitOf(bits, row) === 1, MARKED, budget, Infinity);
 }
@@ -110,8 +117,8 @@ function wholeOf({ rows }: Order): RankRange {
   return { from: 0, to: rows.length };
 }
 
-/** How to tell a match, and what that costs. */
-function rowTest(matches: Matches): [RowTest, cost: number] {
+/** How to tell a match, and what that costs; `windows` are those of other orders. */
+function rowTest(matches: Matches, windows: readonly Window[]): [RowTest, cost: number] {
   if (matches.form === 'runs') {
     const { runs } = matches;
     return [(row) => runs.has(row), RUN_TEST];
@@ -120,11 +127,13 @@ function rowTest(matches: Matches): [RowTest, cost: number] {
     const { bits } = matches;
     return [(row) => bitOf(bits, row) === 1, BIT_TEST];
   }
-  if (matches.form !== 'window') throw new Error(`Expected runs or a window, got ${matches.form}.`);
-  const { order, range } = matches.windows[0];
-  const { ranks } = order;
-  const { from, to } = range;
-  return [(row) => ranks[row]! >= from && ranks[row]! < to, SCATTERED];
+  const tests = windows.map(({ order: { ranks }, range: { from, to } }): RowTest => {
+    return (row) => ranks[row]! >= from && ranks[row]! < to;
+  });
+  const [first, second] = tests;
+  if (first === undefined) throw new Error(`Expected runs or windows, got ${matches.form}.`);
+  if (second === undefined) return [first, SCATTERED];
+  return [(row) => first(row) && second(row), 2 * SCATTERED];
 }
 
 function select(

@@ -15,6 +15,7 @@ function driver(facts: Partial<Facts>): string {
     region: undefined,
     createdAt: undefined,
     modifiedAt: undefined,
+    cellRows: undefined,
   };
   return chooseDriver({ total: MILLION, ...none, ...facts });
 }
@@ -54,12 +55,13 @@ test('an empty dataset can be planned for', () => {
     region: 0,
     createdAt: 0,
     modifiedAt: 0,
+    cellRows: undefined,
   };
   assert.ok(['all', 'region', 'createdAt', 'modifiedAt'].includes(driver(facts)));
 });
 
 test('first pages of many matches are walked to, pages of few matches are selected', () => {
-  for (const form of ['runs', 'window', 'rows'] as const) {
+  for (const form of ['runs', 'windows', 'rows'] as const) {
     // rows in a list are told by bits alone
     const walk = form === 'rows' ? 'mark' : 'walk';
     assert.is(chooseAccessPath(100, MILLION, MILLION, form).accessPath, walk);
@@ -70,7 +72,7 @@ test('first pages of many matches are walked to, pages of few matches are select
 });
 
 test('deep pages are walked to by bits, and selected once that passes most of the order', () => {
-  for (const form of ['runs', 'window'] as const) {
+  for (const form of ['runs', 'windows'] as const) {
     assert.is(chooseAccessPath(100, 50_000, MILLION, form).accessPath, 'walk');
     assert.is(chooseAccessPath(450_000, 900_000, MILLION, form).accessPath, 'mark');
     assert.is(chooseAccessPath(25_000, 50_000, MILLION, form).accessPath, 'select');
@@ -81,14 +83,14 @@ test('deep pages are walked to by bits, and selected once that passes most of th
 });
 
 test('a walk may pass some times the rows that are expected, but none that cost more than another way', () => {
-  assert.is(chooseAccessPath(1, MILLION, MILLION, 'window').most, 1_008);
-  const { accessPath, most } = chooseAccessPath(100, 10_000, MILLION, 'window');
+  assert.is(chooseAccessPath(1, MILLION, MILLION, 'windows').most, 1_008);
+  const { accessPath, most } = chooseAccessPath(100, 10_000, MILLION, 'windows');
   assert.is(accessPath, 'walk');
   assert.ok(most > 10_000 && most < 20_000, String(most));
 });
 
 test('after a walk that was given up, the way is chosen as if all matches were at the far end', () => {
-  for (const form of ['runs', 'window'] as const) {
+  for (const form of ['runs', 'windows'] as const) {
     const walked = { hasWalked: true, marking: 30_000 };
     assert.equal(chooseAccessPath(100, 500_000, MILLION, form), {
       accessPath: 'walk',
@@ -103,6 +105,8 @@ test('after a walk that was given up, the way is chosen as if all matches were a
       'select',
     );
   }
+  const cells = { cellRows: 2_048, hasWalked: true };
+  assert.is(chooseAccessPath(100, 500_000, MILLION, 'windows', cells).accessPath, 'cells');
 });
 
 test('the first page of many bits is walked to, on trial where they may lie at the far end', () => {
@@ -115,11 +119,17 @@ test('the first page of many bits is walked to, on trial where they may lie at t
   assert.is(chooseAccessPath(100, 800_000, MILLION, 'bits', { marking: 0 }).accessPath, 'mark');
 });
 
+test('deep pages of a window are found by cells', () => {
+  const cells = { cellRows: 2_048, length: 100 };
+  assert.is(chooseAccessPath(250_000, 500_000, MILLION, 'windows', cells).accessPath, 'cells');
+  assert.is(chooseAccessPath(100, 500_000, MILLION, 'windows', cells).accessPath, 'walk');
+});
+
 test('the further the page, the less a walk is worth: the choice goes one way only', () => {
   for (const count of [10, 1_000, 30_000, 400_000]) {
     for (const choose of [
       (end: number) => chooseAccessPath(end, count, MILLION, 'runs').accessPath,
-      (end: number) => chooseAccessPath(end, count, MILLION, 'window').accessPath,
+      (end: number) => chooseAccessPath(end, count, MILLION, 'windows').accessPath,
       (end: number) => chooseAccessPath(end, count, MILLION, 'rows').accessPath,
       (end: number) => chooseNearestPath(end, count),
     ]) {
