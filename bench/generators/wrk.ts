@@ -65,19 +65,24 @@ let files: string | undefined;
 /** Closed loop with wrk, one thread, with the same requests as {@link closedLoop} sends. */
 export async function wrkLoop(load: Load): Promise<Round> {
   files ??= temporaryFolder('wrk');
-  const script = join(files, 'paths.lua');
-  const paths = join(files, 'paths.txt');
+  // several may run at once: nobody reads what another one is writing
+  const [script, paths] = ['lua', 'txt'].map((ending) => join(files!, `${turn}.${ending}`)) as [
+    string,
+    string,
+  ];
   writeFileSync(script, SCRIPT);
   writeFileSync(paths, load.paths.join('\n'));
   // each run begins elsewhere in the list, so that a short list is not always cut at one place
-  const args = (seconds: number): string[] => {
+  const begin = turn++ * 4999;
+  const args = (seconds: number, from: number): string[] => {
     const duration = String(Math.max(1, Math.round(seconds)));
     const head = ['-t1', `-c${load.connections}`, `-d${duration}s`, '--timeout', '30s'];
     const post = load.postTo === undefined ? [] : [load.postTo];
-    return [...head, '-s', script, load.base, '--', paths, String(turn++ * 4999), ...post];
+    return [...head, '-s', script, load.base, '--', paths, String(from), ...post];
   };
-  if (load.warmupSeconds > 0) await promisify(execFile)('wrk', args(load.warmupSeconds));
-  return measure(args(load.seconds), load.pid);
+  if (load.warmupSeconds > 0) await promisify(execFile)('wrk', args(load.warmupSeconds, begin));
+  // the warm-up has had half of a turn's way
+  return measure(args(load.seconds, begin + 2500), load.pid);
 }
 
 async function measure(args: readonly string[], pid: Load['pid']): Promise<Round> {
