@@ -26,7 +26,7 @@ import {
 /** The whole file is compared with memory, for this share of the time at most. */
 const AUDIT_SHARE = 1 / 20;
 const DIFFERENT = 'it has not what was written';
-/** Thrown where a transaction finds something else than memory has. */
+/** A transaction found something else than memory has. */
 const OTHER = new StoreError('failing', DIFFERENT);
 
 export interface StoreOptions {
@@ -40,7 +40,6 @@ export interface StoreOptions {
  * A journal in one SQLite file, which this process owns. Every method works to its end, so it
  * belongs in a thread of its own. Nothing else in the process may open the file: the system drops
  * the lock with any descriptor of it that is closed.
- *
  * Memory has all posts. Before and after each transaction the file is compared with what it was:
  * one that is gone, cut, or older is written anew from memory, in a new file which then gets the
  * name. All methods throw a {@link StoreError}.
