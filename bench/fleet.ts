@@ -4,8 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ask } from '../test/support/client.js';
 import { startDatabase } from '../test/support/database.js';
 import { fullLoop } from './generators/wrk.js';
-import { LIST } from './places.js';
+import { LIST, surveyPlaces } from './places.js';
+import { type ReadRound, readBesidePosts } from './post/reads.js';
 import { POST_BODY } from './post/table.js';
+import { dealer, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import { type BenchOptions, benchCommand, runBench, say, smokeFlags } from './support/run.js';
 import { type Server, startService, temporaryFolder } from './support/service.js';
@@ -21,7 +23,7 @@ interface Options extends BenchOptions {
 }
 
 /** Posts a second, of one round. */
-interface Round {
+interface Round extends ReadRound {
   /** Into a file. */
   readonly file: number;
   /** Through one instance into PostgreSQL, and through three. */
@@ -40,6 +42,8 @@ interface Results {
 const POSTS_A_SECOND = 500;
 const SMOKE = { points: 5_000, connections: 16, seconds: 0.5, rounds: 1 };
 const INSTANCES = 3;
+/** So many that none is asked for twice before the cache has forgotten the first time. */
+const DIFFERENT_READS = 50_000;
 
 const command = benchCommand(
   'fleet',
@@ -72,15 +76,20 @@ async function benchFleet(options: Options): Promise<Results> {
     const file = await start(join(folder, 'journal'));
     const fleet: string[] = [];
     for (let i = 0; i < INSTANCES; i++) fleet.push(await start(database.address()));
-    const [one] = fleet as [string];
+    const [one, other] = fleet as [string, string];
     say('lags');
     const lags = await lagsOf(fleet, seconds * 3);
     // what is not compiled yet is not measured
     for (const url of [file, ...fleet]) await post([url], seconds / 4);
+    const places = await surveyPlaces(other, smoke ? 40 : 400, seed);
+    const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
+    const nextPaths = dealer(paths);
     const rounds: Round[] = [];
     for (let round = 0; round < options.rounds; round++) {
       say(`round ${round + 1} of posts`);
-      rounds.push({ file: await post([file]), one: await post([one]), three: await post(fleet) });
+      const reads = await readBesidePosts(other, nextPaths, seconds, round, one);
+      const posts = { file: await post([file]), one: await post([one]), three: await post(fleet) };
+      rounds.push({ ...reads, ...posts });
     }
     return { points, connections, rounds, lags };
   } finally {
@@ -127,6 +136,8 @@ function tables({ points, connections, rounds, lags }: Results): Table[] {
     row('  beside a file', ratiosOf(of('one'), of('file'))),
     row('by three instances', spreadOf(of('three'))),
     row('  beside one', ratiosOf(of('three'), of('one'))),
+    row('p99 of 1,000 reads a second of another instance, ms', spreadOf(of('quietMs'))),
+    row('  beside 500 posts a second to without', ratiosOf(of('besideMs'), of('quietMs'))),
   ];
   const note =
     `${digits(points)} points, ${rounds.length} rounds; clients, instances and the database share the cores. ` +

@@ -21,19 +21,20 @@ const STEADY = join(import.meta.dirname, 'steady.js');
 /**
  * Reads evenly at {@link READS_A_SECOND}, without posts and with {@link POSTS_A_SECOND}, which come
  * from a process of their own. The paths go on from one measurement to the next: an answer that was
- * asked for before would come from the cache.
+ * asked for before would come from the cache. Posts go to `postTo`, which may be another instance.
  */
 export async function readBesidePosts(
   url: string,
   nextPaths: (count: number) => readonly string[],
   seconds: number,
   round: number,
+  postTo: string = url,
 ): Promise<ReadRound> {
   const count = READS_A_SECOND * (WARMUP_SECONDS + seconds);
   const before = await mergesOf(url);
   const alone = (): Promise<number> => readFor(url, nextPaths(count), seconds);
   const beside = async (): Promise<number> => {
-    const posting = postFrom(url, WARMUP_SECONDS + seconds);
+    const posting = postFrom(postTo, WARMUP_SECONDS + seconds);
     const [p99] = await Promise.all([alone(), posting]);
     return p99;
   };
