@@ -138,7 +138,7 @@ export function boxText(lat: number, lon: number, halfLat: number, halfLon: numb
 }
 
 /** Asks for a page and reads it; rejects unless the answer is 200. */
-export function fetchList(base: string, query: string, agent?: Agent): Promise<ListPage> {
+function fetchList(base: string, query: string, agent?: Agent): Promise<ListPage> {
   const url = `${base}${LIST}?${query}`;
   return new Promise((resolve, reject) => {
     get(url, agent === undefined ? {} : { agent }, (response) => {

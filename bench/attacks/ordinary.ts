@@ -29,7 +29,7 @@ export interface OrdinaryLoad {
 /**
  * What ordinary clients ask for: small boxes, the nearest, one URL again and again, in equal parts.
  */
-export const ORDINARY_SCENARIOS = ['small-box', 'nearby', 'hot'] as const;
+const ORDINARY_SCENARIOS = ['small-box', 'nearby', 'hot'] as const;
 /** An ordinary client gives up after this time. */
 const TIMEOUT_MS = 5_000;
 

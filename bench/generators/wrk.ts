@@ -63,7 +63,7 @@ let turn = 0;
 let files: string | undefined;
 
 /** Closed loop with wrk, one thread, with the same requests as {@link closedLoop} sends. */
-export async function wrkLoop(load: Load): Promise<Round> {
+async function wrkLoop(load: Load): Promise<Round> {
   files ??= temporaryFolder('wrk');
   // several may run at once: nobody reads what another one is writing
   const [script, paths] = ['lua', 'txt'].map((ending) => join(files!, `${turn}.${ending}`)) as [

@@ -104,7 +104,7 @@ export async function fillTable(
 }
 
 /** Does some work over a connection of its own. */
-export async function withClient<T>(
+async function withClient<T>(
   config: pg.ClientConfig,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {

@@ -18,7 +18,7 @@ export interface Case {
 }
 
 export const KINDS: readonly Kind[] = ['box', 'radius', 'time', 'combined'];
-export const TARGETS: readonly number[] = [100, 10_000, Infinity];
+const TARGETS: readonly number[] = [100, 10_000, Infinity];
 
 const ORDERING: Record<Kind, Ordering> = {
   box: 'id',

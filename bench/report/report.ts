@@ -30,7 +30,7 @@ export interface Report extends Run {
 }
 
 /** What was measured, when and where, in one line. */
-export function describeReport({ date, version, machine, command }: Report): string {
+function describeReport({ date, version, machine, command }: Report): string {
   const { cpu, cores, memoryGiB, node, platform } = machine;
   return `Measured: Waypost ${version}, ${date.slice(0, 10)}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, Node ${node}, ${platform}, \`${command}\`.`;
 }

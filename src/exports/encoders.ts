@@ -72,7 +72,7 @@ const COMMA = 0x2c;
 const FREE_TEXTS: ReadonlySet<RecordKey> = new Set(['status', 'comment', 'image']);
 
 /** CSV by commas with a header. JSON without escapes is a quoted field as it is. */
-export function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
+function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
   const places = createMemberPlaces();
   return new TextFileEncoder({
     ...{ before: `${keys.join(',')}\n`, between: '', after: '' },

@@ -136,7 +136,7 @@ const MAX_UINT32 = 0xffff_ffff;
 export type ParsedRecord = Readonly<Partial<Record<RecordKey, unknown>>>;
 
 /** Records of a page, parsed; that takes some 2 µs each. Their texts can be written as UTF-8. */
-export function parseRecords(page: FetchedPage): ParsedRecord[] {
+function parseRecords(page: FetchedPage): ParsedRecord[] {
   return Array.from({ length: page.count }, (_, i) => {
     const text = Buffer.from(fetchedRecord(page, i)).toString();
     return text.includes('\\ud') ? JSON.parse(text, wellFormed) : JSON.parse(text);

@@ -115,7 +115,7 @@ export function findMembers(
 }
 
 /** Whether members have the names, commas and braces of a rendered record, which ends at `to`. */
-export function isRendered(record: Uint8Array, places: MemberPlaces, to: number): boolean {
+function isRendered(record: Uint8Array, places: MemberPlaces, to: number): boolean {
   let at = places[0]! - 1;
   for (let member = 0; member <= LAST_MEMBER; member++) {
     if (places[2 * member + 1] === 0) continue;

@@ -169,7 +169,7 @@ export function watchLoop(maxDelay: number): () => boolean {
 }
 
 /** Header of a request that is to be answered from a state which has a sequence of the journal. */
-export const AT_LEAST = 'waypost-at-least';
+const AT_LEAST = 'waypost-at-least';
 const PATIENCE_MS = 1_000;
 /** Between two looks whether the sequence is there. */
 const LOOK_MS = 5;

@@ -191,7 +191,7 @@ export interface DeltaAttributes {
   readonly textEnds: Uint32Array;
 }
 
-export function allocateAttributes(rows: number, textBytes: number): DeltaAttributes {
+function allocateAttributes(rows: number, textBytes: number): DeltaAttributes {
   return {
     flags: sharedArray(Uint32Array, rows),
     createdBy: sharedArray(Float64Array, rows),
@@ -201,7 +201,7 @@ export function allocateAttributes(rows: number, textBytes: number): DeltaAttrib
 }
 
 /** Writes the attributes of a row; those of the rows before are there. */
-export function putAttributes(
+function putAttributes(
   { flags, createdBy, texts, textEnds }: DeltaAttributes,
   row: number,
   { status, isProcessed, image, tags, createdBy: user }: Point,
@@ -219,7 +219,7 @@ export function putAttributes(
 }
 
 /** Copies rows `first` to `length - 1` to the beginning of `next`. */
-export function copyAttributes(
+function copyAttributes(
   next: DeltaAttributes,
   { flags, createdBy, texts, textEnds }: DeltaAttributes,
   first: number,

@@ -1,5 +1,5 @@
 /** The access path to a page for which nothing had to be taken. */
-export const NO_PATH = 'nothing';
+const NO_PATH = 'nothing';
 
 /**
  * What a question may cost at once, beside those of others, in nanoseconds by the planner's costs:

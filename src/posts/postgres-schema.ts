@@ -137,7 +137,7 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-export const SCHEMA_VERSION: number = MIGRATIONS.length;
+const SCHEMA_VERSION: number = MIGRATIONS.length;
 
 /**
  * Makes the tables, or brings them to the version of this program, one process at a time. Throws an

@@ -189,7 +189,7 @@ function isWithin({ ranks, from, last }: Bounds, row: Row): boolean {
   return rank >= from && rank <= last;
 }
 
-export function keepMarked(scratch: Scratch, candidates: number, bits: Int32Array): number {
+function keepMarked(scratch: Scratch, candidates: number, bits: Int32Array): number {
   return keepRows(scratch, candidates, MARKED, (row) => bitOf(bits, row) === 1);
 }
 

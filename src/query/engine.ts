@@ -194,7 +194,7 @@ export type Visitor = (from: Row, to: Row) => void;
  * stretches match they come as one run; a run that is long comes in parts. Returns the number of
  * matches.
  */
-export function scanMatches(
+function scanMatches(
   dataset: Dataset,
   scratch: Scratch,
   filters: Filters,

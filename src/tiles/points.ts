@@ -45,7 +45,7 @@ export interface PointsQuery {
 }
 
 /** Whether records must be read for these properties. */
-export function readsRecords(fields: readonly RecordKey[] = []): boolean {
+function readsRecords(fields: readonly RecordKey[] = []): boolean {
   return fields.some((key) => !IN_COLUMNS.includes(key));
 }
 

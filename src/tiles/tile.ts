@@ -70,7 +70,7 @@ function singlesTile(
 }
 
 /** A tile of clusters and of points that are alone in their cells; empty where there are none. */
-export function clusterTile(
+function clusterTile(
   dataset: Dataset,
   scratch: Scratch,
   { address, grid: size, fields }: TileQuery,

@@ -2,9 +2,9 @@ import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 
 /** The four colours of {@link quarters}: top left, top right, bottom left, bottom right. */
-export const COLOURS = ['red', 'lime', 'blue', 'white'] as const;
-export const QUARTER_WIDTH = 32;
-export const QUARTER_HEIGHT = 16;
+const COLOURS = ['red', 'lime', 'blue', 'white'] as const;
+const QUARTER_WIDTH = 32;
+const QUARTER_HEIGHT = 16;
 
 /** Pixels of a picture whose quarters have a colour each, wider than high. */
 async function quarters(): Promise<Buffer> {

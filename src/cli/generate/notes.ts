@@ -64,7 +64,7 @@ export class PointSource {
   }
 }
 
-export function generatePoint(random: Random, id: number): Point {
+function generatePoint(random: Random, id: number): Point {
   const { lat, lon, country } = place(random);
   const created = createdAt(random);
   const modified = modifiedAt(random, created);
@@ -188,4 +188,4 @@ interface Words {
   readonly voices: readonly Voice[];
 }
 
-export const WORDS: Words = readAsset('words') as Words;
+const WORDS: Words = readAsset('words') as Words;

@@ -53,7 +53,7 @@ export async function contentDigest(
   }
 }
 
-export async function fileDigest(path: string): Promise<string> {
+async function fileDigest(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk);
   return hash.digest('hex');

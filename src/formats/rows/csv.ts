@@ -166,7 +166,7 @@ function repeated(names: readonly string[]): string | undefined {
 }
 
 /** Undefined where a quote stands inside of a plain field, or behind a quoted one. */
-export function splitFields(text: string, separator: string): string[] | undefined {
+function splitFields(text: string, separator: string): string[] | undefined {
   const fields: string[] = [];
   for (let at = 0; ; at++) {
     let end: number;

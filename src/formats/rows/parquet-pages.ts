@@ -182,7 +182,7 @@ export class Place {
 }
 
 /** What the values of a column become: times become text, with an offset where they are of UTC. */
-export function parsersOf({ logical_type: logical }: SchemaElement): ParquetParsers {
+function parsersOf({ logical_type: logical }: SchemaElement): ParquetParsers {
   const isLocal = logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC;
   const time = (micros: bigint): string => timeText(Number(micros), isLocal);
   return {

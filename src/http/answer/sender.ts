@@ -133,10 +133,10 @@ function count(
 }
 
 /** The request header that asks for `Server-Timing`, whatever its value. */
-export const TIMING_HEADER = 'waypost-timing';
+const TIMING_HEADER = 'waypost-timing';
 
 /** Server-Timing: how long the service has had the request, and how the answer was found. */
-export function timingLine(
+function timingLine(
   { startedAt }: FastifyRequest,
   isKept: boolean,
   work: QueryWork | undefined,

@@ -108,7 +108,7 @@ export function answerInLane(make: Make, question: PageQuestion, own: Generation
 }
 
 /** Throws where nobody waits for the answer any more. */
-export function giveUpFor({ ended }: Pick<LaneQuestion, 'ended'>): void {
+function giveUpFor({ ended }: Pick<LaneQuestion, 'ended'>): void {
   if (Atomics.load(ended, 0) !== 0) throw ENDED;
 }
 

@@ -30,20 +30,15 @@ export const GEOJSON: Format = {
   },
 };
 
-export const AFTER_FEATURES = ']}';
+const AFTER_FEATURES = ']}';
 
 /** A collection up to its first Feature; `own` are further members, with a comma in front. */
-export function beforeFeatures(
-  { count }: ListFacts,
-  returned: number,
-  links: string,
-  own = '',
-): string {
+function beforeFeatures({ count }: ListFacts, returned: number, links: string, own = ''): string {
   const numbers = `"numberMatched":${count},"numberReturned":${returned}`;
   return `{"type":"FeatureCollection"${own},${numbers},${links},"features":[`;
 }
 
-export function listLinks({ links, base, pairs }: ListFacts): Link[] {
+function listLinks({ links, base, pairs }: ListFacts): Link[] {
   const all = [linkTo('self', selfLink(base, pairs))];
   if (links.next !== null) all.push(linkTo('next', links.next));
   if (links.previous !== null) all.push(linkTo('prev', links.previous));
@@ -51,7 +46,7 @@ export function listLinks({ links, base, pairs }: ListFacts): Link[] {
 }
 
 /** A member with links, whose addresses are ASCII without quotes or backslashes. */
-export function linksMember(links: readonly Link[]): string {
+function linksMember(links: readonly Link[]): string {
   const texts = links.map(
     ({ rel, type, href }) => `{"rel":"${rel}","type":"${type}","href":"${href}"}`,
   );

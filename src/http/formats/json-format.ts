@@ -52,7 +52,7 @@ function encodeJson(
 }
 
 /** The JSON of a page up to its first record; links are ASCII without quotes or backslashes. */
-export function beforeRecords(list: ListFacts | undefined): string {
+function beforeRecords(list: ListFacts | undefined): string {
   if (list === undefined) return '';
   const { next, previous } = list.links;
   const nextJson = next === null ? 'null' : `"${next}"`;
@@ -60,7 +60,7 @@ export function beforeRecords(list: ListFacts | undefined): string {
   return `{"count":${list.count},"next":${nextJson},"previous":${previousJson},"results":[`;
 }
 
-export function afterRecords(list: ListFacts | undefined): string {
+function afterRecords(list: ListFacts | undefined): string {
   return list === undefined ? '' : ']}';
 }
 

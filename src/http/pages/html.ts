@@ -39,7 +39,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** The text escaped for an element, where quotes around thousands of texts need no escape. */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return IN_ELEMENT.test(text) ? escapeHtml(text).replaceAll('&quot;', '"') : text;
 }
 

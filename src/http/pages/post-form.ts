@@ -8,8 +8,8 @@ import type { PostingBy, Site } from './site.js';
 export type Posted = Readonly<Record<string, string>>;
 
 /** Fields of the forms alone: tags with commas, a record as JSON, and what names the page. */
-export const TAGS_FIELD = '_tags';
-export const JSON_FIELD = '_content';
+const TAGS_FIELD = '_tags';
+const JSON_FIELD = '_content';
 export const PAGE_FIELD = '_page';
 
 const TAGS_HINT = 'none, one, or several with commas between them; \\, is a comma within a tag';

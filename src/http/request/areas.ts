@@ -26,7 +26,7 @@ const EDGES = ['left', 'bottom', 'right', 'top'];
  * The part of the map from `left` eastwards to `right`, whose longitudes may lie anywhere: `left`
  * greater than `right` crosses the antimeridian, a span of 360 degrees is the whole world.
  */
-export function wrapBox(left: Degrees, south: Degrees, right: Degrees, north: Degrees): Box[] {
+function wrapBox(left: Degrees, south: Degrees, right: Degrees, north: Degrees): Box[] {
   const wraps = Math.abs(left) > 180 || Math.abs(right) > 180;
   if (wraps && right - left >= 360 - ROUNDING) return [{ west: -180, south, east: 180, north }];
   const west = wrapLongitude(left, 180);

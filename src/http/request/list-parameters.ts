@@ -35,8 +35,8 @@ export interface ExportQuery {
   readonly keys: readonly RecordKey[] | undefined;
 }
 
-export const DEFAULT_PAGE_SIZE = 100;
-export const MAX_PAGE_SIZE = 1000;
+const DEFAULT_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 1000;
 const parsePageSize = wholeFrom(1);
 
 export const FORMAT: Parameter = formatOf('json or api (the browsable page)', ['api', 'json']);

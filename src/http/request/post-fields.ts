@@ -11,7 +11,7 @@ import type { Body } from './body.js';
 
 /** Bytes of a posted record as JSON: with these a page of 100 stays below the 8 MiB of a page. */
 export const MAX_POSTED_BYTES: number = 64 * 1024;
-export const MAX_TAGS = 100;
+const MAX_TAGS = 100;
 /** Messages that one field gets; of more their number is told. */
 const MAX_MESSAGES = 10;
 /** What a record may have beside what its client says: id, times, user and the path of an image. */

@@ -33,11 +33,11 @@ const RETRY_AFTER = '5';
  * that records carry. There is no listing, and no name leads out of the place of images.
  */
 export function addMedia(app: FastifyInstance, media: string): void {
-  const send = isBucket(media) ? createBucketSender(media) : createFolderSender(media);
+  const sendImage = isBucket(media) ? createBucketSender(media) : createFolderSender(media);
   const handler = ({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { id, name } = params as { readonly id: string; readonly name: string };
     if (!ID.test(id) || !NAME.test(name)) throw new NotFound();
-    return send({ id, name, raw }, reply);
+    return sendImage({ id, name, raw }, reply);
   };
   addOtherAddress(app, `${IMAGES_PATH}:id/:name`, FILE_METHODS, handler, FILE);
 }
@@ -82,10 +82,6 @@ function createBucketSender(address: string): ImageSender {
   };
 }
 
-function createFolderSender(folder: string): ImageSender {
-  return (request, reply) => sendImage(folder, request, reply);
-}
-
 /** Offset of the first byte that a `Content-Range` names. */
 function startOf(range: string | undefined): number {
   return Number(/^bytes (\d+)-/.exec(range ?? '')?.[1] ?? 0);
@@ -97,31 +93,29 @@ function refused(status: number, range?: string): HttpError {
   return new HttpError(status, { detail }, range === undefined ? {} : { 'Content-Range': range });
 }
 
-async function sendImage(
-  folder: string,
-  { id, name, raw }: ImageRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const path = encodeURI(`/map_data_points/${id}/${name}`);
-  // a name is never given to another image
-  const onFile = (found: string): Promise<void> => checkInside(folder, found);
-  const options = { root: folder, index: false, maxAge: '1y', immutable: true, onFile };
-  // as for HEAD: the body is read below, without a file that stays open for a client that reads
-  // slowly
-  const asked = { method: 'HEAD', headers: raw.headers } as IncomingMessage;
-  const { type, statusCode, headers, metadata } = await send(asked, path, options);
-  if (type === 'file') {
-    reply.code(statusCode).headers({ ...headers, Allow: ALLOW_READ });
-    reply.header('Content-Security-Policy', POLICY);
-    const length = Number(headers['Content-Length'] ?? 0);
-    if (raw.method === 'HEAD' || length === 0) return reply.send();
-    const start = startOf(headers['Content-Range']);
-    return reply.send(Readable.from(chunks(metadata.path, start, start + length)));
-  }
-  if (type === 'directory' || statusCode === 404) throw new NotFound();
-  // an error of the system, such as a file that may not be read
-  if (statusCode === 500) throw metadata.error;
-  throw refused(statusCode, headers['Content-Range']);
+function createFolderSender(folder: string): ImageSender {
+  return async ({ id, name, raw }, reply) => {
+    const path = encodeURI(`/map_data_points/${id}/${name}`);
+    // a name is never given to another image
+    const onFile = (found: string): Promise<void> => checkInside(folder, found);
+    const options = { root: folder, index: false, maxAge: '1y', immutable: true, onFile };
+    // as for HEAD: the body is read below, without a file that stays open for a client that reads
+    // slowly
+    const asked = { method: 'HEAD', headers: raw.headers } as IncomingMessage;
+    const { type, statusCode, headers, metadata } = await send(asked, path, options);
+    if (type === 'file') {
+      reply.code(statusCode).headers({ ...headers, Allow: ALLOW_READ });
+      reply.header('Content-Security-Policy', POLICY);
+      const length = Number(headers['Content-Length'] ?? 0);
+      if (raw.method === 'HEAD' || length === 0) return reply.send();
+      const start = startOf(headers['Content-Range']);
+      return reply.send(Readable.from(chunks(metadata.path, start, start + length)));
+    }
+    if (type === 'directory' || statusCode === 404) throw new NotFound();
+    // an error of the system, such as a file that may not be read
+    if (statusCode === 500) throw metadata.error;
+    throw refused(statusCode, headers['Content-Range']);
+  };
 }
 
 /** Reads a file piece by piece and opens it for each of them. */

@@ -48,7 +48,7 @@ import {
 import { type Address, optionsOf, POINT_ID, type ReadAddress } from './address.js';
 
 /** For programs, in the service's own order of preference. */
-export const POINT_FORMATS: readonly Format[] = [JSON_FORMAT, GEOJSON];
+const POINT_FORMATS: readonly Format[] = [JSON_FORMAT, GEOJSON];
 
 /** An address with its page for people, which stands behind the first of its formats. */
 function withPage<About extends Omit<Address, 'formats'>>(

@@ -144,7 +144,7 @@ const DEFAULT_GRID = 16;
 const CHOICES = `${GRIDS.join(', ')}; ${DEFAULT_GRID} is the default`;
 const MAX_POINTS = 10_000;
 
-export const TILE_PATH_PARAMETERS: readonly Parameter[] = [
+const TILE_PATH_PARAMETERS: readonly Parameter[] = [
   {
     name: 'z',
     accepts: `the zoom, 0 to ${MAX_ZOOM}`,
@@ -204,7 +204,7 @@ export function parseTileLook(pairs: readonly Pair[], zone: TimeZone): TileLook 
 }
 
 /** Reads the address of a tile. Throws NotFound for one outside of the pyramid. */
-export function parseTile(path: Readonly<Record<string, string>>, look: TileLook): TileQuery {
+function parseTile(path: Readonly<Record<string, string>>, look: TileLook): TileQuery {
   const [z, x, y] = TILE_PATH_PARAMETERS.map(({ name }) => parsePlace(path[name]!));
   if (z! > MAX_ZOOM || x! >= 2 ** z! || y! >= 2 ** z!) throw new NotFound();
   const address = { z: z!, x: x!, y: y! };

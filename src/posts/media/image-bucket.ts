@@ -42,7 +42,7 @@ const TYPES: Readonly<Record<string, string>> = { jpg: 'image/jpeg', png: 'image
 
 /** Images below `s3://bucket/prefix`. Throws as {@link openBucket} does. */
 export async function openImageBucket(address: string): Promise<ImageBucket> {
-  const { client, name: Bucket, path } = await openBucket(address.replace(/([^/])\/?$/, '$1/'));
+  const { client, name: Bucket, path } = await openBucket(folderOf(address));
   const imageKey = (id: string, name: string): string => `${path}map_data_points/${id}/${name}`;
   const markKey = (id: string, name: string): string => `${path}.incoming/${markName(id, name)}`;
   const within = (): { readonly abortSignal: AbortSignal } => ({
@@ -119,7 +119,7 @@ export async function openImageBucket(address: string): Promise<ImageBucket> {
  * that does not answer it returns the reason: images can be had once it does.
  */
 export async function checkImageBucket(address: string): Promise<string | undefined> {
-  const { client, name: Bucket, path: Prefix } = await openBucket(`${address}/`);
+  const { client, name: Bucket, path: Prefix } = await openBucket(folderOf(address));
   try {
     const asked = { Bucket, Prefix, MaxKeys: 1 };
     await client.listObjectsV2(asked, { abortSignal: AbortSignal.timeout(REQUEST_MS) });
@@ -133,6 +133,11 @@ export async function checkImageBucket(address: string): Promise<string | undefi
   } finally {
     client.destroy();
   }
+}
+
+/** The address with the slash behind which keys stand. */
+function folderOf(address: string): string {
+  return address.endsWith('/') ? address : `${address}/`;
 }
 
 function refuse(error: unknown): never {

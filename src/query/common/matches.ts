@@ -191,7 +191,7 @@ export function markWithin(
 }
 
 /** Lists the rows of one window that lie in the other; returns where they end. */
-export function listWithin(
+function listWithin(
   { order: { rows } }: Window,
   other: Window,
   list: Int32Array,

@@ -51,7 +51,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
         for (const one of [path, besidePath]) await rm(one, { force: true });
       };
       try {
-        await download(store, file, path, tell, idleMs);
+        await download({ store, file, path, tell, idleMs });
         const checksum = await file.checksum?.();
         if (checksum !== undefined) await writeFile(besidePath, checksum);
         const checksumPath = checksum === undefined ? undefined : besidePath;
@@ -73,34 +73,33 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
   };
 }
 
+/** What is on its way to a file of this machine. */
+interface Transfer {
+  readonly store: Store;
+  readonly file: RemoteFile;
+  readonly path: string;
+  readonly tell: Tell;
+  readonly idleMs: number;
+}
+
 /** Downloads a file; goes on where it broke off as long as each try brings something. */
-async function download(
-  store: Store,
-  file: RemoteFile,
-  path: string,
-  tell: Tell,
-  idleMs: number,
-): Promise<void> {
+async function download(transfer: Transfer): Promise<void> {
   for (let has = 0; ; ) {
     try {
-      return await downloadRest(store, file, path, tell, idleMs);
+      return await downloadRest(transfer, has);
     } catch (error) {
-      const size = await sizeOf(path);
+      const size = await sizeOf(transfer.path);
       if (error instanceof Changed || error instanceof InputError || size <= has) throw error;
       has = size;
     }
   }
 }
 
-/** Throws where the connection breaks off, or nothing comes for too long. */
+/** Downloads what is behind `has` bytes. Throws where the connection breaks off, or falls silent. */
 async function downloadRest(
-  store: Store,
-  file: RemoteFile,
-  path: string,
-  tell: Tell,
-  idleMs: number,
+  { store, file, path, tell, idleMs }: Transfer,
+  has: number,
 ): Promise<void> {
-  const has = await sizeOf(path);
   const idle = new AbortController();
   const timer = setTimeout(() => {
     idle.abort(new Error(`${file.path}: the server said nothing for ${idleMs / 1000} s`));
