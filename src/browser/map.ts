@@ -1,5 +1,5 @@
 import type { Map as MapLibre } from 'maplibre-gl';
-import { type Marked, type Shown, showShapes, styleOf } from './map-layers.js';
+import { type Drawn, type Marked, type Shown, showShapes, styleOf } from './map-layers.js';
 import { createOpener, type PageRecord, summaryOf } from './map-popups.js';
 import { addTools } from './map-tools.js';
 import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
@@ -44,9 +44,10 @@ function reasonOf(error: unknown): string {
 }
 
 async function makeMap(place: HTMLElement): Promise<void> {
-  const { library: address, worker, tiles, land, points, changes, tileUrl } = place.dataset;
-  const [library, [answer, sequence]] = await Promise.all([
+  const { library: address, worker, tiles, land, drawn, points, changes, tileUrl } = place.dataset;
+  const [library, style, [answer, sequence]] = await Promise.all([
     import(absolute(address!)) as Promise<Library>,
+    fetch(drawn!).then((response) => response.json() as Promise<Drawn>),
     fetch(points!).then(async (response) => [await response.json(), sequenceOf(response)] as const),
   ]);
   const records = (answer as { results?: PageRecord[] }).results ?? [];
@@ -68,7 +69,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const map = new library.Map({
     container: canvas,
-    style: styleOf(shown, dark.matches),
+    style: styleOf(style, shown, dark.matches),
     attributionControl: false,
     dragRotate: false,
     touchPitch: false,
@@ -78,7 +79,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
   map.touchZoomRotate.disableRotation();
   map.keyboard.disableRotation();
   dark.addEventListener('change', () => {
-    map.setStyle(styleOf({ ...shown, shapes: shapesOf(form) }, dark.matches));
+    map.setStyle(styleOf(style, { ...shown, shapes: shapesOf(form) }, dark.matches));
   });
   map.on('error', ({ error }) => {
     place.dataset['problem'] = error.message;

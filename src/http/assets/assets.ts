@@ -112,7 +112,9 @@ const MAPLIBRE = '../../../../node_modules/maplibre-gl/dist';
 
 /** Every static file, and what a script imports from its neighbours; nothing else is served. */
 export const SOURCES: readonly AssetSource[] = [
-  ...['page.css', 'icon.svg', 'map.css', 'viewer.css', 'land.json'].map((one) => from(one, ASSETS)),
+  ...['page.css', 'icon.svg', 'map.css', 'viewer.css', 'land.json', 'map-style.json'].map((one) =>
+    from(one, ASSETS),
+  ),
   ...['page', 'map', 'map-layers', 'map-popups', 'map-tools', 'shapes', 'viewer'].map((one) =>
     from(`${one}.js`, SCRIPTS),
   ),

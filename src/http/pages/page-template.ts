@@ -170,7 +170,7 @@ function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
     tileUrl !== undefined && html` data-tile-url="${tileUrl}"`
   }`;
   return html`<div id="map" data-tiles="${tiles}" data-points="${points}" data-prefix="${prefix}"
-data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}"
+data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-drawn="${file('map-style.json')}"
 data-worker="${file('maplibre-gl-worker.mjs')}"${options}>
 <noscript><p>The map needs JavaScript.</p></noscript></div>
 `;
