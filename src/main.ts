@@ -11,8 +11,13 @@ import {
   whole,
 } from './cli/arguments.js';
 import { MAX_POINTS, MAX_SEED } from './cli/generate/random.js';
-import { readEnvironment, SERVE_SETTINGS, strangeVariables } from './cli/settings/settings.js';
-import { type ServeSettings, type Setting, watermark } from './cli/settings/values.js';
+import {
+  readEnvironment,
+  SERVE_SETTINGS,
+  type Setting,
+  strangeVariables,
+} from './cli/settings/settings.js';
+import { type ServeSettings, watermark } from './cli/settings/values.js';
 import type { Watermark } from './formats/snapshot.js';
 import { forTerminal, InputError, version } from './model/quote.js';
 

@@ -46,7 +46,8 @@ test('docs/settings.md has the table of the settings of serve', () => {
 });
 
 test('no document names a flag or an environment variable that does not exist', () => {
-  const flags = new Set(['--help', '--version']);
+  const own = SERVE_SETTINGS.map(({ flag }) => flag.split(' ', 1)[0]!);
+  const flags = new Set(['--help', '--version', ...own]);
   for (const [, flag] of SOURCE.matchAll(/['"](--[a-z-]+)[ '"]/g)) flags.add(flag!);
   const environment = new Set(SERVE_SETTINGS.map((setting) => setting.environment));
   for (const { path, text } of documents()) {

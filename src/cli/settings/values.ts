@@ -4,22 +4,6 @@ import { isHostPattern } from '../../model/authority.js';
 import { InputError } from '../../model/quote.js';
 import { isWhole } from '../../model/units.js';
 
-/** A setting of `waypost serve`: one row makes the flag, the environment variable and the help. */
-export interface SettingRow {
-  /** As commander writes it: `--port <number>`. */
-  readonly flag: string;
-  readonly help: string;
-  readonly required?: boolean;
-  readonly fallback?: string;
-  /** Throws an Error that names the rule. Texts stay as they are without. */
-  readonly parse?: (text: string) => unknown;
-}
-
-/** A row with its environment variable, which is called like the flag. */
-export interface Setting extends SettingRow {
-  readonly environment: string;
-}
-
 export interface ServeSettings {
   readonly snapshot: string;
   readonly downloads?: string;
@@ -104,9 +88,8 @@ const LEAST_PAGE_BYTES = 256 * 1024;
 
 /** Bytes of a size that a page of one record fits. */
 export function pageBytes(text: string): number {
-  const bytes = byteSize(text);
-  if (bytes >= LEAST_PAGE_BYTES) return bytes;
-  throw new InputError('expected 256KiB or more, since a single record may have that');
+  const rule = 'expected 256KiB or more, since a single record may have that';
+  return atLeast(byteSize(text), LEAST_PAGE_BYTES, rule);
 }
 
 /** A timer of Node's that is set to 25 days and more fires at once. */
@@ -121,8 +104,17 @@ export function duration(text: string): number {
   throw new InputError('expected a time such as 500ms, 10s or 2m, of 10080m at most');
 }
 
-/** The value, unless it is less than the least: then an InputError says the rule. */
-export function atLeast(value: number, least: number, rule: string): number {
+/** Makes a parser of sizes from a least one on; an InputError for a smaller one says the rule. */
+export function sizeFrom(least: number, rule: string): (text: string) => number {
+  return (text) => atLeast(byteSize(text), least, rule);
+}
+
+/** Makes a parser of times, likewise. */
+export function timeFrom(least: number, rule: string): (text: string) => number {
+  return (text) => atLeast(duration(text), least, rule);
+}
+
+function atLeast(value: number, least: number, rule: string): number {
   if (value >= least) return value;
   throw new InputError(rule);
 }
