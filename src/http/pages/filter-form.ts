@@ -10,25 +10,6 @@ export type Problems = Readonly<Record<string, readonly string[]>>;
 const KEPT: ReadonlySet<string> = new Set(['page', 'format']);
 /** Parameters that may be given several times; of the others the last counts. */
 const ADDED_UP: ReadonlySet<string> = new Set(['status', 'tags', 'tags_all', 'created_by']);
-const LABELS: Readonly<Record<string, string>> = {
-  created_at_after: 'Created since',
-  created_at_before: 'Created until',
-  modified_at_after: 'Changed since',
-  modified_at_before: 'Changed until',
-  bbox: 'In a box',
-  coordinates: 'Near a place',
-  polygon: 'In a polygon',
-  status: 'Status',
-  is_processed: 'Processed',
-  tags: 'Any of the tags',
-  tags_all: 'All of the tags',
-  created_by: 'Created by',
-  has_image: 'With an image',
-  ordering: 'Order',
-  page_size: 'Rows a page',
-  fields: 'Keys of records',
-};
-
 const EXAMPLES: readonly { readonly label: string; readonly query: string }[] = [
   { label: 'newest first', query: 'ordering=-created_at' },
   { label: 'within 1 km of a place, nearest first', query: 'coordinates=60.166,24.951,1000' },
@@ -54,7 +35,7 @@ export function filters(
   const known = parameters.filter(({ name }) => !KEPT.has(name));
   const names = new Set(known.map(({ name }) => name));
   const others = pairs.filter(({ name }) => !names.has(name) && name !== 'page');
-  const set = known.flatMap((one) => chips(path, one.name, pairs));
+  const set = known.flatMap((one) => chips(path, one, pairs));
   const hasProblem = Object.keys(problems).some((name) => names.has(name));
   const lists = Object.entries(offered).map(([name, values]) => {
     const choices = values.map((one) => html`<option>${joinList([one])}</option>`);
@@ -86,11 +67,7 @@ ${
 `;
 }
 
-export function labelOf(name: string): string {
-  return LABELS[name] ?? name;
-}
-
-function chips(path: string, name: string, pairs: readonly Pair[]): Html[] {
+function chips(path: string, { name, label = name }: Parameter, pairs: readonly Pair[]): Html[] {
   const shown = shownValue(pairs, name);
   if (shown === '') return [];
   const values = ADDED_UP.has(name) ? splitList(shown) : [shown];
@@ -99,7 +76,6 @@ function chips(path: string, name: string, pairs: readonly Pair[]): Html[] {
   return values.map((value, at) => {
     const left = joinList(values.filter((_, i) => i !== at));
     const query = queryString(left === '' ? others : [...others, { name, value: left }]);
-    const label = labelOf(name);
     const href = query === '' ? path : `${path}?${query}`;
     const removal = html`<a href="${href}" aria-label="Remove ${label} ${value}">×</a>`;
     return html`<li><span>${label}</span> <bdi>${value}</bdi> ${removal}</li>\n`;
@@ -117,13 +93,13 @@ function shownValue(pairs: readonly Pair[], name: string): string {
 
 function parameterField(
   path: string,
-  { name, accepts, example, schema }: Parameter,
+  { name, label = name, accepts, example, schema }: Parameter,
   value: string,
   problems: readonly string[],
   offered: Offered,
 ): Html {
   const choices = choicesOf(schema);
-  const isTime = schema?.['format'] === 'date-time';
+  const isTime = schema['format'] === 'date-time';
   const list = name === 'tags_all' ? 'tags' : name;
   const isOffered = offered[list] !== undefined;
   const offer = isOffered && html` list="v-${list}"`;
@@ -136,7 +112,6 @@ autocomplete="off" spellcheck="false"${isTime && html` data-time`}${offer}${desc
   const link = html`<a href="${path}?${query}">Example</a>`;
   // what is wrong with a value says the rule, too
   const rule = problems.length > 0 ? link : html`<code>${name}</code>: ${accepts}. ${link}`;
-  const label = labelOf(name);
   const id = `f-${name}`;
   return field(id, html`${label}`, control, undefined, problems, help(id, label, rule));
 }
@@ -179,7 +154,6 @@ function options(choices: readonly string[], value: string): Html {
 }
 
 function choicesOf(schema: Parameter['schema']): readonly string[] | undefined {
-  if (schema === undefined) return undefined;
   const { type, enum: choices } = schema;
   if (type === 'boolean') return ['true', 'false'];
   return Array.isArray(choices) ? choices.map(String) : undefined;

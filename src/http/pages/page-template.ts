@@ -22,7 +22,7 @@ import { pathOf, queryOf } from '../request/origin.js';
 import type { Parameter } from '../request/parameter.js';
 import { type Pair, parseQueryString } from '../request/query-string.js';
 import { recordTable } from './columns.js';
-import { filters, labelOf, type Problems } from './filter-form.js';
+import { filters, type Problems } from './filter-form.js';
 import { Html, html, type KeyLink, NOTHING, readableJson } from './html.js';
 import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
 import { pageFoot, pageHead, paging, type Site, type Subject } from './site.js';
@@ -146,8 +146,10 @@ Send it as a header:</p>
 function problem(problems: Problems, parameters: readonly Parameter[]): Html {
   const texts = Object.entries(problems).flatMap(([name, all]) => {
     if (name === 'detail') return all.map((text) => html`<li><bdi>${text}</bdi></li>`);
-    if (parameters.some((one) => one.name === name)) {
-      return [html`<li>See what is wrong with <a href="#f-${name}">${labelOf(name)}</a>.</li>`];
+    const own = parameters.find((one) => one.name === name);
+    if (own !== undefined) {
+      const { label = name } = own;
+      return [html`<li>See what is wrong with <a href="#f-${name}">${label}</a>.</li>`];
     }
     return all.map((text) => html`<li><code>${name}</code>: <bdi>${text}</bdi></li>`);
   });

@@ -53,7 +53,7 @@ function wrapLongitude(degrees: Degrees, antimeridian: Degrees): Degrees {
 }
 
 /** Places of all rings together. */
-export const MAX_PLACES = 1_000;
+const MAX_PLACES = 1_000;
 const LEAST_PLACES = 3;
 /** Maps that are dragged round and round send such longitudes; beyond it is no map. */
 const MAX_LONGITUDE = 3_600;

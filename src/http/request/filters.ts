@@ -3,116 +3,26 @@ import { quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
 import { isWhole, type Microseconds } from '../../model/units.js';
-import { MAX_PLACES, parseBbox, parsePolygon } from './areas.js';
+import { parseBbox, parsePolygon } from './areas.js';
 import {
-  BOX_RULES,
-  DECIMAL_PATTERN,
   type Parameter,
   type ParameterReader,
+  parameters,
   parseDecimals,
   parseFlag,
   parseWhole,
-  type Schema,
 } from './parameter.js';
 import { splitList } from './query-string.js';
 
 /** Values that one parameter may name: each is looked up, which takes some 1 µs. */
 const MAX_VALUES = 1_000;
 
-const TIME: Pick<Parameter, 'accepts' | 'schema'> = {
-  accepts:
-    "an ISO 8601 date and time, with Z, a UTC offset or none for the service's own time zone",
-  schema: { type: 'string', format: 'date-time' },
-};
-const FLAG: Pick<Parameter, 'accepts' | 'schema'> = {
-  accepts: 'true or false',
-  schema: { type: 'boolean' },
-};
-const [MAY, JUNE] = ['2023-05-01T00:00:00Z', '2023-06-01T00:00:00Z'];
-const LAT: Schema = { minimum: -90, maximum: 90 };
-const PLACE = `${DECIMAL_PATTERN},${DECIMAL_PATTERN}`;
-const RING = `${PLACE}(?:;${PLACE}){2,}`;
-
-const ESCAPES = '\\, for a comma that belongs to it and \\\\ for a backslash';
-const IDS = 'whole numbers from 0 to 2^53 - 1, with commas between them';
-const HOLES = `then holes with | before each; ${MAX_PLACES} places at most`;
-const POLYGON = `which is closed by itself and includes its edges, ${HOLES}`;
-const LONG_EDGES = 'An edge of more than 180 degrees crosses the antimeridian';
-const CIRCLE = 'latitude within ±90, longitude within ±180, radius in metres, 0 or more';
-const TEXTS: Schema = { type: 'array', items: { type: 'string', minLength: 1 } };
-const USERS: Schema = {
-  type: 'array',
-  items: {
-    anyOf: [{ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, { const: 'none' }],
-  },
-};
-
 /** The parameters that say which points are meant, wherever points are asked for. */
-export const FILTER_PARAMETERS: readonly Parameter[] = [
-  ...windowOf('created_at', 'Points created'),
-  ...windowOf('modified_at', 'Points last changed'),
-  {
-    name: 'bbox',
-    means: 'Points in the box or on its edges.',
-    accepts: `left,bottom,right,top in decimal degrees, ${BOX_RULES}`,
-    example: '24.94,60.16,24.96,60.18',
-    schema: decimals([{}, LAT, {}, LAT]),
-  },
-  {
-    name: 'coordinates',
-    means: 'Points within the radius; a list has the nearest first, unless `ordering` is given.',
-    accepts: `lat,lon,radius in this order: ${CIRCLE}`,
-    example: '60.166,24.951,1000',
-    schema: decimals([LAT, { minimum: -180, maximum: 180 }, { minimum: 0 }]),
-  },
-  {
-    name: 'polygon',
-    means: 'Points in the polygon or on its edges.',
-    accepts: `lon,lat;lon,lat;… of three places or more, ${POLYGON}. ${LONG_EDGES}`,
-    example: '24.94,60.16;24.96,60.16;24.95,60.18',
-    schema: { type: 'string', pattern: `^${RING}(?:\\|${RING})*$` },
-  },
-  textsOf('status', 'status', 'NEW,OPEN', 'Points that have any of these statuses.'),
-  {
-    name: 'is_processed',
-    means: 'Points that somebody has dealt with, or those that nobody has.',
-    example: 'false',
-    ...FLAG,
-  },
-  textsOf('tags', 'tag', 'Lighting,Muu 2', 'Points that have any of these tags.'),
-  textsOf('tags_all', 'tag', 'Lighting,Muu 2', 'Points that have all of these tags.'),
-  {
-    name: 'created_by',
-    means: 'Points of any of these users.',
-    accepts: `ids of users, ${IDS}; none stands for points without a user`,
-    example: '148,none',
-    schema: USERS,
-  },
-  {
-    name: 'has_image',
-    means: 'Points with an image, or those without.',
-    example: 'true',
-    ...FLAG,
-  },
-];
-
-function textsOf(name: string, one: string, example: string, means: string): Parameter {
-  const exactly = `each exactly as records have it, but with ${ESCAPES}`;
-  const accepts = `one ${one} or several with commas between them, ${exactly}`;
-  return { name, means, accepts, example, schema: TEXTS };
-}
-
-function windowOf(field: string, means: string): Parameter[] {
-  return [
-    { name: `${field}_after`, means: `${means} at that time or later.`, example: MAY!, ...TIME },
-    {
-      name: `${field}_before`,
-      means: `${means} at that time or earlier.`,
-      example: JUNE!,
-      ...TIME,
-    },
-  ];
-}
+export const FILTER_PARAMETERS: readonly Parameter[] = parameters(
+  ...['created_at_after', 'created_at_before', 'modified_at_after', 'modified_at_before'],
+  ...['bbox', 'coordinates', 'polygon', 'status', 'is_processed', 'tags', 'tags_all'],
+  ...['created_by', 'has_image'],
+);
 
 /** Reads the filters of points; `zone` is where times without an offset stand. */
 export function parseFilters(reader: ParameterReader, zone: TimeZone): Filters {
@@ -183,18 +93,6 @@ function parseUser(text: string): [user: number | undefined] | string {
   const user = parseWhole(text);
   if (isWhole(user, 0)) return [user];
   return `${quote(text)} is neither none nor a whole number up to 2^53 - 1`;
-}
-
-function decimals(bounds: readonly Schema[]): Schema {
-  const items = { type: 'number' };
-  const [minItems, maxItems] = [bounds.length, bounds.length];
-  return {
-    type: 'array',
-    items,
-    prefixItems: bounds.map((one) => ({ ...items, ...one })),
-    minItems,
-    maxItems,
-  };
 }
 
 function parseCircle(text: string): Circle | string {

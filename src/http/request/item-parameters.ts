@@ -6,11 +6,10 @@ import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import {
-  BOX_RULES,
-  countParameter,
-  FIELDS_PARAMETER,
+  countOf,
   type Parameter,
   type ParameterReader,
+  parameters,
   parseDecimals,
   readKeys,
   readParameters,
@@ -25,71 +24,32 @@ export interface ItemsQuery {
   readonly keys: readonly RecordKey[] | undefined;
 }
 
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1000;
 /** Parameters without use that an answer tells: an address has room for thousands of them. */
 const MOST_TOLD = 10;
 /** The parameter of the links from page to page. */
 export const AFTER = 'after';
 
-/** The formats by the two names that clients use. */
-const FORMATS: readonly Parameter[] = ['f', 'format'].map((name) => ({
-  name,
-  accepts: 'json or geojson, which are the same here',
-  example: 'json',
-  schema: { enum: ['json', 'geojson'] },
-}));
-
-export const OGC_PARAMETERS: readonly Parameter[] = FORMATS.map((one) => ({
-  ...one,
-  accepts: 'json',
-  schema: { enum: ['json'] },
-}));
+export const OGC_PARAMETERS: readonly Parameter[] = parameters('f@ogc', 'format@ogc');
 
 /** The filters that the links to the items keep, but for the box: clients give one of their own. */
 const KEPT_PARAMETERS = FILTER_PARAMETERS.filter(({ name }) => name !== 'bbox');
 
 export const LEADING_PARAMETERS: readonly Parameter[] = [...KEPT_PARAMETERS, ...OGC_PARAMETERS];
 
-export const ITEM_PARAMETERS: readonly Parameter[] = [FIELDS_PARAMETER, ...FORMATS];
+export const ITEM_PARAMETERS: readonly Parameter[] = parameters(
+  'fields',
+  'f@items',
+  'format@items',
+);
 
-const WITH_HEIGHTS = 'left,bottom,lowest,right,top,highest, whose heights are ignored';
-const DAY = 'an ISO 8601 date and time or a date, which is all of that day';
-const SPAN = 'two with / between, one of which may be .. for an open end';
-
-/** The standard's boxes may have heights. */
-const BOX: Parameter = {
-  name: 'bbox',
-  accepts: `left,bottom,right,top in decimal degrees, or ${WITH_HEIGHTS}; ${BOX_RULES}`,
-  example: '24.94,60.16,24.96,60.18',
-  schema: {
-    type: 'array',
-    items: { type: 'number' },
-    oneOf: [4, 6].map((count) => ({ minItems: count, maxItems: count })),
-  },
-};
-
+/** The box is the standard's, which may have heights. */
 export const ITEMS_PARAMETERS: readonly Parameter[] = [
-  ...FILTER_PARAMETERS.map((one) => (one.name === 'bbox' ? BOX : one)),
-  {
-    name: 'datetime',
-    means: 'Points created at that time, or between two times, both included.',
-    accepts: `when points were created: ${DAY}, or ${SPAN}`,
-    example: '2023-05-01T00:00:00Z/..',
-  },
-  countParameter(
-    { name: 'limit', means: 'Features of a page.', example: '20' },
-    MAX_LIMIT,
-    DEFAULT_LIMIT,
-  ),
-  {
-    name: AFTER,
-    accepts: 'the id that the page begins behind, as the links to next pages have it',
-    example: '4634',
-    schema: { type: 'integer', minimum: 0, default: 0 },
-  },
+  ...KEPT_PARAMETERS,
+  ...parameters('bbox@items', 'datetime', 'limit@items', 'after@items'),
   ...ITEM_PARAMETERS,
 ];
+
+const readLimit = countOf('limit@items');
 
 /** Throws ParameterErrors with all that is wrong, such as a parameter that there is not. */
 export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQuery {
@@ -100,7 +60,7 @@ export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQu
     return {
       filters: createdAt === undefined ? filters : { ...filters, createdAt },
       after: reader.read(AFTER, wholeFrom(0)) ?? 0,
-      limit: Math.min(reader.read('limit', wholeFrom(1)) ?? DEFAULT_LIMIT, MAX_LIMIT),
+      limit: readLimit(reader),
       keys: readKeys(reader),
     };
   });
@@ -146,7 +106,7 @@ function refuseUnknown(reader: ParameterReader, parameters: readonly Parameter[]
       continue;
     }
     // the pipeline reads `format` itself
-    const choices = (parameter.schema?.['enum'] ?? []) as readonly string[];
+    const choices = (parameter.schema['enum'] ?? []) as readonly string[];
     if (name === 'f' && value !== '' && !choices.includes(value)) {
       reader.refuse(name, value, 'no format that there is');
     }

@@ -6,21 +6,20 @@ import type { JournalState } from '../../posts/journal.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { HttpError, invalidPage } from './http-error.js';
 import {
-  countParameter,
-  FIELDS_PARAMETER,
+  countOf,
   type Parameter,
   type ParameterReader,
+  parameters,
   parseWhole,
   readKeys,
   readParameters,
-  wholeFrom,
 } from './parameter.js';
 import { last, type Pair } from './query-string.js';
 
 export interface PageRequest {
   /** From 1. */
   readonly page: number | 'last';
-  /** 1 to {@link MAX_PAGE_SIZE}. */
+  /** 1 to 1,000. */
   readonly pageSize: number;
 }
 
@@ -35,38 +34,6 @@ export interface ExportQuery {
   readonly keys: readonly RecordKey[] | undefined;
 }
 
-const DEFAULT_PAGE_SIZE = 100;
-const MAX_PAGE_SIZE = 1000;
-const parsePageSize = wholeFrom(1);
-
-export const FORMAT: Parameter = formatOf('json or api (the browsable page)', ['api', 'json']);
-
-/** The parameter that chooses among some formats; the first is its example. */
-function formatOf(accepts: string, choices: readonly [string, ...string[]]): Parameter {
-  const means = 'The form of the answer; else what the Accept header prefers.';
-  return { name: 'format', means, accepts, example: choices[0], schema: { enum: choices } };
-}
-
-const PAGE_NUMBER: readonly Parameter[] = [
-  {
-    name: 'page',
-    means: 'Which page of the list.',
-    accepts: 'a whole number from 1, or last',
-    example: '2',
-    schema: { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'last' }], default: 1 },
-  },
-  countParameter(
-    { name: 'page_size', means: 'Records of a page.', example: '20' },
-    MAX_PAGE_SIZE,
-    DEFAULT_PAGE_SIZE,
-  ),
-];
-
-export const POINT_PARAMETERS: readonly Parameter[] = [
-  FIELDS_PARAMETER,
-  formatOf('json, geojson or api (the browsable page)', ['api', 'json', 'geojson']),
-];
-
 const ORDERINGS: readonly TimeOrdering[] = [
   'created_at',
   '-created_at',
@@ -74,19 +41,10 @@ const ORDERINGS: readonly TimeOrdering[] = [
   '-modified_at',
 ];
 
-const ORDERING: Parameter = {
-  name: 'ordering',
-  means: 'The order of the points; `-` stands for descending, and ties go by id.',
-  accepts: 'created_at, -created_at, modified_at or -modified_at',
-  example: '-created_at',
-  schema: { enum: ORDERINGS },
-};
-
 /** The parameters of an export; all are optional, and an empty one counts as absent. */
 export const EXPORT_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
-  ORDERING,
-  FIELDS_PARAMETER,
+  ...parameters('ordering', 'fields'),
 ];
 /** Their names. */
 export const EXPORTED: ReadonlySet<string> = new Set(EXPORT_PARAMETERS.map(({ name }) => name));
@@ -94,12 +52,13 @@ export const EXPORTED: ReadonlySet<string> = new Set(EXPORT_PARAMETERS.map(({ na
 /** Those of the list of points, likewise. */
 export const POINTS_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
-  ORDERING,
-  ...PAGE_NUMBER,
-  ...POINT_PARAMETERS,
+  ...parameters('ordering', 'page', 'page_size', 'fields', 'format@points'),
 ];
 
-export const PAGE_PARAMETERS: readonly Parameter[] = [...PAGE_NUMBER, FORMAT];
+export const POINT_PARAMETERS: readonly Parameter[] = parameters('fields', 'format@points');
+export const PAGE_PARAMETERS: readonly Parameter[] = parameters('page', 'page_size', 'format');
+
+const readPageSize = countOf('page_size');
 
 /** Throws ParameterErrors with all that is wrong, else NotFound for a page that cannot exist. */
 export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): PointsQuery {
@@ -141,10 +100,6 @@ function readPage(pairs: readonly Pair[]): number | 'last' {
   return page;
 }
 
-function readPageSize(reader: ParameterReader): number {
-  return Math.min(reader.read('page_size', parsePageSize) ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
-}
-
 function readOrdering(reader: ParameterReader): TimeOrdering | undefined {
   const text = last(reader.pairs, 'ordering');
   if (!text) return undefined;
@@ -162,16 +117,7 @@ export interface ChangesQuery {
 
 export const CHANGES_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
-  FIELDS_PARAMETER,
-  {
-    name: 'after',
-    means:
-      'The sequence behind which to begin; else a stream begins now, and lines with the oldest.',
-    accepts: 'a sequence, a whole number',
-    example: '0',
-    schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-  },
-  formatOf('events or ndjson', ['ndjson', 'events']),
+  ...parameters('fields', 'after@changes', 'format@changes'),
 ];
 
 /** Reads the parameters of accepted points. Throws ParameterErrors with all that is wrong. */

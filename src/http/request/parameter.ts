@@ -1,20 +1,55 @@
+import { readFileSync } from 'node:fs';
 import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
 import { ParameterErrors, type ParameterProblem } from './http-error.js';
 import { last, type Pair } from './query-string.js';
 
-export type Schema = Readonly<Record<string, unknown>>;
-
 /** A parameter as the documentation, the browsable page and the error texts name it. */
 export interface Parameter {
   readonly name: string;
+  /** Tells it from others of the same name, in the OpenAPI document. */
+  readonly key: string;
+  /** What the form calls it; its name where absent. */
+  readonly label?: string;
   /** What it asks for, as a sentence; absent where that is plain from `accepts`. */
   readonly means?: string;
   /** Completes "expected …". */
   readonly accepts: string;
   readonly example: string;
-  /** What its text stands for; any text where absent. The items of an array have commas between. */
-  readonly schema?: Schema;
+  /** The example as the schema has it: a number, a list, or its text. */
+  readonly value: unknown;
+  /** What its text stands for. The items of an array have commas between. */
+  readonly schema: Schema;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+type Row = Pick<Parameter, 'label' | 'means' | 'accepts' | 'schema'> & {
+  readonly example: unknown;
+};
+
+const TABLE = new URL('../../../../assets/parameters.json', import.meta.url);
+
+/** All there are, by their keys: the name, and behind `@` where it stands, if not everywhere. */
+export const PARAMETERS: ReadonlyMap<string, Parameter> = new Map(
+  Object.entries(JSON.parse(readFileSync(TABLE, 'utf8')) as Record<string, Row>).map(
+    ([key, { example: value, ...row }]) => {
+      const [name = ''] = key.split('@', 1);
+      return [key, { ...row, name, key: key.replace('@', '-'), value, example: String(value) }];
+    },
+  ),
+);
+
+export function parameters(...keys: readonly string[]): readonly Parameter[] {
+  return keys.map((key) => PARAMETERS.get(key)!);
+}
+
+/** Makes the reader of a parameter for how many there shall be: above its most it counts as that. */
+export function countOf(key: string): (reader: ParameterReader) => number {
+  const { name, schema } = PARAMETERS.get(key)!;
+  const { default: usual, maximum } = schema as { readonly default: number; maximum: number };
+  const parse = wholeFrom(1);
+  return (reader) => Math.min(reader.read(name, parse) ?? usual, maximum);
 }
 
 /** A parser of a text; returns the reason as text for what cannot be used. */
@@ -76,10 +111,7 @@ export function parseFlag(text: string): boolean | string {
   return flag === 'true' || (flag === 'false' ? false : 'neither true nor false');
 }
 
-/** A decimal number with white space around it, as a pattern of JSON Schema. */
-export const DECIMAL_PATTERN: string = String.raw`\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*`;
-
-const DECIMAL = new RegExp(`^${DECIMAL_PATTERN}$`);
+const DECIMAL = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 const WHOLE = /^\+?\d+$/;
 
 /** Hexadecimal and the names of infinities, which `Number` would take, are none. */
@@ -149,32 +181,6 @@ export function parseWhole(text: string): number | undefined {
   const trimmed = text.trim();
   return WHOLE.test(trimmed) ? Number(trimmed) : undefined;
 }
-
-/** A parameter for how many there shall be: from 1, and at most `max`, as which all above counts. */
-export function countParameter(
-  about: Pick<Parameter, 'name' | 'means' | 'example'>,
-  max: number,
-  ofDefault: number,
-): Parameter {
-  const beyond = `above ${max} it counts as ${max}, and ${ofDefault} is the default`;
-  return {
-    ...about,
-    accepts: `a whole number from 1; ${beyond}`,
-    schema: { type: 'integer', minimum: 1, maximum: max, default: ofDefault },
-  };
-}
-
-/** Where a box may lie, behind how it is written. */
-export const BOX_RULES = 'bottom not above top; left greater than right crosses the antimeridian';
-
-/** The parameter that says which keys records have, wherever records are asked for. */
-export const FIELDS_PARAMETER: Parameter = {
-  name: 'fields',
-  means: 'Keys that records shall have; all where it is absent.',
-  accepts: `one or several keys of a record with commas between: ${RECORD_KEYS.join(', ')}`,
-  example: 'id,lat,lon',
-  schema: { type: 'array', items: { enum: RECORD_KEYS } },
-};
 
 /** Which keys records shall have, in the order in which records have them; undefined for all. */
 export function readKeys(reader: ParameterReader): readonly RecordKey[] | undefined {

@@ -33,10 +33,3 @@ export function optionsOf(address: Address): object {
   const renders = formats.map(({ mediaType }) => mediaType);
   return { name, description, renders, parses, ...(actions !== undefined && { actions }) };
 }
-
-export const POINT_ID: Parameter = {
-  name: 'id',
-  accepts: 'the id of a point',
-  example: '1',
-  schema: { type: 'integer', minimum: 1 },
-};

@@ -19,6 +19,7 @@ import { NotFound } from '../request/http-error.js';
 import { EXPORT_PARAMETERS, parseExportQuery } from '../request/list-parameters.js';
 import { createCodingOf } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
+import { parameters } from '../request/parameter.js';
 import { parseQueryString } from '../request/query-string.js';
 import type { Address } from './address.js';
 
@@ -41,13 +42,7 @@ export const EXPORT_ADDRESS: Address = {
     return { parameter: name, mediaType: contentType };
   }),
   parameters: EXPORT_PARAMETERS,
-  pathParameters: [
-    {
-      name: 'format',
-      accepts: `one of ${EXPORT_FORMATS.map(({ name }) => name).join(', ')}`,
-      example: 'ndjson',
-    },
-  ],
+  pathParameters: parameters('format@export'),
 };
 
 /** All matches as one stream, in the format that the address ends with. */

@@ -30,8 +30,9 @@ import {
   parseKept,
   refuseOthers,
 } from '../request/item-parameters.js';
+import { parameters } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
-import { POINT_ID, type ReadAddress } from './address.js';
+import type { ReadAddress } from './address.js';
 import { pointView, type WantedPoint } from './rest-views.js';
 
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
@@ -210,7 +211,7 @@ function itemAddress(context: ViewContext): ReadAddress<WantedPoint> {
   const point = pointView(context);
   return {
     ...{ ...COMMON, name: 'ogcItem', path: ITEM_PATH, formats: ITEMS_FORMATS, title: 'Item' },
-    ...{ description: 'One point.', parameters: ITEM_PARAMETERS, pathParameters: [POINT_ID] },
+    ...{ description: 'One point.', parameters: ITEM_PARAMETERS, pathParameters: parameters('id') },
     read(asked) {
       return { ...point.read({ ...asked, pairs: [] }), keys: parseItemQuery(asked.pairs) };
     },

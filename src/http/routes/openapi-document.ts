@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { version } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
 import { BATCH_PATH, templateOf } from '../request/addresses.js';
-import type { Offer } from '../request/negotiation.js';
-import type { Parameter, Schema } from '../request/parameter.js';
+import type { Parameter } from '../request/parameter.js';
 import { type Address, optionsOf } from './address.js';
 
 export interface Others {
@@ -63,17 +62,18 @@ function documentOf(addresses: readonly Address[], others: Others): Piece {
   source ??= JSON.parse(readFileSync(SOURCE, 'utf8')) as Piece;
   const { info, paths, components, ...more } = laidOver(source) as DocumentSource;
   const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
-  const parameters = createParameters(components['parameters']!);
+  const { parameters: known = {} } = components;
+  const shared = Object.keys(known).map((name) => referenceTo('parameters', name));
   const items = Object.entries(paths).flatMap(([path, item]): [string, Piece][] => {
     const address = byPath.get(path);
-    if (address !== undefined) return [[path, spliced(item, address, parameters)]];
+    if (address !== undefined) return [[path, spliced(item, address, shared)]];
     return isThere(path, others) ? [[path, withHead(item)]] : [];
   });
   return {
     ...more,
     info: { ...info, version: version() },
     paths: Object.fromEntries(items),
-    components: { ...components, parameters: parameters.all },
+    components: { ...components, parameters: { ...known, ...describeAll(addresses) } },
   };
 }
 
@@ -83,23 +83,21 @@ function isThere(path: string, { hasImages, hasOperations }: Others): boolean {
   return path === BATCH_PATH || (hasOperations && !path.startsWith('/changes/'));
 }
 
-/** A path with what its address says: its parameters, and OPTIONS. */
-function spliced({ get, post }: PathItem, address: Address, parameters: Parameters): Piece {
-  const { name, path, allow, formats, title, description } = address;
+/** A path with what its address says: its parameters, beside the `shared` ones, and OPTIONS. */
+function spliced({ get, post }: PathItem, address: Address, shared: readonly Piece[]): Piece {
+  const { name, path, allow, title, description, parameters, pathParameters = [] } = address;
   const ending = `${name[0]!.toUpperCase()}${name.slice(1)}`;
   const common = { tags: [path.split('/')[1]], summary: title };
-  const refer = (place: 'query' | 'path') => (one: Parameter) =>
-    parameters.add(one.name, name, describeParameter(place, one, formats));
-  const inPath = (address.pathParameters ?? []).map(refer('path'));
+  const refer = ({ key }: Parameter): Piece => referenceTo('parameters', key);
   const described = { 'application/json': { example: optionsOf(address) } };
   return {
-    ...(inPath.length > 0 && { parameters: inPath }),
+    ...(pathParameters.length > 0 && { parameters: pathParameters.map(refer) }),
     ...withHead({
       get: {
         ...common,
         operationId: `get${ending}`,
         description,
-        parameters: [...address.parameters.map(refer('query')), ...parameters.ofEveryRead],
+        parameters: [...parameters.map(refer), ...shared],
         responses: { ...READ_RESPONSES, ...get!.responses },
       },
     }),
@@ -129,36 +127,19 @@ function withHead(item: PathItem): PathItem {
   return { ...item, head: { ...get, operationId, responses: Object.fromEntries(heads) } };
 }
 
-interface Parameters {
-  readonly all: Readonly<Record<string, Piece>>;
-  /** References to those that every reading takes. */
-  readonly ofEveryRead: readonly Piece[];
-  /** Adds one, with `owner` in its name where the name is taken by another; refers to it. */
-  add(name: string, owner: string, parameter: Piece): Piece;
-}
-
-function createParameters(known: Readonly<Record<string, Piece>>): Parameters {
-  const all: Record<string, Piece> = { ...known };
-  return {
-    all,
-    ofEveryRead: Object.keys(known).map((name) => referenceTo('parameters', name)),
-    add(name, owner, parameter) {
-      const isFree = JSON.stringify(all[name] ?? parameter) === JSON.stringify(parameter);
-      const key = isFree ? name : `${owner}-${name}`;
-      all[key] = parameter;
-      return referenceTo('parameters', key);
-    },
-  };
+/** The parameters of all addresses, by their keys. */
+function describeAll(addresses: readonly Address[]): Readonly<Record<string, Piece>> {
+  const all = addresses.flatMap(({ parameters, pathParameters = [] }) => [
+    ...pathParameters.map((one) => [one.key, describeParameter('path', one)] as const),
+    ...parameters.map((one) => [one.key, describeParameter('query', one)] as const),
+  ]);
+  return Object.fromEntries(all);
 }
 
 function describeParameter(
   place: 'query' | 'path',
-  { name, means, accepts, example, schema = { type: 'string' } }: Parameter,
-  formats: readonly Offer[],
+  { name, means, accepts, value, schema }: Parameter,
 ): Piece {
-  const choices = formats.map(({ parameter }) => parameter);
-  const described = name === 'format' ? { enum: choices } : schema;
-  const value = exampleOf(example, described);
   return {
     name,
     in: place,
@@ -168,30 +149,9 @@ function describeParameter(
     ...(schema['type'] === 'array' && { style: 'form', explode: false }),
     // a viewer fills in the example of a parameter, and all filters together would find nothing
     ...(place === 'path'
-      ? { schema: described, example: value }
-      : { schema: { ...described, examples: [value] } }),
+      ? { schema, example: value }
+      : { schema: { ...schema, examples: [value] } }),
   };
-}
-
-/** The example of a parameter as its schema has it: a number, a list, a choice, or its text. */
-function exampleOf(example: string, schema: Schema): unknown {
-  const {
-    enum: choices,
-    type,
-    items,
-    anyOf,
-  } = schema as {
-    readonly enum?: readonly unknown[];
-    readonly type?: string;
-    readonly items?: Schema;
-    readonly anyOf?: readonly Schema[];
-  };
-  if (choices !== undefined) return choices.find((choice) => String(choice) === example);
-  if (type === 'array') return example.split(',').map((item) => exampleOf(item, items!));
-  if (type === 'integer' || type === 'number') return Number(example);
-  if (type === 'boolean') return example === 'true';
-  if (anyOf === undefined || anyOf.some((one) => one['const'] === example)) return example;
-  return exampleOf(example, anyOf[0]!);
 }
 
 function referenceTo(kind: 'parameters' | 'responses', name: string): Piece {

@@ -13,7 +13,7 @@ import {
 } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
 import { pathOf, queryOf } from '../request/origin.js';
-import type { Parameter } from '../request/parameter.js';
+import { parameters } from '../request/parameter.js';
 import { type Address, optionsOf, type ReadAddress } from './address.js';
 import { batchView } from './batch.js';
 import { CHANGES_ADDRESS, createChangesHandler } from './changes.js';
@@ -141,13 +141,6 @@ function describe(resource: Resource): RouteHandlerMethod {
   return (_request, reply) => void reply.headers(headers).send(Buffer.from(body));
 }
 
-const OPENAPI_FORMAT: Parameter = {
-  name: 'format',
-  means: 'The version; else what the Accept header prefers.',
-  accepts: 'json or openapi for OpenAPI 3.1, openapi30 for 3.0',
-  example: 'openapi30',
-};
-
 /** `GET /openapi.json`: the interface described, for programs; made when it is asked for first. */
 function openapiView(addresses: readonly Address[], others: Others): ReadAddress<undefined> {
   let texts: DocumentTexts | undefined;
@@ -157,7 +150,7 @@ function openapiView(addresses: readonly Address[], others: Others): ReadAddress
     title: 'OpenAPI document',
     description:
       'This interface described for programs, as OpenAPI 3.1, or 3.0 for who asks for it.',
-    parameters: [OPENAPI_FORMAT],
+    parameters: parameters('format@openapi'),
     formats: [JSON_FORMAT, OPENAPI, OPENAPI_30],
     read: () => undefined,
     find(_wanted, { origin }, _served, _budget, format) {

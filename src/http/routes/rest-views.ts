@@ -35,7 +35,6 @@ import {
 import { invalidPage, NotFound } from '../request/http-error.js';
 import {
   EXPORTED,
-  FORMAT,
   PAGE_PARAMETERS,
   type PageRequest,
   POINT_PARAMETERS,
@@ -45,7 +44,8 @@ import {
   parsePointQuery,
   parsePointsQuery,
 } from '../request/list-parameters.js';
-import { type Address, optionsOf, POINT_ID, type ReadAddress } from './address.js';
+import { parameters } from '../request/parameter.js';
+import { type Address, optionsOf, type ReadAddress } from './address.js';
 
 /** For programs, in the service's own order of preference. */
 const POINT_FORMATS: readonly Format[] = [JSON_FORMAT, GEOJSON];
@@ -154,7 +154,7 @@ export function pointView(context: ViewContext): ReadAddress<WantedPoint> {
     ...{ name: 'point', path: POINT_PATH, allow: ALLOW_READ, isPersonal: false },
     title: 'Map Data Point Instance',
     description: 'One geolocated note.',
-    ...{ parameters: POINT_PARAMETERS, pathParameters: [POINT_ID] },
+    ...{ parameters: POINT_PARAMETERS, pathParameters: parameters('id') },
   };
   const page = { ...pointSubject(context), name: 'Map data point', crumbs: [HOME, LIST] };
   return {
@@ -217,7 +217,11 @@ export function notificationsView(context: ViewContext): ReadAddress<PageRequest
 export function rootView(context: ViewContext): ReadAddress<undefined> {
   const about = {
     ...{ name: 'root', path: ROOT_PATH, allow: ALLOW_READ, isPersonal: false },
-    ...{ title: 'Waypost', description: 'The resources of this service.', parameters: [FORMAT] },
+    ...{
+      title: 'Waypost',
+      description: 'The resources of this service.',
+      parameters: parameters('format'),
+    },
   };
   // all values are addresses of this service
   const links = ['map_data_points', 'notifications'].map((key) => ({ key, href: String }));

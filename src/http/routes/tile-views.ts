@@ -12,14 +12,14 @@ import { ALLOW_READ, TILE_PATH, TILE_SET_PATH, templateOf } from '../request/add
 import { FILTER_PARAMETERS, parseFilters } from '../request/filters.js';
 import { NotFound } from '../request/http-error.js';
 import {
-  countParameter,
-  FIELDS_PARAMETER,
+  countOf,
+  PARAMETERS,
   type Parameter,
+  parameters,
   parseFlag,
   parseWhole,
   readKeys,
   readParameters,
-  wholeFrom,
 } from '../request/parameter.js';
 import { last, type Pair } from '../request/query-string.js';
 import type { ReadAddress } from './address.js';
@@ -139,53 +139,18 @@ const TILE_FORMATS: readonly Format[] = [
   { ...MVT, mediaType: 'application/x-protobuf', contentType: 'application/x-protobuf' },
 ];
 
-const GRIDS = [4, 8, 16, 32, 64, 128];
-const DEFAULT_GRID = 16;
-const CHOICES = `${GRIDS.join(', ')}; ${DEFAULT_GRID} is the default`;
-const MAX_POINTS = 10_000;
-
-const TILE_PATH_PARAMETERS: readonly Parameter[] = [
-  {
-    name: 'z',
-    accepts: `the zoom, 0 to ${MAX_ZOOM}`,
-    example: '0',
-    schema: { type: 'integer', minimum: 0, maximum: MAX_ZOOM },
-  },
-  {
-    name: 'x',
-    accepts: 'the column from the west, below 2^z',
-    example: '0',
-    schema: { type: 'integer', minimum: 0 },
-  },
-  {
-    name: 'y',
-    accepts: 'the row from the north, below 2^z',
-    example: '0',
-    schema: { type: 'integer', minimum: 0 },
-  },
-];
+const TILE_PATH_PARAMETERS = parameters('z', 'x', 'y');
 
 export const TILE_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
-  {
-    name: 'grid',
-    accepts: `the number of cells along the edge of a tile: ${CHOICES}`,
-    example: '32',
-    schema: { enum: GRIDS, default: DEFAULT_GRID },
-  },
-  {
-    name: 'cluster',
-    accepts: 'true (the default), or false for points without clusters',
-    example: 'false',
-    schema: { type: 'boolean', default: true },
-  },
-  countParameter(
-    { name: 'limit', means: 'The most points of a tile without clusters.', example: '2000' },
-    MAX_POINTS,
-    MAX_POINTS,
-  ),
-  FIELDS_PARAMETER,
+  ...parameters('grid', 'cluster', 'limit@tile', 'fields'),
 ];
+
+const { enum: GRIDS, default: DEFAULT_GRID } = PARAMETERS.get('grid')!.schema as {
+  readonly enum: readonly number[];
+  readonly default: number;
+};
+const readLimit = countOf('limit@tile');
 
 /** What a request for tiles asks for, whichever tile it is. */
 export interface TileLook extends Omit<TileQuery, 'address' | 'filters'> {
@@ -198,7 +163,7 @@ export function parseTileLook(pairs: readonly Pair[], zone: TimeZone): TileLook 
     const filters = parseFilters(reader, zone);
     const grid = reader.read('grid', parseGrid) ?? DEFAULT_GRID;
     const isClustered = reader.read('cluster', parseFlag) ?? true;
-    const limit = Math.min(reader.read('limit', wholeFrom(1)) ?? MAX_POINTS, MAX_POINTS);
+    const limit = readLimit(reader);
     return { filters, grid, limit: isClustered ? undefined : limit, fields: readKeys(reader) };
   });
 }
