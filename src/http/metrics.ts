@@ -37,7 +37,10 @@ interface ThreadNumbers {
   readonly log: { readonly dropped: number };
 }
 
-/** What is counted: type, name, labels in braces, and what it is. Threads' counts are added up. */
+/**
+ * What is counted: type, name, labels in braces, and what it is. Threads' counts are added up. They
+ * are plain numbers, 11 ns a request; the library, which takes 2 µs, only writes them out.
+ */
 const METRICS = `
 counter waypost_http_requests_total{route,status,representation} Requests answered.
 counter waypost_answer_cache_hits_total Answers sent from the cache.

@@ -44,7 +44,10 @@ export function createLog(
   };
 }
 
-/** A line of JSON as people read it; what it says may come from strangers. */
+/**
+ * A line of JSON as people read it. What it says may come from strangers and command a terminal,
+ * where `pino-pretty` would show it as it is.
+ */
 function textOf(line: string): string {
   const { time, level, msg, err, pid: _, hostname: __, ...fields } = JSON.parse(line);
   const name = pino.levels.labels[level]!.toUpperCase().padEnd(5);

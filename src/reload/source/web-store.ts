@@ -52,7 +52,7 @@ export class WebStore implements Store {
   async list(signal: AbortSignal): Promise<readonly RemoteFile[]> {
     const last = this.#last?.tag;
     const response = await this.#get(this.#url, last && { [last.asks]: last.value }, signal);
-    // the body is asked for again once it is wanted
+    // a HEAD would be refused where addresses are signed for GET; the body is asked for again
     await response.body?.cancel();
     if (response.status !== 304 || this.#last === undefined) {
       if (!response.ok) throw this.#refusal(response);

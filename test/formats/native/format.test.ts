@@ -27,7 +27,7 @@ test('the byte by byte listing of the specification is the file it shows', () =>
   const page = readFileSync(join(ROOT, 'docs/snapshot-format.md'), 'utf8');
   const bytes = readFileSync(fixture('one'));
   let at = 0;
-  for (const [, offset, hex] of page.matchAll(/^([0-9a-f]{4}) {2}((?:[0-9a-f]{2} ?){1,16})/gm)) {
+  for (const [, offset, hex] of page.matchAll(/^([0-9a-f]{4}) {2}((?:[0-9a-f]{2} ?){1,24})/gm)) {
     const part = Buffer.from(hex!.replaceAll(' ', ''), 'hex');
     assert.is(Number.parseInt(offset!, 16), at);
     assert.ok(bytes.subarray(at, at + part.length).equals(part), `at ${offset}`);
