@@ -20,7 +20,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   '/': 'leads to /rest/',
   '/docs': 'leads to /docs/',
   '/docs/': 'shows the document to people',
-  '/static/:file': 'styles and scripts of the pages',
+  '/static/:version/:file': 'styles and scripts of the pages',
 };
 
 test('the document describes every route, or there is a reason that it does not', async () => {

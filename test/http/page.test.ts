@@ -49,7 +49,7 @@ const authorization = 'Token key';
 
 /** The start tags of a page, without what stands between them and without its own scripts. */
 function tagsOf(html: string): string[] {
-  const own = /<script type="module" src="\/static\/[\w.-]+"><\/script>/g;
+  const own = /<script type="module" src="\/static\/[\w./-]+"><\/script>/g;
   return [...html.replaceAll(own, '').matchAll(/<[^>]*>/g)].map(([tag]) => tag.toLowerCase());
 }
 

@@ -165,7 +165,7 @@ function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
     ...pairs.filter(({ name }) => FILTERS.has(name)),
     { name: 'fields', value: 'id' },
   ]);
-  const file = (name: string): string => assets.named(name).url;
+  const file = (name: string): string => assets.url(name);
   const tiles = `${prefix}${templateOf(TILE_PATH)}${filtering && `?${filtering}`}`;
   const followed = html` data-changes="${prefix}${CHANGES_PATH}?${changes}"`;
   const options = html`${posting !== 'nobody' && followed}${hasImages && html` data-images`}${

@@ -78,7 +78,7 @@ export function documentHead(
   styles: readonly string[],
   scripts: readonly string[],
 ): Html {
-  const url = (name: string): string => assets.named(name).url;
+  const url = (name: string): string => assets.url(name);
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -56,7 +56,7 @@ export function refuseOtherMethods(
 export const FILE_METHODS: readonly string[] = ['GET', 'HEAD'];
 export const FILE: FastifyContextConfig = { isFile: true };
 
-/** Adds `GET /static/<name>.<hash>.<extension>`: the styles and scripts of the pages. */
+/** Adds `GET /static/<digest>/<name>`: the styles and scripts of the pages. */
 export function addStatic(
   app: FastifyInstance,
   { site, corsOrigin }: Pick<Context, 'site' | 'corsOrigin'>,
@@ -66,7 +66,8 @@ export function addStatic(
   const codingOf = createCodingOf();
 
   async function send({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const asset = assets.at((params as { readonly file: string }).file);
+    const { version, file } = params as { readonly version: string; readonly file: string };
+    const asset = assets.at(version, file);
     if (asset === undefined) throw new NotFound();
     const coding = codingOf(raw.headers['accept-encoding']);
     const body = coding === undefined ? asset.body : await asset.compressed(coding);
@@ -77,7 +78,7 @@ export function addStatic(
     return reply.send(raw.method === 'HEAD' ? undefined : body);
   }
 
-  addOtherAddress(app, `${STATIC_PATH}:file`, FILE_METHODS, send, FILE);
+  addOtherAddress(app, `${STATIC_PATH}:version/:file`, FILE_METHODS, send, FILE);
 }
 
 /** What the viewer itself may load, which comes from this service alone. */
@@ -127,7 +128,7 @@ export function addViewer(
 }
 
 function viewerPage({ assets, prefix }: Context['site']): string {
-  const url = (name: string): string => assets.named(name).url;
+  const url = (name: string): string => assets.url(name);
   const document = html`<a href="${prefix}${OPENAPI_PATH}">an OpenAPI document</a>`;
   return html`${documentHead(assets, 'The interface', ['swagger-ui.css', 'viewer.css'], [])}<body>
 <script defer src="${url('swagger-ui-bundle.js')}"></script>

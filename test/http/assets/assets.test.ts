@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Assets, SOURCES } from '../../../src/http/assets/assets.js';
+import { Assets, PATHS } from '../../../src/http/assets/assets.js';
 import { startApp } from '../../support/app.js';
 import { ask } from '../../support/client.js';
 import { makeFolder } from '../../support/folder.js';
@@ -19,9 +19,11 @@ test.after(async () => {
 const assets = new Assets('');
 
 test('every static file is served, under an address that never changes its content', async () => {
-  for (const { name, extension } of SOURCES) {
-    const { url, body, type } = assets.named(`${name}.${extension}`);
-    assert.match(url, /^\/static\/[\w-]+\.[0-9a-f]{12}\.\w+$/);
+  for (const [name, path] of PATHS) {
+    const url = assets.url(name);
+    const [, version] = /^\/static\/([0-9a-f]{12})\/[\w.-]+$/.exec(url)!;
+    const { body, type } = assets.at(version!, name)!;
+    assert.ok(readFileSync(path).includes(body.subarray(0, -1)), name);
     const plain = await ask(app.port, url);
     assert.is(plain.status, 200);
     assert.ok(plain.body.equals(body));
@@ -48,42 +50,44 @@ test('every static file is served, under an address that never changes its conte
 test('the outlines of land are what their script prints', () => {
   const script = fileURLToPath(new URL('../../../data/make-land.js', import.meta.url));
   const { stdout } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
-  assert.ok(stdout === assets.named('land.json').body.toString());
+  assert.ok(stdout === readFileSync(PATHS.get('land.json')!, 'utf8'));
 });
 
 test('there is nothing else there, whatever the address', async () => {
-  const { file } = assets.named('page.css');
-  const wrong = ['', 'page.css', `${file}x`, file.replace('.css', '.js'), 'page.000000000000.css'];
-  for (const name of [...wrong, '..%2f..%2fpackage.json', 'package.x.json', '%00', '__proto__']) {
-    assert.is((await ask(app.port, `/static/${name}`)).status, 404, name);
+  const url = assets.url('page.css');
+  const folder = url.slice(0, -'/page.css'.length);
+  const wrong = [
+    '/static/',
+    '/static/page.css',
+    '/static/000000000000/page.css',
+    `${url}x`,
+    folder,
+  ];
+  const names = ['', '..%2f..%2fpackage.json', 'package.json', 'page.ts', '%00', '__proto__'];
+  for (const path of [...wrong, ...names.map((name) => `${folder}/${name}`)]) {
+    assert.is((await ask(app.port, path)).status, 404, path);
   }
-  const posted = await ask(app.port, `/static/${file}`, { method: 'POST' });
+  const posted = await ask(app.port, url, { method: 'POST' });
   assert.is(posted.status, 405);
   assert.is(posted.headers.allow, 'GET, HEAD, OPTIONS');
 });
 
-test('a module that another one imports has a part in its address', () => {
-  const source = (name: string) => {
-    return { name, extension: 'js' as const, paths: [join(folder, `${name}.js`)] };
-  };
-  const write = (name: string, text: string): void => {
-    writeFileSync(join(folder, `${name}.js`), text);
-  };
-  const make = () => new Assets('/prefix', ['first', 'second'].map(source));
-  write('first', "import { a } from './second.js';\nawait import('./second.js');\n");
-  write('second', 'export const a = 1;\n//# sourceMappingURL=second.js.map\n');
-  const before = make();
-  const second = before.named('second.js');
-  assert.is(second.body.toString(), 'export const a = 1;\n');
-  const { url, body } = before.named('first.js');
-  assert.match(url, /^\/prefix\/static\/first\./);
-  assert.is(
-    body.toString(),
-    `import { a } from './${second.file}';\nawait import('./${second.file}');\n`,
+test('all addresses change with any of the files, and links of a script stay as they are', () => {
+  const paths = new Map(['first.js', 'second.js'].map((name) => [name, join(folder, name)]));
+  const link = "import { a } from './second.js';\n";
+  writeFileSync(paths.get('first.js')!, link);
+  writeFileSync(
+    paths.get('second.js')!,
+    'export const a = 1;\n//# sourceMappingURL=second.js.map\n',
   );
-  write('second', 'export const a = 2;\n');
-  assert.is.not(make().named('first.js').url, url);
-  assert.throws(() => before.named('third.js'), /There is no static file third.js/);
+  const before = new Assets('/prefix', paths);
+  const url = before.url('first.js');
+  const [, version] = /^\/prefix\/static\/(\w+)\/first\.js$/.exec(url)!;
+  assert.is(before.at(version!, 'first.js')!.body.toString(), link);
+  assert.is(before.at(version!, 'second.js')!.body.toString(), 'export const a = 1;\n');
+  writeFileSync(paths.get('second.js')!, 'export const a = 2;\n');
+  assert.is.not(new Assets('/prefix', paths).url('first.js'), url);
+  assert.throws(() => before.url('third.js'), /There is no static file third.js/);
 });
 
 test.run();
