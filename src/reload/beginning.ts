@@ -15,7 +15,6 @@ import {
 import { type Point, renderPoint } from '../model/point.js';
 import { reclaimMemory } from './background.js';
 import { createGeneration, type Generation } from './generation.js';
-import { fillOf } from './room.js';
 
 /** A point as it was accepted. */
 export interface Accepted {
@@ -91,4 +90,9 @@ export class Beginning {
     this.#delta = continueDelta(this.#delta, length, this.#most);
     reclaimMemory();
   }
+}
+
+/** The share of a capacity that is taken, of its rows or of its bytes, whichever is more. */
+export function fillOf({ rows, bytes }: DeltaSize, capacity: DeltaSize): number {
+  return Math.max(rows / capacity.rows, bytes / capacity.bytes);
 }

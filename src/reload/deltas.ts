@@ -8,14 +8,14 @@ import {
   type Delta,
   type DeltaSize,
   deltaLength,
+  hasRoom,
   sizeOf,
 } from '../index/delta.js';
 import { renderPoint } from '../model/point.js';
 import { reclaimMemory } from './background.js';
-import { type Accepted, accept, Beginning, type MergeTask } from './beginning.js';
+import { type Accepted, accept, Beginning, fillOf, type MergeTask } from './beginning.js';
 import type { Cell } from './current.js';
 import { createGeneration, type Generation, withDelta } from './generation.js';
-import { fillOf, type Room, Rooms } from './room.js';
 
 export interface DeltasOptions {
   /** Where the generations go. */
@@ -27,6 +27,12 @@ export interface DeltasOptions {
   /** After a merge that failed. */
   readonly retryMs?: number;
   readonly merge?: (task: MergeTask) => Promise<DatasetParts>;
+}
+
+/** Room that is kept for points while they are journaled. */
+export interface Room {
+  /** Gives the room back: the points have been appended by now, or never will be. */
+  release(): void;
 }
 
 /** What the deltas count. */
@@ -59,7 +65,14 @@ export class Deltas {
   readonly #options: Required<DeltasOptions>;
   /** The deltas that some thread may serve. */
   readonly #open = new Set<Delta>();
-  readonly #rooms: Rooms;
+  /** In all open deltas, by those whose points are being journaled. */
+  #reserved: DeltaSize = { rows: 0, bytes: 0 };
+  /** Settles once the last who asked for room has some, or none. */
+  #asking: Promise<unknown> = Promise.resolve();
+  /** Lets who is next look for room again; undefined while nobody waits. */
+  #wake: (() => void) | undefined;
+  /** Whether somebody waited for room in vain since there was any. */
+  #isRefusing = false;
   /** Of the generation that all threads serve. */
   #served: Delta | undefined;
   #publishing: Promise<void> = Promise.resolve();
@@ -77,8 +90,6 @@ export class Deltas {
   constructor(options: DeltasOptions) {
     const defaults = { capacity: CAPACITY, patienceMs: PATIENCE_MS, retryMs: RETRY_MS };
     this.#options = { ...defaults, merge: mergeInThread, ...options };
-    const { capacity, patienceMs } = this.#options;
-    this.#rooms = new Rooms(this.#open, capacity, patienceMs, () => this.#mergeIfDue());
   }
 
   get state(): DeltasState {
@@ -92,7 +103,7 @@ export class Deltas {
   }
 
   #problem(): string | undefined {
-    if (!this.#rooms.isRefusing) return undefined;
+    if (!this.#isRefusing) return undefined;
     if (this.#failure === undefined)
       return 'points come faster than they are made part of the data';
     return `accepted points cannot be made part of the data: ${this.#failure}`;
@@ -121,7 +132,43 @@ export class Deltas {
    * in time, or where there can never be so much room.
    */
   reserve(rows: number, bytes: number): Promise<Room | undefined> {
-    return this.#rooms.reserve({ rows, bytes });
+    const until = performance.now() + this.#options.patienceMs;
+    const room = this.#asking.then(() => this.#reserve({ rows, bytes }, until));
+    this.#asking = room;
+    return room;
+  }
+
+  async #reserve(size: DeltaSize, until: number): Promise<Room | undefined> {
+    if (fillOf(size, this.#options.capacity) > 1) return undefined;
+    for (;;) {
+      const { rows, bytes } = this.#reserved;
+      const wanted = { rows: rows + size.rows, bytes: bytes + size.bytes };
+      if ([...this.#open].every((delta) => hasRoom(delta, wanted))) {
+        this.#reserved = wanted;
+        break;
+      }
+      const left = until - performance.now();
+      this.#isRefusing ||= left <= 0;
+      if (left <= 0) return undefined;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(() => this.#wake?.(), left);
+        this.#wake = () => {
+          clearTimeout(timer);
+          this.#wake = undefined;
+          resolve();
+        };
+        this.#mergeIfDue();
+      });
+    }
+    this.#isRefusing = false;
+    let isReserved = true;
+    const release = (): void => {
+      const { rows, bytes } = this.#reserved;
+      if (isReserved) this.#reserved = { rows: rows - size.rows, bytes: bytes - size.bytes };
+      isReserved = false;
+      this.#wake?.();
+    };
+    return { release };
   }
 
   /**
@@ -157,7 +204,7 @@ export class Deltas {
       await current.publish(generation);
       if (this.#served !== undefined) this.#open.delete(this.#served);
       this.#served = generation.delta;
-      this.#rooms.give();
+      this.#wake?.();
       this.#mergeIfDue();
     });
     // the next one does not depend on it
@@ -172,7 +219,7 @@ export class Deltas {
     const { generation } = current;
     const delta = generation.delta!;
     const size = sizeOf(delta);
-    const fill = this.#rooms.isAwaited ? 1 : fillOf(size, capacity);
+    const fill = this.#wake !== undefined ? 1 : fillOf(size, capacity);
     if (size.rows === 0 || fill < LEAST_FILL) return;
     const restsUntil = fill < MERGE_FILL ? this.#restsUntil : 0;
     const rest = Math.max(restsUntil, this.#retriesAt) - performance.now();
