@@ -42,12 +42,11 @@ const command = benchCommand(
   )
   .option('--rate <number>', `requests a second of each of ${CLIENTS} clients`, positiveNumber, 50);
 
-/** Each attack against a service of its own, one after the other. */
+/** Each attack against a service of its own: none is measured with what another left. */
 async function benchAttacks(options: Options): Promise<AttackResult[]> {
   const attacks =
     options.attacks?.map(attackOf) ?? (options.smoke ? ATTACKS : [CONTROL, ...ATTACKS]);
   const results: AttackResult[] = [];
-  // each attack has a service of its own, so that none is measured with what another left
   for (const attack of attacks) {
     await attack.prepare?.();
     const arena = await openArena(attack, options);

@@ -17,11 +17,6 @@ interface FirstAnswers {
   readonly ratio: Spread;
 }
 
-interface Options extends BenchOptions {
-  readonly points: number;
-  readonly rounds: number;
-}
-
 const LISTS = ['small-box', 'nearby', 'wide', 'time', 'deep-pages'] as const;
 /** Different requests of each kind, which come to all threads. */
 const REQUESTS = 100;
@@ -35,7 +30,7 @@ const command = benchCommand(
 );
 
 /** Starts a service twice in each round: as it is, and without its warm-up. */
-async function benchFirst({ points, rounds, smoke }: Options): Promise<FirstAnswers[]> {
+async function benchFirst({ points, rounds, smoke }: BenchOptions): Promise<FirstAnswers[]> {
   const file = await nativeFile(points);
   const kinds = await kindsOf(file, smoke);
   const slowest = { cold: new Map<string, number[]>(), warm: new Map<string, number[]>() };

@@ -3,24 +3,20 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ask } from '../test/support/client.js';
 import { startDatabase } from '../test/support/database.js';
-import { fullLoop } from './generators/wrk.js';
 import { LIST, surveyPlaces } from './places.js';
-import { type ReadRound, readBesidePosts } from './post/reads.js';
-import { POST_BODY } from './post/table.js';
+import {
+  POST_BODY,
+  POSTS_A_SECOND,
+  postFor,
+  type ReadRound,
+  readBesidePosts,
+} from './post/posting.js';
 import { dealer, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import { type BenchOptions, benchCommand, runBench, say, smokeFlags } from './support/run.js';
-import { type Server, startService, temporaryFolder } from './support/service.js';
-import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
-import { digits, type Table } from './support/table.js';
-
-interface Options extends BenchOptions {
-  readonly points: number;
-  readonly connections: number;
-  readonly seconds: number;
-  readonly rounds: number;
-  readonly seed: number;
-}
+import { atEnd, startService, temporaryFolder } from './support/service.js';
+import { figureOf, ratioOf } from './support/stats.js';
+import { digits, spreadTable, type Table } from './support/table.js';
 
 /** Posts a second, of one round. */
 interface Round extends ReadRound {
@@ -39,7 +35,6 @@ interface Results {
   readonly lags: readonly number[];
 }
 
-const POSTS_A_SECOND = 500;
 const SMOKE = { points: 5_000, connections: 16, seconds: 0.5, rounds: 1 };
 const INSTANCES = 3;
 /** So many that none is asked for twice before the cache has forgotten the first time. */
@@ -51,51 +46,44 @@ const command = benchCommand(
   { points: 100_000, connections: 256, seconds: 3, rounds: 2, seed: SEED },
 );
 
-async function benchFleet(options: Options): Promise<Results> {
+async function benchFleet(options: BenchOptions): Promise<Results> {
   const { points, connections, seconds, seed, smoke } = options;
   const snapshot = await nativeFile(points, seed);
   const folder = temporaryFolder('fleet', CACHE);
   const database = await startDatabase(['fsync=on', 'shared_buffers=128MB']);
-  const servers: Server[] = [];
+  atEnd(() => database.remove());
   const start = async (journal: string): Promise<string> => {
     const flags = ['--journal', journal, '--posts-per-address', '0', ...smokeFlags(smoke)];
-    servers.push(await startService(snapshot, [...flags, '--max-connections', '5000']));
-    return servers.at(-1)!.url;
+    return (await startService(snapshot, [...flags, '--max-connections', '5000'])).url;
   };
-  const post = async (urls: readonly string[], length = seconds): Promise<number> => {
-    const all = urls.map(async (base) => {
-      const clients = Math.ceil(connections / urls.length);
-      const load = { base, paths: [POST_BODY], postTo: LIST, connections: clients };
-      const { perSecond, errors } = await fullLoop({ ...load, warmupSeconds: 0, seconds: length });
-      if (Object.keys(errors).length > 0) throw new Error(`Posts fail: ${JSON.stringify(errors)}`);
-      return perSecond;
-    });
-    return (await Promise.all(all)).reduce((sum, one) => sum + one, 0);
+  const postAll = async (urls: readonly string[]): Promise<number> => {
+    const clients = Math.ceil(connections / urls.length);
+    const all = await Promise.all(urls.map((url) => postFor(url, seconds, clients)));
+    return all.reduce((sum, one) => sum + one, 0);
   };
-  try {
-    const file = await start(join(folder, 'journal'));
-    const fleet: string[] = [];
-    for (let i = 0; i < INSTANCES; i++) fleet.push(await start(database.address()));
-    const [one, other] = fleet as [string, string];
-    say('lags');
-    const lags = await lagsOf(fleet, seconds * 3);
-    // what is not compiled yet is not measured
-    for (const url of [file, ...fleet]) await post([url], seconds / 4);
-    const places = await surveyPlaces(other, smoke ? 40 : 400, seed);
-    const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
-    const nextPaths = dealer(paths);
-    const rounds: Round[] = [];
-    for (let round = 0; round < options.rounds; round++) {
-      say(`round ${round + 1} of posts`);
-      const reads = await readBesidePosts(other, nextPaths, seconds, round, one);
-      const posts = { file: await post([file]), one: await post([one]), three: await post(fleet) };
-      rounds.push({ ...reads, ...posts });
-    }
-    return { points, connections, rounds, lags };
-  } finally {
-    for (const server of servers) await server.stop();
-    await database.remove();
+  const file = await start(join(folder, 'journal'));
+  const fleet: string[] = [];
+  for (let i = 0; i < INSTANCES; i++) fleet.push(await start(database.address()));
+  const [one, other] = fleet as [string, string];
+  say('lags');
+  const lags = await lagsOf(fleet, seconds * 3);
+  // what is not compiled yet is not measured
+  for (const url of [file, ...fleet]) await postFor(url, seconds / 4, connections);
+  const places = await surveyPlaces(other, smoke ? 40 : 400, seed);
+  const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
+  const nextPaths = dealer(paths);
+  const rounds: Round[] = [];
+  for (let round = 0; round < options.rounds; round++) {
+    say(`round ${round + 1} of posts`);
+    const reads = await readBesidePosts(other, nextPaths, seconds, round, one);
+    const posts = {
+      file: await postAll([file]),
+      one: await postAll([one]),
+      three: await postAll(fleet),
+    };
+    rounds.push({ ...reads, ...posts });
   }
+  return { points, connections, rounds, lags };
 }
 
 /** Posts at a steady rate to one instance, and has another one answer with each point. */
@@ -125,25 +113,21 @@ async function lagsOf(fleet: readonly string[], seconds: number): Promise<number
 }
 
 function tables({ points, connections, rounds, lags }: Results): Table[] {
-  const row = (name: string, { min, mean, max, deviation }: Spread): string[] => {
-    return [name, ...[min, mean, max, deviation].map(digits)];
-  };
-  const of = (key: keyof Round): number[] => rounds.map((round) => round[key]);
   const at = (share: number): string => digits(lags[Math.floor(lags.length * share)]!);
-  const rows = [
-    row(`points acknowledged a second into a file, ${connections} clients`, spreadOf(of('file'))),
-    row('by one instance into PostgreSQL', spreadOf(of('one'))),
-    row('  beside a file', ratiosOf(of('one'), of('file'))),
-    row('by three instances', spreadOf(of('three'))),
-    row('  beside one', ratiosOf(of('three'), of('one'))),
-    row('p99 of 1,000 reads a second of another instance, ms', spreadOf(of('quietMs'))),
-    row('  beside 500 posts a second to without', ratiosOf(of('besideMs'), of('quietMs'))),
-  ];
   const note =
     `${digits(points)} points, ${rounds.length} rounds; clients, instances and the database share the cores. ` +
     `From 201 to the answer of another instance, at ${POSTS_A_SECOND} posts a second: ` +
     `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, the request itself included.`;
-  return [{ title: 'A fleet', note, head: ['what', 'least', 'mean', 'most', 'deviation'], rows }];
+  const table = spreadTable('A fleet', note, [
+    [`points acknowledged a second into a file, ${connections} clients`, figureOf(rounds, 'file')],
+    ['by one instance into PostgreSQL', figureOf(rounds, 'one')],
+    ['  beside a file', ratioOf(rounds, 'one', 'file')],
+    ['by three instances', figureOf(rounds, 'three')],
+    ['  beside one', ratioOf(rounds, 'three', 'one')],
+    ['p99 of 1,000 reads a second of another instance, ms', figureOf(rounds, 'quietMs')],
+    ['  beside 500 posts a second to without', ratioOf(rounds, 'besideMs', 'quietMs')],
+  ]);
+  return [table];
 }
 
 await runBench(import.meta, command, { smoke: SMOKE, run: benchFleet, tables });

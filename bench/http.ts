@@ -22,15 +22,10 @@ const BATCH = '/rest/map_data_points/query/';
 
 interface Options extends BenchOptions {
   readonly url?: readonly string[];
-  readonly points: number;
   readonly scenarios: readonly string[];
   readonly rate?: number;
-  readonly connections: number;
-  readonly seconds: number;
   readonly warmup: number;
-  readonly rounds: number;
   readonly requests: number;
-  readonly seed: number;
   readonly batch?: number;
   readonly beside?: number;
 }
@@ -75,46 +70,44 @@ async function benchHttp(options: Options): Promise<HttpResult[]> {
   const sizes = url ? [] : [points, ...(beside === undefined ? [] : [beside])];
   const chosen = options.scenarios?.map(scenarioOf) ?? SCENARIOS;
   const own: Server[] = [];
-  try {
-    for (const size of sizes)
-      own.push(await startService(await nativeFile(size), smokeFlags(smoke)));
-    const variants: Variant[] = [];
-    for (const [i, base] of (url ?? own.map((one) => one.url)).entries()) {
-      const suffix = i === 0 ? '' : url ? `, ${base}` : `, ${digits(sizes[i]!)} points`;
-      variants.push(await variantOf(options, chosen, { suffix, base, pid: own[i]?.pid }));
-    }
-    if (batch !== undefined) variants.splice(1, 0, batchesOf(variants[0]!, batch));
-    const results = chosen.flatMap(({ name }) =>
-      variants.map(({ suffix }) => ({ scenario: name + suffix, rounds: [] as Round[] })),
-    );
-    for (let round = 0; round < rounds; round++) {
-      for (const [i, result] of results.entries()) {
-        const { base, pid, paths, batch: size } = variants[i % variants.length]!;
-        const load: Load = {
-          base,
-          pid,
-          paths: paths.get(chosen[Math.floor(i / variants.length)]!)!,
-          ...(size > 1 ? { postTo: BATCH } : {}),
-          connections,
-          warmupSeconds: round === 0 ? options.warmup : Math.min(options.warmup, 0.5),
-          seconds,
-        };
-        const isFull = rate === undefined || size > 1;
-        const made = await (isFull ? fullLoop(load) : openLoop({ ...load, rate }));
-        result.rounds.push(questionsOf(made, size));
-        const perSecond = digits(result.rounds.at(-1)!.perSecond);
-        say(`${round + 1}/${rounds} ${result.scenario}: ${perSecond} /s`);
-      }
-    }
-    if (smoke && results.some((one) => one.rounds.some(hasErrors))) {
-      throw new Error('Some requests failed.');
-    }
-    const generator = rate !== undefined ? 'open loop' : hasWrk() ? 'wrk' : 'closed loop';
-    const about = { generator, connections, ...(rate === undefined ? {} : { rate }) } as const;
-    return results.map((one) => ({ ...about, ...one }));
-  } finally {
-    for (const server of own) await server.stop();
+  for (const size of sizes) own.push(await startService(await nativeFile(size), smokeFlags(smoke)));
+  const variants: Variant[] = [];
+  for (const [i, base] of (url ?? own.map((one) => one.url)).entries()) {
+    const suffix = i === 0 ? '' : url ? `, ${base}` : `, ${digits(sizes[i]!)} points`;
+    variants.push(await variantOf(options, chosen, { suffix, base, pid: own[i]?.pid }));
   }
+  if (batch !== undefined) variants.splice(1, 0, batchesOf(variants[0]!, batch));
+  const results = chosen.flatMap(({ name }) =>
+    variants.map(({ suffix }) => ({ scenario: name + suffix, rounds: [] as Round[] })),
+  );
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, result] of results.entries()) {
+      const { base, pid, paths, batch: size } = variants[i % variants.length]!;
+      const load: Load = {
+        base,
+        pid,
+        paths: paths.get(chosen[Math.floor(i / variants.length)]!)!,
+        ...(size > 1 ? { postTo: BATCH } : {}),
+        connections,
+        warmupSeconds: round === 0 ? options.warmup : Math.min(options.warmup, 0.5),
+        seconds,
+      };
+      const isFull = rate === undefined || size > 1;
+      const made = await (isFull ? fullLoop(load) : openLoop({ ...load, rate }));
+      result.rounds.push(questionsOf(made, size));
+      const perSecond = digits(result.rounds.at(-1)!.perSecond);
+      say(`${round + 1}/${rounds} ${result.scenario}: ${perSecond} /s`);
+    }
+  }
+  if (
+    smoke &&
+    results.some((one) => one.rounds.some(({ errors }) => Object.keys(errors).length > 0))
+  ) {
+    throw new Error('Some requests failed.');
+  }
+  const generator = rate !== undefined ? 'open loop' : hasWrk() ? 'wrk' : 'closed loop';
+  const about = { generator, connections, ...(rate === undefined ? {} : { rate }) } as const;
+  return results.map((one) => ({ ...about, ...one }));
 }
 
 async function variantOf(
@@ -154,10 +147,6 @@ function questionsOf(round: Round, size: number): Round {
     bytesPerRequest: bytesPerRequest / size,
     ...(serverMicros !== undefined && { serverMicros: serverMicros / size }),
   };
-}
-
-function hasErrors({ errors }: Round): boolean {
-  return Object.keys(errors).length > 0;
 }
 
 /** A line for each scenario. */

@@ -54,10 +54,7 @@ export interface LoadResults {
 }
 
 interface Options extends BenchOptions {
-  readonly points: number;
   readonly large: boolean;
-  readonly rounds: number;
-  readonly seed: number;
 }
 
 interface File {

@@ -34,11 +34,7 @@ export interface PeerResults {
 }
 
 interface Options extends BenchOptions {
-  readonly points: number;
   readonly peers?: readonly string[];
-  readonly seconds: number;
-  readonly rounds: number;
-  readonly connections: number;
 }
 
 const OURS = 'Waypost';
@@ -59,37 +55,30 @@ async function benchPeers(options: Options): Promise<PeerResults> {
   const folder = temporaryFolder('peers');
   const file = await nativeFile(options.points);
   const service = await startService(file);
-  const running: Peer[] = [
-    { name: OURS, url: service.url, pids: [service.pid], isCeiling: false, stop: service.stop },
-  ];
+  const running: Peer[] = [{ name: OURS, url: service.url, pids: [service.pid], isCeiling: false }];
   const skipped: Record<string, string> = {};
-  try {
-    const alone = await startService(file, ['--workers', '1']);
-    const { url, pid, stop } = alone;
-    running.push({ name: ALONE, url, pids: [pid], isCeiling: false, stop });
-    const places = await surveyPlaces(service.url, 1000, SEED);
-    await keepBodies(folder, service.url, places);
-    for (const kind of options.peers ?? PEERS) {
-      say(`starting ${TITLES[kind] ?? kind}`);
-      try {
-        running.push(await startPeer(kind, folder, await ndjsonFile(options.points)));
-      } catch (error) {
-        if (!(error instanceof Skipped)) throw error;
-        skipped[TITLES[kind] ?? kind] = error.message;
-        say(`left out: ${error.message}`);
-      }
+  const alone = await startService(file, ['--workers', '1']);
+  running.push({ name: ALONE, url: alone.url, pids: [alone.pid], isCeiling: false });
+  const places = await surveyPlaces(service.url, 1000, SEED);
+  await keepBodies(folder, service.url, places);
+  for (const kind of options.peers ?? PEERS) {
+    say(`starting ${TITLES[kind] ?? kind}`);
+    try {
+      running.push(await startPeer(kind, folder, await ndjsonFile(options.points)));
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error;
+      skipped[TITLES[kind] ?? kind] = error.message;
+      say(`left out: ${error.message}`);
     }
-    await checkAnswers(running, requestPaths(scenarioOf('small-box'), places, 20, SEED + 1));
-    await checkAnswers(running, requestPaths(scenarioOf('nearby'), places, 20, SEED + 1));
-    return {
-      points: options.points,
-      generator: hasWrk() ? 'wrk' : 'closed loop',
-      results: await takeTurns(running, places, options),
-      skipped,
-    };
-  } finally {
-    for (const peer of running) await peer.stop();
   }
+  await checkAnswers(running, requestPaths(scenarioOf('small-box'), places, 20, SEED + 1));
+  await checkAnswers(running, requestPaths(scenarioOf('nearby'), places, 20, SEED + 1));
+  return {
+    points: options.points,
+    generator: hasWrk() ? 'wrk' : 'closed loop',
+    results: await takeTurns(running, places, options),
+    skipped,
+  };
 }
 
 /** Answers of Waypost for the bare routes to send. */
@@ -116,9 +105,9 @@ async function takeTurns(
   const taken = new Map<string, Map<Peer, Round[]>>();
   for (const name of SCENARIOS) {
     const paths = requestPaths(scenarioOf(name), places, MANY_REQUESTS, SEED);
-    const fitting = peers.filter(({ isCeiling }) => fits(name, isCeiling));
-    // a slow peer takes most of a second an answer: fewer connections leave it a short queue at the
-    // end
+    // the bare routes have no bodies for wide circles
+    const fitting = peers.filter(({ isCeiling }) => name !== 'wide' || !isCeiling);
+    // a slow peer takes most of a second an answer: fewer connections leave it a short queue
     const connections = name === 'wide' ? Math.min(4, options.connections) : options.connections;
     const turns = new Map<Peer, Round[]>(fitting.map((peer) => [peer, []]));
     taken.set(name, turns);
@@ -147,11 +136,6 @@ async function takeTurns(
       ours: ratiosOf(ours, perSecond(done)),
     }));
   });
-}
-
-/** The bare routes have no bodies for wide circles. */
-function fits(scenario: string, isCeiling: boolean): boolean {
-  return scenario !== 'wide' || !isCeiling;
 }
 
 /**

@@ -1,9 +1,13 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { fullLoop } from './generators/wrk.js';
-import { LIST, surveyPlaces } from './places.js';
-import { type ReadRound, readBesidePosts } from './post/reads.js';
-import { POST_BODY, type PostResults, type PostRound, postTables } from './post/table.js';
+import { surveyPlaces } from './places.js';
+import {
+  POSTS_A_SECOND,
+  postFor,
+  READS_A_SECOND,
+  type ReadRound,
+  readBesidePosts,
+} from './post/posting.js';
 import { dealer, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import {
@@ -14,15 +18,29 @@ import {
   say,
   smokeFlags,
 } from './support/run.js';
-import { type Server, startServer, startService, temporaryFolder } from './support/service.js';
+import { startServer, startService, temporaryFolder } from './support/service.js';
+import { figureOf, ratioOf } from './support/stats.js';
+import { digits, spreadTable, type Table } from './support/table.js';
 
-interface Options extends BenchOptions {
+/** What a round measured. */
+interface PostRound extends ReadRound {
+  /** Calls of `fdatasync` a second, each after a write as long as a line of the journal. */
+  readonly syncs: number;
+  /** Posts a second that a bare Fastify route in a process a core sends back. */
+  readonly echoes: number;
+  /** Posts that were acknowledged a second. */
+  readonly posts: number;
+}
+
+/** What bench/post writes. */
+export interface PostResults {
   readonly points: number;
   readonly connections: number;
-  readonly seconds: number;
+  readonly rounds: readonly PostRound[];
+}
+
+interface Options extends BenchOptions {
   readonly readSeconds: number;
-  readonly rounds: number;
-  readonly seed: number;
 }
 
 const LINE_BYTES = 400;
@@ -42,50 +60,33 @@ async function benchPosts(options: Options): Promise<PostResults> {
   const snapshot = await nativeFile(points, seed);
   // on the disk of the snapshots, as by default
   const folder = temporaryFolder('journal', CACHE);
-  const servers: Server[] = [];
-  const start = async (server: Promise<Server>): Promise<string> => {
-    servers.push(await server);
-    return servers.at(-1)!.url;
-  };
   const limits = ['--posts-per-address', '0', '--max-connections', '5000'];
   const flags = ['--journal', join(folder, 'journal'), ...limits, ...smokeFlags(options.smoke)];
-  try {
-    const echo = await start(startServer(PEER, ['fastify-cluster', folder]));
-    const url = await start(startService(snapshot, flags));
-    const places = await surveyPlaces(url, options.smoke ? 40 : 400, seed);
-    const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
-    const all = Array.from({ length: options.rounds }, (_, i) => `round ${i + 1}`);
-    const nextPaths = dealer(paths);
-    const reads: ReadRound[] = [];
-    // first, since what is posted at full speed is being merged for a while
-    for (const [i, round] of all.entries()) {
-      say(`${round} of reads`);
-      reads.push(await readBesidePosts(url, nextPaths, readSeconds, i));
-    }
-    const rounds: PostRound[] = [];
-    // what is not compiled yet is not measured
-    for (const one of [echo, url]) await postFor(one, seconds / 4, connections);
-    for (const [i, round] of all.entries()) {
-      say(`${round} of posts`);
-      rounds.push({
-        ...reads[i]!,
-        syncs: syncsASecond(folder, seconds / 2),
-        echoes: await postFor(echo, seconds, connections),
-        posts: await postFor(url, seconds, connections),
-      });
-    }
-    return { points, connections, rounds };
-  } finally {
-    for (const server of servers) await server.stop();
+  const { url: echo } = await startServer(PEER, ['fastify-cluster', folder]);
+  const { url } = await startService(snapshot, flags);
+  const places = await surveyPlaces(url, options.smoke ? 40 : 400, seed);
+  const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
+  const all = Array.from({ length: options.rounds }, (_, i) => `round ${i + 1}`);
+  const nextPaths = dealer(paths);
+  const reads: ReadRound[] = [];
+  // first, since what is posted at full speed is being merged for a while
+  for (const [i, round] of all.entries()) {
+    say(`${round} of reads`);
+    reads.push(await readBesidePosts(url, nextPaths, readSeconds, i));
   }
-}
-
-/** Posts a second that are accepted, each client its next when the last was. */
-async function postFor(base: string, seconds: number, connections: number): Promise<number> {
-  const load = { base, paths: [POST_BODY], postTo: LIST, connections, warmupSeconds: 0, seconds };
-  const { perSecond, errors } = await fullLoop(load);
-  if (Object.keys(errors).length > 0) throw new Error(`Posts failed: ${JSON.stringify(errors)}`);
-  return perSecond;
+  const rounds: PostRound[] = [];
+  // what is not compiled yet is not measured
+  for (const one of [echo, url]) await postFor(one, seconds / 4, connections);
+  for (const [i, round] of all.entries()) {
+    say(`${round} of posts`);
+    rounds.push({
+      ...reads[i]!,
+      syncs: syncsASecond(folder, seconds / 2),
+      echoes: await postFor(echo, seconds, connections),
+      posts: await postFor(url, seconds, connections),
+    });
+  }
+  return { points, connections, rounds };
 }
 
 /** Writes a line and flushes it, one after the other. */
@@ -102,6 +103,28 @@ function syncsASecond(folder: string, seconds: number): number {
   closeSync(fd);
   rmSync(path);
   return count / seconds;
+}
+
+/** A line for each figure and each ratio. */
+export function postTables({ points, connections, rounds }: PostResults): Table[] {
+  const note =
+    `${digits(points)} points, ${rounds.length} rounds. The clients send what is made once and take their ` +
+    'share of the same cores. Bare Fastify has a process a core, and stores nothing.';
+  const table = spreadTable('Accepting points', note, [
+    ['bare fdatasync calls a second', figureOf(rounds, 'syncs')],
+    [
+      `posts a second that bare Fastify sends back, ${connections} clients`,
+      figureOf(rounds, 'echoes'),
+    ],
+    ['points acknowledged a second, as many clients', figureOf(rounds, 'posts')],
+    ['  beside bare fdatasync calls', ratioOf(rounds, 'posts', 'syncs')],
+    ['  beside bare Fastify', ratioOf(rounds, 'posts', 'echoes')],
+    [`p99 of ${digits(READS_A_SECOND)} reads a second, ms`, figureOf(rounds, 'quietMs')],
+    [`the same beside ${POSTS_A_SECOND} posts a second, ms`, figureOf(rounds, 'besideMs')],
+    ['  merges meanwhile', figureOf(rounds, 'merges')],
+    ['  beside posts to without', ratioOf(rounds, 'besideMs', 'quietMs')],
+  ]);
+  return [table];
 }
 
 await runBench(import.meta, command, { smoke: SMOKE, run: benchPosts, tables: postTables });

@@ -22,10 +22,7 @@ export interface QueryResult {
 }
 
 interface Options extends BenchOptions {
-  readonly points: number;
   readonly large: boolean;
-  readonly rounds: number;
-  readonly seed: number;
 }
 
 /** From this number of points on, rivals with an object for each point do not fit in memory. */

@@ -28,10 +28,7 @@ export interface ReloadResults {
 }
 
 interface Options extends BenchOptions {
-  readonly points: number;
-  readonly rounds: number;
   readonly rate: number;
-  readonly connections: number;
   readonly scenario: string;
 }
 
@@ -57,37 +54,33 @@ async function benchReload(options: Options): Promise<ReloadResults> {
   linkSync(files[0]!, served);
   const flags = ['--watch', 'off', '--settle', '50ms', '--admin-token', ADMIN_TOKEN];
   const server = await startService(served, [...flags, ...smokeFlags(smoke)]);
-  try {
-    const places = await surveyPlaces(server.url, 500, SEED);
-    const paths = requestPaths(scenarioOf(scenario), places, MANY_REQUESTS, SEED);
-    const seconds = smoke ? 0.7 : QUIET_SECONDS;
-    const deal = dealer(paths);
-    const load = (more: Partial<OpenLoad>): Promise<OpenRound> => {
-      const own = { paths: deal(paths.length / 10), warmupSeconds: 0 };
-      const base = { base: server.url, connections, rate, seconds, pid: server.pid };
-      return openLoop({ ...base, ...own, ...more });
-    };
-    await load({});
-    const quiet: OpenRound[] = [];
-    const reloading: OpenRound[] = [];
-    for (let round = 0; round < options.rounds; round++) {
-      quiet.push(await load({}));
-      // as a batch job does, but for the writing, which would keep this process from sending
-      linkSync(files[(round + 1) % files.length]!, `${served}.tmp`);
-      renameSync(`${served}.tmp`, served);
-      const over = new AbortController();
-      const asked = load({ seconds: NO_END_SECONDS, signal: over.signal });
-      await reload(server.url).finally(() => over.abort());
-      reloading.push(await asked);
-      say(`${round + 1}/${options.rounds} reloads: ${digits(reloading.at(-1)!.seconds)} s`);
-    }
-    const failed = [...quiet, ...reloading].flatMap(({ errors }) => Object.values(errors));
-    if (failed.length > 0) process.exitCode = 1;
-    const ratio = ratiosOf(reloading.map(p99), quiet.map(p99));
-    return { points, scenario, quiet, reloading, ratio, failed: failed.reduce((a, b) => a + b, 0) };
-  } finally {
-    await server.stop();
+  const places = await surveyPlaces(server.url, 500, SEED);
+  const paths = requestPaths(scenarioOf(scenario), places, MANY_REQUESTS, SEED);
+  const seconds = smoke ? 0.7 : QUIET_SECONDS;
+  const deal = dealer(paths);
+  const load = (more: Partial<OpenLoad>): Promise<OpenRound> => {
+    const own = { paths: deal(paths.length / 10), warmupSeconds: 0 };
+    const base = { base: server.url, connections, rate, seconds, pid: server.pid };
+    return openLoop({ ...base, ...own, ...more });
+  };
+  await load({});
+  const quiet: OpenRound[] = [];
+  const reloading: OpenRound[] = [];
+  for (let round = 0; round < options.rounds; round++) {
+    quiet.push(await load({}));
+    // as a batch job does, but for the writing, which would keep this process from sending
+    linkSync(files[(round + 1) % files.length]!, `${served}.tmp`);
+    renameSync(`${served}.tmp`, served);
+    const over = new AbortController();
+    const asked = load({ seconds: NO_END_SECONDS, signal: over.signal });
+    await reload(server.url).finally(() => over.abort());
+    reloading.push(await asked);
+    say(`${round + 1}/${options.rounds} reloads: ${digits(reloading.at(-1)!.seconds)} s`);
   }
+  const failed = [...quiet, ...reloading].flatMap(({ errors }) => Object.values(errors));
+  if (failed.length > 0) process.exitCode = 1;
+  const ratio = ratiosOf(reloading.map(p99), quiet.map(p99));
+  return { points, scenario, quiet, reloading, ratio, failed: failed.reduce((a, b) => a + b, 0) };
 }
 
 async function reload(url: string): Promise<void> {

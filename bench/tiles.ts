@@ -3,6 +3,7 @@ import { Skipped } from './peers/types.js';
 import { loadEngine } from './query.js';
 import { nativeFile, ndjsonFile } from './support/data.js';
 import { type BenchOptions, benchCommand, runBench, say } from './support/run.js';
+import { endRun } from './support/service.js';
 import { digits, type Table } from './support/table.js';
 import { FILTER_SETS, tilesOf, ZOOMS } from './tiles/cases.js';
 import { checkTiles } from './tiles/check.js';
@@ -29,8 +30,6 @@ export interface TileResults {
 }
 
 interface Options extends BenchOptions {
-  readonly points: number;
-  readonly rounds: number;
   readonly large: boolean;
   readonly filters?: number;
 }
@@ -52,20 +51,16 @@ const command = benchCommand('tiles', 'Makes vector tiles, by zoom and by filter
 
 async function benchTiles(options: Options): Promise<TileResults> {
   const { smoke, large, points } = options;
-  const parts: TileResults[] = [];
+  const notes: string[] = [];
+  const results: TileResult[] = [];
+  const slowest: (WorldTile & { readonly points: number })[] = [];
   for (const size of large ? [points, 10_000_000] : [points]) {
     const native = await nativeFile(size);
     const engine = await loadEngine(native);
-    const slowest = { points: size, ...(await slowestTile(engine, smoke ? 10 : WORLD_TILES)) };
-    const notes: string[] = [];
-    const results = await measureSize(engine, native, options, notes);
-    parts.push({ results, slowest: [slowest], notes });
+    slowest.push({ points: size, ...(await slowestTile(engine, smoke ? 10 : WORLD_TILES)) });
+    results.push(...(await measureSize(engine, native, options, notes)));
   }
-  return {
-    results: parts.flatMap((part) => part.results),
-    slowest: parts.flatMap((part) => part.slowest),
-    notes: parts.flatMap((part) => part.notes),
-  };
+  return { results, slowest, notes };
 }
 
 /** All contenders by turns, zoom by zoom and filter set by filter set. */
@@ -80,37 +75,35 @@ async function measureSize(
   const tiles = ZOOMS.map((z) => tilesOf(engine.dataset, z, isSmoke ? 5 : TILES));
   const contenders: Contender[] = [await openOurs(engine), await startOurs(native)];
   const results: TileResult[] = [];
-  try {
-    for (const start of [startPostgisTiles, openSupercluster]) {
-      try {
-        contenders.push(await start(ndjson, points));
-      } catch (error) {
-        if (!(error instanceof Skipped)) throw error;
-        notes.push(`Left out: ${error.message}.`);
-      }
+  for (const start of [startPostgisTiles, openSupercluster]) {
+    try {
+      contenders.push(await start(ndjson, points));
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error;
+      notes.push(`Left out: ${error.message}.`);
     }
-    const sets = FILTER_SETS.filter(({ count }) =>
-      filters === undefined ? large || count === 1 : count === filters,
-    );
-    for (const set of sets) {
-      if (set.count > 0) notes.push(`${set.count} filters: \`${set.query}\`.`);
-      for (const contender of contenders) {
-        const began = performance.now();
-        await contender.prepare(set);
-        const seconds = (performance.now() - began) / 1000;
-        if (seconds < 0.05) continue;
-        notes.push(`${contender.name} prepares ${set.count} filters for ${digits(seconds)} s.`);
-      }
-      await checkTiles(contenders, tiles, set);
-      for (const [i, zoom] of ZOOMS.entries()) {
-        const times = await measureTiles(contenders, tiles[i]!, rounds, isSmoke);
-        results.push({ points, filters: set.count, zoom, times });
-        say(`${points} points, ${set.count} filters, zoom ${zoom}: measured`);
-      }
-    }
-  } finally {
-    for (const contender of contenders) await contender.stop();
   }
+  const sets = FILTER_SETS.filter(({ count }) =>
+    filters === undefined ? large || count === 1 : count === filters,
+  );
+  for (const set of sets) {
+    if (set.count > 0) notes.push(`${set.count} filters: \`${set.query}\`.`);
+    for (const contender of contenders) {
+      const began = performance.now();
+      await contender.prepare(set);
+      const seconds = (performance.now() - began) / 1000;
+      if (seconds < 0.05) continue;
+      notes.push(`${contender.name} prepares ${set.count} filters for ${digits(seconds)} s.`);
+    }
+    await checkTiles(contenders, tiles, set);
+    for (const [i, zoom] of ZOOMS.entries()) {
+      const times = await measureTiles(contenders, tiles[i]!, rounds, isSmoke);
+      results.push({ points, filters: set.count, zoom, times });
+      say(`${points} points, ${set.count} filters, zoom ${zoom}: measured`);
+    }
+  }
+  // the next size needs the memory
+  await endRun();
   return results;
 }
 

@@ -31,8 +31,6 @@ export interface Measuring {
 /** What bench/attacks writes, for each attack. */
 export interface AttackResult {
   readonly attack: string;
-  readonly title: string;
-  readonly points: number;
   /** 99th percentiles in milliseconds, round by round: without the attack and with it. */
   readonly without: Spread;
   readonly during: Spread;
@@ -102,8 +100,6 @@ export async function benchAttack(
   const failures = during.map(({ errors }) => errors);
   return {
     attack: attack.name,
-    title: attack.title,
-    points,
     without: spreadOf(without.map(p99)),
     during: spreadOf(during.map(p99)),
     ratio: ratiosOf(during.map(p99), without.map(p99)),

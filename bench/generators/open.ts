@@ -6,9 +6,20 @@ import { count, type Load, Recorder, type Round } from './types.js';
 const TIMEOUT = 30_000;
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 
-export interface OpenLoad extends Load {
+/** A post of JSON. */
+export interface Post {
+  readonly path: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface OpenLoad extends Omit<Load, 'paths'> {
+  /** Addresses that are asked for by GET, and posts, in turn. */
+  readonly paths: readonly (string | Post)[];
   /** Requests a second, evenly spaced. */
   readonly rate: number;
+  /** Milliseconds that a request may take. */
+  readonly timeout?: number;
   /** Ends the run before its time. */
   readonly signal?: AbortSignal;
 }
@@ -26,7 +37,8 @@ export interface OpenRound extends Round {
  * sent.
  */
 export async function openLoop(load: OpenLoad): Promise<OpenRound> {
-  const { base, paths, postTo, connections, rate, warmupSeconds, seconds, pid, signal } = load;
+  const { base, paths, connections, rate, warmupSeconds, seconds, pid, signal } = load;
+  const { timeout = TIMEOUT } = load;
   const { hostname, port } = new URL(base);
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'lifo' });
   const recorder = new Recorder(pid);
@@ -42,9 +54,9 @@ export async function openLoop(load: OpenLoad): Promise<OpenRound> {
     active--;
     const now = performance.now();
     if (due >= measuredFrom) {
-      const milliseconds = now - from;
-      recorder.histogram.record(milliseconds);
-      if (kind !== undefined) count(recorder.errors, kind);
+      // a refusal that comes quickly is no quick answer
+      if (kind === undefined) recorder.histogram.record(now - from);
+      else count(recorder.errors, kind);
     }
     const next = waiting.shift();
     // the request was due while every connection was taken: its wait counts
@@ -53,16 +65,17 @@ export async function openLoop(load: OpenLoad): Promise<OpenRound> {
 
   function send(due: number, from: number): void {
     active++;
-    const path = paths[sent++ % paths.length]!;
+    const next = paths[sent++ % paths.length]!;
+    const { path, body, headers }: Partial<Post> = typeof next === 'string' ? { path: next } : next;
     let isOver = false;
     const end = (kind?: string): void => {
       if (isOver) return;
       isOver = true;
       finish(from, due, kind);
     };
-    const asked = { hostname, port, agent, timeout: TIMEOUT };
-    const posted = { path: postTo, method: 'POST', headers: JSON_HEADERS };
-    const one = request({ ...asked, ...(postTo === undefined ? { path } : posted) }, (response) => {
+    const asked = { hostname, port, path, agent, timeout };
+    const posted = body && { method: 'POST', headers: { ...JSON_HEADERS, ...headers } };
+    const one = request({ ...asked, ...posted }, (response) => {
       response.on('data', (chunk: Buffer) => {
         if (due >= measuredFrom) recorder.bytes += chunk.length;
       });
@@ -74,7 +87,7 @@ export async function openLoop(load: OpenLoad): Promise<OpenRound> {
     });
     one.on('timeout', () => one.destroy(Object.assign(new Error('timeout'), { code: 'timeout' })));
     one.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
-    one.end(postTo === undefined ? undefined : path);
+    one.end(body);
   }
 
   await new Promise<void>((resolve) => {

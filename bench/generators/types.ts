@@ -29,10 +29,7 @@ export interface Round {
   readonly errors: Readonly<Record<string, number>>;
   /** Cores that the generator kept busy: near 1 it is what limits the figures. */
   readonly generatorCores: number;
-  /**
-   * Cores and CPU microseconds a request of the server and its children; absent for a remote one.
-   */
-  readonly serverCores?: number;
+  /** CPU microseconds a request of the server and its children; absent for a remote one. */
   readonly serverMicros?: number;
 }
 
@@ -100,13 +97,9 @@ export function makeRound(
 ): Round {
   const { bytes, ...kept } = measured;
   const { seconds, requests } = kept;
-  const server =
-    serverSeconds === undefined
-      ? {}
-      : {
-          serverCores: serverSeconds / seconds,
-          serverMicros: (serverSeconds * 1e6) / Math.max(1, requests),
-        };
+  const server = serverSeconds !== undefined && {
+    serverMicros: (serverSeconds * 1e6) / Math.max(1, requests),
+  };
   return {
     ...kept,
     perSecond: requests / seconds,

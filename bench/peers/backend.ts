@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { dieTogether } from '../support/service.js';
+import { atEnd, dieTogether } from '../support/service.js';
 import type { Backend } from './types.js';
 
 /** A record as a peer stores it. */
@@ -34,7 +34,10 @@ export function isInstalled(program: string): boolean {
   return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Starts a server that stays in the foreground, and waits until `isReady` no longer throws. */
+/**
+ * Starts a server that stays in the foreground, and waits until `isReady` no longer throws. It ends
+ * with the run.
+ */
 export async function startBackend(
   program: string,
   args: readonly string[],
@@ -52,6 +55,10 @@ export async function startBackend(
     stderr = (stderr + chunk).slice(-4_000);
   });
   const ended = once(child, 'close').then(release);
+  atEnd(() => {
+    child.kill('SIGINT');
+    return ended;
+  });
   for (let i = 0; ; i++) {
     if (child.exitCode !== null) throw new Error(`${program} ended: ${stderr}`);
     try {
@@ -62,12 +69,5 @@ export async function startBackend(
       await delay(100);
     }
   }
-  return {
-    port,
-    pid: child.pid!,
-    async stop() {
-      child.kill('SIGINT');
-      await ended;
-    },
-  };
+  return { port, pid: child.pid! };
 }

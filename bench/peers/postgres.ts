@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort } from '../../test/support/database.js';
@@ -38,38 +38,17 @@ export async function startPostgres(fill: (client: pg.Client) => Promise<void>):
   if (bin === undefined) throw new Skipped('PostgreSQL is not installed');
   const user = unprivileged();
   const data = temporaryFolder('postgis');
-  const remove = (): void => rmSync(data, { recursive: true, force: true });
-  try {
-    if (user !== undefined) chownSync(data, user.uid, user.gid);
-    const init = ['-D', data, '-U', 'bench', '--auth=trust', '--no-sync', '-E', 'UTF8'];
-    execFileSync(join(bin, 'initdb'), init, { stdio: 'ignore', cwd: '/', ...user });
-    const port = await freePort();
-    const settings = Object.entries(SETTINGS).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-    const args = ['-D', data, '-p', String(port), ...settings];
-    const backend = await startBackend(
-      join(bin, 'postgres'),
-      args,
-      port,
-      async () => {
-        await withClient(address(port), (client) => client.query('SELECT 1'));
-      },
-      user,
-    );
-    const stop = async (): Promise<void> => {
-      await backend.stop();
-      remove();
-    };
-    try {
-      await withClient(address(port), fill);
-    } catch (error) {
-      await stop();
-      throw error;
-    }
-    return { ...backend, stop };
-  } catch (error) {
-    remove();
-    throw error;
-  }
+  if (user !== undefined) chownSync(data, user.uid, user.gid);
+  const init = ['-D', data, '-U', 'bench', '--auth=trust', '--no-sync', '-E', 'UTF8'];
+  execFileSync(join(bin, 'initdb'), init, { stdio: 'ignore', cwd: '/', ...user });
+  const port = await freePort();
+  const settings = Object.entries(SETTINGS).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  const args = ['-D', data, '-p', String(port), ...settings];
+  const isReady = (): Promise<void> =>
+    withClient(address(port), async (client) => void (await client.query('SELECT 1')));
+  const backend = await startBackend(join(bin, 'postgres'), args, port, isReady, user);
+  await withClient(address(port), fill);
+  return backend;
 }
 
 /** A table of points: how it is made, filled and indexed. */

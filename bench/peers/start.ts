@@ -26,7 +26,6 @@ export interface Peer {
   readonly pids: readonly number[];
   /** Sends bytes and searches nothing. */
   readonly isCeiling: boolean;
-  stop(): Promise<void>;
 }
 
 /**
@@ -40,20 +39,11 @@ export async function startPeer(kind: string, folder: string, ndjson: string): P
   if (kind === 'postgis') backend = await startPostgis(ndjson);
   const isCeiling = kind.startsWith('fastify');
   const argument = backend === undefined ? (isCeiling ? folder : ndjson) : String(backend.port);
-  try {
-    const server = await startServer(PEER_SERVER, [kind, argument]);
-    return {
-      name: TITLES[kind]!,
-      url: server.url,
-      pids: [server.pid, ...(backend === undefined ? [] : [backend.pid])],
-      isCeiling,
-      async stop() {
-        await server.stop();
-        await backend?.stop();
-      },
-    };
-  } catch (error) {
-    await backend?.stop();
-    throw error;
-  }
+  const server = await startServer(PEER_SERVER, [kind, argument]);
+  return {
+    name: TITLES[kind]!,
+    url: server.url,
+    pids: [server.pid, ...(backend === undefined ? [] : [backend.pid])],
+    isCeiling,
+  };
 }

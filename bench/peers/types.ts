@@ -24,7 +24,6 @@ export interface Backend {
   readonly port: number;
   /** Its process, whose CPU time and that of its children counts as the peer's. */
   readonly pid: number;
-  stop(): Promise<void>;
 }
 
 /** Why a peer is left out; not an error of the bench. */

@@ -1,14 +1,13 @@
 import { openLoop } from '../generators/open.js';
 import { LIST } from '../places.js';
-import { POST_BODY } from './table.js';
+import { POST_BODY } from './posting.js';
 
 // entry of a process that posts evenly: who measures reads must not be kept by it from looking
 
 const [base, seconds, rate] = process.argv.slice(2);
 const { errors } = await openLoop({
   base: base!,
-  paths: [POST_BODY],
-  postTo: LIST,
+  paths: [{ path: LIST, body: POST_BODY }],
   connections: Math.ceil(Number(rate) / 8),
   warmupSeconds: 0,
   seconds: Number(seconds),

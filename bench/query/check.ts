@@ -9,7 +9,7 @@ const RIM = 0.006;
 /**
  * Compares how many points the engine and every rival find, query by query: that each point is the
  * right one is for the tests. Rivals measure on a sphere, and must find what circles a little
- * smaller and a little larger have between them. Returns a line for each difference.
+ * smaller and a little larger have between them.
  */
 export function checkCase(engine: Engine, one: Case, rivals: readonly Rival[]): string[] {
   const problems: string[] = [];

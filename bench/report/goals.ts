@@ -1,7 +1,5 @@
-import { exportRatio } from '../export.js';
 import { besideOf } from '../http.js';
-import { postRatio } from '../post/table.js';
-import type { Spread } from '../support/stats.js';
+import { ratioOf, type Spread } from '../support/stats.js';
 import { digits, plusMinus, type Table } from '../support/table.js';
 import { tilesBesidePostgis } from '../tiles.js';
 import type { Parts } from './report.js';
@@ -80,23 +78,22 @@ const GOALS: readonly Goal[] = [
   {
     what: 'points acknowledged a second, 256 clients, beside bare Fastify that sends posts back',
     ...{ least: 0.5, aim: 0.7, by: 'bench/post' },
-    read: ({ post }) => post && postRatio(post.results.rounds, 'posts', 'echoes'),
+    read: ({ post }) => post && ratioOf(post.results.rounds, 'posts', 'echoes'),
   },
   {
     what: 'p99 of reads while 500 posts a second run, beside without',
     ...{ least: 2, aim: 1.2, unit: ' ×', by: 'bench/post' },
-    read: ({ post }) => post && postRatio(post.results.rounds, 'besideMs', 'quietMs'),
+    read: ({ post }) => post && ratioOf(post.results.rounds, 'besideMs', 'quietMs'),
   },
   {
     what: 'export as NDJSON to a reader that keeps up, beside bare Fastify that streams the same bytes',
     ...{ least: 0.7, aim: 1, by: 'bench/export' },
-    read: (parts) => parts.export && exportRatio(parts.export.results.rounds, 'export', 'bare'),
+    read: (parts) => parts.export && ratioOf(parts.export.results.rounds, 'export', 'bare'),
   },
   {
     what: 'p99 of reads beside 200 slow readers of exports, beside without',
     ...{ least: 2, aim: 1.2, unit: ' ×', by: 'bench/export' },
-    read: (parts) =>
-      parts.export && exportRatio(parts.export.results.rounds, 'besideMs', 'quietMs'),
+    read: (parts) => parts.export && ratioOf(parts.export.results.rounds, 'besideMs', 'quietMs'),
   },
   {
     what: 'vector tiles over HTTP, as many of every zoom, one filter, beside PostGIS ST_AsMVT over the same clusters',

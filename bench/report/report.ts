@@ -3,7 +3,7 @@ import type { HttpResult } from '../generators/types.js';
 import { httpTables } from '../http.js';
 import { type LoadResults, loadTables } from '../load.js';
 import { type PeerResults, peersTables } from '../peers.js';
-import { type PostResults, postTables } from '../post/table.js';
+import { type PostResults, postTables } from '../post.js';
 import { type QueryResult, queryTables } from '../query.js';
 import { type ReloadResults, reloadTables } from '../reload.js';
 import type { Part, Run } from '../support/run.js';

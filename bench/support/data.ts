@@ -10,17 +10,18 @@ export const CACHE: string = join(import.meta.dirname, '../../../bench/.cache');
 export const SEED = 1;
 
 /** Path of a native snapshot of `points` generated points, made on first use. */
-export async function nativeFile(points: number, seed: number = SEED): Promise<string> {
-  return cached(`${points}-${seed}.waypost`, (out) =>
-    generateSnapshot({ points, seed, out, print: say }),
-  );
+export function nativeFile(points: number, seed: number = SEED): Promise<string> {
+  return generated(points, seed, 'waypost');
 }
 
 /** Path of the same points as NDJSON. */
-export async function ndjsonFile(points: number, seed: number = SEED): Promise<string> {
-  return cached(`${points}-${seed}.ndjson`, (out) =>
-    generateSnapshot({ points, seed, out, print: say }),
-  );
+export function ndjsonFile(points: number, seed: number = SEED): Promise<string> {
+  return generated(points, seed, 'ndjson');
+}
+
+function generated(points: number, seed: number, ending: string): Promise<string> {
+  const make = (out: string): Promise<void> => generateSnapshot({ points, seed, out, print: say });
+  return cached(`${points}-${seed}.${ending}`, make);
 }
 
 /** A file of the cache, made by `make` when it is not there. */

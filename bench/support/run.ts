@@ -4,6 +4,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { version } from '../../src/model/quote.js';
+import { endRun } from './service.js';
 import { type Table, terminalTable } from './table.js';
 
 /** Where a run took place, as far as its figures depend on it. */
@@ -51,8 +52,8 @@ const SHARED: Readonly<
   seed: ['the same seed gives the same points and the same requests', positive],
 };
 
-/** What every script of the suite can be given. */
-export interface BenchOptions {
+/** What scripts of the suite can be given; the shared options are there where a script has a default. */
+export interface BenchOptions extends Readonly<Record<SharedOption, number>> {
   readonly smoke: boolean;
   readonly json?: string;
 }
@@ -132,7 +133,7 @@ export async function runBench<Options extends BenchOptions, Results>(
       process.once(signal, () => process.exit(1));
     const given = command.parse().opts<Options>();
     const options = given.smoke ? { ...given, ...bench.smoke } : given;
-    const results = await bench.run(options);
+    const results = await bench.run(options).finally(endRun);
     for (const table of bench.tables(results)) console.log(terminalTable(table));
     if (options.json === undefined) return;
     mkdirSync(dirname(options.json), { recursive: true });

@@ -16,7 +16,7 @@ export interface Server {
   readonly startMs: number;
   /** Stops reading what the process logs, so that the pipe fills up. */
   pauseLog(): void;
-  /** Ends it and waits until it is gone. */
+  /** Ends it and waits until it is gone; the end of the run does so at the latest. */
   stop(): Promise<void>;
 }
 
@@ -63,17 +63,31 @@ export async function startServer(
     child.once('error', reject);
     child.once('close', (code) => reject(new Error(`${args[0]} ended with ${code}: ${stderr}`)));
   });
+  const stop = async (): Promise<void> => {
+    lines.resume();
+    child.kill('SIGTERM');
+    await ended;
+  };
+  atEnd(stop);
   return {
     url,
     pid: child.pid!,
     startMs: performance.now() - started,
     pauseLog: () => lines.pause(),
-    async stop() {
-      lines.resume();
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop,
   };
+}
+
+const ends: (() => Promise<unknown>)[] = [];
+
+/** Has something done when the run ends, the last first, whether it went well or not. */
+export function atEnd(end: () => Promise<unknown>): void {
+  ends.push(end);
+}
+
+/** Does all that was to be done {@link atEnd}. */
+export async function endRun(): Promise<void> {
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
 }
 
 /** Kills a child when this process ends, however it does; returns what undoes that. */

@@ -1,6 +1,5 @@
 /** What several rounds of one measurement came to, in the unit of its values. */
 export interface Spread {
-  readonly rounds: number;
   readonly min: number;
   readonly mean: number;
   readonly median: number;
@@ -16,7 +15,6 @@ export function spreadOf(values: readonly number[]): Spread {
   const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
   const squares = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return {
-    rounds: sorted.length,
     min: sorted[0]!,
     mean,
     median: medianOf(sorted),
@@ -32,6 +30,26 @@ export function spreadOf(values: readonly number[]): Spread {
 export function ratiosOf(ours: readonly number[], theirs: readonly number[]): Spread {
   const rounds = Math.min(ours.length, theirs.length);
   return spreadOf(Array.from({ length: rounds }, (_, i) => ours[i]! / theirs[i]!));
+}
+
+/** One figure of each round. */
+export function figureOf<Key extends string>(
+  rounds: readonly Readonly<Record<Key, number>>[],
+  key: Key,
+): Spread {
+  return spreadOf(rounds.map((round) => round[key]));
+}
+
+/** One figure of each round beside another one of the same round. */
+export function ratioOf<Key extends string>(
+  rounds: readonly Readonly<Record<Key, number>>[],
+  ours: Key,
+  theirs: Key,
+): Spread {
+  return ratiosOf(
+    rounds.map((round) => round[ours]),
+    rounds.map((round) => round[theirs]),
+  );
 }
 
 function medianOf(sorted: readonly number[]): number {

@@ -1,3 +1,5 @@
+import type { Spread } from './stats.js';
+
 /** What a script measured, as a terminal and a report show it. */
 export interface Table {
   readonly title: string;
@@ -29,6 +31,19 @@ export function markdownSection({ title, note, head, rows }: Table): string {
     `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
   const rule = head.map((_, i) => (i === 0 ? '---' : '---:'));
   return [`## ${title}\n\n${note}\n`, line(head), line(rule), ...rows.map(line)].join('\n');
+}
+
+/** A table of figures, each by the least, mean, most and deviation of its rounds. */
+export function spreadTable(
+  title: string,
+  note: string,
+  figures: readonly (readonly [what: string, Spread])[],
+): Table {
+  const rows = figures.map(([what, { min, mean, max, deviation }]) => [
+    what,
+    ...[min, mean, max, deviation].map(digits),
+  ]);
+  return { title, note, head: ['what', 'least', 'mean', 'most', 'deviation'], rows };
 }
 
 /** Three digits that count: `12,300`, `12.3`, `0.0123`. */

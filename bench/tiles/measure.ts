@@ -10,7 +10,6 @@ export interface Contender {
   prepare(set: FilterSet): Promise<void>;
   /** A tile of the set that was prepared last; empty where nothing is in it. */
   tile(address: Address): Uint8Array | Promise<Uint8Array>;
-  stop(): Promise<void>;
 }
 
 /** How long tiles of a zoom took. */

@@ -1,4 +1,4 @@
-import { Agent, get } from 'node:http';
+import { Agent } from 'node:http';
 import { parseQueryString } from '../../src/http/request/query-string.js';
 import { parseTileLook } from '../../src/http/routes/tile-views.js';
 import type { Filters } from '../../src/model/query.js';
@@ -6,8 +6,9 @@ import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Engine } from '../../src/query/engine.js';
 import { filtersWithin } from '../../src/tiles/grid.js';
 import { makeTile } from '../../src/tiles/tile.js';
+import { ask } from '../../test/support/client.js';
 import { benchRandom } from '../places.js';
-import { startService } from '../support/service.js';
+import { atEnd, startService } from '../support/service.js';
 import { GRID } from './cases.js';
 import type { Contender } from './measure.js';
 
@@ -28,14 +29,15 @@ export async function openOurs(engine: Engine): Promise<Contender> {
       const within = filtersWithin(address, filters);
       return makeTile(engine, { address, filters: within, grid: GRID });
     },
-    async stop() {},
   };
 }
 
 /** Tiles asked of a service over one connection, no answer being kept. */
 export async function startOurs(snapshot: string): Promise<Contender> {
-  const service = await startService(snapshot, ['--answer-cache', '0', '--workers', '1']);
+  const { url } = await startService(snapshot, ['--answer-cache', '0', '--workers', '1']);
+  const port = Number(new URL(url).port);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  atEnd(async () => agent.destroy());
   let query = '';
   return {
     name: BY_HTTP,
@@ -43,10 +45,11 @@ export async function startOurs(snapshot: string): Promise<Contender> {
     async prepare(set) {
       query = set.query;
     },
-    tile: ({ z, x, y }) => fetchBytes(`${service.url}/tiles/${z}/${x}/${y}.mvt?${query}`, agent),
-    async stop() {
-      agent.destroy();
-      await service.stop();
+    async tile({ z, x, y }) {
+      const path = `/tiles/${z}/${x}/${y}.mvt?${query}`;
+      const { status, body, text } = await ask(port, path, { agent });
+      if (status > 204) throw new Error(`${path}: ${status} ${text}`);
+      return body;
     },
   };
 }
@@ -76,7 +79,7 @@ export async function slowestTile(engine: Engine, tries: number): Promise<WorldT
     () => `modified_at_before=${day()}`,
     () => `bbox=${degrees(180)},${degrees(45)},${degrees(180)},${60 + random.int(30)}`,
     () => `coordinates=${degrees(90)},${degrees(180)},${random.int(20_000_000)}`,
-    () => `polygon=${Array.from({ length: 30 }, () => `${degrees(180)},${degrees(90)}`).join(';')}`,
+    () => `polygon=${Array.from({ length: 30 }, () => `${degrees(80)},${degrees(90)}`).join(';')}`,
   ];
   let slowest: WorldTile = { query: '', millis: 0 };
   // code is compiled, and so slow, as long as a kind is new
@@ -91,21 +94,4 @@ export async function slowestTile(engine: Engine, tries: number): Promise<WorldT
     if (i >= 0 && millis > slowest.millis) slowest = { query, millis };
   }
   return slowest;
-}
-
-/** Asks for an address over a connection of the agent; returns the body. */
-function fetchBytes(url: string, agent: Agent): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const sent = get(url, { agent }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', reject);
-      answer.on('end', () => {
-        const body = Buffer.concat(chunks);
-        if (answer.statusCode === 200 || answer.statusCode === 204) resolve(body);
-        else reject(new Error(`${url}: ${answer.statusCode} ${body}`));
-      });
-    });
-    sent.on('error', reject);
-  });
 }

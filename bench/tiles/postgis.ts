@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { address, fillTable, type PointTable, startPostgres } from '../peers/postgres.js';
+import { atEnd } from '../support/service.js';
 import { type Address, type FilterSet, GRID, onSquare, type TileRecord } from './cases.js';
 import type { Contender } from './measure.js';
 
@@ -72,6 +73,7 @@ export async function startPostgisTiles(ndjson: string): Promise<Contender> {
   const server = await startPostgres((client) => fillTable(client, ndjson, TABLE));
   const client = new pg.Client(address(server.port));
   await client.connect();
+  atEnd(() => client.end());
   let set: FilterSet | undefined;
   return {
     name: 'PostGIS',
@@ -87,10 +89,6 @@ export async function startPostgisTiles(ndjson: string): Promise<Contender> {
         values: [x * width, y * width, width, width / GRID],
       });
       return rows[0]!.tile;
-    },
-    async stop() {
-      await client.end();
-      await server.stop();
     },
   };
 }

@@ -2,8 +2,24 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { openLoop } from '../generators/open.js';
+import { fullLoop } from '../generators/wrk.js';
+import { LIST } from '../places.js';
 import { ahead } from '../support/proc.js';
 import { dieTogether } from '../support/service.js';
+
+/** What is posted. */
+export const POST_BODY: string = JSON.stringify({
+  ...{ lat: '60.17', lon: '24.94' },
+  ...{ comment: 'The bench is broken.', tags: ['Repair'] },
+});
+
+/** Posts a second that are accepted, each client its next when the last was. */
+export async function postFor(base: string, seconds: number, connections: number): Promise<number> {
+  const load = { base, paths: [POST_BODY], postTo: LIST, connections, warmupSeconds: 0, seconds };
+  const { perSecond, errors } = await fullLoop(load);
+  if (Object.keys(errors).length > 0) throw new Error(`Posts failed: ${JSON.stringify(errors)}`);
+  return perSecond;
+}
 
 /** 99th percentiles of reads in milliseconds: alone, and beside posts; and merges meanwhile. */
 export interface ReadRound {
