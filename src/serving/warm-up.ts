@@ -5,6 +5,7 @@ import { ITEMS_PATH, NOTIFICATIONS_PATH, POINTS_PATH } from '../http/request/add
 import { parseJsonBody } from '../http/request/body.js';
 import { readDraft } from '../http/request/post-fields.js';
 import type { Dataset } from '../index/dataset.js';
+import { southwards } from '../tiles/grid.js';
 import { SOCKET_OPTIONS } from './listen.js';
 
 /** Half edges of boxes, in degrees: a street, a district, a country. */
@@ -72,7 +73,9 @@ export function questionsOf({ coords, count, byId }: Dataset, turn: number): str
   const since = `2023-01-0${1 + (turn % 9)}T00:00:00Z`;
   const zoom = turn % 15;
   const across = 2 ** zoom;
-  const [x, y] = [Math.floor(((lon + 180) / 360) * across), Math.floor(across / 3)];
+  // the poles are beyond the square
+  const south = Math.max(0, Math.min(southwards(lat), 1 - 1e-9));
+  const [x, y] = [((lon + 180) / 360) * across, south * across].map(Math.floor);
   return [
     `${POINTS_PATH}?${bbox}`,
     `${POINTS_PATH}?${circle}`,

@@ -164,7 +164,7 @@ export function latitudeOf(index: number, count: number): Degrees {
 }
 
 /** How far south a latitude lies in the square: 0 at its northern edge, 1 at its southern one. */
-function southwards(lat: Degrees): number {
+export function southwards(lat: Degrees): number {
   return 0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI);
 }
 
