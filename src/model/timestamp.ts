@@ -15,10 +15,9 @@ const SHAPE =
  * What stands between the numbers of a timestamp as the API writes it, but for the sign of the
  * offset.
  */
-const MARKS = Buffer.from('--T::.:');
+const MARKS = '--T::.:';
 const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
 const DATE = /^\d{4}-\d\d-\d\d$/;
-const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;
 
 /**
  * Reads the timestamp of a record: a date, a time and a UTC offset. With a `zone`, a time without
@@ -26,6 +25,10 @@ const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;
  * Returns the reason as text when it is none.
  */
 export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | string {
+  if (text.length === CANONICAL_BYTES) {
+    const micros = canonicalMicros(text, 0);
+    if (Number.isSafeInteger(micros)) return { micros, text };
+  }
   const isDate = zone !== undefined && DATE.test(text);
   const fields = SHAPE.exec(isDate ? `${text}T00:00` : text);
   if (fields === null || fields[9] === ' ') {
@@ -53,7 +56,7 @@ export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | strin
     // local mean times of old have seconds, which a text cannot say
     return { micros, text: formatLocal(micros, shown - (shown % 60)) };
   }
-  return { micros, text: CANONICAL.test(text) ? text : canonical(fields, fraction, offset) };
+  return { micros, text: canonical(fields, fraction, offset) };
 }
 
 /** Counts since 1970: what they are called, what is below, and microseconds of one. */
@@ -78,23 +81,23 @@ export function epochHint(value: string | number): string {
 export const CANONICAL_BYTES = 32;
 
 /**
- * The instant that bytes from `at` say, if they are a timestamp as the API writes it and valid; NaN
- * where they are not, or where the instant is not exact.
+ * The instant that characters from `at` say, if they are a timestamp as the API writes it and valid;
+ * NaN, or no safe integer, where they are not, or where the instant is not exact.
  */
-export function canonicalMicros(bytes: Uint8Array, at: number): Microseconds {
+export function canonicalMicros(text: string, at: number): Microseconds {
   for (let i = 0; i < MARK_PLACES.length; i++) {
-    if (bytes[at + MARK_PLACES[i]!] !== MARKS[i]) return Number.NaN;
+    if (text.charCodeAt(at + MARK_PLACES[i]!) !== MARKS.charCodeAt(i)) return Number.NaN;
   }
-  const sign = bytes[at + 26];
+  const sign = text.charCodeAt(at + 26);
   if (sign !== 0x2b && sign !== 0x2d) return Number.NaN;
-  const year = digitsAt(bytes, at, 4);
-  const month = digitsAt(bytes, at + 5, 2);
-  const day = digitsAt(bytes, at + 8, 2);
-  const hour = digitsAt(bytes, at + 11, 2);
-  const minute = digitsAt(bytes, at + 14, 2);
-  const second = digitsAt(bytes, at + 17, 2);
-  const hours = digitsAt(bytes, at + 27, 2);
-  const minutes = digitsAt(bytes, at + 30, 2);
+  const year = digitsAt(text, at, 4);
+  const month = digitsAt(text, at + 5, 2);
+  const day = digitsAt(text, at + 8, 2);
+  const hour = digitsAt(text, at + 11, 2);
+  const minute = digitsAt(text, at + 14, 2);
+  const second = digitsAt(text, at + 17, 2);
+  const hours = digitsAt(text, at + 27, 2);
+  const minutes = digitsAt(text, at + 30, 2);
   // written so that NaN fails, too
   const isDate =
     year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
@@ -102,7 +105,7 @@ export function canonicalMicros(bytes: Uint8Array, at: number): Microseconds {
   if (!isDate || !isTime) return Number.NaN;
   const local = daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
   const offset = (sign === 0x2d ? -1 : 1) * (hours * 3600 + minutes * 60);
-  return (local - offset) * 1e6 + digitsAt(bytes, at + 20, 6);
+  return (local - offset) * 1e6 + digitsAt(text, at + 20, 6);
 }
 
 /**
@@ -184,11 +187,11 @@ function sixDigits(fraction: string | undefined): string {
   return (fraction ?? '').slice(0, 6).padEnd(6, '0');
 }
 
-/** The number that so many digits say; NaN where one of the bytes is no digit. */
-function digitsAt(bytes: Uint8Array, from: number, count: number): number {
+/** The number that so many digits say; NaN where one of the characters is no digit. */
+function digitsAt(text: string, from: number, count: number): number {
   let value = 0;
   for (let i = from; i < from + count; i++) {
-    const digit = bytes[i]! - 0x30;
+    const digit = text.charCodeAt(i) - 0x30;
     value = digit >= 0 && digit <= 9 ? value * 10 + digit : Number.NaN;
   }
   return value;

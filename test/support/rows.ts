@@ -24,6 +24,7 @@ export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Bu
   'ndjson with CRLF, a BOM, blank lines, no line end': (records) =>
     text(`\ufeff\r\n${records.map((record) => JSON.stringify(record)).join('\r\n \r\n')}`),
   json: (records) => text(JSON.stringify(records)),
+  'json, a line each': (records) => text(`[${lineEach(records)}]`),
   'json, indented, with a BOM': (records) => text(`\ufeff${JSON.stringify(records, null, 2)}\n`),
   envelope: (records) =>
     text(JSON.stringify({ count: records.length, next: null, previous: null, results: records })),
@@ -31,6 +32,8 @@ export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Bu
     text(JSON.stringify({ results: records, meta: { results: [1] } }, null, 2)),
   geojson: (records) =>
     text(JSON.stringify({ type: 'FeatureCollection', features: records.map(feature) })),
+  'geojson, a line each': (records) =>
+    text(`{"type":"FeatureCollection","features":[${lineEach(records.map(feature))}]}`),
   'geojson, its type last': (records) =>
     text(JSON.stringify({ features: records.map(feature), type: 'FeatureCollection' }, null, 1)),
   csv: (records) => csv(records, ','),
@@ -44,6 +47,10 @@ export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Bu
 /** A line for each record. */
 export function ndjson(...records: unknown[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+}
+
+function lineEach(records: readonly Fields[]): string {
+  return records.map((record) => `\n${JSON.stringify(record)}`).join(',');
 }
 
 /** A GeoJSON feature for a record. */

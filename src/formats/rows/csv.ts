@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { isRecordKey } from '../../model/point.js';
+import { isRecordKey, RECORD_KEYS } from '../../model/point.js';
+import { readRenderedCsv } from './canonical.js';
 import { LineSplitter } from './lines.js';
 import { BrokenRows, isBlank, NOT_UTF8, type RawRecord, type Row, TOO_LONG } from './row.js';
 
@@ -10,14 +11,21 @@ import { BrokenRows, isBlank, NOT_UTF8, type RawRecord, type Row, TOO_LONG } fro
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter();
   let header: CsvHeader | undefined;
+  let isExport = false;
   const add = (line: RawRecord, rows: Row[]): void => {
-    if (line.bytes !== undefined && isBlank(line.bytes)) return;
-    if (header !== undefined) {
-      rows.push(readCsvRecord(line, header));
+    const { place, bytes } = line;
+    const value = isExport && bytes ? readRenderedCsv(bytes) : undefined;
+    if (value !== undefined) {
+      rows.push({ place, value });
+    } else if (bytes !== undefined && isBlank(bytes)) {
       return;
+    } else if (header !== undefined) {
+      rows.push(readCsvRecord(line, header));
+    } else {
+      header = requireHeader(line);
+      isExport = header.separator === ',' && header.names.join() === RECORD_KEYS.join();
+      lines.separator = header.separator.charCodeAt(0);
     }
-    header = requireHeader(line);
-    lines.separator = header.separator.charCodeAt(0);
   };
   for await (const chunk of chunks) {
     const rows: Row[] = [];

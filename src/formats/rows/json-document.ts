@@ -10,6 +10,7 @@ const COMMA = 0x2c;
 const BRACKET_OPEN = 0x5b;
 const BRACKET_CLOSE = 0x5d;
 const BRACE_CLOSE = 0x7d;
+const LINE_FEED = 0x0a;
 
 // what a byte is outside of texts; JSON has no others there
 const WRONG = 0;
@@ -44,6 +45,7 @@ export class JsonDocument {
   bytes = 0;
   isComplete = false;
   readonly #onRecord: (record: RawRecord) => void;
+  readonly #isRecord: (line: Uint8Array) => boolean;
   /** Brackets that are open, and how many are where the list's records stand; 0 outside of it. */
   #depth = 0;
   #listDepth = 0;
@@ -59,15 +61,21 @@ export class JsonDocument {
   #outline = Buffer.alloc(LONGEST_LIST_KEY);
   #outlineSize = 0;
 
-  /** Hears each record. */
-  constructor(onRecord: (record: RawRecord) => void) {
+  /** Hears each record; before that of a line that `isRecord` says is one, which saves the look. */
+  constructor(
+    onRecord: (record: RawRecord) => void,
+    isRecord: (line: Uint8Array) => boolean = () => false,
+  ) {
     this.#onRecord = onRecord;
+    this.#isRecord = isRecord;
   }
 
   /** Reads the next bytes of the document. Throws {@link BrokenRows} where they are no JSON. */
   write(chunk: Uint8Array): void {
     // where the record or the outline goes on
     let from = 0;
+    // given up with the first that is none: a line may be as long as the chunk
+    let areLines = true;
     for (let i = 0; i < chunk.length; i++) {
       if (this.#inText) {
         i = this.#endOfText(chunk, i);
@@ -94,8 +102,14 @@ export class JsonDocument {
         else if (byte === BRACE_CLOSE) this.#refuse(byte, this.bytes + i);
         else if (this.#start < 0) {
           this.#start = this.bytes + i;
-          this.#hasEnded = false;
           from = i;
+          const end: number = areLines ? this.#endOfLine(chunk, i) : i;
+          areLines &&= end > i;
+          this.#hasEnded = areLines;
+          if (areLines) {
+            i = end - 1;
+            continue;
+          }
         }
       }
       if (byte === QUOTE) this.#inText = true;
@@ -123,6 +137,13 @@ export class JsonDocument {
     if (this.#listDepth === 0 && !this.isComplete) this.#addOutline(chunk.subarray(from));
     else if (this.#start >= 0) this.#addPart(chunk.subarray(from));
     this.bytes += chunk.length;
+  }
+
+  /** Where the record ends that is all of a line from `at` on; `at` where that is none. */
+  #endOfLine(chunk: Uint8Array, at: number): number {
+    const lineEnd = chunk.indexOf(LINE_FEED, at);
+    const end = chunk[lineEnd - 1] === COMMA ? lineEnd - 1 : lineEnd;
+    return end > at && this.#isRecord(chunk.subarray(at, end)) ? end : at;
   }
 
   /** Reads the outline, which was read to byte `position` of the document; `closing` ends it. */

@@ -1,6 +1,6 @@
 import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
-import { readRendered } from './canonical.js';
+import { type RenderedPoint, readRendered, readRenderedFeature } from './canonical.js';
 import { JsonDocument, parsePart } from './json-document.js';
 import { BrokenRows, type OnPage, type Row, TOO_LONG } from './row.js';
 
@@ -16,14 +16,22 @@ export async function* readJson(
   onPage: OnPage = () => {},
 ): AsyncGenerator<Row[]> {
   let rows: Row[] = [];
+  let rendered: RenderedPoint | undefined;
+  const isRendered = (bytes: Uint8Array): boolean => {
+    rendered = document.list === 'features' ? readRenderedFeature(bytes) : readRendered(bytes);
+    return rendered !== undefined;
+  };
   const document: JsonDocument = new JsonDocument(({ place, bytes, start }) => {
     if (bytes === undefined) {
       rows.push({ place, problem: TOO_LONG });
-      return;
+    } else if (rendered !== undefined || isRendered(bytes)) {
+      rows.push({ place, value: rendered });
+    } else {
+      const value = parsePart(bytes, start!, place);
+      rows.push(document.list === 'features' ? featureRow(place, value) : { place, value });
     }
-    const value = readRendered(bytes) ?? parsePart(bytes, start!, place);
-    rows.push(document.list === 'features' ? featureRow(place, value) : { place, value });
-  });
+    rendered = undefined;
+  }, isRendered);
   let start = '';
   for await (const chunk of chunks) {
     let fault: unknown;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { inert } from '../../model/quote.js';
-import { readRendered } from './canonical.js';
+import { readRendered, readRenderedFeature } from './canonical.js';
 import { featureRow, isFeature } from './json.js';
 import {
   isBlank,
@@ -173,7 +173,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
  */
 export function readLine({ place, bytes }: RawRecord): Row | undefined {
   if (bytes === undefined) return { place, problem: TOO_LONG };
-  const point = readRendered(bytes);
+  const point = readRendered(bytes) ?? readRenderedFeature(bytes);
   if (point !== undefined) return { place, value: point };
   if (!isUtf8(bytes)) return { place, problem: { field: 'record', reason: NOT_UTF8 } };
   if (isBlank(bytes)) return undefined;

@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readRendered } from '../../../src/formats/rows/canonical.js';
-import { readPoint, renderPoint } from '../../../src/model/point.js';
-import { fixtureRecords } from '../../support/rows.js';
+import {
+  type RenderedPoint,
+  readRendered,
+  readRenderedCsv,
+  readRenderedFeature,
+} from '../../../src/formats/rows/canonical.js';
+import { featureRow } from '../../../src/formats/rows/json.js';
+import { PARSERS } from '../../../src/formats/rows/reader.js';
+import { RECORD_KEYS, readPoint, renderPoint } from '../../../src/model/point.js';
+import { fixtureRecords, rowsOf } from '../../support/rows.js';
 import { rounds } from '../../support/soak.js';
 
 /**
@@ -58,56 +65,125 @@ test('records as the API renders them are taken, with the columns that they say'
   for (const line of RENDERED) assert.ok(check(line), line.toString());
 });
 
-test('no line is taken that the validator refuses or would write otherwise', () => {
-  const pieces = [
-    ...['0', '9', '-', '+', '.', '"', '\\', ',', ':', '{', '}', '[', ']', ' ', 'u', 'x', 'true'],
-    ...['\\n', '\\u0000', '\\u00e9', '\\/', '\\ud800', '\0', '\u00a0', 'é', '😀', '\u3000', '00'],
-    ...[
-      'null',
-      '90',
-      '91',
-      '180',
-      '2023-02-29',
-      '24:00',
-      ':60',
-      '-00:00',
-      '+24:00',
-      '1683',
-      '0000',
-    ],
-  ];
-  const edit = fc.record({
-    at: fc.nat({ max: 500 }),
-    removed: fc.integer({ min: 0, max: 3 }),
-    inserted: fc.oneof(
-      fc.constant(''),
-      fc.constantFrom(...pieces),
-      fc.nat({ max: 255 }).map((byte) => Buffer.of(byte).toString('latin1')),
-    ),
-    isRaw: fc.boolean(),
-  });
+const PIECES = [
+  ...[
+    '0',
+    '9',
+    '-',
+    '+',
+    '.',
+    '"',
+    '""',
+    '\\',
+    ',',
+    ':',
+    '{',
+    '}',
+    '[',
+    ']',
+    ' ',
+    'u',
+    'x',
+    'true',
+  ],
+  ...['\\n', '\\u0000', '\\u00e9', '\\/', '\\ud800', '\0', '\u00a0', 'é', '😀', '\u3000', '00'],
+  ...['null', '90', '91', '180', '2023-02-29', '24:00', ':60', '-00:00', '+24:00', '1683', '0000'],
+  ...[',"is_processed":', '\n'],
+];
+const EDIT = fc.record({
+  at: fc.nat({ max: 500 }),
+  removed: fc.integer({ min: 0, max: 3 }),
+  inserted: fc.oneof(
+    fc.constant(''),
+    fc.constantFrom(...PIECES),
+    fc.nat({ max: 255 }).map((byte) => Buffer.of(byte).toString('latin1')),
+  ),
+  isRaw: fc.boolean(),
+});
+
+/** Lines that differ from given ones in one or two places; `run` says whether one was taken. */
+async function tryEdited(
+  lines: readonly Buffer[],
+  run: (line: Buffer) => boolean | Promise<boolean>,
+): Promise<void> {
   let taken = 0;
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...RENDERED),
-      fc.array(edit, { minLength: 1, maxLength: 2 }),
-      (line, edits) => {
-        let bytes = line;
-        for (const { at, removed, inserted, isRaw } of edits) {
-          const start = at % bytes.length;
-          const middle = Buffer.from(inserted, isRaw ? 'latin1' : 'utf8');
-          bytes = Buffer.concat([
-            bytes.subarray(0, start),
-            middle,
-            bytes.subarray(start + removed),
-          ]);
-        }
-        if (check(bytes)) taken++;
-      },
-    ),
-    { numRuns: rounds(20_000) },
-  );
-  assert.ok(taken > 500, `only ${taken} were taken`);
+  const edited = fc
+    .tuple(fc.constantFrom(...lines), fc.array(EDIT, { minLength: 1, maxLength: 2 }))
+    .map(([line, edits]) =>
+      edits.reduce((bytes, { at, removed, inserted, isRaw }) => {
+        const start = at % bytes.length;
+        const middle = Buffer.from(inserted, isRaw ? 'latin1' : 'utf8');
+        return Buffer.concat([bytes.subarray(0, start), middle, bytes.subarray(start + removed)]);
+      }, line),
+    );
+  const property = fc.asyncProperty(edited, async (line) => {
+    if (await run(line)) taken++;
+  });
+  await fc.assert(property, { numRuns: rounds(20_000) });
+  assert.ok(taken > 200, `only ${taken} were taken`);
+}
+
+test('no line is taken that the validator refuses or would write otherwise', () =>
+  tryEdited(RENDERED, check));
+
+/** What is taken of another format must be what its other way makes of the same bytes. */
+async function checkOther(
+  line: Buffer,
+  take: (bytes: Uint8Array) => RenderedPoint | undefined,
+  read: (bytes: Buffer) => Promise<unknown>,
+): Promise<boolean> {
+  const taken = take(line);
+  if (taken === undefined) return false;
+  const point = readPoint(await read(line), (key) => assert.unreachable(key));
+  if (!('id' in point)) throw new Error(line.toString());
+  assert.is(Buffer.from(taken.bytes).toString(), renderPoint(point));
+  assert.equal(taken, readRendered(taken.bytes), line.toString());
+  return true;
+}
+
+test('no Feature is taken that would be another record if it were parsed', async () => {
+  const features = RENDERED.map((line) => {
+    const { lat, lon, ...properties } = JSON.parse(line.toString());
+    const place = `{"type":"Point","coordinates":[${lon},${lat}]}`;
+    return Buffer.from(
+      `{"type":"Feature","id":1,"geometry":${place},"properties":${JSON.stringify(properties)}}`,
+    );
+  });
+  const checkFeature = (line: Buffer): Promise<boolean> =>
+    checkOther(line, readRenderedFeature, async (bytes) => {
+      const row = featureRow(1, JSON.parse(bytes.toString()));
+      return row.problem ?? row.value;
+    });
+  for (const feature of features) assert.ok(await checkFeature(feature), feature.toString());
+  await tryEdited(features, checkFeature);
+});
+
+test('no line of CSV is taken that would be another record if its fields were read', async () => {
+  const quoted = (value: unknown): string => {
+    if (value === undefined) return '';
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return `"${text.replaceAll('"', '""')}"`;
+  };
+  const lines = RENDERED.map((line) => {
+    const record = JSON.parse(line.toString());
+    const { id, status, comment, image, lat, lon, is_processed, created_by, tags } = record;
+    const fields = [id, quoted(status), quoted(comment), quoted(image), lat, lon, is_processed];
+    const { created_at, modified_at } = record;
+    return Buffer.from([...fields, created_by, quoted(tags), created_at, modified_at].join());
+  });
+  // one more column makes it no export
+  const header = `${RECORD_KEYS.join()},more`;
+  const checkLine = (line: Buffer): Promise<boolean> =>
+    checkOther(line, readRenderedCsv, async (bytes) => {
+      const file = Buffer.concat([Buffer.from(`${header}\n`), bytes, Buffer.from(',\n')]);
+      const rows = await rowsOf(PARSERS.csv, file);
+      assert.is(rows.length, 1);
+      return rows[0]!.problem ?? rows[0]!.value;
+    });
+  let taken = 0;
+  for (const line of lines) taken += +(await checkLine(line));
+  assert.ok(taken > 200, `only ${taken} were taken`);
+  await tryEdited(lines, checkLine);
 });
 
 test('each field has its limits', () => {
