@@ -32,7 +32,7 @@ export class Calls<Theirs extends Offered> {
   #replies: Reply[] = [];
   #memory: ArrayBuffer[] = [];
 
-  /** `memoryOf` tells which memory goes along with what a function of ours returned. */
+  /** `memoryOf` tells which memory goes along with what is given to a call, or returned. */
   constructor(
     port: Port,
     ours: Offered,
@@ -54,6 +54,7 @@ export class Calls<Theirs extends Offered> {
   ): Promise<Awaited<ReturnType<Theirs[Name]>>> {
     return new Promise((resolve, reject) => {
       this.#waiting.set(++this.#last, { resolve: resolve as Waiting['resolve'], reject });
+      this.#memory.push(...this.#memoryOf(name, given as never));
       this.#say(this.#calls, [this.#last, name, given]);
     });
   }

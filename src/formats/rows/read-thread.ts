@@ -1,8 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { Calls } from '../../model/calls.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { countLineFeeds, LineSplitter, readLine } from './lines.js';
 import { type Piece, PieceBuilder } from './piece.js';
-import { type Batch, memoryOf, type ReadBatch } from './read-threads.js';
+import { memoryOf, type ReadBatch, type Reading } from './read-threads.js';
 import type { RawRecord } from './row.js';
 
 // entry of a thread that reads lines
@@ -10,7 +11,7 @@ import type { RawRecord } from './row.js';
 const { zone } = workerData as { readonly zone: string };
 const builder = new PieceBuilder(await openTimeZone(zone));
 
-parentPort!.on('message', ({ bytes, isFirst }: Batch) => {
+function read(bytes: Uint8Array, isFirst: boolean): ReadBatch {
   // only the first line of a file may have a byte order mark
   const splitter = new LineSplitter(isFirst ? 1 : 2);
   const pieces: Piece[] = [];
@@ -24,6 +25,7 @@ parentPort!.on('message', ({ bytes, isFirst }: Batch) => {
     add(line);
   add(splitter.last());
   pieces.push(builder.take());
-  const read: ReadBatch = { pieces, lines: countLineFeeds(bytes) };
-  parentPort!.postMessage(read, memoryOf(read));
-});
+  return { pieces, lines: countLineFeeds(bytes) };
+}
+
+new Calls(parentPort!, { read } satisfies Reading, (_, value: ReadBatch) => memoryOf(value));

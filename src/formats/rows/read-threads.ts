@@ -1,4 +1,5 @@
-import { type Transferable, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
+import { Calls } from '../../model/calls.js';
 import { RECORD_SEPARATOR } from './lines.js';
 import type { Piece } from './piece.js';
 import { MAX_RAW_BYTES } from './row.js';
@@ -10,12 +11,6 @@ export interface ReadThreads {
   readonly zone: string;
   /** Bytes that a thread gets at a time, about. */
   readonly batchBytes?: number;
-}
-
-/** Whole lines of a file. */
-export interface Batch {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly isFirst: boolean;
 }
 
 /** What a thread makes of a batch, whose lines are counted from 1, or from 2 behind the first one. */
@@ -40,7 +35,7 @@ export async function* readInThreads(
   { threads, zone, batchBytes = BATCH_BYTES }: ReadThreads,
 ): AsyncGenerator<Piece> {
   const count = Math.min(threads, MOST_THREADS);
-  const workers = Array.from({ length: count }, () => new ReadThread(zone));
+  const started = Array.from({ length: count }, () => startThread(zone));
   const reading: Promise<ReadBatch>[] = [];
   let next = 0;
   let taken = 0;
@@ -55,13 +50,15 @@ export async function* readInThreads(
 
   try {
     for await (const bytes of batchesOf(chunks, batchBytes)) {
-      reading.push(workers[next % count]!.read({ bytes, isFirst: next === 0 }));
-      next++;
+      const read = started[next % count]!.calls.call('read', bytes, next++ === 0);
+      // whoever reads the file may have given up by then
+      read.catch(() => {});
+      reading.push(read);
       if (reading.length >= AHEAD * count) yield* takeOldest();
     }
     while (reading.length > 0) yield* takeOldest();
   } finally {
-    await Promise.all(workers.map((worker) => worker.end()));
+    await Promise.all(started.map(({ worker }) => worker.terminate()));
   }
 }
 
@@ -81,70 +78,51 @@ function movedBy(lines: number, piece: Piece): Piece {
 async function* batchesOf(
   chunks: AsyncIterable<Uint8Array>,
   batchBytes: number,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = [];
   let size = 0;
-  // bytes behind the last line end, and what ends a line
+  // bytes of the line that has not ended, and what ends a line
   let open = 0;
   let end: number | undefined;
-  const join = (): Uint8Array<ArrayBuffer> => {
-    const bytes = new Uint8Array(size);
-    let at = 0;
-    for (const part of parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return bytes;
-  };
   for await (const chunk of chunks) {
     end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
-    const first = chunk.indexOf(end);
-    const kept = first === -1 && open > MAX_RAW_BYTES ? 0 : chunk.length;
-    parts.push(chunk.subarray(0, kept));
-    size += kept;
-    open = first === -1 ? open + kept : chunk.length - chunk.lastIndexOf(end) - 1;
-    if (size < batchBytes || open >= size) continue;
-    const bytes = join();
+    const last = chunk.lastIndexOf(end);
+    if (last === -1 && open > MAX_RAW_BYTES) continue;
     // a record separator begins its text
-    const cut = bytes.lastIndexOf(end) + (end === LINE_FEED ? 1 : 0);
-    if (cut > 0) yield bytes.slice(0, cut);
-    parts = [bytes.subarray(cut)];
-    size -= cut;
+    const cut = last + (end === LINE_FEED ? 1 : 0);
+    let rest = chunk;
+    if (cut > 0 && size + cut >= batchBytes) {
+      yield owned([...parts, chunk.subarray(0, cut)]);
+      rest = chunk.subarray(cut);
+      parts = [];
+      size = 0;
+    }
+    parts.push(rest);
+    size += rest.length;
+    open = last === -1 ? open + chunk.length : chunk.length - cut;
   }
-  if (size > 0) yield join();
+  if (size > 0) yield owned(parts);
 }
 
-/** One thread, which reads its batches in their order. */
-class ReadThread {
-  readonly #worker: Worker;
-  readonly #waiting: { resolve(read: ReadBatch): void; reject(error: unknown): void }[] = [];
+function owned(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = Buffer.concat(parts);
+  return bytes.buffer.byteLength === bytes.length ? bytes : new Uint8Array(bytes);
+}
 
-  constructor(zone: string) {
-    const url = new URL('./read-thread.js', import.meta.url);
-    this.#worker = new Worker(url, { workerData: { zone } });
-    this.#worker.on('message', (read: ReadBatch) => this.#waiting.shift()!.resolve(read));
-    this.#worker.on('error', (error) => {
-      for (const { reject } of this.#waiting.splice(0)) reject(error);
-    });
-  }
+/** The functions of a thread that reads lines. */
+export type Reading = { read(bytes: Uint8Array, isFirst: boolean): ReadBatch };
 
-  read(batch: Batch): Promise<ReadBatch> {
-    const read = new Promise<ReadBatch>((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-    });
-    // whoever reads the file may have given up by then
-    read.catch(() => {});
-    this.#worker.postMessage(batch, [batch.bytes.buffer]);
-    return read;
-  }
-
-  async end(): Promise<void> {
-    await this.#worker.terminate();
-  }
+function startThread(zone: string): { readonly worker: Worker; readonly calls: Calls<Reading> } {
+  const worker = new Worker(new URL('./read-thread.js', import.meta.url), { workerData: { zone } });
+  const calls = new Calls<Reading>(worker, {}, (_, [bytes]: [Uint8Array]) => [
+    bytes.buffer as ArrayBuffer,
+  ]);
+  worker.on('error', (error) => calls.fail(error));
+  return { worker, calls };
 }
 
 /** The memory of what a thread has read, to be given away with it. */
-export function memoryOf({ pieces }: ReadBatch): Transferable[] {
+export function memoryOf({ pieces }: ReadBatch): ArrayBuffer[] {
   return pieces.flatMap(({ block, places }) => {
     if (block === undefined) return [places.buffer as ArrayBuffer];
     const { records, id, lat, lon, createdAt, modifiedAt, length } = block;
