@@ -1,6 +1,5 @@
+import { TextNumbers } from '../formats/attributes.js';
 import type { AttributeColumns } from '../formats/block.js';
-import { RecordAttributes } from '../formats/record-layout.js';
-import { TextNumbers } from '../formats/text-numbers.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
 import type { DeltaAttributes, DeltaRow } from './delta.js';
 import type { Row } from './order.js';
@@ -15,24 +14,11 @@ import {
   sortTexts,
   wordsOf,
 } from './postings.js';
-import { CHUNK_BITS, type Records, recordStart } from './records.js';
 import { sharedArray } from './shared-array.js';
 
-/** A record in another than its rendered form has no attributes. */
-export function buildAttributes(records: Records, count: number): Attributes {
-  const collector = new AttributeCollector(count);
-  const memories = records.memories.map(({ buffer }) => Buffer.from(buffer));
-  for (let row = 0; row < count; row++) {
-    const bytes = memories[records.memoryOf[row >>> CHUNK_BITS]!]!;
-    collector.add(bytes, recordStart(records, row), records.ends[row]!, row);
-  }
-  return collector.finish();
-}
-
-/** Numbers the values of all rows, out of their records or of columns that a file has. */
+/** Numbers the values of all rows. */
 export class AttributeCollector {
   readonly #count: number;
-  readonly #record = new RecordAttributes();
   readonly #statusTexts = new TextNumbers();
   readonly #tagTexts = new TextNumbers();
   readonly #userNumbers = new Map<number, number>([[NOBODY, 0]]);
@@ -50,35 +36,14 @@ export class AttributeCollector {
     this.#hasImage = sharedArray(Int32Array, wordsOf(count));
   }
 
-  /** Takes the record in bytes `from` to `to - 1`; rows come in ascending order. */
-  add(bytes: Buffer, from: number, to: number, row: Row): void {
-    const record = this.#record;
-    const isRead = record.read(bytes, from, to);
-    const { statusFrom, statusTo } = record;
-    this.#status[row] = this.#statusTexts.add(
-      bytes,
-      isRead ? statusFrom : 0,
-      isRead ? statusTo : 0,
-    );
-    this.#user[row] = this.#numberOfUser(isRead ? record.createdBy : NOBODY);
-    if (!isRead) return;
-    setBit(this.#isProcessed, row, +record.isProcessed);
-    setBit(this.#hasImage, row, +record.hasImage);
-    const { tagCount, tagBounds } = record;
-    for (let tag = 0; tag < tagCount; tag++) {
-      const text = this.#tagTexts.add(bytes, tagBounds[2 * tag]!, tagBounds[2 * tag + 1]!);
-      this.#tags.add(row, text);
-    }
-  }
-
-  /** Takes the points of a block, whose first is row `first`. */
-  addColumns(columns: AttributeColumns, first: Row): void {
+  /** Takes the points of a block: their rows are those from `first` on, or what `rowOf` has there. */
+  addColumns(columns: AttributeColumns, first: number, rowOf?: Uint32Array): void {
     const { flags, createdBy, tagCounts } = columns;
     const statuses = columns.statusTexts.map((text) => this.#statusTexts.addText(text));
     const tags = columns.tagTexts.map((text) => this.#tagTexts.addText(text));
     let tag = 0;
     for (let i = 0; i < flags.length; i++) {
-      const row = first + i;
+      const row = rowOf === undefined ? first + i : rowOf[first + i]!;
       this.#status[row] = statuses[columns.status[i]!]!;
       this.#user[row] = this.#numberOfUser(createdBy[i]!);
       const flag = flags[i]!;

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import KDBush from 'kdbush';
+import { attributesOf } from '../formats/attributes.js';
 import type { ColumnBlock, PointBlock } from '../formats/block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../formats/kd-order.js';
 import type { SnapshotReader, TwoPassReader } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
-import { AttributeCollector, buildAttributes } from './attribute-collector.js';
+import { AttributeCollector } from './attribute-collector.js';
 import { cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
 import { buildOrders, type OrderKeys, type Orders, refuseRepeatedIds } from './orders.js';
@@ -24,8 +25,8 @@ const MIN_PARALLEL_POINTS = 16_384;
 interface Layout {
   readonly kdbush: KDBush;
   readonly keys: OrderKeys;
-  /** The attributes by row, where the file has columns of them; else the records are read. */
-  readonly known?: AttributeCollector | undefined;
+  /** Complete once the records are read. */
+  readonly attributes: AttributeCollector;
   readRecords(): Records;
 }
 
@@ -51,13 +52,13 @@ export async function buildDataset(
     sorter?.release();
     throw error;
   }
-  const { kdbush, keys, readRecords, known } = layout;
+  const { kdbush, keys, readRecords } = layout;
   // the sorter takes the keys with it
   const thinning = thinningOf(keys.id);
   const rowHashes = rowHashesOf(keys.id, keys.createdAt);
   const sorting = sorter === undefined ? buildOrders(keys) : sorter.sort(keys);
   const records = readRecords();
-  const attributes = known?.finish() ?? buildAttributes(records, count);
+  const attributes = layout.attributes.finish();
   const coords = kdbush.coords as Float64Array;
   const tree = { coords, ids: kdbush.ids, treeEnds: count > 0 ? [count] : [] };
   const blocks = cutBlocks(coords);
@@ -121,7 +122,7 @@ function placeInOrder(reader: TwoPassReader): Layout | undefined {
   return {
     kdbush,
     keys: { id, createdAt, modifiedAt },
-    known: attributes,
+    attributes,
     readRecords() {
       const records = allocateRecords(length);
       reader.recordsInto((from, to) => stretchOf(records, from, to));
@@ -141,6 +142,7 @@ function sortRows(blocks: readonly PointBlock[], count: number): Layout {
   // from here on a row is its place in the tree, and the tree's ids say just that
   const sourceOf = new Uint32Array(kdbush.ids);
   for (let row = 0; row < count; row++) kdbush.ids[row] = row;
+  const attributes = new AttributeCollector(count);
   return {
     kdbush,
     keys: {
@@ -148,7 +150,8 @@ function sortRows(blocks: readonly PointBlock[], count: number): Layout {
       createdAt: permute(columns.createdAt, sourceOf),
       modifiedAt: permute(columns.modifiedAt, sourceOf),
     },
-    readRecords: () => placeRecords(blocks, columns.length, sourceOf),
+    attributes,
+    readRecords: () => placeRecords(blocks, columns.length, sourceOf, attributes),
   };
 }
 
@@ -187,6 +190,7 @@ function placeRecords(
   blocks: readonly PointBlock[],
   length: Uint32Array,
   sourceOf: Uint32Array,
+  attributes: AttributeCollector,
 ): Records {
   const lengths = new Uint32Array(length.length);
   const rowOf = new Uint32Array(length.length);
@@ -196,6 +200,13 @@ function placeRecords(
   }
   const records = allocateRecords(lengths);
   let next = 0;
-  for (const block of blocks) next = putRecords(records, rowOf, length, block.records, next);
+  for (const block of blocks) {
+    attributes.addColumns(
+      block.attributes ?? attributesOf(block.records, block.length),
+      next,
+      rowOf,
+    );
+    next = putRecords(records, rowOf, length, block.records, next);
+  }
   return records;
 }

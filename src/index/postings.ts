@@ -1,4 +1,4 @@
-import type { TextNumbers } from '../formats/text-numbers.js';
+import type { TextNumbers } from '../formats/attributes.js';
 import { sharedArray } from './shared-array.js';
 
 /** A list of rows, ascending, or a bit for each row where that is smaller. */

@@ -1,3 +1,4 @@
+import { TextNumbers } from '../formats/attributes.js';
 import {
   createMemberPlaces,
   findMembers,
@@ -5,7 +6,6 @@ import {
   memberOf,
   valueStart,
 } from '../formats/record-layout.js';
-import { TextNumbers } from '../formats/text-numbers.js';
 import type { Dataset } from '../index/dataset.js';
 import type { DeltaMatches } from '../index/delta.js';
 import type { Row } from '../index/order.js';

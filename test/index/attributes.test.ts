@@ -1,19 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildAttributes } from '../../src/index/attribute-collector.js';
 import { bytesOf, NOBODY, numberOf, type Postings, rowsWith } from '../../src/index/postings.js';
-import { allocateRecords, putRecords, type Records } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
-import { type Note, pointOf, STATUSES, scatterNotes, TAGS } from '../support/notes.js';
-
-function recordsOf(texts: readonly string[]): Records {
-  const all = texts.map((text) => Buffer.from(text));
-  const lengths = Uint32Array.from(all, (bytes) => bytes.length);
-  const records = allocateRecords(lengths);
-  const rows = Uint32Array.from(all, (_, row) => row);
-  putRecords(records, rows, lengths, Buffer.concat(all), 0);
-  return records;
-}
+import {
+  attributesOfTexts,
+  type Note,
+  pointOf,
+  STATUSES,
+  scatterNotes,
+  TAGS,
+} from '../support/notes.js';
 
 /** The rows of a value, whichever form they have. */
 function listed(postings: Postings, value: number, count: number): number[] {
@@ -29,10 +25,7 @@ function rowsOf(notes: readonly Note[], test: (note: Note) => boolean): number[]
 }
 
 const notes = scatterNotes(99, 5_000);
-const attributes = buildAttributes(
-  recordsOf(notes.map((note) => renderPoint(pointOf(note)))),
-  notes.length,
-);
+const attributes = attributesOfTexts(notes.map((note) => renderPoint(pointOf(note))));
 
 test('each value has the rows whose records say so, frequent ones by bits and rare ones by lists', () => {
   const { status, tags, createdBy, isProcessed, hasImage } = attributes;
@@ -96,14 +89,14 @@ test('a record in another form has no attributes, and none is read beyond its en
   );
   const texts = [...broken, '{}', '{"id":1}', '{"id":1,"status":"A"}', ' '.repeat(300)];
   const swapped = texts.flatMap((text) => [text, text.replaceAll('"', "'"), text.toUpperCase()]);
-  const { tags, hasImage, createdBy } = buildAttributes(recordsOf(swapped), swapped.length);
+  const { tags, hasImage, createdBy } = attributesOfTexts(swapped);
   assert.is(tags.texts.ends.length, 0);
   assert.is(hasImage.counts[1], 0);
   assert.equal([...createdBy.users], [NOBODY]);
 });
 
 test('no points', () => {
-  const { status, createdBy } = buildAttributes(recordsOf([]), 0);
+  const { status, createdBy } = attributesOfTexts([]);
   assert.is(status.texts.ends.length, 0);
   assert.is(numberOf(status.texts, bytesOf('NEW')), -1);
   assert.equal([...createdBy.postings.counts], [0]);

@@ -2,7 +2,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { isInKdOrder } from '../../src/formats/kd-order.js';
-import { buildAttributes } from '../../src/index/attribute-collector.js';
 import { appendBlocks, type Blocks, cutBlocks } from '../../src/index/blocks.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type DatasetParts } from '../../src/index/dataset.js';
@@ -13,7 +12,7 @@ import { recordBytes, rowHashesOf, thinningOf } from '../../src/index/records.js
 import { renderPoint } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
 import { acceptedOf, deltaOf, idsOf, readerOf } from '../support/engine.js';
-import { type Note, pointOf, scatterNotes } from '../support/notes.js';
+import { attributesOfTexts, type Note, pointOf, scatterNotes } from '../support/notes.js';
 
 const SEED = 47;
 const NONE = new Float64Array(0);
@@ -50,7 +49,8 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
     const text = Buffer.from(recordBytes(parts.records, row)).toString();
     assert.is(text, renderPoint(pointOf(note)), `${label}, note ${note.id}`);
   }
-  assert.equal(parts.attributes, buildAttributes(parts.records, count), label);
+  const texts = rows.map((note) => renderPoint(pointOf(note)));
+  assert.equal(parts.attributes, attributesOfTexts(texts), label);
   assert.equal(parts.thinning, thinningOf(keys.id), label);
   assert.equal(parts.rowHashes, rowHashesOf(keys.id, keys.createdAt), label);
 }

@@ -1,4 +1,7 @@
 import { Permutation, Random } from '../../src/cli/generate/random.js';
+import { attributesOf } from '../../src/formats/attributes.js';
+import { AttributeCollector } from '../../src/index/attribute-collector.js';
+import type { Attributes } from '../../src/index/postings.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import type { Degrees, Microseconds } from '../../src/model/units.js';
 
@@ -158,4 +161,13 @@ function isoTime(micros: Microseconds, offsetMinutes: number): string {
   const pad = (part: number): string => String(part).padStart(2, '0');
   const sign = offsetMinutes < 0 ? '-' : '+';
   return `${clock}.${fraction}${sign}${pad(Math.floor(away / 60))}:${pad(away % 60)}`;
+}
+
+/** The attributes of rendered records, in the order of the rows. */
+export function attributesOfTexts(texts: readonly string[]): Attributes {
+  const all = texts.map((text) => Buffer.from(text));
+  const collector = new AttributeCollector(all.length);
+  const lengths = Uint32Array.from(all, (bytes) => bytes.length);
+  collector.addColumns(attributesOf(Buffer.concat(all), lengths), 0);
+  return collector.finish();
 }

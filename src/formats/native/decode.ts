@@ -4,8 +4,13 @@ import { type Notification, readNotification } from '../../model/notification.js
 import type { Problem } from '../../model/point.js';
 import { type InputError, show } from '../../model/quote.js';
 import { parseTimestamp } from '../../model/timestamp.js';
-import { isObject, isWhole } from '../../model/units.js';
-import { type ColumnBlock, MAX_BLOCK_POINTS, MAX_RECORD_BYTES } from '../block.js';
+import { IMAGE, isObject, isWhole, PROCESSED } from '../../model/units.js';
+import {
+  type AttributeColumns,
+  type ColumnBlock,
+  MAX_BLOCK_POINTS,
+  MAX_RECORD_BYTES,
+} from '../block.js';
 import type { Watermark } from '../snapshot.js';
 import {
   FORMAT_VERSION,
@@ -169,7 +174,7 @@ function checkNotification(item: unknown, fail: Fail): Notification {
  * The bytes of a `bin`, a view of the object that was decoded. What the decoder makes of msgpackr's
  * own type for arrays is none: its bytes are a copy.
  */
-export function binOf(fields: Fields, key: string): Buffer | undefined {
+function binOf(fields: Fields, key: string): Buffer | undefined {
   const value = fields[key];
   return value instanceof Buffer ? value : undefined;
 }
@@ -221,4 +226,60 @@ function wholeNumber(fields: Fields, key: string, fail: Fail): number {
   const value = fields[key];
   if (isWhole(value, 0)) return value;
   throw fail(`${key} must be a whole number from 0 to 2^53 - 1, got ${show(value)}`);
+}
+
+/** Checks the attributes of a block of `count` points and copies them to where they are aligned. */
+export function readAttributes(fields: Fields, count: number, fail: Fail): AttributeColumns {
+  const attributes: AttributeColumns = {
+    statusTexts: textsOf(fields, 'statuses', fail),
+    status: new Uint32Array(bytesOf(fields, 'status', 4 * count, fail)),
+    flags: new Uint8Array(bytesOf(fields, 'flags', count, fail)),
+    createdBy: new Float64Array(bytesOf(fields, 'created_by', 8 * count, fail)),
+    tagTexts: textsOf(fields, 'tag_texts', fail),
+    tagCounts: new Uint32Array(bytesOf(fields, 'tag_counts', 4 * count, fail)),
+    tags: new Uint32Array(bytesOf(fields, 'tags', undefined, fail)),
+  };
+  checkAttributes(attributes, count, fail);
+  return attributes;
+}
+
+function checkAttributes(
+  { statusTexts, status, flags, createdBy, tagTexts, tagCounts, tags }: AttributeColumns,
+  count: number,
+  fail: Fail,
+): void {
+  const wrong = (i: number, what: string): InputError => fail(`point ${i} of the block: ${what}`);
+  let total = 0;
+  for (let i = 0; i < count; i++) {
+    if (status[i]! >= statusTexts.length) {
+      throw wrong(i, `status must be below ${statusTexts.length}, got ${status[i]}`);
+    }
+    if (flags[i]! > PROCESSED + IMAGE) throw wrong(i, `flags must be 0 to 3, got ${flags[i]}`);
+    if (!isWhole(createdBy[i], -1)) {
+      throw wrong(i, `created_by must be -1 or a whole number, got ${createdBy[i]}`);
+    }
+    total += tagCounts[i]!;
+  }
+  if (total !== tags.length) {
+    throw fail(`the column tag_counts adds up to ${total}, and tags has ${tags.length}`);
+  }
+  for (const tag of tags) {
+    if (tag >= tagTexts.length) throw fail(`tags must be below ${tagTexts.length}, got ${tag}`);
+  }
+}
+
+function textsOf(fields: Fields, key: string, fail: Fail): readonly string[] {
+  const texts: unknown = fields[key];
+  if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
+  throw fail(`${key} must be a list of texts`);
+}
+
+/** A copy of the bytes of a column, whose size is a multiple of 4 where none is given. */
+function bytesOf(fields: Fields, key: string, size: number | undefined, fail: Fail): ArrayBuffer {
+  const bytes = binOf(fields, key);
+  if (bytes === undefined) throw fail(`${key} must be a bin`);
+  if (size === undefined ? bytes.length % 4 !== 0 : bytes.length !== size) {
+    throw fail(`${key} must be a bin of ${size ?? 'a multiple of 4'} bytes`);
+  }
+  return Uint8Array.from(bytes).buffer;
 }

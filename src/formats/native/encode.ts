@@ -45,28 +45,25 @@ export function headerObject(
 }
 
 /**
- * The columns of points `from` to `to` of a block, as block `index` of the file: each the memory of a
- * little-endian typed array. `crc` closes the frame of their records.
+ * The columns of a block, as block `index` of the file: each the memory of a little-endian typed
+ * array. `crc` closes the frame of its records.
  */
 export function columnsObject(
   block: PointBlock,
-  from: number,
-  to: number,
   index: number,
   attributes: AttributeColumns,
-  size: number,
   crc: number,
 ): Uint8Array {
   return packr.pack({
     type: 'columns',
     index,
-    count: to - from,
-    id: bytesOf(block.id.subarray(from, to)),
-    lat: bytesOf(block.lat.subarray(from, to)),
-    lon: bytesOf(block.lon.subarray(from, to)),
-    created_at: bytesOf(block.createdAt.subarray(from, to)),
-    modified_at: bytesOf(block.modifiedAt.subarray(from, to)),
-    length: bytesOf(block.length.subarray(from, to)),
+    count: block.count,
+    id: bytesOf(block.id),
+    lat: bytesOf(block.lat),
+    lon: bytesOf(block.lon),
+    created_at: bytesOf(block.createdAt),
+    modified_at: bytesOf(block.modifiedAt),
+    length: bytesOf(block.length),
     statuses: attributes.statusTexts,
     status: bytesOf(attributes.status),
     flags: bytesOf(attributes.flags),
@@ -74,7 +71,7 @@ export function columnsObject(
     tag_texts: attributes.tagTexts,
     tag_counts: bytesOf(attributes.tagCounts),
     tags: bytesOf(attributes.tags),
-    records_size: size,
+    records_size: block.records.length,
     records_crc: crc,
   });
 }

@@ -17,11 +17,11 @@ import {
   type TwoPassReader,
   type Watermark,
 } from '../snapshot.js';
-import { readAttributes } from './attributes.js';
 import {
   decodeMap,
   decodeRecords,
   type Header,
+  readAttributes,
   readColumns,
   readFooter,
   readHeader,

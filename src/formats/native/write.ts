@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import type { Notification } from '../../model/notification.js';
+import { attributesOf } from '../attributes.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
 import { MAGIC, type Watermark } from '../snapshot.js';
 import { writeAll } from '../system-files.js';
-import { attributesOf } from './attributes.js';
 import {
   binMark,
   columnsObject,
@@ -55,30 +55,28 @@ export class NativeWriter {
     this.#frame(headerObject(0, this.#labels, 0));
   }
 
-  /** A block with too many bytes is written as several. Throws a RangeError. */
+  /** Throws a RangeError where the block is none of the format. */
   write(block: PointBlock): void {
     if (this.#state !== 'blocks') throw new Error('blocks come before notifications and the end');
-    if (block.count > MAX_BLOCK_POINTS) {
-      throw new RangeError(`a block has at most ${MAX_BLOCK_POINTS} points, got ${block.count}`);
-    }
-    let from = 0;
-    let start = 0;
-    let end = 0;
-    for (let i = 0; i < block.count; i++) {
-      const length = block.length[i]!;
-      if (end + length - start > MAX_RECORDS_SIZE) {
-        this.#block(block, from, i, block.records.subarray(start, end));
-        from = i;
-        start = end;
-      }
-      end += length;
-    }
-    if (end !== block.records.length) {
+    const { count, length, records } = block;
+    if (count > MAX_BLOCK_POINTS || records.length > MAX_RECORDS_SIZE) {
       throw new RangeError(
-        `the block's lengths add up to ${end} bytes, its records have ${block.records.length}`,
+        `a block has at most ${MAX_BLOCK_POINTS} points and ${MAX_RECORDS_SIZE} bytes, got ` +
+          `${count} and ${records.length}`,
       );
     }
-    if (block.count > from) this.#block(block, from, block.count, block.records.subarray(start));
+    const bytes = length.reduce((sum, one) => sum + one, 0);
+    if (bytes !== records.length) {
+      throw new RangeError(
+        `the block's lengths add up to ${bytes} bytes, its records have ${records.length}`,
+      );
+    }
+    const mark = binMark(records.length);
+    const attributes = attributesOf(records, length);
+    this.#frame(columnsObject(block, this.#blocks, attributes, crc32(records, crc32(mark))));
+    this.#frame(mark, records);
+    this.#blocks += 1;
+    this.#points += count;
   }
 
   writeNotifications(items: readonly Notification[]): void {
@@ -123,17 +121,6 @@ export class NativeWriter {
       notifications: this.#notifications,
       bytes: this.#position,
     };
-  }
-
-  #block(block: PointBlock, from: number, to: number, records: Uint8Array): void {
-    const mark = binMark(records.length);
-    const attributes = attributesOf(records, block.length.subarray(from, to));
-    const crc = crc32(records, crc32(mark));
-    const index = this.#blocks;
-    this.#frame(columnsObject(block, from, to, index, attributes, records.length, crc));
-    this.#frame(mark, records);
-    this.#blocks += 1;
-    this.#points += to - from;
   }
 
   #notificationsFrame(items: readonly Uint8Array[]): void {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TextNumbers } from '../../src/formats/text-numbers.js';
+import { TextNumbers } from '../../src/formats/attributes.js';
 
 test('equal texts have one number, in the order in which they are met, and different ones never share any', () => {
   const numbers = new TextNumbers();
