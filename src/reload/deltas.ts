@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { DatasetParts } from '../index/dataset.js';
@@ -11,11 +10,13 @@ import {
   hasRoom,
   sizeOf,
 } from '../index/delta.js';
+import { Calls } from '../model/calls.js';
 import { renderPoint } from '../model/point.js';
 import { reclaimMemory } from './background.js';
 import { type Accepted, accept, Beginning, fillOf, type MergeTask } from './beginning.js';
 import type { Cell } from './current.js';
 import { createGeneration, type Generation, withDelta } from './generation.js';
+import type { OfMerger } from './merge-thread.js';
 
 export interface DeltasOptions {
   /** Where the generations go. */
@@ -89,7 +90,7 @@ export class Deltas {
 
   constructor(options: DeltasOptions) {
     const defaults = { capacity: CAPACITY, patienceMs: PATIENCE_MS, retryMs: RETRY_MS };
-    this.#options = { ...defaults, merge: mergeInThread, ...options };
+    this.#options = { ...defaults, merge: createMerger(), ...options };
   }
 
   get state(): DeltasState {
@@ -266,15 +267,30 @@ export class Deltas {
   }
 }
 
-/** Merges in a thread of its own, of low priority. Rejects when the thread dies, as of memory. */
-export async function mergeInThread(task: MergeTask): Promise<DatasetParts> {
-  const worker = new Worker(new URL('./merge-thread.js', import.meta.url), { workerData: task });
-  // a merge that is not finished is no reason to stay
-  worker.unref();
-  const ended = once(worker, 'exit').then(([code]): never => {
-    throw new Error(`the merge thread ended with code ${code}`);
-  });
-  ended.catch(() => {});
-  const merged = once(worker, 'message').then(([parts]) => parts as DatasetParts);
-  return Promise.race([merged, ended]);
+/**
+ * Makes what merges in a thread of its own, of low priority. The thread stays: to load and compile
+ * its code costs more than a merge. A merge rejects when the thread dies, as of memory; the next one
+ * starts another.
+ */
+export function createMerger(): (task: MergeTask) => Promise<DatasetParts> {
+  let merger: Calls<OfMerger> | undefined;
+
+  function start(): Calls<OfMerger> {
+    const worker = new Worker(new URL('./merge-thread.js', import.meta.url));
+    const calls = new Calls<OfMerger>(worker, {});
+    const died = (error: unknown): void => {
+      if (merger === calls) merger = undefined;
+      calls.fail(error);
+    };
+    worker.on('error', died);
+    worker.on('exit', (code) => died(new Error(`the merge thread ended with code ${code}`)));
+    // a merge that is not finished is no reason to stay
+    worker.unref();
+    return calls;
+  }
+
+  return (task) => {
+    merger ??= start();
+    return merger.call('merge', task);
+  };
 }

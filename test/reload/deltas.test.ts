@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Delta, deltaLength, lastSequence } from '../../src/index/delta.js';
-import { type DeltasOptions, mergeInThread } from '../../src/reload/deltas.js';
+import { createMerger, type DeltasOptions } from '../../src/reload/deltas.js';
 import type { Generation } from '../../src/reload/generation.js';
 import { assertPage } from '../support/compare.js';
 import {
@@ -19,6 +19,7 @@ import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { until } from '../support/wait.js';
 
 const SEED = 31;
+const mergeInThread = createMerger();
 const notes = scatterNotes(SEED, 1_200);
 const postsOf = (from: number, to: number) => postsOfNotes(notes, from, to);
 
