@@ -220,8 +220,17 @@ export class Database {
     return row && postOf(row);
   }
 
-  insert(posts: readonly Post[]): void {
-    for (const post of posts) this.#run(INSERT, valuesOf(post));
+  /** Returns the sum of the posts' CRCs by {@link CRC_MASK}. */
+  insert(posts: readonly Post[]): number {
+    let crcs = 0;
+    for (const post of posts) {
+      const { sequence, id, createdAt, record, key, movedFrom = null } = post;
+      const crc = crcOf(post);
+      const values = [key?.name ?? null, key?.body ?? null, movedFrom, crc];
+      this.#run(INSERT, [sequence, id, createdAt, record, ...values]);
+      crcs += crc & CRC_MASK;
+    }
+    return crcs;
   }
 
   remove(sequence: number): void {
@@ -265,13 +274,6 @@ export class Database {
   }
 }
 
-/** The values of a row, in the order of its columns. */
-function valuesOf(post: Post): unknown[] {
-  const { sequence, id, createdAt, record, key, movedFrom = null } = post;
-  const { name = null, body = null } = key ?? {};
-  return [sequence, id, createdAt, record, name, body, movedFrom, crcOf(post)];
-}
-
 function postOf(row: Row): Post {
   const { sequence, id, created_at: createdAt, record, key, body, moved_from: from } = row;
   return {
@@ -283,5 +285,5 @@ function postOf(row: Row): Post {
 
 export function crcOf({ sequence, id, createdAt, record, key, movedFrom }: Post): number {
   const facts = [sequence, id, createdAt, key?.name, key?.body, movedFrom].join('\n');
-  return crc32(record, crc32(facts));
+  return crc32(facts + record);
 }

@@ -10,7 +10,7 @@ const { path, anyFileSystem } = workerData as JournalStart;
 let store: Store | undefined;
 const main: Calls<OfJournal> = new Calls(parentPort!, {
   open() {
-    store = new Store(path, { anyFileSystem, onAnew: (reason) => main.tell('anew', reason) });
+    store = new Store(path, anyFileSystem, (reason) => main.tell('anew', reason));
     return told(undefined);
   },
   append: (posts: readonly NewPost[]) => told(store!.append(posts)),
@@ -27,6 +27,5 @@ const main: Calls<OfJournal> = new Calls(parentPort!, {
 } satisfies OfStore);
 
 function told<T>(value: T): Told<T> {
-  const { head, posts, keptAfter, bytes } = store!;
-  return { value, state: { ...head, posts, keptAfter, bytes } };
+  return { value, state: store!.state };
 }

@@ -1,4 +1,4 @@
-import { type Draft, type Refused, renderPoint } from '../model/point.js';
+import { type Draft, type Point, type Refused, renderPoint } from '../model/point.js';
 import type { TimeZone } from '../model/time-zone.js';
 import { formatLocal, type Timestamp } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
@@ -206,9 +206,19 @@ export class PostWriter implements Posts {
     const { user, key } = request;
     const now = clock.next();
     if (now === undefined) return unavailable('the clock of this machine is beyond the year 2255');
-    const point = {
-      ...{ id, status: 'NEW', comment, image, lat, lon, isProcessed: false, createdBy: user, tags },
-      ...{ createdAt: now, modifiedAt: now },
+    // a literal is made many times faster than a copy
+    const point: Point = {
+      id,
+      status: 'NEW',
+      comment,
+      image,
+      lat,
+      lon,
+      isProcessed: false,
+      createdBy: user,
+      tags,
+      createdAt: now,
+      modifiedAt: now,
     };
     const record = renderPoint(point);
     const [appended] = await journal.append([{ id, createdAt: now.micros, record, key, point }]);

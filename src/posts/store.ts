@@ -12,7 +12,7 @@ import {
   StoreError,
   storeError,
 } from './database.js';
-import type { Appended, NewPost, Post } from './journal.js';
+import type { Appended, JournalState, NewPost, Post } from './journal.js';
 import {
   changeOf,
   type Identity,
@@ -24,22 +24,22 @@ import {
 } from './journal-file.js';
 
 /** The whole file is compared with memory, for this share of the time at most. */
-const AUDIT_SHARE = 1 / 20;
+const AUDIT_SHARE = 1 / 50;
 const DIFFERENT = 'it has not what was written';
 /** A transaction found something else than memory has. */
 const OTHER = new StoreError('failing', DIFFERENT);
 
-export interface StoreOptions {
-  /** Takes a file that is not on a disk of this machine. */
-  readonly anyFileSystem?: boolean;
-  /** Hears why the file was written anew. */
-  readonly onAnew?: (reason: string) => void;
+/** What the file should have: posts, ascending by sequence, and the sum of their CRCs. */
+interface Memory extends Pick<JournalState, 'keptAfter'> {
+  readonly head: Head;
+  readonly posts: Post[];
+  readonly crcs: number;
 }
 
 /**
- * A journal in one SQLite file, which this process owns. Every method works to its end, so it
- * belongs in a thread of its own. Nothing else in the process may open the file: the system drops
- * the lock with any descriptor of it that is closed.
+ * A journal in one SQLite file, which this process owns until it is closed. Every method works to
+ * its end, so it belongs in a thread of its own. Nothing else in the process may open the file: the
+ * system drops the lock with any descriptor of it that is closed.
  * Memory has all posts. Before and after each transaction the file is compared with what it was:
  * one that is gone, cut, or older is written anew from memory, in a new file which then gets the
  * name. All methods throw a {@link StoreError}.
@@ -49,34 +49,23 @@ export class Store {
   readonly #onAnew: (reason: string) => void;
   /** Undefined while no file is owned. */
   #db: Database | undefined;
-  /** What its table `state` says; to be read only. */
-  head: Head;
-  /** All posts behind this sequence are kept, what has moved aside. */
-  keptAfter = 0;
-  /** Ascending by sequence. */
-  #posts: Post[] = [];
+  #memory: Memory;
   #seen: Identity | undefined;
   /** Why the file may have something else than memory. */
   #doubt: string | undefined;
-  /** Whether the file was compared with memory since something was written. */
+  /** Whether the file was compared with memory since something was written, and when next. */
   #isAudited = true;
-  /** By `performance.now()`: the next comparison is not earlier. */
   #auditAt = 0;
 
-  /** Opens a journal, or begins one, and owns it until it is closed. */
-  constructor(path: string, { anyFileSystem = false, onAnew = () => {} }: StoreOptions = {}) {
+  /** `onAnew` hears why the file was written anew. */
+  constructor(path: string, anyFileSystem = false, onAnew: (reason: string) => void = () => {}) {
     this.#onAnew = onAnew;
     try {
       this.#path = targetOf(path);
       this.#db = openOwn(this.#path, anyFileSystem);
-      this.head = this.#db.head;
-      this.#posts = [...this.#db.postsBehind(0)];
-      let next = 1;
-      for (const { sequence } of this.#posts) {
-        if (sequence > next) this.keptAfter = sequence - 1;
-        next = sequence + 1;
-      }
-      if (next <= this.head.lastSequence) this.keptAfter = this.head.lastSequence;
+      const { head, sums } = this.#db;
+      const posts = [...this.#db.postsBehind(0)];
+      this.#memory = { head, posts, crcs: sums.crcs, keptAfter: keptAfterOf(head, posts) };
       this.#seen = identityOf(this.#path);
     } catch (error) {
       this.abandon();
@@ -84,19 +73,16 @@ export class Store {
     }
   }
 
-  get posts(): number {
-    return this.#posts.length;
-  }
-
-  get bytes(): number {
-    return Number(this.#seen?.size ?? 0);
+  get state(): Omit<JournalState, 'line' | 'removed' | 'lag' | 'problem'> {
+    const { head, posts, keptAfter } = this.#memory;
+    return { ...head, posts: posts.length, keptAfter, bytes: Number(this.#seen?.size ?? 0) };
   }
 
   /** Adds posts in one transaction; a key that was used before fails its post only. */
   append(posts: readonly NewPost[]): readonly Appended[] {
     const inBatch = new Map<string, Post>();
     return this.#write((added, db) => {
-      let { lastSequence } = this.head;
+      let { lastSequence } = this.#memory.head;
       return posts.map((given): Appended => {
         const { key } = given;
         const earlier = key && (inBatch.get(key.name) ?? db.find(key.name));
@@ -112,7 +98,7 @@ export class Store {
   /** Gives posts other ids, each under a sequence of its own. */
   move(ids: ReadonlyMap<number, number>): readonly Post[] {
     return this.#write((added) => {
-      let { lastSequence } = this.head;
+      let { lastSequence } = this.#memory.head;
       for (const [sequence, id] of ids) {
         const [post] = this.read(sequence - 1, 1);
         if (post?.sequence !== sequence) continue;
@@ -130,8 +116,9 @@ export class Store {
 
   /** Posts behind a sequence, ascending, `limit` at most. */
   read(after: number, limit: number): readonly Post[] {
-    const from = this.#posts.findLastIndex(({ sequence }) => sequence <= after) + 1;
-    return this.#posts.slice(from, from + limit);
+    const { posts } = this.#memory;
+    const from = posts.findLastIndex(({ sequence }) => sequence <= after) + 1;
+    return posts.slice(from, from + limit);
   }
 
   find(key: string): Post | undefined {
@@ -176,36 +163,37 @@ export class Store {
     const db = this.#db!;
     const added: Post[] = [];
     let result: T;
+    let crcs: number;
     try {
       db.begin();
       if (!this.#isSame(db)) throw OTHER;
       result = work(added, db);
       // what has moved has the key of what goes
       for (const sequence of gone) db.remove(sequence);
-      db.insert(added);
-      db.head = headBehind(this.head, added);
+      crcs = db.insert(added);
+      db.head = headBehind(this.#memory.head, added);
       db.commit();
     } catch (error) {
       const undone = this.#undo(db, storeError(error));
       if (error !== OTHER) throw undone;
       return this.#write(work, gone);
     }
-    this.#keep(added, gone);
+    this.#keep(added, crcs, gone);
     return result;
   }
 
   /** Takes a change that is committed, once the file that has the name is the one that has it. */
-  #keep(added: readonly Post[], gone: ReadonlySet<number>): void {
-    const { head, keptAfter } = this;
-    const posts = this.#posts;
-    const { length } = posts;
-    this.head = headBehind(head, added);
+  #keep(added: readonly Post[], crcs: number, gone: ReadonlySet<number>): void {
+    const before = this.#memory;
+    const { length } = before.posts;
+    const next = { ...before, head: headBehind(before.head, added), crcs: before.crcs + crcs };
     if (gone.size > 0) {
-      this.#posts = posts.filter(({ sequence }) => !gone.has(sequence));
-      const last = posts.findLast(({ sequence }) => gone.has(sequence));
-      this.keptAfter = Math.max(keptAfter, last?.sequence ?? 0);
+      next.posts = before.posts.filter(({ sequence }) => !gone.has(sequence));
+      next.crcs = crcsOf(next.posts) + crcs;
     }
-    for (const post of added) this.#posts.push(post);
+    for (const post of added) next.posts.push(post);
+    if (gone.size > 0) next.keptAfter = keptAfterOf(next.head, next.posts);
+    this.#memory = next;
     this.#isAudited = false;
     try {
       const now = identityOf(this.#path);
@@ -219,10 +207,8 @@ export class Store {
         this.#restore();
       }
     } catch (error) {
-      posts.length = length;
-      this.#posts = posts;
-      this.head = head;
-      this.keptAfter = keptAfter;
+      before.posts.length = length;
+      this.#memory = before;
       this.#doubt ??= 'a transaction failed';
       throw storeError(error);
     }
@@ -243,8 +229,9 @@ export class Store {
   /** Whether the file has the head and the last post that memory has. */
   #isSame(db: Database): boolean {
     db.forget();
-    const last = this.#posts.at(-1)?.sequence ?? 0;
-    return isDeepStrictEqual(db.head, this.head) && db.lastSequence === last;
+    const { head, posts } = this.#memory;
+    const last = posts.at(-1)?.sequence ?? 0;
+    return isDeepStrictEqual(db.head, head) && db.lastSequence === last;
   }
 
   /** Compares the whole file with memory. */
@@ -254,8 +241,8 @@ export class Store {
     try {
       const isCurrent = this.#isSame(db);
       db.check();
-      const crcs = this.#posts.reduce((sum, post) => sum + (crcOf(post) & CRC_MASK), 0);
-      const isWhole = isDeepStrictEqual(db.sums, { count: this.posts, crcs });
+      const { posts, crcs } = this.#memory;
+      const isWhole = isDeepStrictEqual(db.sums, { count: posts.length, crcs });
       if (!isWhole || !isCurrent) this.#doubt = DIFFERENT;
       this.#isAudited = true;
     } catch (error) {
@@ -269,7 +256,7 @@ export class Store {
     try {
       const now = identityOf(path);
       const change = changeOf(this.#seen, now);
-      if (change === REPLACED && !isOlderCopy(path, this.head)) {
+      if (change === REPLACED && !isOlderCopy(path, this.#memory.head)) {
         renameSync(path, `${path}.aside-${Date.now()}`);
       }
       const reason = change ?? this.#doubt;
@@ -283,7 +270,7 @@ export class Store {
 
   /** Writes a file of what memory has, gives it the name, and owns it. */
   #writeAnew(): void {
-    const draft = makeDraft(this.#path, this.head, this.#posts);
+    const draft = makeDraft(this.#path, this.#memory.head, this.#memory.posts);
     this.abandon();
     // SQLite would play back into the new file what was meant for the old one
     rmSync(`${this.#path}-journal`, { force: true });
@@ -297,4 +284,15 @@ export class Store {
     this.#doubt = undefined;
     this.#isAudited = true;
   }
+}
+
+/** All posts behind this sequence are kept, what has moved aside. */
+function keptAfterOf({ lastSequence }: Head, posts: readonly Post[]): number {
+  let kept = lastSequence;
+  for (let i = posts.length - 1; posts[i]?.sequence === kept; i--) kept--;
+  return kept;
+}
+
+function crcsOf(posts: readonly Post[]): number {
+  return posts.reduce((sum, post) => sum + (crcOf(post) & CRC_MASK), 0);
 }

@@ -30,7 +30,7 @@ for (const [name, happen] of Object.entries(ACCIDENTS)) {
     test(`has all posts after the file was ${name}, and next comes ${then}`, async () => {
       await withStore((path, open) => {
         const heard: string[] = [];
-        const store = open({ onAnew: (reason) => heard.push(reason) });
+        const store = open((reason) => void heard.push(reason));
         store.append([newPost(1, '- a')]);
         copyFileSync(path, `${path}.copy`);
         store.append(Array.from({ length: 50 }, (_, i) => newPost(i + 2, `- ${i}`)));
@@ -43,8 +43,8 @@ for (const [name, happen] of Object.entries(ACCIDENTS)) {
         else store.abandon();
         const next = open();
         const posts = then === 'append' ? 52 : 51;
-        assert.is(next.posts, posts);
-        assert.is(next.head.name, store.head.name);
+        assert.is(next.state.posts, posts);
+        assert.is(next.state.name, store.state.name);
         assert.equal(next.find('- 49')?.key, keyOf('- 49'));
         assert.equal(next.append([newPost(70)]), [posts + 1]);
       });

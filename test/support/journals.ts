@@ -11,7 +11,7 @@ import {
   readAll,
 } from '../../src/posts/journal.js';
 import { type JournalOptions, openJournal } from '../../src/posts/sqlite-journal.js';
-import { Store, type StoreOptions } from '../../src/posts/store.js';
+import { Store } from '../../src/posts/store.js';
 import { makeFolder } from './folder.js';
 import { point } from './native.js';
 
@@ -80,15 +80,15 @@ export async function numbersIn(journal: Journal): Promise<string> {
 
 /** Runs with a way to open one store, without a thread, in a folder of its own. */
 export async function withStore(
-  run: (path: string, open: (options?: StoreOptions) => Store) => void,
+  run: (path: string, open: (onAnew?: (reason: string) => void) => Store) => void,
 ): Promise<void> {
   const folder = makeFolder();
   const inside = join(folder, 'inside');
   mkdirSync(inside);
   const stores: Store[] = [];
   try {
-    run(join(inside, 'points.journal'), (options = {}) => {
-      const store = new Store(join(inside, 'points.journal'), options);
+    run(join(inside, 'points.journal'), (onAnew) => {
+      const store = new Store(join(inside, 'points.journal'), false, onAnew);
       stores.push(store);
       return store;
     });
