@@ -1,52 +1,52 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
-import { parentPort, workerData } from 'node:worker_threads';
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
 import { buildDataset } from '../index/build-dataset.js';
 import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { stepBack } from './background.js';
-import type { BuildReply, BuildRequest } from './build.js';
+import type { BuildReply, BuildRequest, Run } from './build.js';
 import { isWant } from './decide.js';
 
 // entry of a thread that builds one generation and ends; an error that is no InputError ends it
 
-const request = workerData as BuildRequest;
-if (request.unless !== undefined) stepBack();
-try {
-  await build(request);
-} catch (error) {
-  if (!(error instanceof InputError)) throw error;
-  // errors that are found after reading do not name the file
-  const { path, name, notificationsPath } = request;
-  const message = error.message.replaceAll(path, () => name);
-  const isNamed = [name, notificationsPath].some((one) => one && message.includes(one));
-  const kind = isWant(error) ? 'failed' : 'refused';
-  reply({ kind, message: isNamed ? message : `${name}: ${message}` });
+if (!isMainThread) {
+  const request = workerData as BuildRequest;
+  if (request.unless !== undefined) stepBack();
+  await run(request, (said) => parentPort!.postMessage(said));
 }
 
-async function build({
-  path,
-  name,
-  checksumPath,
-  exportedAt,
-  maxInvalid,
-  timeZone,
-  notificationsPath,
-  unless,
-}: BuildRequest): Promise<void> {
+/** What the thread does; tests with many builds spare themselves the thread. */
+export async function run(...[request, tell]: Parameters<Run>): Promise<void> {
+  try {
+    await build(request, tell);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    // errors that are found after reading do not name the file
+    const { path, name, notificationsPath } = request;
+    const message = error.message.replaceAll(path, () => name);
+    const isNamed = [name, notificationsPath].some((one) => one && message.includes(one));
+    const kind = isWant(error) ? 'failed' : 'refused';
+    tell({ kind, message: isNamed ? message : `${name}: ${message}` });
+  }
+}
+
+async function build(request: BuildRequest, tell: (said: BuildReply) => void): Promise<void> {
+  const { path, name, checksumPath, exportedAt, unless } = request;
+  const { maxInvalid, timeZone, notificationsPath } = request;
   if (checksumPath !== undefined) await checkChecksum(path, checksumPath, basename(name));
   const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath, timeZone);
   const digestWith = (snapshot: string): string =>
     createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
   const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;
   if (unless !== undefined && isServed(await contentDigest(path, isServed))) {
-    reply({ kind: 'unchanged' });
+    tell({ kind: 'unchanged' });
     return;
   }
   const onProgress = (bytesRead: number, bytesTotal: number): void =>
-    reply({ kind: 'progress', bytesRead, bytesTotal });
+    tell({ kind: 'progress', bytesRead, bytesTotal });
   // the first build may use all cores; later ones leave them to the requests
   const inParallel = unless === undefined;
   const threads = inParallel ? availableParallelism() : 1;
@@ -55,7 +55,7 @@ async function build({
   try {
     const dataset = await buildDataset(reader, { inParallel });
     const digest = digestWith(dataset.report.digest);
-    reply({ kind: 'built', parts: { dataset, extra, digest, loadedAt: Date.now() } });
+    tell({ kind: 'built', parts: { dataset, extra, digest, loadedAt: Date.now() } });
   } finally {
     reader.close();
   }
@@ -70,8 +70,4 @@ async function readExtra(
 ): Promise<readonly Notification[]> {
   const { readNotifications } = await import('../formats/files/notifications.js');
   return readNotifications(path, { timeZone });
-}
-
-function reply(message: BuildReply): void {
-  parentPort!.postMessage(message);
 }

@@ -44,29 +44,45 @@ export type BuildResult = Generation | 'unchanged';
  */
 export type Build = (task: BuildTask, onProgress?: Progress) => Promise<BuildResult>;
 
-/** Builds each generation in a thread of its own; this one only makes the objects of its indexes. */
-export function createBuilder(settings: {
-  readonly maxInvalid: number;
-  readonly notifications?: string | undefined;
-  readonly timeZone?: string;
-}): Build {
+/** Does what a request says, and tells what comes of it. */
+export type Run = (request: BuildRequest, tell: (said: BuildReply) => void) => Promise<void>;
+
+/**
+ * Builds each generation by `run`, which is a thread of its own; this one only makes the objects of
+ * its indexes.
+ */
+export function createBuilder(
+  settings: {
+    readonly maxInvalid: number;
+    readonly notifications?: string | undefined;
+    readonly timeZone?: string;
+  },
+  run: Run = runInThread,
+): Build {
   const { maxInvalid, timeZone, notifications: notificationsPath } = settings;
   return async ({ path, name = path, ...task }, onProgress) => {
     const request: BuildRequest = { ...task, path, name, maxInvalid, timeZone, notificationsPath };
-    const url = new URL('./build-thread.js', import.meta.url);
-    const worker = new Worker(url, { workerData: request });
     const reply = await new Promise<BuildReply>((resolve, reject) => {
-      worker.on('message', (said: BuildReply) => {
+      const running = run(request, (said) => {
         if (said.kind === 'progress') onProgress?.(said.bytesRead, said.bytesTotal);
         else resolve(said);
       });
-      // such as one of memory
-      worker.on('error', reject);
-      worker.on('exit', (code) => reject(new Error(`the build thread ended with code ${code}`)));
+      running.catch(reject);
     });
     if (reply.kind === 'built') return createGeneration(reply.parts);
     if (reply.kind === 'refused') throw new InputError(reply.message);
     if (reply.kind === 'failed') throw new Error(reply.message);
     return 'unchanged';
   };
+}
+
+function runInThread(request: BuildRequest, tell: (said: BuildReply) => void): Promise<void> {
+  const url = new URL('./build-thread.js', import.meta.url);
+  const worker = new Worker(url, { workerData: request });
+  worker.on('message', tell);
+  return new Promise((_, reject) => {
+    // such as one of memory
+    worker.on('error', reject);
+    worker.on('exit', (code) => reject(new Error(`the build thread ended with code ${code}`)));
+  });
 }

@@ -204,13 +204,9 @@ test('a service starts beside a Service of its name, and warns of what it passes
   const warned = async (workers: string): Promise<unknown[]> => {
     const environment = { ...OF_A_SERVICE, WAYPOST_TIMEZONE: 'x', WAYPOST_WORKERS: workers };
     const service = await startService(PLAIN, environment);
-    try {
-      return service.logs
-        .filter(({ level }) => level === 40)
-        .map(({ msg, variable, nearest }) => [msg, variable, nearest]);
-    } finally {
-      await service.stop();
-    }
+    return service.logs
+      .filter(({ level }) => level === 40)
+      .map(({ msg, variable, nearest }) => [msg, variable, nearest]);
   };
   const expected = [
     ['variable of a Kubernetes Service passed over', 'WAYPOST_PORT', undefined],
@@ -236,15 +232,11 @@ test('a variable sets what no flag does', async () => {
   ];
   for (const [given, origin, found] of cases) {
     const service = await startService(given, environment);
-    try {
-      const root = (await service.get('/rest/')).json<Record<string, string>>();
-      assert.is(root['notifications'], `${origin}/rest/notifications/`);
-      const reply = await service.get(path);
-      assert.is(reply.json<Envelope>().count, found);
-      assert.is(reply.headers['access-control-allow-origin'], undefined);
-    } finally {
-      await service.stop();
-    }
+    const root = (await service.get('/rest/')).json<Record<string, string>>();
+    assert.is(root['notifications'], `${origin}/rest/notifications/`);
+    const reply = await service.get(path);
+    assert.is(reply.json<Envelope>().count, found);
+    assert.is(reply.headers['access-control-allow-origin'], undefined);
   }
 });
 

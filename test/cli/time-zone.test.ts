@@ -81,12 +81,8 @@ test('verify judges as pack and serve do', () =>
 test('serve reads a snapshot by its time zone', () =>
   withCsv(async (csv) => {
     const service = await startService(['--snapshot', csv, ...ZONE]);
-    try {
-      const { results } = (await service.get('/rest/map_data_points/')).json<Envelope>();
-      assert.equal(timesOf(results as never), IN_HELSINKI);
-    } finally {
-      await service.stop();
-    }
+    const { results } = (await service.get('/rest/map_data_points/')).json<Envelope>();
+    assert.equal(timesOf(results as never), IN_HELSINKI);
   }));
 
 test('a zone that there is not is refused by each command', () =>

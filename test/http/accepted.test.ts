@@ -86,7 +86,6 @@ test('an accepted point is in the list, in its order, and an address of its own'
   assert.is((await service.ask(`${PATH}24/`)).status, 404);
   const page = await service.ask(`${PATH}?format=api&page_size=1&ordering=-created_at`);
   assert.ok(page.text.includes(pointOf(notes[22]!).createdAt.text));
-  await service.close();
 });
 
 test('validators change when a point is added that matches, and only then', async () => {
@@ -104,7 +103,6 @@ test('validators change when a point is added that matches, and only then', asyn
   const again = await service.ask(EAST, { 'If-None-Match': second.headers['etag'] });
   assert.is(again.status, 304);
   assert.is(second.headers['last-modified'], new Date(1.6e12).toUTCString());
-  await service.close();
 });
 
 test('a page is refused by If-Match once a point was added, by its snapshot alone never', async () => {
@@ -129,7 +127,6 @@ test('a page is refused by If-Match once a point was added, by its snapshot alon
   for (const asked of [name, '"1123456789abcdef"', '"0123456789abcdef.i.m"']) {
     assert.is((await service.ask(next, { 'If-Match': asked })).status, 412, asked);
   }
-  await service.close();
 });
 
 test('If-Match takes the entity tag of an answer as long as the answer is the same', async () => {
@@ -143,7 +140,6 @@ test('If-Match takes the entity tag of an answer as long as the answer is the sa
   for (let i = 0; i < 3; i++) {
     assert.is((await service.ask(WEST, { 'If-Match': etag })).status, 412);
   }
-  await service.close();
 });
 
 test('what clients have stays good when points are merged in', async () => {
@@ -172,7 +168,6 @@ test('what clients have stays good when points are merged in', async () => {
   const again = await service.ask(NOWHERE, { 'If-None-Match': nowhere.headers['etag'] });
   assert.is(again.status, 304);
   assert.is((await service.ask(WEST)).json<Envelope>().count, 12);
-  await service.close();
 });
 
 test('tiles and pages for people keep their tags while posts come that they do not show', async () => {
@@ -202,7 +197,6 @@ test('tiles and pages for people keep their tags while posts come that they do n
   for (const [i, path] of paths.slice(0, 2).entries()) {
     assert.is.not((await service.ask(path)).headers.etag, first[i]!.headers.etag, path);
   }
-  await service.close();
 });
 
 test('an answer that is kept is of its state, which a merge does not change', async () => {
@@ -227,7 +221,6 @@ test('an answer that is kept is of its state, which a merge does not change', as
   assert.is(stats.cacheHits, 4);
   assert.is((await service.ask(WEST)).json<Envelope>().count, 11);
   assert.is(stats.cacheHits, 5);
-  await service.close();
 });
 
 test('after a post an answer that takes long is made once for all who ask meanwhile', async () => {
@@ -243,7 +236,6 @@ test('after a post an answer that takes long is made once for all who ask meanwh
     assert.is(status, 200);
     assert.is(text, replies[0]!.text);
   }
-  await service.close();
 });
 
 test('who waits for an answer that is never made has it made', async () => {
@@ -263,7 +255,6 @@ test('who waits for an answer that is never made has it made', async () => {
   service.accept(0);
   const known = Array.from({ length: 4 }, () => service.ask(path, { 'If-None-Match': etag }));
   for (const { status } of await Promise.all(known)) assert.is(status, 304);
-  await service.close();
 });
 
 test('a look at accepted points that takes long goes on later, and changes no answer', async () => {
@@ -293,7 +284,6 @@ test('a look at accepted points that takes long goes on later, and changes no an
   assert.is((await service.ask(path, { 'If-None-Match': etag })).status, 304);
   const texts = await Promise.all([path, path, path].map((one) => service.ask(one)));
   for (const { text } of texts) assert.is(text, first.text);
-  await service.close();
 });
 
 test.run();

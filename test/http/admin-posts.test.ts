@@ -25,32 +25,25 @@ test('posts behind a sequence come as NDJSON, to admins only', async () => {
   await journal.close();
   const flags = ['--snapshot', SNAPSHOT, '--journal', path, '--admin-token', 'secret'];
   const service = await startOwnService(flags);
-  try {
-    const all = await service.get(`${PATH}?after=0`, ADMIN);
-    assert.equal(
-      ['content-type', 'waypost-journal', 'waypost-sequence'].map((one) => all.headers[one]),
-      ['application/x-ndjson', name, `${POSTS}`],
-    );
-    const lines = all.text.trimEnd().split('\n');
-    assert.equal(
-      lines.map((line) => JSON.parse(line).sequence),
-      Array.from({ length: POSTS }, (_, i) => i + 1),
-    );
-    assert.is(
-      (await service.get(`${PATH}?after=${POSTS - 1}`, ADMIN)).text.trimEnd(),
-      lines.at(-1),
-    );
-    assert.is((await service.get(`${PATH}?after=${POSTS}`, ADMIN)).text, '');
-    const head = await service.get(PATH, { ...ADMIN, method: 'HEAD' });
-    assert.equal([head.status, head.headers['waypost-journal'], head.text], [200, name, '']);
-    const wrong = { headers: { Authorization: 'Bearer another' } };
-    for (const asked of [{}, wrong]) assert.is((await service.get(PATH, asked)).status, 401);
-    for (const after of ['x', '-1', '1.5', '1'.repeat(16)]) {
-      const { status, text } = await service.get(`${PATH}?after=${after}`, ADMIN);
-      assert.equal([status, Object.keys(JSON.parse(text))], [400, ['after']], after);
-    }
-  } finally {
-    await service.stop();
+  const all = await service.get(`${PATH}?after=0`, ADMIN);
+  assert.equal(
+    ['content-type', 'waypost-journal', 'waypost-sequence'].map((one) => all.headers[one]),
+    ['application/x-ndjson', name, `${POSTS}`],
+  );
+  const lines = all.text.trimEnd().split('\n');
+  assert.equal(
+    lines.map((line) => JSON.parse(line).sequence),
+    Array.from({ length: POSTS }, (_, i) => i + 1),
+  );
+  assert.is((await service.get(`${PATH}?after=${POSTS - 1}`, ADMIN)).text.trimEnd(), lines.at(-1));
+  assert.is((await service.get(`${PATH}?after=${POSTS}`, ADMIN)).text, '');
+  const head = await service.get(PATH, { ...ADMIN, method: 'HEAD' });
+  assert.equal([head.status, head.headers['waypost-journal'], head.text], [200, name, '']);
+  const wrong = { headers: { Authorization: 'Bearer another' } };
+  for (const asked of [{}, wrong]) assert.is((await service.get(PATH, asked)).status, 401);
+  for (const after of ['x', '-1', '1.5', '1'.repeat(16)]) {
+    const { status, text } = await service.get(`${PATH}?after=${after}`, ADMIN);
+    assert.equal([status, Object.keys(JSON.parse(text))], [400, ['after']], after);
   }
 });
 
@@ -70,27 +63,24 @@ test('compact, list and export take the address of a service that runs', async (
   const base = `http://127.0.0.1:${service.port}`;
   const token = { WAYPOST_ADMIN_TOKEN: 'secret' };
   const compacted = join(folder, 'all.waypost');
-  try {
-    for (const key of ['a', 'b']) assert.is((await postKeyed(service, key)).status, 201);
-    const refused = await runCommand(['compact', FIXTURE_POINTS, base, compacted]);
-    assert.is(refused.code, 1);
-    assert.match(refused.stderr, /answers 401: put an admin's token into WAYPOST_ADMIN_TOKEN/);
-    const done = await runCommand(['compact', FIXTURE_POINTS, base, compacted], token);
-    assert.is(done.code, 0, done.stderr);
-    const { name } = await readPosts(base, 0, 'secret');
-    const [blocks, report] = await readOnePass(compacted);
-    assert.equal(report.watermark, { journal: name, sequence: 2 });
-    assert.is(
-      blocks.reduce((sum, { count }) => sum + count, 0),
-      3_002,
-    );
-    const { stdout } = await runCommand(['journal', 'list', base], token);
-    assert.match(stdout, /"a"\n.*"b"\n.*2 posts of sequences up to 2/s);
-    const out = await runCommand(['journal', 'export', base, '-', '--after', '1'], token);
-    assert.is(JSON.parse(out.stdout).sequence, 2);
-  } finally {
-    await service.stop();
-  }
+  for (const key of ['a', 'b']) assert.is((await postKeyed(service, key)).status, 201);
+  const refused = await runCommand(['compact', FIXTURE_POINTS, base, compacted]);
+  assert.is(refused.code, 1);
+  assert.match(refused.stderr, /answers 401: put an admin's token into WAYPOST_ADMIN_TOKEN/);
+  const done = await runCommand(['compact', FIXTURE_POINTS, base, compacted], token);
+  assert.is(done.code, 0, done.stderr);
+  const { name } = await readPosts(base, 0, 'secret');
+  const [blocks, report] = await readOnePass(compacted);
+  assert.equal(report.watermark, { journal: name, sequence: 2 });
+  assert.is(
+    blocks.reduce((sum, { count }) => sum + count, 0),
+    3_002,
+  );
+  const { stdout } = await runCommand(['journal', 'list', base], token);
+  assert.match(stdout, /"a"\n.*"b"\n.*2 posts of sequences up to 2/s);
+  const out = await runCommand(['journal', 'export', base, '-', '--after', '1'], token);
+  assert.is(JSON.parse(out.stdout).sequence, 2);
+  await service.stop();
   assert.match(await refusal(readPosts(base)), /ECONNREFUSED/);
 });
 

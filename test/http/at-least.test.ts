@@ -77,6 +77,4 @@ test('of many that wait 256 do, the others are refused at once, and all who wait
   assert.is(newestOf(await ask(`${next}`)), 'fourth');
 });
 
-test.after(() => service.stop());
-
 test.run();

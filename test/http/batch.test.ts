@@ -41,7 +41,6 @@ test.before.each(() => {
   isLong = false;
   watched = 0;
 });
-test.after(() => app.close());
 
 function watch(generation: Generation): Generation {
   const { engine } = generation;

@@ -15,9 +15,6 @@ const [patient, service] = await Promise.all([
     ...['--request-timeout', `${REQUEST_MS}ms`, '--upload-timeout', `${UPLOAD_MS}ms`],
   ]),
 ]);
-test.after(async () => {
-  for (const one of [patient, service]) await one.stop();
-});
 
 /**
  * Sends the head of a request and nothing of its body; what came back, after how long, and as which

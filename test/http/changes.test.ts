@@ -26,7 +26,6 @@ function start(...more: string[]): Promise<Service> {
 test.before(async () => {
   service = await start();
 });
-test.after(() => service.stop());
 
 /** Posts a point; returns its sequence and its record. */
 async function post(fields: object = {}): Promise<{ sequence: number; record: string }> {

@@ -27,8 +27,6 @@ const notes = scatterNotes(73, 300).map(
 const app = await startNotes(notes.slice(0, 200));
 app.accept(notes.slice(200));
 
-test.after(() => app.close());
-
 /** What no record refuses: a text that is not blank. */
 function randomText(): string {
   const text = Array.from({ length: 1 + random.int(4) }, () => random.pick(CHARACTERS)).join('');

@@ -28,10 +28,6 @@ const [plain, service, forgetful] = await Promise.all([
   startOwnService([...flags, '--compress', '--answer-cache', '0']),
 ]);
 
-test.after(async () => {
-  await Promise.all([plain, service, forgetful].map((one) => one.stop()));
-});
-
 const POINTS = '/rest/map_data_points/';
 const host = 'same.example';
 const LARGE = [

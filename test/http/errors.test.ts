@@ -7,8 +7,6 @@ import { SNAPSHOT } from '../support/service.js';
 
 const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
-test.after(() => service.stop());
-
 const POINTS = '/rest/map_data_points/';
 
 /** Sends a request line and headers as they are. */

@@ -8,8 +8,6 @@ import { type NotesApp, startNotes } from '../support/notes-app.js';
 const notes = scatterNotes(23, 1_500);
 const app: NotesApp = await startNotes(notes.slice(0, 1_200));
 app.accept(notes.slice(1_200, 1_300));
-test.after(() => app.close());
-
 const PATH = '/export/points.ndjson';
 const LIST = '/rest/map_data_points/';
 

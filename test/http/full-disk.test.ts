@@ -40,35 +40,28 @@ testUnless(
       const { status } = spawnSync('prlimit', ['--pid', `${service.pid}`, `--fsize=${bytes}:`]);
       assert.is(status, 0);
     };
-    try {
-      assert.is(await post('first'), 201);
-      allow('512');
-      const refused = await Promise.all([post('second'), post('third')]);
-      assert.equal(refused, [503, 503]);
-      assert.equal(await comments(), ['first']);
-      // health is told a moment after the answers
-      await until('it says so', async () => !(await readyOf(service)).posts.accepted);
-      const { posts } = await readyOf(service);
-      assert.match(posts.reason!, /^the journal fails: the disk /);
-      assert.ok(
-        details.every((one) => one.includes(`${posts.reason}; the same key may be`)),
-        details[0],
-      );
+    assert.is(await post('first'), 201);
+    allow('512');
+    const refused = await Promise.all([post('second'), post('third')]);
+    assert.equal(refused, [503, 503]);
+    assert.equal(await comments(), ['first']);
+    // health is told a moment after the answers
+    await until('it says so', async () => !(await readyOf(service)).posts.accepted);
+    const { posts } = await readyOf(service);
+    assert.match(posts.reason!, /^the journal fails: the disk /);
+    assert.ok(
+      details.every((one) => one.includes(`${posts.reason}; the same key may be`)),
+      details[0],
+    );
 
-      allow('unlimited');
-      await until('there is room', async () => (await readyOf(service)).posts.accepted);
-      assert.is(await post('fourth'), 201);
-      assert.equal(await comments(), ['first', 'fourth']);
-    } finally {
-      await service.stop();
-    }
+    allow('unlimited');
+    await until('there is room', async () => (await readyOf(service)).posts.accepted);
+    assert.is(await post('fourth'), 201);
+    assert.equal(await comments(), ['first', 'fourth']);
+    await service.stop();
     const again = await startOwnService(flags);
-    try {
-      const { text } = await again.get(`${POINTS}?bbox=-20.3,10.4,-20.2,10.6`);
-      assert.is((JSON.parse(text) as Envelope).count, 2);
-    } finally {
-      await again.stop();
-    }
+    const { text } = await again.get(`${POINTS}?bbox=-20.3,10.4,-20.2,10.6`);
+    assert.is((JSON.parse(text) as Envelope).count, 2);
   },
 );
 
@@ -96,22 +89,18 @@ testUnless(
       readdirSync(media, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map(({ name }) => name);
-    try {
-      allow('100');
-      assert.is(await post(), 503);
-      assert.equal(files(), []);
-      const path = `${POINTS}?bbox=-20.3,10.4,-20.2,10.6`;
-      assert.is((await service.get(path)).json<Envelope>().count, 0);
-      allow('unlimited');
-      assert.is(await post(), 201);
-      const metrics = (await service.get('/metrics')).text;
-      assert.match(metrics, /^waypost_images_total{outcome="taken"} 1$/m);
-      assert.match(metrics, /^waypost_image_bytes_total [1-9]\d*$/m);
-      assert.match(metrics, /^waypost_image_seconds_total \d+\.\d+$/m);
-      await until('one image', () => files().length === 1);
-    } finally {
-      await service.stop();
-    }
+    allow('100');
+    assert.is(await post(), 503);
+    assert.equal(files(), []);
+    const path = `${POINTS}?bbox=-20.3,10.4,-20.2,10.6`;
+    assert.is((await service.get(path)).json<Envelope>().count, 0);
+    allow('unlimited');
+    assert.is(await post(), 201);
+    const metrics = (await service.get('/metrics')).text;
+    assert.match(metrics, /^waypost_images_total{outcome="taken"} 1$/m);
+    assert.match(metrics, /^waypost_image_bytes_total [1-9]\d*$/m);
+    assert.match(metrics, /^waypost_image_seconds_total \d+\.\d+$/m);
+    await until('one image', () => files().length === 1);
   },
 );
 

@@ -36,24 +36,20 @@ async function fuzzQueries(queries: number): Promise<void> {
     // a busy machine is no fault of the queries
     ...['--max-loop-delay', '0'],
   ]);
-  try {
-    const nextBatch = createBatches();
-    const statuses = new Map<number, number>();
-    const sendUpTo = async (limit: number): Promise<void> => {
-      const work = (): Promise<void> => sendBatches(service.port, () => nextBatch(limit), statuses);
-      await Promise.all(Array.from({ length: CONNECTIONS }, work));
-    };
-    await staysSmall(service, queries, GROWTH, sendUpTo);
-    assert.is(
-      [...statuses.values()].reduce((sum, one) => sum + one),
-      queries,
-    );
-    // the queries are neither all good nor all bad
-    for (const status of [200, 400, 404])
-      assert.ok(statuses.get(status)! > queries / 100, `${status}`);
-  } finally {
-    await service.stop();
-  }
+  const nextBatch = createBatches();
+  const statuses = new Map<number, number>();
+  const sendUpTo = async (limit: number): Promise<void> => {
+    const work = (): Promise<void> => sendBatches(service.port, () => nextBatch(limit), statuses);
+    await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  };
+  await staysSmall(service, queries, GROWTH, sendUpTo);
+  assert.is(
+    [...statuses.values()].reduce((sum, one) => sum + one),
+    queries,
+  );
+  // the queries are neither all good nor all bad
+  for (const status of [200, 400, 404])
+    assert.ok(statuses.get(status)! > queries / 100, `${status}`);
 }
 
 /** Makes batches until `limit` queries have been made in all. */

@@ -15,8 +15,6 @@ const WRITTEN = new Date('2024-02-29T12:34:56Z');
 utimesSync(snapshot, WRITTEN, WRITTEN);
 const service = await startOwnService(['--snapshot', snapshot]);
 
-test.after(() => service.stop());
-
 const POINTS = '/rest/map_data_points/';
 const READ = 'GET, HEAD, OPTIONS';
 const GOOD: readonly [path: string, allow: string][] = [

@@ -17,7 +17,6 @@ test.before(async () => {
   const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
   service = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
 });
-test.after(() => service.stop());
 
 function head(target: string, headers = '', method = 'GET', version = '1.1'): string {
   return `${method} ${target} HTTP/${version}\r\nHost: a\r\n${headers}\r\n`;

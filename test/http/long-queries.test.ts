@@ -52,7 +52,6 @@ const { port } = app;
 test.before.each(() => {
   events = [];
 });
-test.after(() => app.close());
 
 /** Asks and notes when the answer is there. */
 async function note(name: 'quick' | 'long', path: string): Promise<Reply> {

@@ -34,8 +34,6 @@ writeFileSync(join(home, 'outside.jpg'), 'outside');
 
 const service = await startOwnService(['--snapshot', SNAPSHOT, '--media', media]);
 
-test.after(() => service.stop());
-
 const PHOTO = '/media/map_data_points/7/photo_1.jpg';
 
 test('an image has the headers that let it be kept for ever and run nothing', async () => {

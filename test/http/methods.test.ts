@@ -14,10 +14,6 @@ const choosy = await startOwnService([
 ]);
 const closed = await startOwnService(['--snapshot', SNAPSHOT, '--cors-origin', 'none', ...READS]);
 
-test.after(async () => {
-  for (const one of [service, choosy, closed]) await one.stop();
-});
-
 const READ = 'GET, HEAD, OPTIONS';
 const ALLOW: Readonly<Record<string, string>> = {
   '/rest/map_data_points/': 'GET, POST, HEAD, OPTIONS',

@@ -33,8 +33,6 @@ const service = await startOwnService([
 ]);
 const PATH = '/rest/notifications/';
 
-test.after(() => service.stop());
-
 function as(token: string, path: string = PATH, scheme = 'Token'): Promise<Reply> {
   return service.get(path, { headers: { authorization: `${scheme} ${token}` } });
 }

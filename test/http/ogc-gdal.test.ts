@@ -24,8 +24,6 @@ const missing =
 const app = await startOgc(1_500);
 app.accept(40);
 
-test.after(() => app.close());
-
 /** The ids that GDAL reads, in its order. */
 function read(...options: string[]): Promise<number[]> {
   return readFrom('', options);

@@ -13,8 +13,6 @@ const ITEMS = `${COLLECTION}/items`;
 
 const app = await startOgc(3_000);
 
-test.after(() => app.close());
-
 interface Linked {
   readonly links: readonly Link[];
 }
@@ -192,7 +190,6 @@ test('a new snapshot between pages neither skips nor repeats notes of both', asy
   const found = await allItems(own.get, `${ITEMS}?limit=100`, async () => {
     if (++pages === 3) await own.replace([...both!, ...added!]);
   });
-  await own.close();
   const ids = found.map(({ id }) => id);
   assert.equal(
     ids,

@@ -23,7 +23,6 @@ const service = await startOwnService([
   // nothing here is about load
   ...['--max-loop-delay', '0'],
 ]);
-test.after(() => service.stop());
 
 const document = (await service.get('/openapi.json')).json<Piece>();
 const check = createDocumentCheck(document);

@@ -41,7 +41,6 @@ test('the document describes every route, or there is a reason that it does not'
   }
   assert.equal([...left], [], 'what is left out is there');
   assert.ok(app.routes.size > Object.keys(LEFT_OUT).length + 10);
-  await app.close();
 });
 
 test('what an instance does not answer is not described', async () => {
@@ -53,7 +52,6 @@ test('what an instance does not answer is not described', async () => {
   const etag = reply.headers.etag!;
   const again = await ask(app.port, '/openapi.json', { headers: { 'If-None-Match': etag } });
   assert.is(again.status, 304);
-  await app.close();
 });
 
 test.run();

@@ -27,8 +27,6 @@ const service = await startOwnService([
   ...['--max-loop-delay', '0'],
 ]);
 
-test.after(() => service.stop());
-
 interface OpenApi extends Piece {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;

@@ -8,14 +8,11 @@ import { ROOT, type Service, SNAPSHOT, startService } from '../support/service.j
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
-const running: OwnService[] = [];
 let plain: Service;
 let open: OwnService;
 
-async function begin(...flags: string[]): Promise<OwnService> {
-  const service = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
-  running.push(service);
-  return service;
+function begin(...flags: string[]): Promise<OwnService> {
+  return startOwnService(['--snapshot', SNAPSHOT, ...flags]);
 }
 
 test.before(async () => {
@@ -161,10 +158,6 @@ test('the reload by hand is there for whoever knows the token', async () => {
     assert.is((await post(service, { Authorization: header })).status, 200, 'nothing to wait for');
   }
   assert.is((await service.get('/admin/reload')).status, 404);
-});
-
-test.after(async () => {
-  await Promise.all([...running, plain].map((service) => service.stop()));
 });
 
 test.run();

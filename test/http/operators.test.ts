@@ -11,31 +11,20 @@ import { ask } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
-import { type OwnService, startOwnService } from '../support/own-service.js';
+import { startOwnService } from '../support/own-service.js';
 import { ROOT, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
 /** Longer than the second after which a process tells how far it is behind. */
 const STOP_MS = 1_100;
-const running: Pick<OwnService, 'stop'>[] = [];
-
-async function begin<One extends OwnService>(
-  start: (flags: readonly string[]) => Promise<One>,
-  ...flags: string[]
-): Promise<One> {
-  const service = await start(['--snapshot', SNAPSHOT, ...flags]);
-  running.push(service);
-  return service;
-}
 
 test('names of files are for those who have the admin token', async () => {
   const path = join(makeFolder(), 'points');
   writeFileSync(path, markedLines(1));
-  const service = await begin(
-    startOwnService,
+  const service = await startOwnService([
     ...['--snapshot', path, '--settle', '0', '--admin-token', 'secret'],
-  );
+  ]);
   const admin = { Authorization: 'Bearer secret' };
   replaceFile(path, markedLines(2, 200_000));
   let building: Ready['building'];
@@ -74,7 +63,7 @@ test('names of files are for those who have the admin token', async () => {
 test('an address for operators has all that is theirs, and the other has nothing of it', async () => {
   for (const workers of ['1', '2']) {
     const flags = ['--operations-port', '0', '--admin-token', 'secret', '--workers', workers];
-    const service = await begin(startService, ...flags);
+    const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
     const { operations } = service.logs.find(({ msg }) => msg === 'serving')!;
     const port = Number(new URL(operations as string).port);
     const admin = { method: 'POST', headers: { Authorization: 'Bearer secret' } };
@@ -115,7 +104,7 @@ test('whoever asks for metrics again and again shares what is collected', async 
 });
 
 test('a process that falls behind turns requests away, but not those for its health', async () => {
-  const service = await begin(startService, '--max-loop-delay', '100ms');
+  const service = await startService(['--snapshot', SNAPSHOT, '--max-loop-delay', '100ms']);
   let turned = await service.get(LIST);
   await until('requests are turned away', async () => {
     // the delay is told once a second: the first stop makes it be told on waking, and the second one
@@ -132,10 +121,6 @@ test('a process that falls behind turns requests away, but not those for its hea
     assert.is((await service.get(path)).status, 200, path);
   }
   await until('it serves again', async () => (await service.get(LIST)).status === 200);
-});
-
-test.after(async () => {
-  await Promise.all(running.map((service) => service.stop()));
 });
 
 test.run();

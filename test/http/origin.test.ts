@@ -10,10 +10,6 @@ const published = await startOwnService([...PLAIN, '--public-url', 'https://maps
 const proxied = await startOwnService([...PLAIN, '--trust-proxy']);
 const strict = await startOwnService([...PLAIN, '--allowed-hosts', 'maps.example,.sub.example']);
 
-test.after(async () => {
-  for (const one of [service, published, proxied, strict]) await one.stop();
-});
-
 const PATH = '/rest/map_data_points/';
 
 /** What links begin with, from the `next` of a list. */

@@ -25,8 +25,6 @@ const points = Array.from({ length: 2 * LARGE }, (_, i) => {
 writeFileSync(snapshot, points.map((point) => `${JSON.stringify(point)}\n`).join(''));
 const service = await startOwnService(['--snapshot', snapshot]);
 
-test.after(() => service.stop());
-
 const PATH = '/rest/map_data_points/';
 
 /** The page size that the refusal of a page names as one that fits. */

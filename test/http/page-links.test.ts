@@ -14,8 +14,6 @@ const service = await startOwnService([
   ...['--tile-url', 'https://tiles.example:8443/{z}/{x}/{y}.png'],
 ]);
 
-test.after(() => service.stop());
-
 function browse(path: string): Promise<Reply> {
   return service.get(path, { headers: { accept } });
 }

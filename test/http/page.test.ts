@@ -42,8 +42,6 @@ const service = await startOwnService([
   ...['--tokens', tokens],
 ]);
 
-test.after(() => service.stop());
-
 const PATHS = ['/rest/map_data_points/', '/rest/notifications/', '/rest/'];
 const authorization = 'Token key';
 

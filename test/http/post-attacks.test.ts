@@ -24,7 +24,6 @@ mkdirSync(join(home, 'map_data_points'));
 const service = await startOwnService(flags);
 const sockets: Socket[] = [];
 
-test.after(() => service.stop());
 test.after.each(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   await until('no upload is left', () => readdirSync(incoming).length === 0);
@@ -120,14 +119,10 @@ test('a second image part without a name keeps no upload, in silence and when th
   await until('it is gone', () => readdirSync(incoming).length === 0);
   const short = ['--upload-timeout', '1s', '--request-timeout', '1s'];
   const impatient = await startOwnService([...flags, ...short]);
-  try {
-    const silent = sendUnfinished(body, FORM, impatient);
-    await until('it is answered', () => silent.answer() !== '');
-    assert.match(silent.answer(), /^HTTP\/1\.1 408 /);
-    await until('it is gone', () => readdirSync(incoming).length === 0);
-  } finally {
-    await impatient.stop();
-  }
+  const silent = sendUnfinished(body, FORM, impatient);
+  await until('it is answered', () => silent.answer() !== '');
+  assert.match(silent.answer(), /^HTTP\/1\.1 408 /);
+  await until('it is gone', () => readdirSync(incoming).length === 0);
 });
 
 test('a form whose raw JSON is none keeps no upload', async () => {

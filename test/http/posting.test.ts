@@ -28,8 +28,6 @@ test.before(async () => {
   service = await startService(many);
 });
 
-test.after(() => service.stop());
-
 function post(
   fields: unknown,
   headers: Asked['headers'] = {},
@@ -183,55 +181,43 @@ test('only so many a minute are accepted from an address or a user, whichever th
   const flags = ['--tokens', tokens, '--workers', '2', '--trust-proxy'];
   const limits = ['--posts-per-address', '5', '--posts-per-token', '7'];
   const limited = await startService(['--snapshot', SNAPSHOT, ...flags, ...limits]);
-  try {
-    const sent = (headers: Asked['headers']) =>
-      Promise.all(Array.from({ length: 12 }, () => post(PLACE, headers, limited)));
-    const statuses = (replies: readonly Reply[], status: number): number =>
-      replies.filter((reply) => reply.status === status).length;
-    const mine = await sent({ 'X-Forwarded-For': '198.51.100.9, 192.0.2.1' });
-    assert.equal([statuses(mine, 201), statuses(mine, 429)], [5, 7]);
-    const refused = mine.find(({ status }) => status === 429)!;
-    const wait = refused.headers['retry-after']!;
-    assert.ok(Number(wait) >= 1 && Number(wait) <= 12, wait);
-    const detail = `Request was throttled. Expected available in ${wait} seconds.`;
-    assert.equal(refused.json(), { detail });
-    const theirs = await post(PLACE, { 'X-Forwarded-For': '192.0.2.1, 198.51.100.9' }, limited);
-    assert.is(theirs.status, 201, 'what the proxy did not add tells nothing');
-    const users = await sent({ 'X-Forwarded-For': '192.0.2.1', Authorization: `Bearer ${token}` });
-    assert.equal([statuses(users, 201), statuses(users, 429)], [7, 5]);
-  } finally {
-    await limited.stop();
-  }
+  const sent = (headers: Asked['headers']) =>
+    Promise.all(Array.from({ length: 12 }, () => post(PLACE, headers, limited)));
+  const statuses = (replies: readonly Reply[], status: number): number =>
+    replies.filter((reply) => reply.status === status).length;
+  const mine = await sent({ 'X-Forwarded-For': '198.51.100.9, 192.0.2.1' });
+  assert.equal([statuses(mine, 201), statuses(mine, 429)], [5, 7]);
+  const refused = mine.find(({ status }) => status === 429)!;
+  const wait = refused.headers['retry-after']!;
+  assert.ok(Number(wait) >= 1 && Number(wait) <= 12, wait);
+  const detail = `Request was throttled. Expected available in ${wait} seconds.`;
+  assert.equal(refused.json(), { detail });
+  const theirs = await post(PLACE, { 'X-Forwarded-For': '192.0.2.1, 198.51.100.9' }, limited);
+  assert.is(theirs.status, 201, 'what the proxy did not add tells nothing');
+  const users = await sent({ 'X-Forwarded-For': '192.0.2.1', Authorization: `Bearer ${token}` });
+  assert.equal([statuses(users, 201), statuses(users, 429)], [7, 5]);
 });
 
 test('with --require-token nobody posts without one', async () => {
   const flags = ['--snapshot', SNAPSHOT, '--tokens', tokens, '--require-token'];
   const strict = await startOwnService(flags);
-  try {
-    const { status, headers, text } = await post(PLACE, {}, strict);
-    const detail = 'Authentication credentials were not provided.';
-    assert.equal([status, JSON.parse(text)], [401, { detail }]);
-    assert.is(headers['www-authenticate'], 'Token');
-    assert.is((await post(PLACE, { Authorization: `Token ${token}` }, strict)).status, 201);
-  } finally {
-    await strict.stop();
-  }
+  const { status, headers, text } = await post(PLACE, {}, strict);
+  const detail = 'Authentication credentials were not provided.';
+  assert.equal([status, JSON.parse(text)], [401, { detail }]);
+  assert.is(headers['www-authenticate'], 'Token');
+  assert.is((await post(PLACE, { Authorization: `Token ${token}` }, strict)).status, 201);
 });
 
 test('an instance without a journal takes no posts, and says so everywhere', async () => {
   const reader = await startOwnService(['--snapshot', SNAPSHOT, '--journal', 'none']);
-  try {
-    const { status, headers, text } = await post(PLACE, {}, reader);
-    assert.equal([status, headers.allow], [405, 'GET, HEAD, OPTIONS']);
-    assert.equal(JSON.parse(text), { detail: 'Method "POST" not allowed.' });
-    const list = await reader.get(`${POINTS}?page_size=1`);
-    assert.is(list.headers.allow, 'GET, HEAD, OPTIONS');
-    const options = await reader.get(POINTS, { method: 'OPTIONS' });
-    assert.is(options.headers.allow, 'GET, HEAD, OPTIONS');
-    assert.not.ok('actions' in options.json<object>());
-  } finally {
-    await reader.stop();
-  }
+  const { status, headers, text } = await post(PLACE, {}, reader);
+  assert.equal([status, headers.allow], [405, 'GET, HEAD, OPTIONS']);
+  assert.equal(JSON.parse(text), { detail: 'Method "POST" not allowed.' });
+  const list = await reader.get(`${POINTS}?page_size=1`);
+  assert.is(list.headers.allow, 'GET, HEAD, OPTIONS');
+  const options = await reader.get(POINTS, { method: 'OPTIONS' });
+  assert.is(options.headers.allow, 'GET, HEAD, OPTIONS');
+  assert.not.ok('actions' in options.json<object>());
 });
 
 test('metrics count posts by what came of them, and the state of the journal', async () => {

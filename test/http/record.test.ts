@@ -6,8 +6,6 @@ import { SNAPSHOT } from '../support/service.js';
 
 const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
-test.after(() => service.stop());
-
 const POINTS = '/rest/map_data_points/';
 
 test('a record by id is, byte for byte, the record of the list', async () => {

@@ -10,10 +10,6 @@ const service = await startOwnService(FLAGS);
 const forgetful = await startOwnService([...FLAGS, '--answer-cache', '0']);
 const tight = await startOwnService([...FLAGS, '--answer-cache', '64KiB']);
 
-test.after(async () => {
-  for (const one of [service, forgetful, tight]) await one.stop();
-});
-
 const PATH = '/rest/map_data_points/';
 const PATHS = [
   PATH,

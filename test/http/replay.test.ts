@@ -205,8 +205,6 @@ test.before(async () => {
   }
 });
 
-test.after(() => service.stop());
-
 const listed = DIFFERENCES.map(({ key, difference }) => `${key}: ${difference}`);
 
 test('no case is answered otherwise than recorded, but for those listed', () => {

@@ -9,8 +9,6 @@ import { SNAPSHOT } from '../support/service.js';
 const folder = makeFolder();
 const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
-test.after(() => service.stop());
-
 const POINTS = '/rest/map_data_points/';
 const PATHS = [
   POINTS,
@@ -94,12 +92,8 @@ test('settings that change answers change tags', async () => {
   await Promise.all(
     settings.map(async (flags) => {
       const other = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
-      try {
-        const asked = { headers: { host, 'If-None-Match': own } };
-        assert.is((await other.get(POINTS, asked)).status, 200, flags.join(' '));
-      } finally {
-        await other.stop();
-      }
+      const asked = { headers: { host, 'If-None-Match': own } };
+      assert.is((await other.get(POINTS, asked)).status, 200, flags.join(' '));
     }),
   );
 });
@@ -116,22 +110,15 @@ test('the page for people has a tag of its own', async () => {
 
 test('the same file has the same tag after a restart, another file another', async () => {
   const again = await startOwnService(['--snapshot', SNAPSHOT]);
-  try {
-    // links name the host, and so does the tag
-    const host = 'same.example';
-    const { etag } = (await again.get(POINTS, { headers: { host } })).headers;
-    assert.is(etag, await tagOf(POINTS, { host }));
-  } finally {
-    await again.stop();
-  }
+  // links name the host, and so does the tag
+  const host = 'same.example';
+  const { etag } = (await again.get(POINTS, { headers: { host } })).headers;
+  assert.is(etag, await tagOf(POINTS, { host }));
+  await again.stop();
   const other = join(folder, 'other.ndjson');
   writeFileSync(other, '{"id":1,"lat":"0","lon":"0","created_at":"2024-01-01T00:00:00Z"}\n');
   const different = await startOwnService(['--snapshot', other]);
-  try {
-    assert.is.not((await different.get(POINTS)).headers.etag, await tagOf(POINTS));
-  } finally {
-    await different.stop();
-  }
+  assert.is.not((await different.get(POINTS)).headers.etag, await tagOf(POINTS));
 });
 
 test.run();

@@ -23,8 +23,6 @@ function put(count: number): void {
 put(320);
 const service = await startOwnService(['--snapshot', snapshot, '--settle', '10ms']);
 
-test.after(() => service.stop());
-
 const POINTS = '/rest/map_data_points/';
 const PATHS = [POINTS, `${POINTS}7/`, '/rest/notifications/', '/rest/'];
 

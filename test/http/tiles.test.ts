@@ -16,8 +16,6 @@ const time = 1.6e15;
 const posted: Note = { id: 900_001, lon: -140.5, lat: -45.5, created: time, modified: time + 7e6 };
 
 const service = await startNotes(notes);
-test.after(() => service.close());
-
 function sumOf(reply: Reply): number {
   const { clusters = [], points = [] } = decodeTile(reply.body);
   return clusters.reduce((sum, one) => sum + Number(one.properties['point_count']), points.length);
@@ -187,7 +185,6 @@ test('TileJSON leads to tiles that last, as long as the data are the same', asyn
     points.map(({ properties }) => properties),
     [expected],
   );
-  await own.close();
 });
 
 test('TileJSON lists the attributes that each layer has, those of the query included', async () => {

@@ -7,8 +7,6 @@ import { ask, type Reply } from '../support/client.js';
 const app = await startApp({ generation: undefined as never });
 const get = (path: string, headers = {}): Promise<Reply> => ask(app.port, path, { headers });
 
-test.after(() => app.close());
-
 test('nothing of the viewer is loaded before it is asked for', () => {
   // another test of this process may have asked for it
   const app = new URL('../../src/http/app.js', import.meta.url).href;

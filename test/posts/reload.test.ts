@@ -82,11 +82,8 @@ async function reloadWhilePosting(seed: number, reloads: number): Promise<number
   moved = service.logs.filter(({ msg }) => /^accepted point moved/.test(String(msg))).length;
   if (reloads <= KINDS.length) return moved;
   const again = await startService(flags);
-  try {
-    await keepsAll(again, world, `seed ${seed}, after a restart`);
-  } finally {
-    await again.stop();
-  }
+  await keepsAll(again, world, `seed ${seed}, after a restart`);
+  await again.stop();
   return moved;
 }
 

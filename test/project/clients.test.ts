@@ -21,8 +21,6 @@ writeFileSync(join(home, 'package.json'), '{"type":"module"}');
 const service = await startOwnService([...['--snapshot', join(ROOT, 'data/sample.waypost')]]);
 const site = `http://127.0.0.1:${service.port}`;
 
-test.after(() => service.stop());
-
 /** What a section shows in code of one language, to be put to the service of this test. */
 function snippets(title: string, language: string): string[] {
   const found = section(PAGE, title).matchAll(

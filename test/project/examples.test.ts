@@ -10,8 +10,6 @@ const service = await startOwnService([
   ...['--time-zone', 'Europe/Helsinki'],
 ]);
 
-test.after(() => service.stop());
-
 /** One query of each kind that the specification shows, and the least that it must find. */
 const EXAMPLES: Readonly<Record<string, [query: string, least: number]>> = {
   'a box in the order of creation': ['bbox=24.94,60.16,24.96,60.18&ordering=created_at', 100],

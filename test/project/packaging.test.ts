@@ -156,11 +156,8 @@ async function checkHealth(
 test('the health check of the image tells a service that serves from one that does not', async () => {
   const run = (port: number): Promise<unknown> => checkHealth({ WAYPOST_PORT: String(port) });
   const service = await startOwnService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
-  try {
-    assert.is(await run(service.port), 0);
-  } finally {
-    await service.stop();
-  }
+  assert.is(await run(service.port), 0);
+  await service.stop();
   assert.is(await run(service.port), 1);
 });
 
@@ -186,11 +183,7 @@ test('the health check follows the address of operators, and that of clients', a
     ];
   for (const [flags, environment, checked] of cases) {
     const service = await startService([...sample, ...flags], environment);
-    try {
-      assert.is(await checkHealth(checked, String(service.pid)), 0, flags.join(' '));
-    } finally {
-      await service.stop();
-    }
+    assert.is(await checkHealth(checked, String(service.pid)), 0, flags.join(' '));
   }
 });
 
@@ -219,7 +212,8 @@ test('the service runs with the production packages alone', async () => {
   let service: ChildProcess | undefined;
   try {
     cpSync(dirname(MAIN), join(home, 'dist/src'), { recursive: true });
-    cpSync(join(ROOT, 'package.json'), join(home, 'package.json'));
+    for (const name of ['package.json', 'assets'])
+      cpSync(join(ROOT, name), join(home, name), { recursive: true });
     for (const [path, { dev, optional }] of Object.entries(LOCK.packages)) {
       // a package brings along what lies inside of it
       if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || dev === true) continue;

@@ -3,16 +3,15 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeFolder } from '../support/folder.js';
-import { countOf, markedLines, replaceFile } from '../support/marked.js';
+import { countOf, firstFile, markedLines, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { startReloading } from '../support/reloading.js';
 
 test('notifications are looked at with the snapshot', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, markedLines(1));
+  const path = firstFile();
   const companion = join(makeFolder(), 'notifications.ndjson');
   writeFileSync(companion, `${JSON.stringify(notification(1))}\n`);
-  const { reloader, look, current, outcomes, builds } = await startReloading(path, { companion });
+  const { look, current, outcomes, builds } = await startReloading(path, { companion });
   const unseen = (): number => current.generation.unseen.get(7)?.length ?? 0;
   assert.is(unseen(), 1);
   appendFileSync(companion, `${JSON.stringify(notification(3))}\n`);
@@ -29,7 +28,6 @@ test('notifications are looked at with the snapshot', async () => {
   await look();
   assert.is(current.stale, undefined);
   assert.is(unseen(), 0);
-  reloader.close();
 });
 
 test('of a folder the newest whole file is served', async () => {
@@ -38,7 +36,7 @@ test('of a folder the newest whole file is served', async () => {
   utimesSync(join(folder, 'a'), 1_000, 1_000);
   writeFileSync(join(folder, 'b'), 'garbage\n');
   utimesSync(join(folder, 'b'), 2_000, 2_000);
-  const { reloader, look, current, served, errors } = await startReloading(folder);
+  const { look, current, served, errors } = await startReloading(folder);
   assert.equal(served(), [1, countOf(1)]);
   assert.match(current.stale!.reason, join(folder, 'b'));
   assert.is(errors().length, 1);
@@ -62,7 +60,6 @@ test('of a folder the newest whole file is served', async () => {
   assert.match(current.stale!.reason, /there is no file in this folder/);
   assert.equal(served(), [3, countOf(3)]);
   rmSync(`${folder}-away`, { recursive: true });
-  reloader.close();
 });
 
 test('without a good file to begin with it throws, and says why', async () => {

@@ -15,7 +15,7 @@ test('many newer files that are none delay a good one by hardly more than one se
     utimesSync(join(folder, name), seconds, seconds);
   writeFileSync(join(folder, 'first'), markedLines(1));
   age('first', 1_000);
-  const { look, builds, served, current, outcomes, end } = await startReloading(folder, {
+  const { look, builds, served, current, outcomes } = await startReloading(folder, {
     settleMs: SETTLE_MS,
   });
   writeFileSync(join(folder, 'good'), markedLines(2));
@@ -37,7 +37,6 @@ test('many newer files that are none delay a good one by hardly more than one se
   await look();
   assert.is(builds.begun, JUNK + 3, 'those that were refused are not tried again');
   assert.is(outcomes.filter((one) => one === 'failed').length, JUNK + 1);
-  await end();
 });
 
 test.run();

@@ -1,23 +1,15 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeFolder } from '../support/folder.js';
-import { countOf, markedLines, replaceFile } from '../support/marked.js';
+import { countOf, firstFile, markedLines, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
 import { until } from '../support/wait.js';
-
-function firstFile(): string {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, markedLines(1));
-  return path;
-}
 
 test('a file that is written to while it is built is built again', async () => {
   const path = firstFile();
   let builds = 0;
-  const { reloader, look, current, served, outcomes, end } = await startReloading(path, {
+  const { reloader, look, current, served, outcomes } = await startReloading(path, {
     async build(real, ...task) {
       if (++builds === 2) await until('it is written to', () => isWritten);
       return real(...task);
@@ -35,13 +27,12 @@ test('a file that is written to while it is built is built again', async () => {
   assert.equal(served(), [2, countOf(2) + 1]);
   assert.equal(outcomes, ['loaded', 'abandoned', 'loaded']);
   assert.is(current.building, undefined);
-  await end();
 });
 
 test('files that come faster than they can be built do not keep all of them away', async () => {
   const path = firstFile();
   let builds = 0;
-  const { reloader, served, outcomes, end } = await startReloading(path, {
+  const { reloader, served, outcomes } = await startReloading(path, {
     async build(real, ...task) {
       const result = await real(...task);
       // longer than it takes for the next file to come, and to hold still
@@ -59,7 +50,6 @@ test('files that come faster than they can be built do not keep all of them away
   } finally {
     clearInterval(timer);
   }
-  await end();
 });
 
 test.run();

@@ -1,23 +1,15 @@
 import { chmodSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeFolder } from '../support/folder.js';
-import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
+import { countOf, firstFile, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
 import { until } from '../support/wait.js';
-
-/** A path in a folder of its own with a first snapshot. */
-function firstFile(content: string | Uint8Array = markedLines(1)): string {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, content);
-  return path;
-}
 
 test('a new file is served, of whatever format, and heard of before', async () => {
   const path = firstFile();
   const points: number[] = [];
-  const { reloader, look, current, served, outcomes } = await startReloading(path, {
+  const { look, current, served, outcomes } = await startReloading(path, {
+    inThread: true,
     onLoaded({ count }) {
       points.push(count);
     },
@@ -30,12 +22,11 @@ test('a new file is served, of whatever format, and heard of before', async () =
   assert.is.not(current.generation.tag, tag);
   assert.equal(outcomes, ['loaded', 'loaded']);
   assert.equal(points, [countOf(1), countOf(2)]);
-  reloader.close();
 });
 
 test('a file that was touched, or written again as it was, is no new one', async () => {
   const path = firstFile();
-  const { reloader, look, current, outcomes, builds } = await startReloading(path);
+  const { look, current, outcomes, builds } = await startReloading(path);
   const { generation } = current;
   utimesSync(path, 1_000, 1_000);
   await look();
@@ -47,13 +38,11 @@ test('a file that was touched, or written again as it was, is no new one', async
   // what is known to be the same is not even read
   await look();
   assert.is(builds.begun, 3);
-  reloader.close();
 });
 
 test('a bad file leaves the old data, is logged once, and the next good one clears it', async () => {
   const path = firstFile();
-  const { reloader, look, current, served, outcomes, errors, builds, logs } =
-    await startReloading(path);
+  const { look, current, served, outcomes, errors, builds, logs } = await startReloading(path);
   const before = Date.now();
   replaceFile(path, markedNative(2).subarray(0, 5_000));
   for (let looks = 0; looks < 3; looks++) await look();
@@ -75,12 +64,11 @@ test('a bad file leaves the old data, is logged once, and the next good one clea
   assert.equal(served(), [3, countOf(3)]);
   assert.is(current.stale, undefined);
   assert.ok(logs.some(({ msg }) => msg === 'the newest snapshot is served'));
-  reloader.close();
 });
 
 test('the old content put back clears a failure', async () => {
   const path = firstFile();
-  const { reloader, look, current, outcomes } = await startReloading(path);
+  const { look, current, outcomes } = await startReloading(path);
   replaceFile(path, 'garbage\n');
   await look();
   assert.ok(current.stale);
@@ -88,12 +76,11 @@ test('the old content put back clears a failure', async () => {
   await look();
   assert.is(current.stale, undefined);
   assert.equal(outcomes, ['loaded', 'failed', 'unchanged']);
-  reloader.close();
 });
 
 test('a snapshot that lost too many points is held back until accepted', async () => {
   const path = firstFile();
-  const { reloader, look, current, served, outcomes, errors } = await startReloading(path);
+  const { look, current, served, outcomes, errors } = await startReloading(path);
   replaceFile(path, markedLines(2, 1_001));
   await look();
   assert.equal(served(), [2, 1_001], 'a loss of just half passes');
@@ -112,7 +99,6 @@ test('a snapshot that lost too many points is held back until accepted', async (
   await look();
   assert.equal(served(), [3, 500], 'one loss was accepted, not the next');
   assert.is(outcomes.at(-1), 'held_back');
-  reloader.close();
 });
 
 test('events during a build mean one more look and never two builds at once', async () => {
@@ -129,7 +115,7 @@ test('events during a build mean one more look and never two builds at once', as
       return real(...task);
     },
   });
-  const { reloader, look, served, builds } = reloading;
+  const { look, served, builds } = reloading;
   replaceFile(path, markedLines(2));
   const first = look();
   await begun;
@@ -139,7 +125,6 @@ test('events during a build mean one more look and never two builds at once', as
   assert.equal(served(), [3, countOf(3)]);
   assert.is(builds.most, 1);
   assert.is(builds.begun, 3, 'fifty events, one more build');
-  reloader.close();
 });
 
 test('a file written into while it is read is read again, however whole it looked', async () => {
@@ -155,7 +140,7 @@ test('a file written into while it is read is read again, however whole it looke
       return result;
     },
   });
-  const { reloader, look, served, outcomes, errors } = reloading;
+  const { look, served, outcomes, errors } = reloading;
   replaceFile(path, markedLines(2));
   await look();
   assert.equal(served(), [3, countOf(3)]);
@@ -165,13 +150,12 @@ test('a file written into while it is read is read again, however whole it looke
     'in between it is neither good nor bad',
   );
   assert.equal(errors(), []);
-  reloader.close();
 });
 
 test('a file that another is moved over while it is read was read whole', async () => {
   const path = firstFile();
   const loaded: number[] = [];
-  const { reloader, look, served } = await startReloading(path, {
+  const { look, served } = await startReloading(path, {
     onLoaded({ count }) {
       loaded.push(count);
     },
@@ -186,12 +170,11 @@ test('a file that another is moved over while it is read was read whole', async 
   await look();
   assert.equal(served(), [3, countOf(3)]);
   assert.equal(loaded, [countOf(1), countOf(2), countOf(3)]);
-  reloader.close();
 });
 
 test('a file that is gone leaves the old data; deleted and created again it is just new', async () => {
   const path = firstFile();
-  const { reloader, look, served, outcomes, errors } = await startReloading(path);
+  const { look, served, outcomes, errors } = await startReloading(path);
   rmSync(path);
   for (let looks = 0; looks < 3; looks++) await look();
   assert.equal(served(), [1, countOf(1)]);
@@ -208,14 +191,13 @@ test('a file that is gone leaves the old data; deleted and created again it is j
   await look();
   assert.equal(served(), [3, countOf(3)]);
   assert.is(errors().length, 1, 'a moment without a file is no failure');
-  reloader.close();
 });
 
 // root reads whatever it likes; soak/chaos.soak.ts covers it with a service of another user
 const unprivileged = process.getuid?.() === 0 ? test.skip : test;
 unprivileged('a file that may not be read leaves the old data until it may', async () => {
   const path = firstFile();
-  const { reloader, look, served, errors } = await startReloading(path);
+  const { look, served, errors } = await startReloading(path);
   replaceFile(path, markedLines(2));
   chmodSync(path, 0o000);
   await look();
@@ -224,7 +206,6 @@ unprivileged('a file that may not be read leaves the old data until it may', asy
   chmodSync(path, 0o600);
   await look();
   assert.equal(served(), [2, countOf(2)]);
-  reloader.close();
 });
 
 test('closed in the middle of a wait or a build, it ends at once and quietly', async () => {

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkChecksum } from '../../src/formats/files/open.js';
 import { makeFolder } from '../support/folder.js';
-import { countOf, markedLines, markedRecords, replaceFile } from '../support/marked.js';
+import { countOf, firstFile, markedLines, markedRecords, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
 
 function sha256(content: Uint8Array): string {
@@ -13,8 +13,7 @@ function sha256(content: Uint8Array): string {
 }
 
 test('a snapshot without points is refused unless that is allowed', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, '[]');
+  const path = firstFile('[]');
   try {
     await startReloading(path);
     assert.unreachable();
@@ -22,21 +21,18 @@ test('a snapshot without points is refused unless that is allowed', async () => 
     assert.match((error as Error).message, /points: has no points; --allow-empty/);
   }
   writeFileSync(path, markedLines(1));
-  const { look, current, end } = await startReloading(path, { maxShrink: 1 });
+  const { look, current } = await startReloading(path, { maxShrink: 1 });
   replaceFile(path, '[]');
   await look(true);
   assert.match(current.stale!.reason, /has no points/, 'also when told to accept a loss');
   assert.is(current.generation.count, countOf(1));
-  await end();
   const allowed = await startReloading(path, { allowEmpty: true });
   assert.is(allowed.current.generation.count, 0);
-  await allowed.end();
 });
 
 test('a page of the interface is not served for the whole list unless that is allowed', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, markedLines(1));
-  const { look, current, served, end } = await startReloading(path);
+  const path = firstFile();
+  const { look, current, served } = await startReloading(path);
   const results = markedRecords(2);
   const page = { count: results.length, next: null, previous: null, results };
   replaceFile(path, JSON.stringify({ ...page, next: 'http://localhost/rest/?page=2' }));
@@ -49,14 +45,12 @@ test('a page of the interface is not served for the whole list unless that is al
   replaceFile(path, JSON.stringify(page));
   await look();
   assert.equal([served(), current.stale], [[2, countOf(2)], undefined]);
-  await end();
 
   replaceFile(path, JSON.stringify({ ...page, count: 9_999_999 }));
   const allowed = await startReloading(path, { acceptPage: true });
   assert.equal(allowed.served(), [2, countOf(2)]);
   const warning = allowed.logs.find(({ msg }) => msg === 'page of a longer list accepted');
   assert.match(String(warning?.['page']), 'says that there are 9999999 records');
-  await allowed.end();
 });
 
 test('a checksum file beside a snapshot is checked before it is served', async () => {
@@ -65,7 +59,7 @@ test('a checksum file beside a snapshot is checked before it is served', async (
     const path = join(folder, 'points.ndjson');
     const checksum = `${path}.sha256`;
     writeFileSync(path, markedLines(1));
-    const { look, current, served, outcomes, logs, end } = await startReloading(
+    const { look, current, served, outcomes, logs } = await startReloading(
       isFolder ? folder : path,
     );
     writeFileSync(checksum, `${sha256(markedLines(1))}  points.ndjson\n`);
@@ -87,7 +81,6 @@ test('a checksum file beside a snapshot is checked before it is served', async (
     rmSync(checksum);
     await look();
     assert.equal([served(), current.stale], [[3, countOf(3)], undefined]);
-    await end();
   }
 });
 

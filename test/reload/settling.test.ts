@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeFolder } from '../support/folder.js';
-import { countOf, markedLines, replaceFile } from '../support/marked.js';
+import { countOf, firstFile, markedLines, replaceFile } from '../support/marked.js';
 import { type Reloading, startReloading } from '../support/reloading.js';
 import { until } from '../support/wait.js';
 import { switchLink } from '../support/writers.js';
@@ -32,7 +32,7 @@ async function begin(
 }
 
 test('a slow copy of an old file is never served, whole as its beginning looks', async () => {
-  const [folder, { reloader, look, builds, served, end }] = await begin(false, 30 * LONG_SETTLE_MS);
+  const [folder, { reloader, look, builds, served }] = await begin(false, 30 * LONG_SETTLE_MS);
   const path = join(folder, 'copy');
   const lines = markedLines(2);
   const half = lines.indexOf('\n', 1_000) + 1;
@@ -43,11 +43,10 @@ test('a slow copy of an old file is never served, whole as its beginning looks',
   utimesSync(path, LONG_AGO, LONG_AGO);
   await look();
   assert.equal([builds.begun, served()], [1, [1, countOf(1)]]);
-  await end();
 });
 
 test('the same heard of by events, and then a new file', async () => {
-  const [folder, { builds, current, events, end }] = await begin(true, LONG_SETTLE_MS);
+  const [folder, { builds, current, events }] = await begin(true, LONG_SETTLE_MS);
   const path = join(folder, 'copy');
   const lines = markedLines(2);
   writeFileSync(path, lines.subarray(0, lines.indexOf('\n', 1_000) + 1));
@@ -58,11 +57,10 @@ test('the same heard of by events, and then a new file', async () => {
   writeFileSync(join(folder, 'really newer'), markedLines(3));
   await until('the new file is served', () => current.generation.count === countOf(3));
   assert.is(builds.begun, 2, 'the copy was not built');
-  await end();
 });
 
 test('while the newest is still being written, an older one that is whole is served', async () => {
-  const [folder, { reloader, look, served, end }] = await begin(false);
+  const [folder, { reloader, look, served }] = await begin(false);
   replaceFile(join(folder, 'whole'), markedLines(2));
   const growing = join(folder, 'growing');
   const later = Date.now() / 1000 + 60;
@@ -83,17 +81,15 @@ test('while the newest is still being written, an older one that is whole is ser
   utimesSync(growing, later, later);
   await look();
   assert.equal(served(), [3, countOf(3)]);
-  await end();
 });
 
 test('what a look waits for is told at once, and what it led to at the end', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, markedLines(1));
+  const path = firstFile();
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const { reloader, current, served, end } = await startReloading(path, {
+  const { reloader, current, served } = await startReloading(path, {
     settleMs: SETTLE_MS,
     async build(real, ...task) {
       if (task[0].unless !== undefined) await released;
@@ -114,7 +110,6 @@ test('what a look waits for is told at once, and what it led to at the end', asy
   await done;
   assert.is(current.building, undefined);
   assert.equal(served(), [2, countOf(2)]);
-  await end();
 });
 
 test('a folder of links through another, which is switched, tells at once', async () => {
@@ -126,7 +121,7 @@ test('a folder of links through another, which is switched, tells at once', asyn
   };
   write(1);
   symlinkSync('..data/points', join(folder, 'points'));
-  const { look, served, end } = await startReloading(folder, { events: true });
+  const { look, served } = await startReloading(folder, { events: true });
   assert.is(served()[0], 1);
   for (const mark of [2, 3]) {
     write(mark);
@@ -134,18 +129,16 @@ test('a folder of links through another, which is switched, tells at once', asyn
     // from here on nothing but an event leads to a look
     await look();
   }
-  await end();
 });
 
 test('a folder that is moved away and back is heard of, and what comes then as well', async () => {
-  const [folder, { current, served, end }] = await begin(true);
+  const [folder, { current, served }] = await begin(true);
   renameSync(folder, `${folder}-away`);
   await until('it is missed', () => /no such file/.test(current.stale?.reason ?? ''));
   renameSync(`${folder}-away`, folder);
   await until('it is back', () => current.stale === undefined);
   replaceFile(join(folder, 'newer'), markedLines(2));
   await until('the new file is served', () => served()[0] === 2);
-  await end();
 });
 
 test.run();

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBuilder } from '../../src/reload/build.js';
 import { makeFolder } from '../support/folder.js';
-import { countOf, markedLines, replaceFile } from '../support/marked.js';
+import { countOf, firstFile, markedLines, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
 import { until } from '../support/wait.js';
 
@@ -19,11 +19,10 @@ const WANTS: Readonly<Record<string, Error>> = {
 
 for (const [what, want] of Object.entries(WANTS)) {
   test(`what fails for want of ${what} is tried again by itself, later each time`, async () => {
-    const path = join(makeFolder(), 'points');
-    writeFileSync(path, markedLines(1));
+    const path = firstFile();
     const tries: number[] = [];
     let isWanting = false;
-    const { look, current, served, outcomes, errors, end } = await startReloading(path, {
+    const { look, current, served, outcomes, errors } = await startReloading(path, {
       retryMs: 30,
       build(real, ...task) {
         if (!isWanting) return real(...task);
@@ -43,15 +42,13 @@ for (const [what, want] of Object.entries(WANTS)) {
     await until('nothing is stale', () => current.stale === undefined);
     assert.is(errors().length, 1, 'it was logged once');
     assert.is(outcomes.at(-1), 'loaded');
-    await end();
   });
 }
 
 test('a good snapshot that could not be served yet is tried again, whatever the system said', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, markedLines(1));
+  const path = firstFile();
   let isWanting = false;
-  const { look, current, served, end } = await startReloading(path, {
+  const { look, current, served } = await startReloading(path, {
     retryMs: 1,
     onLoaded() {
       if (!isWanting) return;
@@ -66,7 +63,6 @@ test('a good snapshot that could not be served yet is tried again, whatever the 
   assert.match(current.stale!.reason, 'the journal cannot be written anew');
   isWanting = false;
   await until('it is served', () => served()[1] === countOf(2));
-  await end();
 });
 
 // what stands there is a regular file to the system, whose first byte cannot be read
@@ -102,7 +98,7 @@ test('a snapshot that could not be looked at when it was read is read again', as
   };
   lead('data');
   let isBreaking = false;
-  const { look, current, served, outcomes, end } = await startReloading(join(way, 'points'), {
+  const { look, current, served, outcomes } = await startReloading(join(way, 'points'), {
     retryMs: 1,
     async build(real, ...task) {
       const result = await real(...task);
@@ -121,19 +117,16 @@ test('a snapshot that could not be looked at when it was read is read again', as
   assert.equal(served(), [2, countOf(2)]);
   assert.is(current.stale, undefined);
   assert.equal(outcomes, ['loaded', 'abandoned', 'failed', 'loaded']);
-  await end();
 });
 
 test('what was wrong in the file is not tried again until somebody says so', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, markedLines(1));
-  const { look, builds, end } = await startReloading(path, { retryMs: 1 });
+  const path = firstFile();
+  const { look, builds } = await startReloading(path, { retryMs: 1 });
   replaceFile(path, 'garbage\n');
   for (let i = 0; i < 5; i++) await look();
   assert.is(builds.begun, 2);
   await look(true);
   assert.is(builds.begun, 3);
-  await end();
 });
 
 test.run();

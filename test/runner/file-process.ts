@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { closeAll } from '../support/closing.js';
 import { END_MARK, EXIT, type FileOrder, type FileResult } from './protocol.js';
 
 /**
@@ -48,6 +49,7 @@ async function runFile({ path, closingMs }: FileOrder): Promise<FileResult> {
       if (errors !== true) console.log(errors);
     }
     failed = all - passed;
+    await closeAll();
     if (all + skipped === 0) throw new Error('no test ran: is test.run() missing?');
     const left = await leftResources(resources, closingMs);
     if (left.length > 0) throw new Error(`not closed after the last test: ${left.join(', ')}`);

@@ -26,7 +26,6 @@ const service = await startOwnService([
   ...['--snapshot', snapshot, '--settle', '0ms', '--journal', 'none'],
   ...['--max-exports', '3', '--compress'],
 ]);
-test.after(() => service.stop());
 
 /** Begins an export, and takes nothing of it yet. */
 async function open(

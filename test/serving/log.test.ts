@@ -71,19 +71,15 @@ test('seconds are logged to the millisecond, those of a request to the microseco
   const service = await startOwnService([
     ...['--snapshot', path, '--settle', '30ms', '--access-log', '100'],
   ]);
-  try {
-    replaceFile(path, markedLines(2));
-    const loaded = (): Readonly<Record<string, unknown>> | undefined =>
-      service.logs.find(({ msg }) => msg === 'snapshot loaded');
-    await until('it is loaded', loaded);
-    const requests = (): typeof service.logs => service.logs.filter(({ msg }) => msg === 'request');
-    for (let i = 0; i < 5; i++) await service.get('/rest/');
-    await until('all are logged', () => requests().length === 5);
-    for (const { seconds } of requests()) assert.match(String(seconds), /^0\.\d{1,6}$/);
-    assert.match(String(loaded()?.['seconds']), /^\d+(\.\d{1,3})?$/);
-  } finally {
-    await service.stop();
-  }
+  replaceFile(path, markedLines(2));
+  const loaded = (): Readonly<Record<string, unknown>> | undefined =>
+    service.logs.find(({ msg }) => msg === 'snapshot loaded');
+  await until('it is loaded', loaded);
+  const requests = (): typeof service.logs => service.logs.filter(({ msg }) => msg === 'request');
+  for (let i = 0; i < 5; i++) await service.get('/rest/');
+  await until('all are logged', () => requests().length === 5);
+  for (const { seconds } of requests()) assert.match(String(seconds), /^0\.\d{1,6}$/);
+  assert.match(String(loaded()?.['seconds']), /^\d+(\.\d{1,3})?$/);
 });
 
 test.run();

@@ -29,28 +29,24 @@ test.before(() => generateSnapshot({ points: POINTS, seed: 3, out: snapshot, pri
 
 test('every scenario asks what the service answers with 200, and small boxes hold a page', async () => {
   const service = await startService(['--snapshot', snapshot]);
-  try {
-    const base = `http://127.0.0.1:${service.port}`;
-    const places = await surveyPlaces(base, 60, 1);
-    assert.is(places.count, POINTS);
-    for (const scenario of SCENARIOS) {
-      const paths = requestPaths(scenario, places, 25, 1);
-      assert.is(new Set(paths).size > (scenario.isFixed ? 0 : 15), true, scenario.name);
-      for (const path of paths) {
-        const { status, body } = await service.get(path);
-        assert.is(status, 200, `${path}: ${body}`);
-        if (scenario.name !== 'small-box') continue;
-        const { count } = JSON.parse(body.toString()) as { count: number };
-        assert.ok(count > 50 && count < 500, `${path}: ${count}`);
-      }
+  const base = `http://127.0.0.1:${service.port}`;
+  const places = await surveyPlaces(base, 60, 1);
+  assert.is(places.count, POINTS);
+  for (const scenario of SCENARIOS) {
+    const paths = requestPaths(scenario, places, 25, 1);
+    assert.is(new Set(paths).size > (scenario.isFixed ? 0 : 15), true, scenario.name);
+    for (const path of paths) {
+      const { status, body } = await service.get(path);
+      assert.is(status, 200, `${path}: ${body}`);
+      if (scenario.name !== 'small-box') continue;
+      const { count } = JSON.parse(body.toString()) as { count: number };
+      assert.ok(count > 50 && count < 500, `${path}: ${count}`);
     }
-    assert.equal(
-      requestPaths(SCENARIOS[0]!, places, 9, 1),
-      requestPaths(SCENARIOS[0]!, places, 9, 1),
-    );
-  } finally {
-    await service.stop();
   }
+  assert.equal(
+    requestPaths(SCENARIOS[0]!, places, 9, 1),
+    requestPaths(SCENARIOS[0]!, places, 9, 1),
+  );
 });
 
 test('a scenario that does not exist is refused with the names of those that do', () => {

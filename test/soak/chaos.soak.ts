@@ -18,7 +18,6 @@ const ADMIN = { Authorization: 'Bearer secret' };
 const isRoot = process.getuid?.() === 0;
 /** Starts a command of root's that has to mind permissions, as everyone else's. */
 const WITHOUT_PRIVILEGES = ['setpriv', '--bounding-set=-all', '--inh-caps=-all'];
-const running: Service[] = [];
 let mark = 1;
 
 /** A service of a first snapshot in a folder of its own. */
@@ -33,7 +32,6 @@ async function begin(
   writeFileSync(path, markedLines(mark));
   const all = ['--snapshot', path, ...SETTLE, ...flags];
   const service = await startService(all, environment, launcher);
-  running.push(service);
   return [service, path];
 }
 
@@ -137,8 +135,6 @@ test('a disk that fills up leaves the old data', async () => {
     const path = join(disk, 'points');
     writeFileSync(path, markedLines(mark));
     const service = await startService(['--snapshot', path, ...SETTLE]);
-    running.push(service);
-
     const input = join(makeFolder(), 'large');
     writeFileSync(input, markedLines(900, 9_000));
     const command = `${limit} && exec "$0" "$@"`;
@@ -163,9 +159,5 @@ test('a disk that fills up leaves the old data', async () => {
 function tmpfs(folder: string): string[] {
   return ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', folder];
 }
-
-test.after(async () => {
-  await Promise.all(running.map((service) => service.stop()));
-});
 
 test.run();

@@ -45,43 +45,36 @@ const FRESH = 3;
 /** Ends a service of a marked snapshot while requests come in, and checks that none was lost. */
 async function endUnderLoad(signal: NodeJS.Signals, path: string, workers: string): Promise<void> {
   const service = await startService(['--snapshot', path, '--workers', workers]);
-  try {
-    const { port } = service;
-    const kept = await startLoad({ port, connections: KEPT, fresh: false, marked: true });
-    const fresh = await startLoad({ port, connections: FRESH, fresh: true, marked: true });
-    await until('load', () => kept.result.answered > 100 && fresh.result.answered > 50);
+  const { port } = service;
+  const kept = await startLoad({ port, connections: KEPT, fresh: false, marked: true });
+  const fresh = await startLoad({ port, connections: FRESH, fresh: true, marked: true });
+  await until('load', () => kept.result.answered > 100 && fresh.result.answered > 50);
 
-    const [code, took] = await end(service, signal);
-    assert.is(code, 0);
-    // not for as long as requests may take
-    assert.ok(took < 9_000, `${took} ms`);
-    assert.ok(await isRefused(port));
-    await until('they notice', () => kept.result.refused > 0 && fresh.result.refused > 0);
-    for (const [load, connections] of [
-      [kept, KEPT],
-      [fresh, FRESH],
-    ] as const) {
-      const { failures, failed, dropped } = await load.end();
-      assert.equal([failures, failed], [[], 0]);
-      // in the queue of the system when the port was closed, each once: nobody had accepted them
-      assert.ok(dropped <= connections, `${dropped} of ${connections} dropped`);
-    }
-    const lines = service.logs.map(({ msg }) => msg);
-    assert.equal([lines.includes('closing'), lines.at(-1)], [true, 'closed']);
-  } finally {
-    await service.stop();
+  const [code, took] = await end(service, signal);
+  assert.is(code, 0);
+  // not for as long as requests may take
+  assert.ok(took < 9_000, `${took} ms`);
+  assert.ok(await isRefused(port));
+  await until('they notice', () => kept.result.refused > 0 && fresh.result.refused > 0);
+  for (const [load, connections] of [
+    [kept, KEPT],
+    [fresh, FRESH],
+  ] as const) {
+    const { failures, failed, dropped } = await load.end();
+    assert.equal([failures, failed], [[], 0]);
+    // in the queue of the system when the port was closed, each once: nobody had accepted them
+    assert.ok(dropped <= connections, `${dropped} of ${connections} dropped`);
   }
+  const lines = service.logs.map(({ msg }) => msg);
+  assert.equal([lines.includes('closing'), lines.at(-1)], [true, 'closed']);
 }
 
 const ROUNDS = 3;
 const path = join(makeFolder(), 'points');
 writeFileSync(path, markedLines(1));
-const running: Service[] = [];
 
-async function begin(...flags: string[]): Promise<Service> {
-  const service = await startService(['--snapshot', path, ...flags]);
-  running.push(service);
-  return service;
+function begin(...flags: string[]): Promise<Service> {
+  return startService(['--snapshot', path, ...flags]);
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -153,10 +146,6 @@ test('a signal while a new file is waited for or built ends it just as well', as
     await asked;
     replaceFile(path, markedLines(1));
   }
-});
-
-test.after(async () => {
-  await Promise.all(running.map((service) => service.stop()));
 });
 
 test.run();

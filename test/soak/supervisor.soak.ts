@@ -156,6 +156,4 @@ test('what cannot begin exits with 1 and one message', async () => {
   }
 });
 
-test.after(() => other.stop());
-
 test.run();

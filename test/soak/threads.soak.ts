@@ -208,30 +208,26 @@ test('a thread that cannot serve is heard of', async () => {
 test('connections beyond the limit are closed, whichever threads have the others', async () => {
   const flags = ['--workers', '2', '--max-connections', '8'];
   const limited = await startService(['--snapshot', path, ...flags]);
-  try {
-    let closed = 0;
-    const sockets = Array.from({ length: 20 }, () => {
-      const socket = connect(limited.port, '127.0.0.1');
-      socket.on('error', () => {});
-      socket.on('close', () => closed++);
-      return socket;
-    });
-    await until('they are closed', () => closed >= 12);
-    const open = sockets.filter((socket) => !socket.destroyed);
-    assert.ok(open.length >= 7, `${open.length} of 8, one of which two threads may have refused`);
-    const answered = open.map((socket) => once(socket, 'data'));
-    for (const socket of open) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
-    for (const [data] of await Promise.all(answered)) assert.match(String(data), /^HTTP\/1.1 200 /);
-    for (const socket of sockets) socket.destroy();
-    await until('there is room again', () =>
-      limited.get('/health/live').then(
-        ({ status }) => status === 200,
-        () => false,
-      ),
-    );
-  } finally {
-    await limited.stop();
-  }
+  let closed = 0;
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = connect(limited.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.on('close', () => closed++);
+    return socket;
+  });
+  await until('they are closed', () => closed >= 12);
+  const open = sockets.filter((socket) => !socket.destroyed);
+  assert.ok(open.length >= 7, `${open.length} of 8, one of which two threads may have refused`);
+  const answered = open.map((socket) => once(socket, 'data'));
+  for (const socket of open) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+  for (const [data] of await Promise.all(answered)) assert.match(String(data), /^HTTP\/1.1 200 /);
+  for (const socket of sockets) socket.destroy();
+  await until('there is room again', () =>
+    limited.get('/health/live').then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  );
 });
 
 test.after(async () => {

@@ -12,6 +12,7 @@ import { createOriginOf } from '../../src/http/request/origin.js';
 import { createViews } from '../../src/http/routes/resources.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import { SharedRoom } from '../../src/posts/media/shared-room.js';
+import { closeLater } from './closing.js';
 
 const ORIGIN = { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] };
 
@@ -71,6 +72,7 @@ export async function startApp(
     audience,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
+  closeLater(() => app.close());
   const { port } = app.server.address() as AddressInfo;
   return {
     port,

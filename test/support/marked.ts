@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
+import { makeFolder } from './folder.js';
 import { blockOf, point, writeNative } from './native.js';
+import type { Fields } from './rows.js';
 
 /** Points of snapshot 0; snapshot n has n more, so that each has a count of its own. */
 export const BASE_COUNT = 2_000;
@@ -31,19 +32,20 @@ export function markedLines(mark: number, count?: number): Buffer {
 
 /** A marked snapshot as a native file. */
 export function markedNative(mark: number, count?: number): Buffer {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-marked-'));
-  try {
-    const path = join(folder, 'marked.waypost');
-    const records = markedRecords(mark, count);
-    const points = records.map((record) => point(record as Record<string, unknown>));
-    const blocks = Array.from({ length: Math.ceil(points.length / MAX_BLOCK_POINTS) }, (_, block) =>
-      blockOf(points.slice(block * MAX_BLOCK_POINTS, (block + 1) * MAX_BLOCK_POINTS)),
-    );
-    writeNative(path, blocks);
-    return readFileSync(path);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const path = join(makeFolder(), 'marked.waypost');
+  const points = markedRecords(mark, count).map((record) => point(record as Fields));
+  const blocks = Array.from({ length: Math.ceil(points.length / MAX_BLOCK_POINTS) }, (_, block) =>
+    blockOf(points.slice(block * MAX_BLOCK_POINTS, (block + 1) * MAX_BLOCK_POINTS)),
+  );
+  writeNative(path, blocks);
+  return readFileSync(path);
+}
+
+/** A path in a folder of its own with a first snapshot. */
+export function firstFile(content: string | Uint8Array = markedLines(1)): string {
+  const path = join(makeFolder(), 'points');
+  writeFileSync(path, content);
+  return path;
 }
 
 /** The mark of the first record in a text. */

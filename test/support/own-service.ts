@@ -5,6 +5,7 @@ import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { startServer } from '../../src/serving/server.js';
 import { ask } from './client.js';
+import { closeLater } from './closing.js';
 import { makeFolder } from './folder.js';
 import type { Service } from './service.js';
 
@@ -17,7 +18,8 @@ const DESCRIPTOR = 2;
 /**
  * Starts in this process all of what `waypost serve` starts with these flags, at a free port of
  * 127.0.0.1. That takes 0.4 s of CPU; a process, which compiles every module again, takes 0.9 s.
- * A test of signals, of the command line or of the end of the process needs `startService`.
+ * A test of signals, of the command line or of the end of the process needs `startService`. Ends
+ * with the file at the latest.
  */
 export async function startOwnService(flags: readonly string[]): Promise<OwnService> {
   const journal = join(makeFolder(), `${randomUUID()}.journal`);
@@ -28,7 +30,10 @@ export async function startOwnService(flags: readonly string[]): Promise<OwnServ
   const logger = pino({ level: settings.logLevel }, { write });
   const server = await startServer(settings, { logger, descriptor: DESCRIPTOR, dropped: 0 }, []);
   const port = Number(new URL(server.begun.address).port);
-  return { port, logs, get: (path, asked) => ask(port, path, asked), stop: () => server.close() };
+  let closed: Promise<void> | undefined;
+  const stop = (): Promise<void> => (closed ??= server.close());
+  closeLater(stop);
+  return { port, logs, get: (path, asked) => ask(port, path, asked), stop };
 }
 
 /** The settings that flags of `waypost serve` come to; the last of a repeated one counts. */

@@ -1,14 +1,16 @@
 import { pino } from 'pino';
 import { recordBytes } from '../../src/index/records.js';
 import { type Build, type BuildResult, createBuilder } from '../../src/reload/build.js';
+import { run } from '../../src/reload/build-thread.js';
 import { Cell, type Current } from '../../src/reload/current.js';
 import type { Generation } from '../../src/reload/generation.js';
 import { Reloader, type ReloadOptions } from '../../src/reload/reload.js';
 import { openLocalSource } from '../../src/reload/source/local.js';
 import type { Source } from '../../src/reload/source/source.js';
+import { closeLater } from './closing.js';
 import { markIn } from './marked.js';
 
-/** A reloader over real files and the real build thread, and all that it told. */
+/** A reloader over real files and builds, and all that it told. */
 export interface Reloading {
   readonly reloader: Reloader;
   readonly current: Current;
@@ -36,6 +38,8 @@ export interface Given
   extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'build' | 'stats'>> {
   /** A file that is read with every snapshot. */
   readonly companion?: string;
+  /** Whether each build has its thread, as in a service: a third of a second of CPU. */
+  readonly inThread?: boolean;
   /** Where snapshots come from instead of the path. */
   readonly source?: Source;
   /** Builds by way of the builder that is given, which is the real one. */
@@ -59,7 +63,8 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
   const mode = events ? 'events' : 'off';
   const watching = { mode, pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
   const source = given.source ?? (await openLocalSource({ path, companion, ...watching }, logger));
-  const real = createBuilder({ maxInvalid: 0, notifications: companion });
+  const settings = { maxInvalid: 0, notifications: companion };
+  const real = createBuilder(settings, given.inThread ? undefined : run);
   const reloader = new Reloader({
     current,
     serve: (generation) => current.publish(generation),
@@ -87,12 +92,14 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
     eventCounts.heard++;
     return reloader.look();
   });
+  const end = async (): Promise<void> => {
+    reloader.close();
+    await unwatch();
+  };
+  closeLater(end);
   return {
     reloader,
-    async end() {
-      reloader.close();
-      await unwatch();
-    },
+    end,
     look: (accept) => reloader.look(accept).done,
     current,
     outcomes,

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { type Asked, ask, type Reply } from './client.js';
+import { closeLater } from './closing.js';
 
 /** The compiled command, built beside the tests. */
 export const MAIN: string = join(import.meta.dirname, '../../src/main.js');
@@ -48,8 +49,8 @@ export interface Outcome {
 
 /**
  * Starts the service and waits until it listens. Rejects with what it wrote to standard error when
- * it ends before. The child dies with this process at the latest. `launcher` is a command that
- * starts it.
+ * it ends before. It is stopped behind the last test of the file at the latest. `launcher` is a
+ * command that starts it.
  */
 export async function startService(
   flags: readonly string[],
@@ -78,17 +79,13 @@ export async function startService(
     child.once('close', (code) => reject(new Error(`serve ended with ${code}: ${stderr}`)));
   });
   const port = Number(new URL(address).port);
-  return {
-    port,
-    pid: child.pid!,
-    logs,
-    get: (path, asked) => ask(port, path, asked),
-    ended,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
   };
+  closeLater(stop);
+  const get = (path: string, asked?: Asked): Promise<Reply> => ask(port, path, asked);
+  return { port, pid: child.pid!, logs, get, ended, stop };
 }
 
 /** Runs a command that ends by itself, such as one that fails; a service that starts is killed. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closeLater } from './closing.js';
 
 /** A body, and its media type. */
 export interface File {
@@ -32,12 +33,11 @@ export async function startFileSite(find: (path: string) => File | undefined): P
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return {
-    site: `http://127.0.0.1:${port}`,
-    async stop() {
-      server.close();
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
       server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+    });
+  closeLater(stop);
+  return { site: `http://127.0.0.1:${port}`, stop };
 }

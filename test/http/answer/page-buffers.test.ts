@@ -85,40 +85,36 @@ class LazyClient {
 test('clients that read late get what they asked for, whoever else was answered meanwhile', async () => {
   // no answer is kept, so that all are written to memory that is used again
   const service = await startOwnService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
-  try {
-    const pathOf = (page: number, size: number): string => `${PATH}?page=${page}&page_size=${size}`;
-    const { count } = JSON.parse((await service.get(PATH)).body.toString());
-    const wanted = new Map<string, string>();
-    for (const size of [100, 120, 1000]) {
-      for (let page = 1; page <= Math.ceil(count / size); page++) {
-        const path = pathOf(page, size);
-        const { body } = await service.get(path, { headers: { host: 'a' } });
-        wanted.set(path, body.toString());
-      }
+  const pathOf = (page: number, size: number): string => `${PATH}?page=${page}&page_size=${size}`;
+  const { count } = JSON.parse((await service.get(PATH)).body.toString());
+  const wanted = new Map<string, string>();
+  for (const size of [100, 120, 1000]) {
+    for (let page = 1; page <= Math.ceil(count / size); page++) {
+      const path = pathOf(page, size);
+      const { body } = await service.get(path, { headers: { host: 'a' } });
+      wanted.set(path, body.toString());
     }
-    const paths = [...wanted.keys()];
-    // far more than the buffers of a socket hold
-    const mixed = (from: number): string[] =>
-      Array.from({ length: 200 }, (_, i) => paths[(from + 7 * i) % paths.length]!);
-    const lazy = [0, 1, 2, 3].map((from) => new LazyClient(service.port, mixed(from)));
-    const leaving = [4, 5].map((from) => new LazyClient(service.port, mixed(from)));
-    for (let round = 0; round < 3; round++) {
-      const answers = await Promise.all(
-        paths.map((path) => service.get(path, { headers: { host: 'a' } })),
-      );
-      for (const [i, { body }] of answers.entries()) {
-        assert.ok(body.toString() === wanted.get(paths[i]!), `round ${round}: ${paths[i]}`);
-      }
-      await leaving[round]?.leave();
+  }
+  const paths = [...wanted.keys()];
+  // far more than the buffers of a socket hold
+  const mixed = (from: number): string[] =>
+    Array.from({ length: 200 }, (_, i) => paths[(from + 7 * i) % paths.length]!);
+  const lazy = [0, 1, 2, 3].map((from) => new LazyClient(service.port, mixed(from)));
+  const leaving = [4, 5].map((from) => new LazyClient(service.port, mixed(from)));
+  for (let round = 0; round < 3; round++) {
+    const answers = await Promise.all(
+      paths.map((path) => service.get(path, { headers: { host: 'a' } })),
+    );
+    for (const [i, { body }] of answers.entries()) {
+      assert.ok(body.toString() === wanted.get(paths[i]!), `round ${round}: ${paths[i]}`);
     }
-    for (const [from, client] of lazy.entries()) {
-      const bodies = await client.read();
-      for (const [i, path] of mixed(from).entries()) {
-        assert.ok(bodies[i] === wanted.get(path), `late client ${from}, answer ${i}: ${path}`);
-      }
+    await leaving[round]?.leave();
+  }
+  for (const [from, client] of lazy.entries()) {
+    const bodies = await client.read();
+    for (const [i, path] of mixed(from).entries()) {
+      assert.ok(bodies[i] === wanted.get(path), `late client ${from}, answer ${i}: ${path}`);
     }
-  } finally {
-    await service.stop();
   }
 });
 

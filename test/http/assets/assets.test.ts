@@ -12,10 +12,6 @@ import { makeFolder } from '../../support/folder.js';
 
 const folder = makeFolder();
 const app = await startApp({ generation: undefined as never });
-test.after(async () => {
-  await app.close();
-});
-
 const assets = new Assets('');
 
 test('every static file is served, under an address that never changes its content', async () => {

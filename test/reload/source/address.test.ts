@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openAddressSource } from '../../../src/reload/source/address.js';
+import { closeLater } from '../../support/closing.js';
 import { makeFolder } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
@@ -98,12 +99,12 @@ async function start(
     await origin.close();
     throw error;
   });
-  const end = async (): Promise<void> => {
+  closeLater(async () => {
     await reloading.end();
     await origin.close();
     assert.equal(readdirSync(folder), [], 'downloads are removed');
-  };
-  return { ...reloading, origin, folder, end };
+  });
+  return { ...reloading, origin, folder };
 }
 
 const status =
@@ -112,7 +113,7 @@ const status =
     void response.writeHead(code).end('x'.repeat(1_000));
 
 test('a new object is downloaded and served, the same one is neither', async () => {
-  const { origin, look, served, current, outcomes, builds, end } = await start();
+  const { origin, look, served, current, outcomes, builds } = await start();
   assert.equal(served(), [1, countOf(1)]);
   assert.is(current.generation.exportedAt, EXPORTED_AT);
   origin.answers.length = 0;
@@ -125,11 +126,10 @@ test('a new object is downloaded and served, the same one is neither', async () 
   origin.etag = '"another name for the same"';
   await look();
   assert.equal(outcomes, ['loaded', 'loaded', 'unchanged']);
-  await end();
 });
 
 test('a download that breaks off, or in which nothing more comes, goes on where it was', async () => {
-  const { origin, look, served, folder, end } = await start(() => {}, 3_000);
+  const { origin, look, served, folder } = await start(() => {}, 3_000);
   for (const [mark, isBroken] of [
     [2, true],
     [3, false],
@@ -141,11 +141,10 @@ test('a download that breaks off, or in which nothing more comes, goes on where 
     await until('it is served', () => served()[0] === mark);
     assert.ok(origin.answers.includes('206 bytes=1000-'), origin.answers.join());
   }
-  await end();
 });
 
 test('half an object that is whole to the server is refused, and the next one served', async () => {
-  const { origin, look, served, current, end } = await start();
+  const { origin, look, served, current } = await start();
   const whole = markedLines(2);
   origin.content = whole.subarray(0, whole.indexOf('\n', whole.length >> 1) + 20);
   await look();
@@ -156,11 +155,10 @@ test('half an object that is whole to the server is refused, and the next one se
   await look();
   assert.equal(served(), [2, countOf(2)]);
   assert.is(current.stale, undefined);
-  await end();
 });
 
 test('statuses and servers that are gone leave all as it is; what may pass is tried again', async () => {
-  const { origin, look, served, current, outcomes, end } = await start();
+  const { origin, look, served, current, outcomes } = await start();
   const stale = (pattern: RegExp): Promise<void> =>
     until(`${pattern}`, () => pattern.test(current.stale?.reason ?? ''));
   const fresh = (): Promise<void> => until('all is well', () => current.stale === undefined);
@@ -181,11 +179,10 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
   await origin.open();
   await until('the new one is served', () => served()[0] === 2);
   assert.is(outcomes.filter((one) => one === 'failed').length, 3);
-  await end();
 });
 
 test('an object that changes while it is read is never mixed', async () => {
-  const { origin, look, served, folder, end } = await start();
+  const { origin, look, served, folder } = await start();
   origin.content = markedLines(2);
   const change: Handle = (request, response) => {
     origin.sendPart(1_000, true, folder)(request, response);
@@ -196,12 +193,11 @@ test('an object that changes while it is read is never mixed', async () => {
   await until('the later one is served', () => served()[0] === 3);
   assert.equal(served(), [3, countOf(3)]);
   assert.not.ok(origin.answers.some((one) => one.startsWith('206')));
-  await end();
 });
 
 test('the checksum beside it decides whether it is whole', async () => {
   const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
-  const { origin, look, served, current, end } = await start((one) => {
+  const { origin, look, served, current } = await start((one) => {
     one.checksum = `${digest(one.content)}  points.ndjson\n`;
   });
   origin.content = markedLines(2);
@@ -211,7 +207,6 @@ test('the checksum beside it decides whether it is whole', async () => {
   origin.checksum = `${digest(origin.content)}  points.ndjson\n`;
   await look();
   assert.is(served()[0], 2);
-  await end();
 });
 
 test('a server that does not tell one file from the next is refused', async () => {

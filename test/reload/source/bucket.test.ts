@@ -7,6 +7,7 @@ import { openAddressSource } from '../../../src/reload/source/address.js';
 import { bucketStore } from '../../../src/reload/source/bucket-store.js';
 import { Changed } from '../../../src/reload/source/source.js';
 import { startBucket } from '../../support/bucket.js';
+import { closeLater } from '../../support/closing.js';
 import { makeFolder } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
@@ -20,17 +21,17 @@ async function start(path: string): Promise<Reloading> {
   const address = `s3://${Bucket}/${path}`;
   const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0 });
   const reloading = await startReloading('', { source, retryMs: 50 });
-  const end = async (): Promise<void> => {
+  closeLater(async () => {
     await reloading.end();
     assert.equal(readdirSync(folder), [], 'downloads are removed');
-  };
-  return { ...reloading, end };
+  });
+  return reloading;
 }
 
 test('an object is served, the next one, and no other', async () => {
   await client.deleteObject({ Bucket, Key: 'points.ndjson.sha256' });
   await put('points.ndjson', markedLines(1));
-  const { look, served, current, builds, end } = await start('points.ndjson');
+  const { look, served, current, builds } = await start('points.ndjson');
   assert.equal(served(), [1, countOf(1)]);
   await look();
   assert.is(builds.begun, 1);
@@ -48,12 +49,11 @@ test('an object is served, the next one, and no other', async () => {
   await look();
   assert.match(current.stale!.reason, /points\.ndjson: the store answers 404/);
   assert.is(served()[0], 3);
-  await end();
 });
 
 test('of a prefix the newest whole object is served', async () => {
   await put('days/1.ndjson', markedLines(1));
-  const { look, served, current, end } = await start('days/');
+  const { look, served, current } = await start('days/');
   assert.is(served()[0], 1);
   // times of objects are whole seconds for some stores
   await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -65,7 +65,6 @@ test('of a prefix the newest whole object is served', async () => {
   await put('days/2.ndjson', markedLines(2));
   await look();
   assert.is(served()[0], 2);
-  await end();
 });
 
 test('a download goes on behind what it has, unless the object is another', async () => {
@@ -84,7 +83,7 @@ test('a download goes on behind what it has, unless the object is another', asyn
 
 test('a store that is gone leaves what is served, and is asked again', async () => {
   await put('gone.ndjson', markedLines(1));
-  const { look, served, current, end } = await start('gone.ndjson');
+  const { look, served, current } = await start('gone.ndjson');
   await put('gone.ndjson', markedLines(2));
   await bucket.stop();
   await look();
@@ -96,7 +95,6 @@ test('a store that is gone leaves what is served, and is asked again', async () 
   await bucket.start();
   await look();
   assert.is(served()[0], 2);
-  await end();
 });
 
 test('an address that is none is refused', async () => {
