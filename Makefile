@@ -31,8 +31,9 @@ check: node_modules/.package-lock.json ## lock file, format, lint and types, cha
 bench: build ## measure and write a report, in ten minutes at most (BENCH="--large" for 10M points, too, in an hour)
 	node dist/bench/suite.js $(BENCH)
 
-data: build ## write the sample data again, byte for byte the same
+data: build ## write the sample data and the OpenAPI document again, byte for byte the same
 	node dist/src/main.js generate --points $(SAMPLE_POINTS) --seed $(SAMPLE_SEED) --out data/sample.waypost
+	for v in 3.0 3.1; do node dist/data/make-openapi.js $$v > assets/openapi-$$v.json; done
 
 clean: ## remove what was built
 	rm -rf dist

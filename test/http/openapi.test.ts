@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'uvu';
@@ -77,6 +79,15 @@ test('who asks for OpenAPI 3.0 gets that', async () => {
     [paths, ...Object.values(components)].flatMap(Object.keys);
   assert.equal(shapeOf(older), shapeOf(document));
   assert.not.match(accepted.text, /"(?:const|prefixItems)":|"type":\[/);
+});
+
+test('both are what their script prints', () => {
+  for (const version of ['3.0', '3.1']) {
+    const args = [join(ROOT, 'dist/data/make-openapi.js'), version];
+    const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    const file = readFileSync(join(ROOT, `assets/openapi-${version}.json`), 'utf8');
+    assert.ok(stdout === file, 'run `make data` and commit it');
+  }
 });
 
 test('links of the document begin with where it was asked for', async () => {

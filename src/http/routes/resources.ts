@@ -3,23 +3,15 @@ import type { Answering, Context, Observe, ViewContext } from '../answer/context
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline } from '../answer/pipeline.js';
 import type { View } from '../answer/question.js';
-import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
-import {
-  ALLOW_READ,
-  OGC_API_PATH,
-  OPENAPI_PATH,
-  patternOf,
-  ROOT_PATH,
-} from '../request/addresses.js';
+import { patternOf, ROOT_PATH } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
 import { pathOf, queryOf } from '../request/origin.js';
-import { parameters } from '../request/parameter.js';
 import { type Address, optionsOf, type ReadAddress } from './address.js';
 import { batchView } from './batch.js';
 import { CHANGES_ADDRESS, createChangesHandler } from './changes.js';
 import { createExportHandler, EXPORT_ADDRESS } from './exports.js';
 import { ogcAddresses } from './ogc.js';
-import { type DocumentTexts, documentTexts, type Others } from './openapi-document.js';
+import { openapiAddresses } from './openapi.js';
 import { refuseOtherMethods } from './other-addresses.js';
 import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
 import { tileSetView, tileView } from './tile-views.js';
@@ -42,12 +34,8 @@ export function createResources(context: Context, hasOperations: boolean): Resou
     resources.push({ ...CHANGES_ADDRESS, get, observe: stats.route(CHANGES_ADDRESS.name) });
   }
   readAddresses(context).forEach(add);
-  const openapi = openapiView(resources, {
-    hasImages: context.media !== undefined,
-    hasOperations,
-  });
-  add(openapi);
-  add({ ...openapi, name: 'ogcApi', path: OGC_API_PATH });
+  const others = { hasImages: context.media !== undefined, hasOperations };
+  openapiAddresses([...resources], others).forEach(add);
   return resources;
 }
 
@@ -57,7 +45,8 @@ export function createViews(context: ViewContext): ReadonlyMap<string, View<unkn
   return new Map(views.map((view) => [view.name, view]));
 }
 
-function readAddresses(context: ViewContext): readonly ReadAddress<unknown>[] {
+/** What the pipeline answers, but for the OpenAPI document. */
+export function readAddresses(context: ViewContext): readonly ReadAddress<unknown>[] {
   return [
     pointsView(context),
     pointView(context),
@@ -139,24 +128,4 @@ function describe(resource: Resource): RouteHandlerMethod {
   const body = JSON.stringify(optionsOf(resource));
   const headers = { 'Content-Type': 'application/json', Allow: allow, ...preflightHeaders(allow) };
   return (_request, reply) => void reply.headers(headers).send(Buffer.from(body));
-}
-
-/** `GET /openapi.json`: the interface described, for programs; made when it is asked for first. */
-function openapiView(addresses: readonly Address[], others: Others): ReadAddress<undefined> {
-  let texts: DocumentTexts | undefined;
-
-  return {
-    ...{ name: 'openapi', path: OPENAPI_PATH, allow: ALLOW_READ, isPersonal: false },
-    title: 'OpenAPI document',
-    description:
-      'This interface described for programs, as OpenAPI 3.1, or 3.0 for who asks for it.',
-    parameters: parameters('format@openapi'),
-    formats: [JSON_FORMAT, OPENAPI, OPENAPI_30],
-    read: () => undefined,
-    find(_wanted, { origin }, _served, _budget, format) {
-      texts ??= documentTexts(addresses, others);
-      const rest = format === OPENAPI_30 ? texts.older : texts.newer;
-      return Buffer.from(`{"servers":${JSON.stringify([{ url: origin }])},${rest}`);
-    },
-  };
 }

@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { version } from '../../model/quote.js';
-import { isObject } from '../../model/units.js';
-import { BATCH_PATH, templateOf } from '../request/addresses.js';
-import type { Parameter } from '../request/parameter.js';
-import { type Address, optionsOf } from './address.js';
+import { createSite } from '../src/http/pages/site.js';
+import { templateOf } from '../src/http/request/addresses.js';
+import type { Parameter } from '../src/http/request/parameter.js';
+import { type Address, optionsOf } from '../src/http/routes/address.js';
+import { CHANGES_ADDRESS } from '../src/http/routes/changes.js';
+import { EXPORT_ADDRESS } from '../src/http/routes/exports.js';
+import { openapiAddresses } from '../src/http/routes/openapi.js';
+import { readAddresses } from '../src/http/routes/resources.js';
+import { openTimeZone } from '../src/model/time-zone.js';
+import { isObject } from '../src/model/units.js';
 
-export interface Others {
-  readonly hasImages: boolean;
-  readonly hasOperations: boolean;
-}
+/*
+ * Prints assets/openapi-3.1.json, or with the argument `3.0` assets/openapi-3.0.json: data/openapi.json
+ * with what addresses and parameters say of themselves. `make data` writes both.
+ */
 
 type Piece = Readonly<Record<string, unknown>>;
 
@@ -23,14 +28,13 @@ interface Operation extends Piece {
 }
 
 interface DocumentSource extends Piece {
-  readonly info: Piece;
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, Piece>>>>;
 }
 
-const SOURCE = new URL('../../../../assets/openapi.json', import.meta.url);
-/** What stands in the file. */
-let source: Piece | undefined;
+const source: Piece = JSON.parse(
+  readFileSync(new URL('../../data/openapi.json', import.meta.url), 'utf8'),
+);
 
 /** What every reading may be answered with. */
 const READ_RESPONSES: Readonly<Record<string, Piece>> = {
@@ -44,43 +48,21 @@ const READ_RESPONSES: Readonly<Record<string, Piece>> = {
   default: referenceTo('responses', 'Other'),
 };
 
-/** The document as JSON, without the brace that it begins with. */
-export interface DocumentTexts {
-  readonly newer: string;
-  readonly older: string;
-}
-
-/** The OpenAPI document of the interface; its servers are known with the request. */
-export function documentTexts(addresses: readonly Address[], others: Others): DocumentTexts {
-  const document = documentOf(addresses, others);
-  const older = { ...(inVersion30(document) as Piece), openapi: '3.0.3' };
-  return { newer: JSON.stringify(document).slice(1), older: JSON.stringify(older).slice(1) };
-}
-
-function documentOf(addresses: readonly Address[], others: Others): Piece {
-  // to read it takes 4 ms, which no thread spends at its start
-  source ??= JSON.parse(readFileSync(SOURCE, 'utf8')) as Piece;
-  const { info, paths, components, ...more } = laidOver(source) as DocumentSource;
+/** The document with all that an instance may answer. */
+function documentOf(addresses: readonly Address[]): Piece {
+  const { paths, components, ...more } = laidOver(source) as DocumentSource;
   const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
   const { parameters: known = {} } = components;
   const shared = Object.keys(known).map((name) => referenceTo('parameters', name));
-  const items = Object.entries(paths).flatMap(([path, item]): [string, Piece][] => {
+  const items = Object.entries(paths).map(([path, item]) => {
     const address = byPath.get(path);
-    if (address !== undefined) return [[path, spliced(item, address, shared)]];
-    return isThere(path, others) ? [[path, withHead(item)]] : [];
+    return [path, address === undefined ? withHead(item) : spliced(item, address, shared)];
   });
   return {
     ...more,
-    info: { ...info, version: version() },
     paths: Object.fromEntries(items),
     components: { ...components, parameters: { ...known, ...describeAll(addresses) } },
   };
-}
-
-/** Whether an address is there that does not describe itself. */
-function isThere(path: string, { hasImages, hasOperations }: Others): boolean {
-  if (path.startsWith('/media/')) return hasImages;
-  return path === BATCH_PATH || (hasOperations && !path.startsWith('/changes/'));
 }
 
 /** A path with what its address says: its parameters, beside the `shared` ones, and OPTIONS. */
@@ -198,3 +180,21 @@ function inVersion30(piece: unknown): unknown {
   });
   return Object.fromEntries(entries);
 }
+
+/** JSON with a line for each member down to a depth. */
+function inLines(value: unknown, depth: number): string {
+  if (depth === 0 || !isObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, one]) => {
+    return `${JSON.stringify(key)}:${inLines(one, depth - 1)}`;
+  });
+  return `{\n${members.join(',\n')}}`;
+}
+
+const context = { zone: await openTimeZone('UTC'), media: 'media', posting: {} };
+const site = createSite(context, true);
+const document = documentOf([
+  ...[EXPORT_ADDRESS, CHANGES_ADDRESS, ...readAddresses({ ...context, site })],
+  ...openapiAddresses([], { hasImages: true, hasOperations: true }),
+]);
+const older = { ...(inVersion30(document) as Piece), openapi: '3.0.3' };
+process.stdout.write(`${inLines(process.argv[2] === '3.0' ? older : document, 3)}\n`);
