@@ -30,7 +30,7 @@ export interface Post extends NewPost {
   readonly movedFrom?: number | undefined;
 }
 
-/** What became of one post of a batch: its sequence, or the post that used its key before. */
+/** What became of a post: its sequence, or the post that used its key before. */
 export type Appended = number | Post;
 
 export interface JournalState {
@@ -75,11 +75,11 @@ export interface Journal {
   /** Has no post take an id below this one from now on, whoever accepts it. */
   giveIdsFrom(id: number): Promise<void>;
   /**
-   * Numbers the posts and resolves when they are on stable storage; what listens to
-   * {@link changed} has been told of them then. A key that was used before fails its post only.
-   * Rejects with {@link JournalUnavailable}; it may not be known then whether the posts stay.
+   * Numbers a post and resolves when it is on stable storage, with all others of the same turn of
+   * the event loop; what listens to {@link changed} has been told of it then. Rejects with
+   * {@link JournalUnavailable}; it may not be known then whether the post stays.
    */
-  append(posts: readonly NewPost[]): Promise<readonly Appended[]>;
+  append(post: NewPost): Promise<Appended>;
   /** The posts behind a sequence, ascending, `limit` at most, or {@link READ_POSTS}. */
   read(after: number, limit?: number): Promise<readonly Post[]>;
   /**

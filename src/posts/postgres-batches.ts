@@ -1,23 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Told } from './batches.js';
 import { type Appended, JournalUnavailable, type NewPost, type Post } from './journal.js';
 import { type Follower, postOf } from './postgres-follower.js';
 import { type Link, type Row, Uncertain } from './postgres-link.js';
 
-/** Calls that share a transaction at most. */
-const MAX_CALLS = 1_024;
 /** Between two tries to learn what became of a batch, in milliseconds. */
 const RETRY_MS = 100;
 const UNREACHABLE = 'the database cannot be reached';
 
-/** One call of `append`. */
-interface Call {
-  readonly posts: readonly NewPost[];
-  resolve(appended: readonly Appended[]): void;
-  reject(error: unknown): void;
-}
-
-interface BatchesParts {
+interface SenderParts {
   readonly follower: Follower;
   /** How long a batch may take until it is certain, in milliseconds. */
   readonly timeoutMs: number;
@@ -27,55 +19,28 @@ interface BatchesParts {
   ring(): void;
   /** Takes the seconds that each batch took until it was on stable storage. */
   onFlush(seconds: number): void;
-  /** Takes why a batch is not certain, and returns what its calls are told. */
+  /** Takes why a batch is not certain, and returns what its posts are told. */
   failed(error: unknown): JournalUnavailable;
 }
 
-/** Sends posts to the database, as many at once as there are while a batch is under way. */
-export class Batches {
-  readonly #parts: BatchesParts;
-  #queue: Call[] = [];
-  #draining: Promise<void> | undefined;
+/** Has posts made durable by the database. */
+export class Sender {
+  readonly #parts: SenderParts;
 
-  constructor(parts: BatchesParts) {
+  constructor(parts: SenderParts) {
     this.#parts = parts;
   }
 
-  /** Resolves when no batch is under way. */
-  async drained(): Promise<void> {
-    await this.#draining;
-  }
-
-  /** As the journal's `append`. */
-  append(posts: readonly NewPost[]): Promise<readonly Appended[]> {
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ posts, resolve, reject });
-      this.#draining ??= this.#drain();
-    });
-  }
-
-  async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
-      // those that arrive in the same turn of the event loop share a transaction
-      await turn();
-      await this.#commit(this.#queue.splice(0, MAX_CALLS));
-    }
-    this.#draining = undefined;
-  }
-
-  /** Has posts made durable; their calls end once everybody here was told of them. */
-  async #commit(calls: readonly Call[]): Promise<void> {
-    const posts = calls.flatMap((call) => call.posts);
-    const deadline = performance.now() + this.#parts.timeoutMs;
+  /** Posts are told of once everybody here was. Rejects with what `failed` makes of a failure. */
+  async send(posts: readonly NewPost[]): Promise<{ readonly told: Told }> {
     const began = performance.now();
+    const deadline = began + this.#parts.timeoutMs;
     try {
       const rows = await this.#send(posts, deadline);
       this.#parts.onFlush((performance.now() - began) / 1000);
-      const appended = appendedOf(posts, rows);
-      void this.#answer(calls, appended, deadline);
+      return { told: this.#tell(appendedOf(posts, rows), deadline) };
     } catch (error) {
-      const reason = this.#parts.failed(error);
-      for (const { reject } of [...calls, ...this.#queue.splice(0)]) reject(reason);
+      throw this.#parts.failed(error);
     }
   }
 
@@ -108,13 +73,8 @@ export class Batches {
     }
   }
 
-  async #answer(
-    calls: readonly Call[],
-    appended: readonly (Appended | undefined)[],
-    deadline: number,
-  ): Promise<void> {
-    let from = 0;
-    const own = appended.map((one) => (typeof one === 'object' ? one.sequence : (one ?? 0)));
+  async #tell(appended: readonly (Appended | Error)[], deadline: number): Told {
+    const own = appended.map((one) => (typeof one === 'number' ? one : sequenceOf(one)));
     const timer = new AbortController();
     const late = async (): Promise<never> => {
       await delay(Math.max(0, deadline - performance.now()), undefined, { signal: timer.signal });
@@ -123,25 +83,19 @@ export class Batches {
     try {
       this.#parts.ring();
       await Promise.race([this.#parts.follower.until(Math.max(...own)), late()]);
-      for (const { posts, resolve, reject } of calls) {
-        const mine = appended.slice(from, from + posts.length);
-        from += posts.length;
-        if (mine.every((one) => one !== undefined)) resolve(mine);
-        else reject(new JournalUnavailable('a new snapshot uses the id of the point'));
-      }
-    } catch (error) {
-      for (const { reject } of calls) reject(error);
+      return appended;
     } finally {
       timer.abort();
     }
   }
 }
 
-/** What became of each post; undefined where its id may not be used any more. */
-function appendedOf(
-  posts: readonly NewPost[],
-  rows: readonly Row[],
-): readonly (Appended | undefined)[] {
+function sequenceOf(one: Post | Error): number {
+  return one instanceof Error ? 0 : one.sequence;
+}
+
+/** What became of each post; an error where its id may not be used any more. */
+function appendedOf(posts: readonly NewPost[], rows: readonly Row[]): (Appended | Error)[] {
   const byId = new Map<number, number>();
   const byKey = new Map<string, Post>();
   for (const row of rows) {
@@ -150,10 +104,11 @@ function appendedOf(
     else byKey.set(post.key.name, post);
   }
   return posts.map((post) => {
-    const sequence = byId.get(post.id);
-    if (post.key === undefined) return sequence;
-    if (sequence !== undefined) byKey.set(post.key.name, { ...post, sequence });
-    return sequence ?? byKey.get(post.key.name);
+    const { id, key } = post;
+    const sequence = byId.get(id);
+    if (key !== undefined && sequence !== undefined) byKey.set(key.name, { ...post, sequence });
+    const found = sequence ?? (key && byKey.get(key.name));
+    return found ?? new JournalUnavailable('a new snapshot uses the id of the point');
   });
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { InputError } from '../model/quote.js';
+import { Batches } from './batches.js';
 import {
   type Appended,
   type JournalState,
@@ -10,7 +11,7 @@ import {
   type SharedJournal,
 } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
-import { Batches, newName } from './postgres-batches.js';
+import { newName, Sender } from './postgres-batches.js';
 import {
   Follower,
   type Listener,
@@ -87,12 +88,13 @@ class DatabaseJournal implements SharedJournal {
     this.#follower = follower;
     this.#session = new Session(address, options, (link) => this.#look(link));
     const { timeoutMs = TIMEOUT_MS, onFlush = () => {} } = options;
-    this.#batches = new Batches({
+    const sender = new Sender({
       ...{ follower, timeoutMs, onFlush },
       link: () => this.#session.link,
       ring: () => this.#session.ring(),
       failed: (error) => new JournalUnavailable(this.#session.failed(error)),
     });
+    this.#batches = new Batches((posts) => sender.send(posts));
   }
 
   get state(): JournalState {
@@ -149,10 +151,10 @@ class DatabaseJournal implements SharedJournal {
     this.#adopting = { link: this.#session.link, branch: this.#follower.head.branch };
   }
 
-  append(posts: readonly NewPost[]): Promise<readonly Appended[]> {
+  append(post: NewPost): Promise<Appended> {
     const reason = this.#isClosed ? 'the journal is closed' : this.#problem;
     if (reason !== undefined) return Promise.reject(new JournalUnavailable(reason));
-    return this.#batches.append(posts);
+    return this.#batches.append(post);
   }
 
   read(after: number, limit: number = READ_POSTS): Promise<readonly Post[]> {
@@ -223,7 +225,7 @@ class DatabaseJournal implements SharedJournal {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#batches.drained();
+    await this.#batches.written();
     await this.#session.close(async (link) => {
       await link.read('DELETE FROM waypost.instances WHERE name = $1', [this.#name]);
     });

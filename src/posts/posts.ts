@@ -221,8 +221,8 @@ export class PostWriter implements Posts {
       modifiedAt: now,
     };
     const record = renderPoint(point);
-    const [appended] = await journal.append([{ id, createdAt: now.micros, record, key, point }]);
-    if (typeof appended !== 'number') return repeated(appended!, request);
+    const appended = await journal.append({ id, createdAt: now.micros, record, key, point });
+    if (typeof appended !== 'number') return repeated(appended, request);
     return { kind: 'accepted', id, record, sequence: appended };
   }
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Calls } from '../model/calls.js';
 import { InputError } from '../model/quote.js';
+import { Batches, type Told as ToldPosts } from './batches.js';
 import type { StoreError } from './database.js';
 import {
   type Appended,
@@ -17,8 +17,6 @@ import {
 } from './journal.js';
 import type { Store } from './store.js';
 
-/** Calls that share a transaction at most: others wait for all of them. */
-const MAX_CALLS = 1_024;
 /** How often a journal that fails is tried, in milliseconds. */
 const RETRY_MS = 500;
 /** How often it is looked whether the file is what it should be, in milliseconds. */
@@ -57,13 +55,6 @@ export type OfStore = {
 /** What that thread says by itself: why the file was written anew. */
 export type OfJournal = { anew(reason: string): void };
 
-/** One call of `append`. */
-interface Call {
-  readonly posts: readonly NewPost[];
-  resolve(appended: readonly Appended[]): void;
-  reject(error: unknown): void;
-}
-
 /**
  * Opens the journal of this path, or begins one, and owns it until it is closed. Rejects with a
  * {@link JournalLocked}, a {@link JournalUnwritable}, an InputError where the file is none that can
@@ -88,9 +79,8 @@ class FileJournal implements OwnJournal {
   /** Of the last answer. */
   #state: Store['state'] | undefined;
   #nextId = 0;
-  #queue: Call[] = [];
-  #draining: Promise<void> | undefined;
-  #listeners: ((posts: readonly Post[]) => void | Promise<void>)[] = [];
+  readonly #batches = new Batches((posts) => this.#write(posts));
+  readonly #listeners: ((posts: readonly Post[]) => void | Promise<void>)[] = [];
   #isClosed = false;
   #problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -130,13 +120,10 @@ class FileJournal implements OwnJournal {
     this.#nextId = Math.max(this.#nextId, id);
   }
 
-  append(posts: readonly NewPost[]): Promise<readonly Appended[]> {
+  append(post: NewPost): Promise<Appended> {
     const reason = this.#isClosed ? 'the journal is closed' : this.#problem;
     if (reason !== undefined) return Promise.reject(new JournalUnavailable(reason));
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ posts, resolve, reject });
-      this.#draining ??= this.#drain();
-    });
+    return this.#batches.append(post);
   }
 
   read(after: number, limit: number = READ_POSTS): Promise<readonly Post[]> {
@@ -152,7 +139,7 @@ class FileJournal implements OwnJournal {
   }
 
   async move(ids: ReadonlyMap<number, number>): Promise<readonly Post[]> {
-    await this.#draining;
+    await this.#batches.written();
     return this.#told(this.#store.call('move', ids));
   }
 
@@ -164,35 +151,20 @@ class FileJournal implements OwnJournal {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    await this.#draining;
+    await this.#batches.written();
     const ended = once(this.#thread, 'exit');
     // the thread ends when it has done what it was asked
     await this.#store.call('close').catch(() => {});
     await ended;
   }
 
-  async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
-      // those that arrive in the same turn of the event loop share a transaction
-      await turn();
-      await this.#commit();
-    }
-    this.#draining = undefined;
-  }
-
-  /** Has what waits made durable, as many posts as a transaction takes. */
-  async #commit(): Promise<void> {
-    const calls = this.#queue.splice(0, MAX_CALLS);
-    const posts = calls.flatMap((call) => call.posts);
+  /** Has posts made durable, and tells of them. */
+  async #write(posts: readonly NewPost[]): Promise<{ readonly told: ToldPosts }> {
     const began = performance.now();
-    let appended: readonly Appended[];
-    try {
-      const plain = posts.map(({ id, createdAt, record, key }) => ({ id, createdAt, record, key }));
-      appended = await this.#told(this.#store.call('append', plain));
-    } catch (error) {
-      for (const { reject } of [...calls, ...this.#queue.splice(0)]) reject(error);
-      return;
-    }
+    const plain = posts.map(({ id, createdAt, record, key }) =>
+      key === undefined ? { id, createdAt, record } : { id, createdAt, record, key },
+    );
+    const appended = await this.#told(this.#store.call('append', plain));
     this.#options.onFlush?.((performance.now() - began) / 1000);
     const durable: Post[] = [];
     for (let i = 0; i < posts.length; i++) {
@@ -204,11 +176,7 @@ class FileJournal implements OwnJournal {
       }
     }
     if (durable.length > 0) for (const tell of this.#listeners) await tell(durable);
-    let from = 0;
-    for (const call of calls) {
-      call.resolve(appended.slice(from, from + call.posts.length));
-      from += call.posts.length;
-    }
+    return { told: Promise.resolve(appended) };
   }
 
   /** What the thread returned; remembers why it could not do what it was asked. */

@@ -22,8 +22,8 @@ import type { Throttles } from './threads.js';
 
 /** How often it is looked whether points are accepted. */
 const TELL_MS = 250;
-/** How often what was left of uploads is removed, and posts that a snapshot has. */
-const SWEEP_MS = 3_600_000;
+/** How often posts that a snapshot has are removed, and what was left of uploads. */
+const [PRUNE_MS, SWEEP_MS] = [60_000, 3_600_000];
 
 /**
  * What accepts points, on the main thread; where points are only read it only serves generations.
@@ -37,7 +37,7 @@ interface Intake {
   readonly serve: Serve;
   /**
    * Once, when the first generation is served: removes what a process that was killed has left, and
-   * posts that the snapshot has and that are a day old; and again every hour.
+   * posts that the snapshot has and that are a day old; and again from time to time.
    */
   tidy(): Promise<void>;
   close(): Promise<void>;
@@ -111,7 +111,7 @@ export async function openIntake(
     });
   };
   const telling = setInterval(tell, TELL_MS).unref();
-  let sweeping: NodeJS.Timeout | undefined;
+  const tidying: NodeJS.Timeout[] = [];
   stats.journal = journal;
   stats.deltas = deltas;
   return {
@@ -125,14 +125,15 @@ export async function openIntake(
     async tidy() {
       const sweep = async (): Promise<void> => {
         if (media !== undefined) await sweepImages(media, journal, current, logger);
-        await between.prune();
       };
       await sweep();
-      sweeping = setInterval(sweep, SWEEP_MS).unref();
+      await between.prune();
+      tidying.push(setInterval(sweep, SWEEP_MS).unref());
+      tidying.push(setInterval(() => between.prune(), PRUNE_MS).unref());
     },
     async close() {
       clearInterval(telling);
-      clearInterval(sweeping);
+      for (const timer of tidying) clearInterval(timer);
       await journal.close();
       media?.close();
     },

@@ -31,7 +31,7 @@ function withBoth(
         ? { journal: journal.state.name, sequence: watermark }
         : watermark && { journal: 'fedcba9876543210', sequence: 3 };
     writeNative(snapshot, [blockOf(points)], [notification(1)], given);
-    for (let id = 11; id <= 16; id++) await journal.append([newPost(id)]);
+    for (let id = 11; id <= 16; id++) await journal.append(newPost(id));
     await journal.prune([2]);
     const output = join(folder, 'out.waypost');
     const compact = async (): Promise<string[]> => {

@@ -72,7 +72,7 @@ test('filters are those of an address', async () => {
 test('posts of a journal belong to the snapshot', () =>
   withJournal(async (path, open, folder) => {
     const journal = await open();
-    for (let id = 11; id <= 13; id++) await journal.append([newPost(id)]);
+    for (let id = 11; id <= 13; id++) await journal.append(newPost(id));
     await journal.close();
     const snapshot = join(folder, 'in.waypost');
     writeNative(snapshot, [blockOf([point({ id: 1 })])]);

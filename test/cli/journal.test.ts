@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
 import { type Journal, readPostLine } from '../../src/posts/journal.js';
-import { newPost, postsIn, withJournal } from '../support/journals.js';
+import { appendAll, newPost, postsIn, withJournal } from '../support/journals.js';
 import { refusal } from '../support/rows.js';
 import { ROOT } from '../support/service.js';
 
@@ -32,7 +32,12 @@ async function exported(path: string, after = 0): Promise<[output: string, said:
 
 /** Four posts, the third of which has moved behind the others. */
 async function fill(journal: Journal): Promise<void> {
-  await journal.append([newPost(101), newPost(102, '7 a b'), newPost(103, '- c'), newPost(104)]);
+  await appendAll(journal, [
+    newPost(101),
+    newPost(102, '7 a b'),
+    newPost(103, '- c'),
+    newPost(104),
+  ]);
   await journal.move(new Map([[3, 120]]));
 }
 

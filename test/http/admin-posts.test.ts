@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { readPosts } from '../../src/cli/journal-posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { makeFolder } from '../support/folder.js';
-import { newPost } from '../support/journals.js';
+import { appendAll, newPost } from '../support/journals.js';
 import { readOnePass } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
@@ -20,7 +20,10 @@ test('posts behind a sequence come as NDJSON, to admins only', async () => {
   const folder = makeFolder();
   const path = join(folder, 'notes.journal');
   const journal = await openJournal(path);
-  await journal.append(Array.from({ length: POSTS }, (_, i) => newPost(1e6 + i)));
+  await appendAll(
+    journal,
+    Array.from({ length: POSTS }, (_, i) => newPost(1e6 + i)),
+  );
   const { name } = journal.state;
   await journal.close();
   const flags = ['--snapshot', SNAPSHOT, '--journal', path, '--admin-token', 'secret'];

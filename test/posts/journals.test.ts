@@ -14,7 +14,7 @@ import { openDatabaseJournal } from '../../src/posts/postgres-journal.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { type Database, POSTGRES, startDatabase } from '../support/database.js';
 import { makeFolder } from '../support/folder.js';
-import { keyOf, newPost, numbers, numbersIn, postsIn } from '../support/journals.js';
+import { appendAll, keyOf, newPost, numbers, numbersIn, postsIn } from '../support/journals.js';
 import { refusal } from '../support/rows.js';
 
 /** A kind of journal: makes a new place for one, and opens the journal that is there. */
@@ -78,8 +78,7 @@ for (const kind of [FILE, DATABASE]) {
     const first = await opened(place);
     assert.is(first.state.lastSequence, 0);
     assert.match(first.state.name, /^[0-9a-f]{16}$/);
-    const together = first.append([newPost(7), newPost(8)]);
-    assert.equal(await Promise.all([together, first.append([newPost(3)])]), [[1, 2], [3]]);
+    assert.equal(await appendAll(first, [newPost(7), newPost(8), newPost(3)]), [1, 2, 3]);
     assert.is(first.state.posts, 3);
     await first.close();
     const again = await opened(place);
@@ -105,7 +104,7 @@ for (const kind of [FILE, DATABASE]) {
     for (let round = 0; round < 3; round++) {
       const calls = Array.from({ length: 40 }, (_, i) => newPost(100 * round + i + 1));
       const ends = calls.map((post) =>
-        journal.append([post]).then(([sequence]) => {
+        journal.append(post).then((sequence) => {
           assert.ok(told.some((one) => one.sequence === sequence && one.id === post.id));
         }),
       );
@@ -117,8 +116,8 @@ for (const kind of [FILE, DATABASE]) {
 
   check('fails the post whose key was used, and no other of its batch', async () => {
     const journal = await opened(await kind.place());
-    await journal.append([newPost(1, '- a')]);
-    const [one, two, three] = await journal.append([
+    await journal.append(newPost(1, '- a'));
+    const [one, two, three] = await appendAll(journal, [
       newPost(2, '- b'),
       newPost(3, '- a'),
       newPost(4, '- b'),
@@ -135,7 +134,7 @@ for (const kind of [FILE, DATABASE]) {
   check('gives posts other ids under sequences of their own, keys included', async () => {
     const place = await kind.place();
     const journal = await opened(place);
-    await journal.append([newPost(1, '- a'), newPost(2), newPost(3)]);
+    await appendAll(journal, [newPost(1, '- a'), newPost(2), newPost(3)]);
     const ids = new Map([1, 3, 99].map((sequence) => [sequence, sequence + 10]));
     const moved = await journal.move(ids);
     assert.is(numbers(moved), '4:11 5:13');
@@ -160,7 +159,10 @@ for (const kind of [FILE, DATABASE]) {
 
   check('reads behind a sequence, some at a time', async () => {
     const journal = await opened(await kind.place());
-    await journal.append(Array.from({ length: 20 }, (_, i) => newPost(i + 1)));
+    await appendAll(
+      journal,
+      Array.from({ length: 20 }, (_, i) => newPost(i + 1)),
+    );
     assert.is(numbers(await journal.read(3, 3)), '4:4 5:5 6:6');
     assert.is(numbers(await journal.read(18, 10)), '19:19 20:20');
     assert.is(numbers(await journal.read(20, 10)), '');
@@ -169,7 +171,7 @@ for (const kind of [FILE, DATABASE]) {
   check('reads more posts than are read at a time', async () => {
     const journal = await opened(await kind.place());
     const ids = Array.from({ length: 5_000 }, (_, i) => i + 1);
-    await Promise.all(ids.map((id) => journal.append([newPost(id)])));
+    await Promise.all(ids.map((id) => journal.append(newPost(id))));
     const posts = await postsIn(journal);
     assert.equal(
       posts.map(({ sequence }) => sequence),
@@ -182,7 +184,7 @@ for (const kind of [FILE, DATABASE]) {
     const place = await kind.place();
     const journal = await opened(place);
     await journal.close();
-    await journal.append([newPost(1)]).then(
+    await journal.append(newPost(1)).then(
       () => assert.unreachable(),
       (error) => assert.instance(error, JournalUnavailable),
     );
@@ -200,12 +202,12 @@ for (const kind of [FILE, DATABASE]) {
     const [one, other] = [await opened(place), await opened(place)];
     for (let round = 0; round < 20; round++) {
       const [a, b] = await Promise.all([
-        one.append([newPost(2 * round + 1, `- ${round}`)]),
-        other.append([newPost(2 * round + 2, `- ${round}`)]),
+        one.append(newPost(2 * round + 1, `- ${round}`)),
+        other.append(newPost(2 * round + 2, `- ${round}`)),
       ]);
-      const sequences = [a[0]!, b[0]!].map((it) => (typeof it === 'number' ? it : it.sequence));
+      const sequences = [a, b].map((it) => (typeof it === 'number' ? it : it.sequence));
       assert.equal(sequences, [round + 1, round + 1]);
-      assert.is(typeof a[0] === 'number', typeof b[0] !== 'number');
+      assert.is(typeof a === 'number', typeof b !== 'number');
     }
   });
 
@@ -217,11 +219,11 @@ for (const kind of [FILE, DATABASE]) {
       journal.changed((some) => void posts.push(...some));
       return posts;
     });
-    const calls = Array.from({ length: 150 }, (_, i) => journals[i % 3]!.append([newPost(i + 1)]));
+    const calls = Array.from({ length: 150 }, (_, i) => journals[i % 3]!.append(newPost(i + 1)));
     await Promise.all(calls);
     // the last post is there once every instance has a further one of its own
-    for (const [i, journal] of journals.entries()) await journal.append([newPost(1_000 + i)]);
-    await journals[0]!.append([newPost(2_000)]);
+    for (const [i, journal] of journals.entries()) await journal.append(newPost(1_000 + i));
+    await journals[0]!.append(newPost(2_000));
     const [first, ...others] = told.map((posts) => numbers(posts.slice(0, 152)));
     assert.is(first!.split(' ').length, 152);
     for (const other of others) assert.is(other, first);
@@ -232,7 +234,7 @@ for (const kind of [FILE, DATABASE]) {
     const [one, other] = [await opened(place), await opened(place)];
     const id = await one.takeId();
     await other.giveIdsFrom(1_000);
-    await one.append([newPost(id)]).then(
+    await one.append(newPost(id)).then(
       () => assert.unreachable(),
       (error) => assert.match(String(error), /JournalUnavailable: a new snapshot uses the id/),
     );

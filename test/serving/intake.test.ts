@@ -33,7 +33,7 @@ test('the start keeps the image of a point that the first snapshot retires under
   const before = await openJournal(journal);
   const posted = point({ id: 8, image });
   const createdAt = posted.createdAt.micros;
-  await before.append([{ id: 8, createdAt, record: renderPoint(posted) }]);
+  await before.append({ id: 8, createdAt, record: renderPoint(posted) });
   await before.close();
   // the job gave the point an id of its own
   const record = `{"id":70,"lat":1,"lon":2,"image":"${image}","created_at":"2023-05-01T12:00:00Z"}`;

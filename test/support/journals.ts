@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { renderPoint } from '../../src/model/point.js';
 import { formatUtc } from '../../src/model/timestamp.js';
 import {
+  type Appended,
   type Journal,
   type NewPost,
   type OwnJournal,
@@ -71,6 +72,14 @@ export async function postsIn(journal: Journal): Promise<readonly Post[]> {
 /** Sequence and id of each post, as text. */
 export function numbers(posts: Iterable<Pick<Post, 'sequence' | 'id'>>): string {
   return Array.from(posts, ({ sequence, id }) => `${sequence}:${id}`).join(' ');
+}
+
+/** Appends posts in one turn of the event loop. */
+export function appendAll(
+  journal: Journal,
+  posts: readonly NewPost[],
+): Promise<readonly Appended[]> {
+  return Promise.all(posts.map((post) => journal.append(post)));
 }
 
 /** Sequence and id of each post that a journal has. */

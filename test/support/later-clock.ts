@@ -1,7 +1,7 @@
 /** The environment variable that says how far the clock of a service is ahead, in milliseconds. */
 const AHEAD = 'CLOCK_AHEAD_MS';
 /** How often a service looks for posts that are a day old, and how often one with another clock. */
-const [LOOK_MS, EARLY_MS] = [3_600_000, 500];
+const [LOOK_MS, EARLY_MS] = [60_000, 50];
 
 /**
  * What a service has to be started with so that its clock is ahead. It also looks every moment for
