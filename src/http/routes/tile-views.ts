@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import type { RecordKey } from '../../model/point.js';
 import type { Filters } from '../../model/query.js';
 import type { TimeZone } from '../../model/time-zone.js';
-import { filtersWithin, MAX_LATITUDE, MAX_ZOOM, type TileQuery } from '../../tiles/grid.js';
+import { filtersWithin, MAX_ZOOM, type TileQuery } from '../../tiles/grid.js';
 import { ALWAYS } from '../../tiles/points.js';
 import { makeTile } from '../../tiles/tile.js';
 import type { ViewContext } from '../answer/context.js';
@@ -70,57 +71,18 @@ export function tileSetView({ zone }: ViewContext): ReadAddress<TileLook> {
   };
 }
 
-/** What the properties of single points are; `fields` asks for all but the first four. */
-const PROPERTIES: Readonly<Record<RecordKey, string>> = {
-  id: 'Number: the id of the point',
-  status: 'String',
-  is_processed: 'Boolean',
-  created_at: 'Number: seconds since 1970-01-01T00:00:00Z',
-  comment: 'String',
-  image: 'String: the path of the image, where there is one',
-  lat: 'String: degrees with 8 digits',
-  lon: 'String: degrees with 8 digits',
-  created_by: 'Number: the id of the user, where there is one',
-  tags: 'String: the tags as a JSON array, where there are any',
-  modified_at: 'Number: seconds since 1970-01-01T00:00:00Z',
-};
-
-const META: Readonly<Record<string, string>> = {
-  point_count: 'Number',
-  shown: 'Number',
-  left_out: 'Number',
-  without_fields: 'Number',
-};
+/** The document, but for where the tiles are, with all that `fields` may ask for. */
+const TILE_SET = JSON.parse(
+  readFileSync(new URL('../../../../assets/tile-set.json', import.meta.url), 'utf8'),
+) as { readonly vector_layers: readonly { id: string; fields: Record<string, string> }[] };
 
 function tileSet(address: string, { fields = [] }: TileLook): object {
-  const zooms = { minzoom: 0, maxzoom: MAX_ZOOM };
-  const keys = new Set<RecordKey>([...ALWAYS, ...fields]);
-  const pointFields = Object.fromEntries([...keys].map((key) => [key, PROPERTIES[key]]));
-  return {
-    tilejson: '3.0.0',
-    name: 'Map data points',
-    description: 'Points, those that are near each other as clusters.',
-    version: '1.0.0',
-    scheme: 'xyz',
-    tiles: [address],
-    ...zooms,
-    bounds: [-180, -MAX_LATITUDE, 180, MAX_LATITUDE],
-    vector_layers: [
-      {
-        id: 'clusters',
-        description: 'Two points and more, at the mean of their places',
-        ...zooms,
-        fields: { point_count: 'Number', point_count_abbreviated: 'String, such as 1.2k' },
-      },
-      { id: 'points', description: 'Single points', ...zooms, fields: pointFields },
-      {
-        id: 'meta',
-        description: 'How many points match, are shown, and are left out, or left without fields',
-        ...zooms,
-        fields: META,
-      },
-    ],
-  };
+  const keys: readonly string[] = [...new Set<RecordKey>([...ALWAYS, ...fields])];
+  const layers = TILE_SET.vector_layers.map((layer) => {
+    if (layer.id !== 'points') return layer;
+    return { ...layer, fields: Object.fromEntries(keys.map((key) => [key, layer.fields[key]])) };
+  });
+  return { ...TILE_SET, tiles: [address], vector_layers: layers };
 }
 
 /** A vector tile, as `tiles/` has made it. */
