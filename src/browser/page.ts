@@ -96,6 +96,26 @@ function nameMissing(image: HTMLImageElement): void {
   else image.addEventListener('error', replace);
 }
 
+declare const SwaggerUIBundle: (settings: object) => void;
+
+/** Shows the description of the interface by Swagger UI, whose script stands in the page. */
+function view(place: HTMLElement): void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const follow = (): void => {
+    document.documentElement.classList.toggle('dark-mode', dark.matches);
+  };
+  follow();
+  dark.addEventListener('change', follow);
+  SwaggerUIBundle({
+    url: place.dataset['document'],
+    dom_id: '#viewer',
+    layout: 'BaseLayout',
+    deepLinking: true,
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+  });
+}
+
 for (const form of document.querySelectorAll<HTMLFormElement>('form[method="get"]')) {
   leaveOutEmptyFields(form);
 }
@@ -111,3 +131,5 @@ for (const field of document.querySelectorAll<HTMLInputElement>('input[list]')) 
 for (const image of document.querySelectorAll('img')) nameMissing(image);
 const timing = document.getElementById('timing');
 if (timing !== null) tellTiming(timing);
+const viewer = document.getElementById('viewer');
+if (viewer !== null) view(viewer);

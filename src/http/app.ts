@@ -21,8 +21,7 @@ import { userOf } from './request/client.js';
 import { NotFound, overloaded, wrongMethod } from './request/http-error.js';
 import { originForm } from './request/origin.js';
 import { addBatch } from './routes/batch.js';
-import { addMedia } from './routes/images.js';
-import { addStatic, addViewer } from './routes/other-addresses.js';
+import { addMedia, addStatic, addViewer } from './routes/files.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
 import {
   addFrontDoor,

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parsePolygon } from '../../src/http/request/areas.js';
+import { parsePolygon } from '../../src/http/request/filters.js';
 import type { Filters, Ordering, Polygon } from '../../src/model/query.js';
 import { acceptedMatches, deltaOf, engineOf, idsOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';

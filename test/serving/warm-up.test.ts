@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { questionsOf } from '../../src/serving/warm-up.js';
+import { questionsOf } from '../../src/serving/web.js';
 import { engineOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';

@@ -100,8 +100,15 @@ const VIEWER = new URL('static', import.meta.resolve('@fastify/swagger-ui')).hre
 /** Where every static file is, by its name; nothing else is served. */
 export const PATHS: ReadonlyMap<string, string> = new Map([
   ...from(ASSETS, 'page.css', 'icon.svg', 'map.css', 'viewer.css', 'land.json', 'map-style.json'),
-  ...from(SCRIPTS, 'page.js', 'map.js', 'map-layers.js', 'map-popups.js', 'map-tools.js'),
-  ...from(SCRIPTS, 'shapes.js', 'viewer.js'),
+  ...from(
+    SCRIPTS,
+    'page.js',
+    'map.js',
+    'map-layers.js',
+    'map-popups.js',
+    'map-tools.js',
+    'shapes.js',
+  ),
   // the copy beside a build that is installed, else what the package holds
   ...from(MAPLIBRE, 'maplibre-gl.mjs', 'maplibre-gl-worker.mjs'),
   ...from(VIEWER, 'swagger-ui.css', 'swagger-ui-bundle.js'),

@@ -1,9 +1,8 @@
-import type { Circle, Filters, TimeWindow } from '../../model/query.js';
+import type { Box, Circle, Filters, Polygon, TimeWindow } from '../../model/query.js';
 import { quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
-import { isWhole, type Microseconds } from '../../model/units.js';
-import { parseBbox, parsePolygon } from './areas.js';
+import { type Degrees, isWhole, type Microseconds, UNITS_PER_DEGREE } from '../../model/units.js';
 import {
   type Parameter,
   type ParameterReader,
@@ -106,4 +105,180 @@ function parseCircle(text: string): Circle | string {
   if (Math.abs(lon) > 180) return 'lon, which comes second, is beyond ±180';
   if (radius < 0) return 'radius is negative';
   return { lat, lon, radius };
+}
+
+/** Ten decimals of a degree are a hundredth of a millimetre. */
+const WRAPPED_UNITS = 1e10;
+/** What rounding two wrapped edges can add to a span. */
+const ROUNDING: Degrees = 2 / WRAPPED_UNITS;
+
+/** One box, or two that meet at the antimeridian; or the reason as text. */
+export function parseBbox(text: string): readonly Box[] | string {
+  const numbers = parseDecimals(text, 4);
+  if (typeof numbers === 'string') return numbers;
+  const [left, south, right, north] = numbers;
+  if (left === undefined || south === undefined || right === undefined || north === undefined) {
+    const place = [left, south, right, north].indexOf(undefined);
+    return `${EDGES[place]} is no finite decimal number`;
+  }
+  if (south > north) return 'bottom is greater than top';
+  return wrapBox(left, south, right, north);
+}
+
+const EDGES = ['left', 'bottom', 'right', 'top'];
+
+/**
+ * The part of the map from `left` eastwards to `right`, whose longitudes may lie anywhere: `left`
+ * greater than `right` crosses the antimeridian, a span of 360 degrees is the whole world.
+ */
+function wrapBox(left: Degrees, south: Degrees, right: Degrees, north: Degrees): Box[] {
+  const wraps = Math.abs(left) > 180 || Math.abs(right) > 180;
+  if (wraps && right - left >= 360 - ROUNDING) return [{ west: -180, south, east: 180, north }];
+  const west = wrapLongitude(left, 180);
+  const east = wrapLongitude(right, -180);
+  if (west <= east) return [{ west, south, east, north }];
+  return [
+    { west, south, east: 180, north },
+    { west: -180, south, east, north },
+  ];
+}
+
+/**
+ * The same meridian within ±180. The antimeridian itself, which has two numbers, becomes the one
+ * that makes the box cross it, so that points of either number lie inside; an edge that was within
+ * ±180 to begin with is taken at its word.
+ */
+function wrapLongitude(degrees: Degrees, antimeridian: Degrees): Degrees {
+  if (degrees >= -180 && degrees <= 180) return degrees;
+  const turned = degrees % 360;
+  const wrapped = turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned;
+  // 190.1 - 360 is -169.9 and a rest that would miss a point on the edge
+  const rounded = Math.round(wrapped * WRAPPED_UNITS) / WRAPPED_UNITS + 0;
+  return Math.abs(rounded) === 180 ? antimeridian : rounded;
+}
+
+/** Places of all rings together. */
+const MAX_PLACES = 1_000;
+const LEAST_PLACES = 3;
+/** Maps that are dragged round and round send such longitudes; beyond it is no map. */
+const MAX_LONGITUDE = 3_600;
+const TURN = 360 * UNITS_PER_DEGREE;
+const HALF = TURN / 2;
+
+/** Reads `lon,lat;lon,lat;…`, the rings with `|` between them; or returns the reason as text. */
+export function parsePolygon(text: string): Polygon | string {
+  const rings: Float64Array[] = [];
+  let places = 0;
+  for (const [index, ringText] of text.split('|').entries()) {
+    const texts = ringText.split(';', MAX_PLACES + 1);
+    places += texts.length;
+    if (places > MAX_PLACES) return `has more than ${MAX_PLACES} places`;
+    const ring = readRing(texts, index);
+    if (typeof ring === 'string') return ring;
+    rings.push(ring);
+  }
+  for (const [index, ring] of rings.entries()) {
+    const problem = unroll(ring);
+    if (problem !== undefined) return `${nameOf(index)} ${problem}`;
+  }
+  return place(rings);
+}
+
+/** The places of a ring, each once, rounded to the decimals that points have. */
+function readRing(texts: readonly string[], index: number): Float64Array | string {
+  if (texts.length < LEAST_PLACES) {
+    const places = texts.length === 1 ? 'one place' : `${texts.length} places`;
+    return `${nameOf(index)} has ${texts[0]!.trim() === '' ? 'no place' : places}`;
+  }
+  const ring = new Float64Array(2 * texts.length);
+  for (const [i, text] of texts.entries()) {
+    const name = `place ${i + 1}${index === 0 ? '' : ` of hole ${index}`}`;
+    const numbers = parseDecimals(text, 2);
+    if (typeof numbers === 'string') {
+      return text.trim() === '' ? `${name} is empty` : `${name} ${numbers}`;
+    }
+    const [lon, lat] = numbers;
+    if (lon === undefined) return `lon of ${name} is no finite decimal number`;
+    if (lat === undefined) return `lat of ${name} is no finite decimal number`;
+    if (Math.abs(lon) > MAX_LONGITUDE) return `lon of ${name} is beyond ±${MAX_LONGITUDE}`;
+    if (Math.abs(lat) > 90) return `lat of ${name}, which comes second, is beyond ±90`;
+    ring[2 * i] = Math.round(lon * UNITS_PER_DEGREE);
+    ring[2 * i + 1] = Math.round(lat * UNITS_PER_DEGREE);
+  }
+  // a ring that is closed is the same as one that is not
+  let end = ring.length;
+  while (end > 2 * LEAST_PLACES && ring[end - 2] === ring[0] && ring[end - 1] === ring[1]) end -= 2;
+  return ring.subarray(0, end);
+}
+
+function nameOf(index: number): string {
+  return index === 0 ? 'the ring' : `hole ${index}`;
+}
+
+/**
+ * Lets each edge of a ring go the short way round the Earth: one of more than 180 degrees crosses
+ * the antimeridian. One of 360 degrees is the edge of a whole world, and stays. Returns what is
+ * wrong with the ring.
+ */
+function unroll(ring: Float64Array): string | undefined {
+  let turned = 0;
+  for (let i = 2; i < ring.length; i += 2) {
+    turned += shortcut(ring[i]! + turned - ring[i - 2]!);
+    ring[i]! += turned;
+  }
+  if (shortcut(ring[0]! - ring.at(-2)!) !== 0) {
+    return `goes round a pole; ask for a box, ${boxOf(ring)}`;
+  }
+  const { west, east } = extentOf(ring);
+  return east - west > TURN ? 'spans more than 360 degrees' : undefined;
+}
+
+/** A box from a ring to the pole that it goes round. */
+function boxOf(ring: Float64Array): string {
+  const lats = ring.filter((_, i) => i % 2 === 1).map((lat) => lat / UNITS_PER_DEGREE);
+  const isNorth = lats.reduce((sum, lat) => sum + lat, 0) > 0;
+  const [south, north] = isNorth ? [Math.min(...lats), 90] : [-90, Math.max(...lats)];
+  return `such as bbox=-180,${south},180,${north}`;
+}
+
+/** What turns a difference of longitudes into the shortest one, in whole turns. */
+function shortcut(difference: number): number {
+  if (Math.abs(difference) <= HALF || Math.abs(difference) === TURN) return 0;
+  return -TURN * Math.round(difference / TURN);
+}
+
+/** Moves rings by whole turns to where a polygon has them; within ±180 they stay. */
+function place(rings: readonly Float64Array[]): Polygon {
+  const [outer, ...holes] = rings;
+  const extents = rings.map(extentOf);
+  const crosses = extents.some(({ west, east }) => west < -HALF || east > HALF);
+  if (!crosses) return { rings, crosses };
+  // the polygon begins east of -180, so that the antimeridian is 180 where it begins there
+  const first = extents[0]!;
+  const turn = Math.floor((HALF - first.west) / TURN) * TURN;
+  move(outer!, turn);
+  const west = first.west + turn;
+  const placed = [outer!];
+  for (const hole of holes) {
+    const extent = extentOf(hole);
+    const own = Math.ceil((west - extent.west) / TURN) * TURN;
+    move(hole, own);
+    placed.push(hole);
+    // what hangs over the end of a whole world lies at its beginning
+    if (extent.east + own - TURN > west) placed.push(hole.map((at, i) => at - (i % 2 ? 0 : TURN)));
+  }
+  return { rings: placed, crosses };
+}
+
+function move(ring: Float64Array, by: number): void {
+  for (let i = 0; i < ring.length; i += 2) ring[i]! += by;
+}
+
+function extentOf(ring: Float64Array): { readonly west: number; readonly east: number } {
+  let [west, east] = [Infinity, -Infinity];
+  for (let i = 0; i < ring.length; i += 2) {
+    west = Math.min(west, ring[i]!);
+    east = Math.max(east, ring[i]!);
+  }
+  return { west, east };
 }

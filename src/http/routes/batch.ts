@@ -28,7 +28,7 @@ import {
 } from '../request/http-error.js';
 import { POINTS_PARAMETERS, type PointsQuery } from '../request/list-parameters.js';
 import { joinList, type Pair } from '../request/query-string.js';
-import { addOtherAddress } from './other-addresses.js';
+import { addOtherAddress } from './files.js';
 import { pointsView } from './rest-views.js';
 
 const ALLOW = 'POST, OPTIONS';

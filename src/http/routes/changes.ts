@@ -30,7 +30,7 @@ import {
 import { Negotiation, type Offer } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { last, parseQueryString } from '../request/query-string.js';
-import type { Address } from './address.js';
+import type { Address } from './description.js';
 
 const EVENTS: Offer = { parameter: 'events', mediaType: 'text/event-stream' };
 const LINES: Offer = { parameter: 'ndjson', mediaType: 'application/x-ndjson' };

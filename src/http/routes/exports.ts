@@ -21,7 +21,7 @@ import { createCodingOf } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { parameters } from '../request/parameter.js';
 import { parseQueryString } from '../request/query-string.js';
-import type { Address } from './address.js';
+import type { Address } from './description.js';
 
 /** Bytes of the records of a piece, for a reader that keeps up and for all others. */
 const FAST_PIECE_BYTES = 1024 * 1024;

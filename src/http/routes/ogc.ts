@@ -32,7 +32,7 @@ import {
 } from '../request/item-parameters.js';
 import { parameters } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
-import type { ReadAddress } from './address.js';
+import type { ReadAddress } from './description.js';
 import { pointView, type WantedPoint } from './rest-views.js';
 
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';

@@ -6,13 +6,12 @@ import type { View } from '../answer/question.js';
 import { patternOf, ROOT_PATH } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
 import { pathOf, queryOf } from '../request/origin.js';
-import { type Address, optionsOf, type ReadAddress } from './address.js';
 import { batchView } from './batch.js';
 import { CHANGES_ADDRESS, createChangesHandler } from './changes.js';
+import { type Address, openapiAddresses, optionsOf, type ReadAddress } from './description.js';
 import { createExportHandler, EXPORT_ADDRESS } from './exports.js';
+import { refuseOtherMethods } from './files.js';
 import { ogcAddresses } from './ogc.js';
-import { openapiAddresses } from './openapi.js';
-import { refuseOtherMethods } from './other-addresses.js';
 import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
 import { tileSetView, tileView } from './tile-views.js';
 

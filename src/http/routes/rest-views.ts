@@ -45,7 +45,7 @@ import {
   parsePointsQuery,
 } from '../request/list-parameters.js';
 import { parameters } from '../request/parameter.js';
-import { type Address, optionsOf, type ReadAddress } from './address.js';
+import { type Address, optionsOf, type ReadAddress } from './description.js';
 
 /** For programs, in the service's own order of preference. */
 const POINT_FORMATS: readonly Format[] = [JSON_FORMAT, GEOJSON];

@@ -23,7 +23,7 @@ import {
   readParameters,
 } from '../request/parameter.js';
 import { last, type Pair } from '../request/query-string.js';
-import type { ReadAddress } from './address.js';
+import type { ReadAddress } from './description.js';
 
 const STATE = 'v';
 

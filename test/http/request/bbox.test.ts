@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseBbox } from '../../../src/http/request/areas.js';
+import { parseBbox } from '../../../src/http/request/filters.js';
 import type { Box } from '../../../src/model/query.js';
 import { rounds } from '../../support/soak.js';
 

@@ -1,8 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
-import { parsePolygon } from '../../../src/http/request/areas.js';
-import { FILTER_PARAMETERS, parseFilters } from '../../../src/http/request/filters.js';
+import {
+  FILTER_PARAMETERS,
+  parseFilters,
+  parsePolygon,
+} from '../../../src/http/request/filters.js';
 import { ParameterReader } from '../../../src/http/request/parameter.js';
 import { UTC } from '../../../src/model/time-zone.js';
 

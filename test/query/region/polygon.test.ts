@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
-import { parsePolygon } from '../../../src/http/request/areas.js';
+import { parsePolygon } from '../../../src/http/request/filters.js';
 import type { Filters, Polygon } from '../../../src/model/query.js';
 import { createEngine, type Engine } from '../../../src/query/engine.js';
 import { exactDifference, ROUNDING } from '../../../src/query/region/near-edges.js';

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { version } from '../../model/quote.js';
+import type { View } from '../answer/question.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
+import type { Subject } from '../pages/site.js';
 import {
   ALLOW_READ,
   BATCH_PATH,
@@ -8,8 +10,8 @@ import {
   OPENAPI_PATH,
   templateOf,
 } from '../request/addresses.js';
-import { parameters } from '../request/parameter.js';
-import { type Address, optionsOf, type ReadAddress } from './address.js';
+import type { Offer } from '../request/negotiation.js';
+import { type Parameter, parameters } from '../request/parameter.js';
 
 /** What an instance may answer beside the addresses that describe themselves. */
 interface Others {
@@ -84,4 +86,35 @@ function textOf(file: string, addresses: readonly Address[], others: Others): st
 function isThere(path: string, { hasImages, hasOperations }: Others): boolean {
   if (path.startsWith('/media/')) return hasImages;
   return path === BATCH_PATH || (hasOperations && !path.startsWith('/changes/'));
+}
+
+/** An address of the interface, as OPTIONS and the OpenAPI document tell of it. */
+export interface Address {
+  readonly name: string;
+  readonly path: string;
+  readonly allow: string;
+  readonly formats: readonly Offer[];
+  readonly title: string;
+  readonly description: string;
+  readonly parameters: readonly Parameter[];
+  /** The variable parts of the path, by the names that its route gives them. */
+  readonly pathParameters?: readonly Parameter[];
+  /** What posts to the interface may be written in; all forms where absent. */
+  readonly parses?: readonly string[];
+  /** The fields of a post, where it takes some. */
+  readonly actions?: object | undefined;
+  /** What its pages are about. */
+  readonly subject?: Subject;
+}
+
+/** An address whose GET the pipeline answers. */
+export type ReadAddress<Wanted> = View<Wanted> & Address;
+
+const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+
+/** What OPTIONS is answered with. */
+export function optionsOf(address: Address): object {
+  const { title: name, description, formats, parses = PARSES, actions } = address;
+  const renders = formats.map(({ mediaType }) => mediaType);
+  return { name, description, renders, parses, ...(actions !== undefined && { actions }) };
 }
