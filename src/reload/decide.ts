@@ -67,7 +67,9 @@ export async function listingOf(source: Source): Promise<Listing> {
  * done.
  */
 export function decide({ now, listing, settleMs, served, refused, ...before }: Look): Decision {
-  const seen = new Map<string, number>();
+  // what could not be listed may still be there: it is not to be built again only to be refused
+  const isListed = listing.candidates.every(({ problem }) => problem === undefined);
+  const seen = new Map(isListed ? [] : before.seen);
   let next: Decision['next'];
   let settling: Candidate | undefined;
   let settlesAt = Number.POSITIVE_INFINITY;

@@ -174,6 +174,23 @@ test('until a newer one is known to be good, what was stale stays so', () => {
   assert.is(look([['a', 500]], { stale, served: 'a|' }).stale, undefined);
 });
 
+test('a folder that could not be listed has the files that were seen in it', () => {
+  const problem = {
+    path: 'folder',
+    identity: 'EMFILE',
+    modifiedAt: 0,
+    problem: new Error('EMFILE'),
+  };
+  const seen = new Map([['bad|', 1]]);
+  const known = { refused: refused(refusal('bad'), refusal('EMFILE', NOW + 7)) };
+  const failed = look([], { ...known, seen, listing: { candidates: [problem], companion: '' } });
+  assert.equal([...failed.seen], [...seen, ['EMFILE|', NOW]]);
+  assert.equal(short(failed), [undefined, undefined, undefined, NOW + 7, 'EMFILE']);
+  const again = look([['new'], ['bad']], { ...known, seen: failed.seen });
+  assert.equal([...again.seen], [['new|', NOW], ...seen]);
+  assert.is(again.next, undefined);
+});
+
 test('a companion that changes makes each candidate another', () => {
   const listing = { candidates: [{ path: 'a', identity: 'a', modifiedAt: 0 }], companion: 'two' };
   const decision = look([], { listing, served: 'a|one', seen: new Map([['a|one', 0]]) });
