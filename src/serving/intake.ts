@@ -231,7 +231,7 @@ async function openImages(
   logger: Logger,
 ): Promise<Media | undefined> {
   if (media === undefined) return undefined;
-  const [{ createMedia }, { createDecoder }] = await Promise.all([
+  const [{ Media }, { createDecoder }] = await Promise.all([
     import('../posts/media/media.js'),
     import('../posts/media/decoder.js'),
   ]);
@@ -239,7 +239,7 @@ async function openImages(
   const incoming = incomingOf(media, downloads);
   openIncoming(incoming);
   const decoder = createDecoder({ patienceMs: imageTimeout });
-  return createMedia({ store, incoming, maxPixels, logger, stats: images, decoder });
+  return new Media({ store, incoming, maxPixels, logger, stats: images, decoder });
 }
 
 async function openStore(media: string): Promise<ImageStore> {

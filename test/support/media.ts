@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino';
 import { createDecoder, type Decoder } from '../../src/posts/media/decoder.js';
 import { incomingIn } from '../../src/posts/media/folder.js';
 import { openImageFolder } from '../../src/posts/media/image-store.js';
-import { type CheckedImage, createMedia, type Media } from '../../src/posts/media/media.js';
+import { type CheckedImage, Media } from '../../src/posts/media/media.js';
 import { createUploads, type Upload } from '../../src/posts/media/upload.js';
 
 /** A folder of images of its own, and what one may do with it. */
@@ -33,7 +33,7 @@ export function makeMediaFolder(decoder: Decoder = createDecoder()): MediaFolder
   const incoming = incomingIn(folder);
   const logger: Logger = pino({ level: 'silent' });
   const open = (): Media =>
-    createMedia({
+    new Media({
       store: openImageFolder(folder),
       incoming,
       maxPixels: MAX_PIXELS,

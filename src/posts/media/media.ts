@@ -15,34 +15,6 @@ export interface CheckedImage {
   readonly name: string;
 }
 
-/** The images of accepted points, from upload to record. For the main thread. */
-export interface Media {
-  /**
-   * Makes an image of an upload, in the turn of its client's address. Returns the text of the error
-   * where it is none that can be taken. Rejects with a MediaUnavailable when the system fails.
-   */
-  accept(upload: Upload, address: string): Promise<CheckedImage | string>;
-  /**
-   * Makes an image that of a point and returns the address for its record. It is on stable storage
-   * then, and marked as one whose record is not. Rejects with a MediaUnavailable, and the image is
-   * gone.
-   */
-  store(id: number, image: CheckedImage): Promise<string>;
-  /** Takes the mark away, once the record is on stable storage as well. */
-  confirm(address: string): Promise<void>;
-  /** Removes an image whose record was refused. */
-  remove(address: string): Promise<void>;
-  /** Removes an image that becomes that of no point. */
-  discard(unused: CheckedImage): Promise<void>;
-  /**
-   * Removes what a process that was killed has left, once it is an hour old: whatever had come in,
-   * and the marked images that no record names. Nothing else in the folder is touched.
-   */
-  sweep(isKnown: (address: string) => boolean): Promise<void>;
-  /** Ends the process that decodes. */
-  close(): void;
-}
-
 export interface MediaOptions {
   readonly store: ImageStore;
   /** The folder of what comes in. */
@@ -55,116 +27,127 @@ export interface MediaOptions {
 
 /** What is on its way for longer was left by a process that was killed. */
 const LEFTOVER_MS = 3_600_000;
-/** Takes images into a store. */
-export function createMedia({
-  store: images,
-  incoming,
-  maxPixels,
-  logger,
-  stats = createImageStats(),
-  decoder = createDecoder(),
-}: MediaOptions): Media {
-  function unavailable(error: unknown): unknown {
-    logger.error({ err: error }, 'an image could not be taken');
-    return asUnavailable(error);
+
+/** The images of accepted points, from upload to record. For the main thread. */
+export class Media {
+  readonly #options: MediaOptions;
+  readonly #stats: ImageStats;
+  readonly #decoder: Decoder;
+
+  constructor(options: MediaOptions) {
+    this.#options = options;
+    this.#stats = options.stats ?? createImageStats();
+    this.#decoder = options.decoder ?? createDecoder();
   }
 
-  return {
-    async accept(upload, address) {
-      try {
-        return await makeImage(upload, address, { incoming, maxPixels, decoder, stats });
-      } catch (error) {
-        stats.outcomes.failed++;
-        throw unavailable(error);
+  /**
+   * Makes an image of an upload, in the turn of its client's address. Returns the text of the error
+   * where it is none that can be taken. Rejects with a MediaUnavailable when the system fails.
+   */
+  async accept(upload: Upload, address: string): Promise<CheckedImage | string> {
+    const { maxPixels } = this.#options;
+    const stats = this.#stats;
+    const file = `${randomUUID()}.image`;
+    const output = this.#pathOf(file);
+    const began = performance.now();
+    try {
+      const job = { input: this.#pathOf(upload.file), output, maxPixels };
+      const decoded = await this.#decoder.decode(job, address);
+      if (decoded.kind === 'image') {
+        stats.bytes += decoded.bytes;
+        stats.outcomes.taken++;
+        return { file, name: safeName(upload.name, decoded.sha256, decoded.ending) };
       }
-    },
+      await removeFile(output);
+      stats.outcomes.refused++;
+      return decoded.text;
+    } catch (error) {
+      stats.outcomes.failed++;
+      await removeFile(output).catch(() => {});
+      throw this.#unavailable(error);
+    } finally {
+      stats.seconds += (performance.now() - began) / 1000;
+    }
+  }
 
-    async store(id, { file, name }) {
-      const path = join(incoming, file);
-      try {
-        await images.put(path, String(id), name);
-      } catch (error) {
-        await images.erase(String(id), name).catch(() => {});
-        await removeFile(path).catch(() => {});
-        throw unavailable(error);
-      }
-      return `${IMAGES_PATH}${id}/${name}`;
-    },
+  /**
+   * Makes an image that of a point and returns the address for its record. It is on stable storage
+   * then, and marked as one whose record is not. Rejects with a MediaUnavailable, and the image is
+   * gone.
+   */
+  async store(id: number, { file, name }: CheckedImage): Promise<string> {
+    const { store } = this.#options;
+    const path = this.#pathOf(file);
+    try {
+      await store.put(path, String(id), name);
+    } catch (error) {
+      await store.erase(String(id), name).catch(() => {});
+      await removeFile(path).catch(() => {});
+      throw this.#unavailable(error);
+    }
+    return `${IMAGES_PATH}${id}/${name}`;
+  }
 
-    async confirm(address) {
-      // a mark that stays is looked at again by a later sweep
-      await images.unmark(...partsOf(address)).catch(() => {});
-    },
+  /** Takes the mark away, once the record is on stable storage as well. */
+  async confirm(address: string): Promise<void> {
+    // a mark that stays is looked at again by a later sweep
+    await this.#options.store.unmark(...partsOf(address)).catch(() => {});
+  }
 
-    async remove(address) {
-      await images.erase(...partsOf(address)).catch((error: unknown) => {
-        logger.warn({ err: error, image: address }, 'an image of no point could not be removed');
-      });
-    },
+  /** Removes an image whose record was refused. */
+  async remove(address: string): Promise<void> {
+    const { store, logger } = this.#options;
+    await store.erase(...partsOf(address)).catch((error: unknown) => {
+      logger.warn({ err: error, image: address }, 'an image of no point could not be removed');
+    });
+  }
 
-    async discard({ file }) {
-      await removeFile(join(incoming, file)).catch((error: unknown) => {
-        logger.warn({ err: error, file }, 'an upload could not be removed');
-      });
-    },
+  /** Removes an image that becomes that of no point. */
+  async discard({ file }: CheckedImage): Promise<void> {
+    await removeFile(this.#pathOf(file)).catch((error: unknown) => {
+      this.#options.logger.warn({ err: error, file }, 'an upload could not be removed');
+    });
+  }
 
-    async sweep(isKnown) {
-      let removed = 0;
-      const isOld = (at: number): boolean => Date.now() - at >= LEFTOVER_MS;
-      for (const entry of await readdir(incoming).catch(() => [])) {
-        if (markedBy(entry) !== undefined) continue;
-        const found = await stat(join(incoming, entry)).catch(() => undefined);
-        if (found === undefined || !isOld(found.mtimeMs)) continue;
-        await removeFile(join(incoming, entry));
+  /**
+   * Removes what a process that was killed has left, once it is an hour old: whatever had come in,
+   * and the marked images that no record names. Nothing else in the folder is touched.
+   */
+  async sweep(isKnown: (address: string) => boolean): Promise<void> {
+    const { store, incoming, logger } = this.#options;
+    let removed = 0;
+    const isOld = (at: number): boolean => Date.now() - at >= LEFTOVER_MS;
+    for (const entry of await readdir(incoming).catch(() => [])) {
+      if (markedBy(entry) !== undefined) continue;
+      const found = await stat(this.#pathOf(entry)).catch(() => undefined);
+      if (found === undefined || !isOld(found.mtimeMs)) continue;
+      await removeFile(this.#pathOf(entry));
+      removed++;
+    }
+    for (const { id, name, markedAt } of await store.marks()) {
+      if (!isOld(markedAt)) continue;
+      if (isKnown(`${IMAGES_PATH}${id}/${name}`)) {
+        await store.unmark(id, name);
+      } else {
+        await store.erase(id, name);
         removed++;
       }
-      for (const { id, name, markedAt } of await images.marks()) {
-        if (!isOld(markedAt)) continue;
-        if (isKnown(`${IMAGES_PATH}${id}/${name}`)) {
-          await images.unmark(id, name);
-        } else {
-          await images.erase(id, name);
-          removed++;
-        }
-      }
-      if (removed > 0) logger.info({ removed }, 'removed images that belong to no point');
-    },
-
-    close: () => decoder.close(),
-  };
-}
-
-interface Making extends Pick<MediaOptions, 'maxPixels'> {
-  readonly incoming: string;
-  readonly decoder: Decoder;
-  readonly stats: ImageStats;
-}
-
-/** Makes an image of an upload, or the text of the error where it is none that can be taken. */
-async function makeImage(
-  upload: Upload,
-  address: string,
-  { incoming, maxPixels, decoder, stats }: Making,
-): Promise<CheckedImage | string> {
-  const input = join(incoming, upload.file);
-  const file = `${randomUUID()}.image`;
-  const output = join(incoming, file);
-  const began = performance.now();
-  try {
-    const decoded = await decoder.decode({ input, output, maxPixels }, address);
-    if (decoded.kind === 'image') {
-      stats.bytes += decoded.bytes;
-      stats.outcomes.taken++;
-      return { file, name: safeName(upload.name, decoded.sha256, decoded.ending) };
     }
-    await removeFile(output);
-    stats.outcomes.refused++;
-    return decoded.text;
-  } catch (error) {
-    await removeFile(output).catch(() => {});
-    throw error;
-  } finally {
-    stats.seconds += (performance.now() - began) / 1000;
+    if (removed > 0) logger.info({ removed }, 'removed images that belong to no point');
+  }
+
+  /** Ends the process that decodes. */
+  close(): void {
+    this.#decoder.close();
+  }
+
+  #pathOf(file: string): string {
+    return join(this.#options.incoming, file);
+  }
+
+  #unavailable(error: unknown): unknown {
+    this.#options.logger.error({ err: error }, 'an image could not be taken');
+    return asUnavailable(error);
   }
 }
 

@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { checkImageBucket, openImageBucket } from '../../../src/posts/media/image-bucket.js';
-import { createMedia } from '../../../src/posts/media/media.js';
+import { Media } from '../../../src/posts/media/media.js';
 import { startBucket } from '../../support/bucket.js';
 import { makeFolder } from '../../support/folder.js';
 import { JPEG } from '../../support/images.js';
@@ -18,7 +18,7 @@ import { FIXTURE_POINTS } from '../../support/service.js';
 const bucket = await startBucket();
 const store = await openImageBucket('s3://waypost/images');
 const incoming = makeFolder();
-const media = createMedia({ store, incoming, maxPixels: 1, logger: pino({ level: 'silent' }) });
+const media = new Media({ store, incoming, maxPixels: 1, logger: pino({ level: 'silent' }) });
 test.after(async () => {
   media.close();
   await bucket.end();

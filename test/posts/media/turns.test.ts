@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ImageTurns } from '../../../src/posts/media/turns.js';
+import { ImageTurns } from '../../../src/posts/media/decoder.js';
 
 const LIMITS = { maxWaiting: 6, maxOfAddress: 2, maxWaitMs: 60_000 };
 
