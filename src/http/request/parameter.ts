@@ -114,6 +114,15 @@ export function parseFlag(text: string): boolean | string {
 const DECIMAL = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 const WHOLE = /^\+?\d+$/;
 
+/** Texts whose parts `Number` judges as decimals are, empty ones apart, and sooner. */
+const PLAIN = /^[\d.,-]+$/;
+
+function parsePlain(text: string): number | undefined {
+  // adding zero turns -0 into 0
+  const value = Number(text) + 0;
+  return text === '' || !Number.isFinite(value) ? undefined : value;
+}
+
 /** Hexadecimal and the names of infinities, which `Number` would take, are none. */
 function parseDecimal(text: string): number | undefined {
   if (!DECIMAL.test(text)) return undefined;
@@ -130,50 +139,9 @@ const COUNTS = ['no', 'one', 'two', 'three', 'four'];
  * there are more or fewer.
  */
 export function parseDecimals(text: string, count: number): (number | undefined)[] | string {
-  const plain = readPlainDecimals(text, count);
-  if (plain !== undefined) return plain;
   const parts = text.split(',', count + 1);
-  if (parts.length === count) return parts.map(parseDecimal);
+  if (parts.length === count) return parts.map(PLAIN.test(text) ? parsePlain : parseDecimal);
   return `needs ${COUNTS[count]} numbers, has ${parts.length > count ? 'more' : parts.length}`;
-}
-
-/** Powers of ten that are exact. */
-const POWERS: readonly number[] = Array.from({ length: 16 }, (_, power) => Number(`1e${power}`));
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const COMMA = 0x2c;
-const ZERO = 0x30;
-
-/**
- * Reads `count` decimal numbers with commas between them, in one pass over their digits, where they
- * are as plain as in `60.17,-24.94,1000`. Undefined for anything else, such as white space, an
- * exponent, more than 15 digits or another number of them, which {@link parseDecimal} has to judge.
- * The quotient of two integers that are exact is the double that is nearest to the decimal.
- */
-function readPlainDecimals(text: string, count: number): number[] | undefined {
-  const numbers: number[] = [];
-  let at = 0;
-  while (numbers.length < count) {
-    const isNegative = text.charCodeAt(at) === MINUS;
-    if (isNegative) at++;
-    const first = at;
-    let point = -1;
-    let digits = 0;
-    for (; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (code >= ZERO && code <= ZERO + 9) digits = digits * 10 + (code - ZERO);
-      else if (code === POINT && point < 0) point = at;
-      else break;
-    }
-    const length = at - first - (point < 0 ? 0 : 1);
-    if (length < 1 || length > 15) return undefined;
-    const value = point < 0 ? digits : digits / POWERS[at - point - 1]!;
-    // adding zero turns -0 into 0
-    numbers.push((isNegative ? -value : value) + 0);
-    if (at < text.length && text.charCodeAt(at) !== COMMA) return undefined;
-    at++;
-  }
-  return at > text.length ? numbers : undefined;
 }
 
 /** A whole number, white space around it allowed; infinite where it is too long. */
