@@ -184,6 +184,7 @@ test('the health check follows the address of operators, and that of clients', a
   for (const [flags, environment, checked] of cases) {
     const service = await startService([...sample, ...flags], environment);
     assert.is(await checkHealth(checked, String(service.pid)), 0, flags.join(' '));
+    await service.stop();
   }
 });
 
