@@ -8,6 +8,7 @@ import { packSnapshot } from '../../src/cli/pack.js';
 import { InputError } from '../../src/model/quote.js';
 import { readTokenFile } from '../../src/posts/tokens/file.js';
 import { createBuilder } from '../../src/reload/build.js';
+import { run } from '../../src/reload/build-thread.js';
 import { makeFolder } from '../support/folder.js';
 import { startReloading } from '../support/reloading.js';
 import { refusal } from '../support/rows.js';
@@ -87,7 +88,7 @@ test('a file that cannot be a snapshot is refused in one line, which names it an
     [file('cut.gz', Buffer.from('1f8b080000000000', 'hex')), /cut short/],
   ];
   // what serve reads with; the command only puts its own name before the message
-  const build = createBuilder({ maxInvalid: 0 });
+  const build = createBuilder({ maxInvalid: 0 }, run);
   for (const [path, message] of cases) {
     const error = await build({ path, unless: undefined }).then(
       () => undefined,
@@ -171,7 +172,7 @@ test('a tokens file that is none is refused, and no token is shown', async () =>
 
 test('a notifications file that is none is refused', async () => {
   for (const path of [file('n.txt', 'hello'), file('n.json', '[{"id":'), join(folder, 'no.json')]) {
-    const build = createBuilder({ maxInvalid: 0, notifications: path });
+    const build = createBuilder({ maxInvalid: 0, notifications: path }, run);
     const task = { path: FIXTURE_POINTS, unless: undefined };
     // a file that is not there is no fault of one's content: the builder throws another Error for
     // it

@@ -17,7 +17,6 @@ import { rounds } from '../support/soak.js';
 
 /** Nothing that is refused gets as far as to look for its snapshot. */
 const REFUSED = ['serve', '--snapshot', 'no-file.ndjson'];
-const PLAIN = ['--snapshot', SNAPSHOT];
 
 /** As one line, however it was wrapped. */
 function flat(text: string): string {
@@ -200,24 +199,10 @@ test('variables that look like settings and are none are told of, with the neare
   );
 });
 
-test('a service starts beside a Service of its name, and warns of what it passes over', async () => {
-  const warned = async (workers: string): Promise<unknown[]> => {
-    const environment = { ...OF_A_SERVICE, WAYPOST_TIMEZONE: 'x', WAYPOST_WORKERS: workers };
-    const service = await startService(PLAIN, environment);
-    return service.logs
-      .filter(({ level }) => level === 40)
-      .map(({ msg, variable, nearest }) => [msg, variable, nearest]);
-  };
-  const expected = [
-    ['variable of a Kubernetes Service passed over', 'WAYPOST_PORT', undefined],
-    ['no such setting', 'WAYPOST_TIMEZONE', 'WAYPOST_TIME_ZONE'],
-  ];
-  assert.equal(await warned('1'), expected);
-  assert.equal(await warned('2'), expected);
-});
-
-test('a variable sets what no flag does', async () => {
+test('a variable sets what no flag does, and what is passed over is warned of', async () => {
   const environment = {
+    ...OF_A_SERVICE,
+    WAYPOST_TIMEZONE: 'x',
     WAYPOST_SNAPSHOT: SNAPSHOT,
     WAYPOST_PUBLIC_URL: 'https://variable.example',
     WAYPOST_TIME_ZONE: 'Europe/Helsinki',
@@ -226,24 +211,29 @@ test('a variable sets what no flag does', async () => {
   // the instant of the oldest point, in UTC
   const path = '/rest/map_data_points/?created_at_before=2020-01-01T18:08:40.797858';
   const flags = ['--public-url', 'https://flag.example', '--time-zone', 'UTC'];
-  const cases: [flags: string[], origin: string, found: number][] = [
-    [[], 'https://variable.example', 0],
-    [flags, 'https://flag.example', 1],
+  const cases: [workers: string, flags: string[], origin: string, found: number][] = [
+    ['1', [], 'https://variable.example', 0],
+    ['2', flags, 'https://flag.example', 1],
   ];
-  for (const [given, origin, found] of cases) {
-    const service = await startService(given, environment);
+  for (const [workers, given, origin, found] of cases) {
+    const service = await startService(given, { ...environment, WAYPOST_WORKERS: workers });
+    const warnings = service.logs.filter(({ level }) => level === 40);
+    assert.equal(
+      warnings.map(({ msg, variable, nearest }) => [msg, variable, nearest]),
+      [
+        ['variable of a Kubernetes Service passed over', 'WAYPOST_PORT', undefined],
+        ['no such setting', 'WAYPOST_TIMEZONE', 'WAYPOST_TIME_ZONE'],
+      ],
+    );
     const root = (await service.get('/rest/')).json<Record<string, string>>();
     assert.is(root['notifications'], `${origin}/rest/notifications/`);
     const reply = await service.get(path);
     assert.is(reply.json<Envelope>().count, found);
     assert.is(reply.headers['access-control-allow-origin'], undefined);
+    // by SIGTERM
+    await service.stop();
+    assert.is(await service.ended, 0);
   }
-});
-
-test('SIGTERM ends the service with 0', async () => {
-  const service = await startService(PLAIN);
-  await service.stop();
-  assert.is(await service.ended, 0);
 });
 
 test.run();

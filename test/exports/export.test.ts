@@ -1,14 +1,24 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { Unpackr } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
-import { renderPoint } from '../../src/model/point.js';
+import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
+import { type Point, renderPoint } from '../../src/model/point.js';
 import type { TimeOrdering } from '../../src/model/query.js';
 import { deltaOf, engineOf } from '../support/engine.js';
 import { exportPieces, linesOf } from '../support/exporting.js';
+import { makeFolder } from '../support/folder.js';
+import { readByGdal, withoutGdal } from '../support/gdal.js';
+import { recordsOf } from '../support/generated.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { readAll } from '../support/rows.js';
+import { testUnless } from '../support/skip.js';
 
 const SEED = 31;
 const notes = scatterNotes(SEED, 2_000);
@@ -85,6 +95,151 @@ test('what is posted after an export began is not in it', async () => {
   const delta = deltaOf(notes.slice(10, 20));
   const pieces = await exportPieces(engine, 'ndjson', { delta, length: 4, bytes: 1 });
   assert.is(pieces.length, 14);
+});
+
+const COMMENTS = [
+  ...[
+    '',
+    ' ',
+    '"',
+    '""',
+    'a"b',
+    ',',
+    ';',
+    '\t',
+    '\n',
+    '\r\n',
+    '\r',
+    '\\',
+    '\\"',
+    '[]',
+    '{}',
+    '=1+1',
+  ],
+  ...['\u2028', '\u0001', '\u007f', '\ufeff', 'ä', '😀', 'null', '1', ' x ', '\n"\n', '"a","b"'],
+];
+const odd = scatterNotes(5, 3_000).map((note, i) => {
+  const comment = COMMENTS[i];
+  return comment === undefined ? note : { ...note, comment };
+});
+const extremes = [
+  { id: 1e6, lon: -1e-9, lat: -1e-9, created: 0, modified: 0, createdBy: 2 ** 53 - 1 },
+  { id: 2 ** 53 - 3, lon: 1e-8, lat: -1e-8, created: -1, modified: 1, hasImage: true },
+  { id: 2 ** 32, lon: -180, lat: 90, created: 1, modified: 1, createdBy: 0 },
+];
+const all = [...odd, ...extremes];
+const engine = await engineOf(all.slice(0, 2_500));
+const delta = deltaOf(all.slice(2_500));
+const folder = makeFolder();
+const original = all.map((note) => renderPoint(pointOf(note))).sort();
+
+for (const { name } of EXPORT_FORMATS) {
+  test(`${name} loads again as it was`, async () => {
+    for (const bytes of [5_000, 2 ** 20]) {
+      const path = join(folder, `points.${name}`);
+      writeFileSync(path, Buffer.concat(await exportPieces(engine, name, { delta, bytes })));
+      const { blocks, report } = await readAll(path);
+      assert.equal(report.unknownKeys, {});
+      const records = blocks.flatMap(recordsOf).sort();
+      const index = original.findIndex((one, i) => one !== records[i]);
+      assert.is(records[index], original[index]);
+      assert.is(records.length, original.length);
+    }
+  });
+
+  test(`${name} of nothing is a whole file, too`, async () => {
+    const pieces = await exportPieces(await engineOf([]), name);
+    assert.is(pieces.length, 1);
+  });
+}
+
+test('a lone surrogate is a replacement character where a format has none', async () => {
+  const one = { id: 1, lon: 0, lat: 0, created: 0, modified: 0, comment: 'a\ud83db' };
+  const lone = await engineOf([one]);
+  for (const { name } of EXPORT_FORMATS) {
+    const path = join(folder, `lone.${name}`);
+    writeFileSync(path, Buffer.concat(await exportPieces(lone, name)));
+    const [record] = (await readAll(path)).blocks.flatMap(recordsOf);
+    const isJson = name.includes('json');
+    assert.is(JSON.parse(record!).comment, isJson ? one.comment : 'a\ufffdb', name);
+  }
+});
+
+test('records have the keys that are asked for', async () => {
+  const query = { keys: ['id', 'lat'] as const, ordering: 'created_at' as const };
+  const [first] = linesOf(Buffer.concat(await exportPieces(engine, 'ndjson', { query, delta })));
+  assert.equal(Object.keys(JSON.parse(first!)), ['id', 'lat']);
+  const [feature] = linesOf(
+    Buffer.concat(await exportPieces(engine, 'geojsonl', { query, delta })),
+  );
+  assert.equal(JSON.parse(feature!).properties, { id: JSON.parse(first!).id });
+});
+
+const few = scatterNotes(41, 600);
+const fewEngine = await engineOf(few);
+const points: ReadonlyMap<number, Point> = new Map(few.map((one) => [one.id, pointOf(one)]));
+/** An export as a file. */
+async function file(name: string): Promise<string> {
+  const path = join(folder, `points.${name}`);
+  writeFileSync(path, Buffer.concat(await exportPieces(fewEngine, name)));
+  return path;
+}
+
+const columnsOf = ['-oo', 'X_POSSIBLE_NAMES=lon', '-oo', 'Y_POSSIBLE_NAMES=lat'];
+const missing = withoutGdal();
+for (const [name, options] of [
+  ['csv', [...columnsOf, '-s_srs', 'EPSG:4326']],
+  ['geojson', []],
+  ['geojsonl', []],
+] as const) {
+  testUnless(missing, `GDAL reads ${name}`, async () => {
+    const path = await file(name);
+    const source = name === 'geojsonl' ? `GeoJSONSeq:${path}` : path;
+    const features = await readByGdal(source, 'points', options);
+    assert.is(features.length, few.length);
+    for (const { id, geometry, properties } of features) {
+      const point = points.get(Number(id ?? properties['id']))!;
+      // GDAL writes -89.99999995 as -90
+      const [lon, lat] = geometry.coordinates;
+      assert.ok(Math.abs(lon - Number(point.lon)) + Math.abs(lat - Number(point.lat)) < 2e-7);
+      assert.is(properties['comment'], point.comment);
+    }
+  });
+}
+
+test('MessagePack is maps, one behind the other', async () => {
+  const unpackr = new Unpackr({ int64AsType: 'number', mapsAsObjects: true });
+  const records = unpackr.unpackMultiple(Buffer.concat(await exportPieces(fewEngine, 'msgpack')));
+  const found = (records as object[]).map((record) => JSON.stringify(record)).sort();
+  assert.equal(found, [...points.values()].map(renderPoint).sort());
+});
+
+test('Parquet has plain columns, and tells what GeoParquet wants', async () => {
+  const bytes = Buffer.concat(await exportPieces(fewEngine, 'parquet'));
+  const { buffer, byteOffset, length } = bytes;
+  const whole = buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer;
+  const { key_value_metadata: metadata } = parquetMetadata(whole);
+  const { primary_column, columns } = JSON.parse(
+    metadata!.find(({ key }) => key === 'geo')!.value!,
+  );
+  const lons = few.map(({ lon }) => lon);
+  assert.is(primary_column, 'geometry');
+  assert.equal(columns.geometry.geometry_types, ['Point']);
+  assert.equal(
+    [columns.geometry.bbox[0], columns.geometry.bbox[2]],
+    [Math.min(...lons), Math.max(...lons)],
+  );
+  for (const row of await parquetReadObjects({ file: whole, utf8: false })) {
+    const { id, lat, lon, createdBy, tags, createdAt } = points.get(Number(row['id']))!;
+    assert.equal([row['lat'], row['lon']], [Number(lat), Number(lon)], `${id}`);
+    assert.equal(row['geometry'], { type: 'Point', coordinates: [Number(lon), Number(lat)] });
+    assert.equal(row['tags'] ?? undefined, tags);
+    assert.is(
+      row['created_by'] ?? undefined,
+      createdBy === undefined ? undefined : BigInt(createdBy),
+    );
+    assert.is(row['created_at'], createdAt.text);
+  }
 });
 
 test.run();

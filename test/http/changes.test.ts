@@ -115,7 +115,6 @@ test('what cannot be had is refused', async () => {
   );
   const reading = await startOwnService(['--snapshot', SNAPSHOT, '--journal', 'none']);
   assert.is((await reading.get(PATH)).status, 404);
-  await reading.stop();
 });
 
 test('every filter lets through what the list shows', async () => {
@@ -190,7 +189,6 @@ test('a stream goes on after the service was killed, and ends in order with it',
   assert.equal(sequences, wanted);
   await service.stop();
   assert.is(after.end, 'whole');
-  service = await start();
 });
 
 test('beyond the bound a stream gets 503, and there is room when one has left', async () => {
@@ -200,7 +198,6 @@ test('beyond the bound a stream gets 503, and there is room when one has left', 
   assert.equal([third.status, third.headers['retry-after']], [503, '10']);
   two[0]!.answer.destroy();
   await until('there is room', async () => (await bound.get(PATH, LINES)).status === 200);
-  await bound.stop();
 });
 
 test('a reader that takes nothing holds little, is cut off, and comes back for the rest', async () => {
@@ -208,7 +205,6 @@ test('a reader that takes nothing holds little, is cut off, and comes back for t
     ...[...flags, '--journal', `${journal}3`],
     ...['--answer-timeout', '1s', '--shutdown-timeout', '0'],
   ]);
-  const own = service;
   service = bound;
   const slow = await follow(service.port, PATH);
   slow.answer.pause();
@@ -235,8 +231,6 @@ test('a reader that takes nothing holds little, is cut off, and comes back for t
     [...slow.events, ...rest.events].map(({ id }) => id),
     wanted,
   );
-  service = own;
-  await bound.stop();
 });
 
 test('behind posts that are kept no longer there is nothing to go on with', async () => {
@@ -259,7 +253,6 @@ test('behind posts that are kept no longer there is nothing to go on with', asyn
   const all = [5_001, 5_002, 5_003, 5_005, 5_006, 5_007, 5_008, 5_009];
   assert.equal(idsOf(await pruned.get(PATH, LINES)), all);
   assert.equal(idsOf(await pruned.get('/admin/posts', admin)), all);
-  await pruned.stop();
 });
 
 test.run();

@@ -8,7 +8,6 @@ import { makeFolder } from '../support/folder.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, ROOT, SNAPSHOT } from '../support/service.js';
-import { DIFFERENCES, keyOf } from './replay-differences.js';
 
 /** A request that the original service was sent, and what it answered. */
 interface RecordedCase {
@@ -26,6 +25,26 @@ interface RecordedCase {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** Recorded cases that our service answers differently, on purpose. */
+interface Differences {
+  /** The heading of `docs/decisions.md` that says why, as a link to it ends. */
+  readonly decision: string;
+  /** As `differencesOf` puts it. */
+  readonly difference: string;
+  /** As `keyOf` names the cases. */
+  readonly keys: readonly string[];
+}
+
+/** All of them: the replay fails for one that is missing and for one too many. */
+const DIFFERENCES = (
+  JSON.parse(readFileSync(join(ROOT, 'test/fixtures/differences.json'), 'utf8')) as Differences[]
+).flatMap(({ keys, ...others }) => keys.map((key) => ({ key, ...others })));
+
+/** Names a case, which its name alone does not always. */
+function keyOf(name: string, method: string, target: string): string {
+  return `${name} | ${method} ${target.replace('/rest/map_data_points/', '')}`.trimEnd();
+}
 
 /**
  * The cases, in the order in which they were recorded: later ones saw what earlier ones had posted.

@@ -1,6 +1,20 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bytesOf, NOBODY, numberOf, type Postings, rowsWith } from '../../src/index/postings.js';
+import { Random } from '../../src/cli/generate/random.js';
+import { buildOrder, type Order } from '../../src/index/order.js';
+import { buildCrossTable, countCells } from '../../src/index/orders.js';
+import {
+  type Attributes,
+  buildPostings,
+  bytesOf,
+  frequentTexts,
+  NOBODY,
+  numberOf,
+  type Postings,
+  rowsWith,
+  sortTexts,
+  type TextAttribute,
+} from '../../src/index/postings.js';
 import { renderPoint } from '../../src/model/point.js';
 import {
   attributesOfTexts,
@@ -100,6 +114,103 @@ test('no points', () => {
   assert.is(status.texts.ends.length, 0);
   assert.is(numberOf(status.texts, bytesOf('NEW')), -1);
   assert.equal([...createdBy.postings.counts], [0]);
+});
+
+const random = new Random(64, 'point');
+
+/** An order of rows by keys. */
+function orderOf(count: number, keyOf: (row: number) => number): Order {
+  return buildOrder(Float64Array.from({ length: count }, (_, row) => keyOf(row)));
+}
+
+/** Rows of each cell along an order whose rank of the other lies in the range, one by one. */
+function countEach(along: Order, other: Order, from: number, to: number, shift: number): number[] {
+  const counts: number[] = new Array(Math.ceil(along.rows.length / 2 ** shift)).fill(0);
+  for (const [rank, row] of along.rows.entries()) {
+    const place = other.ranks[row]!;
+    if (place >= from && place < to) counts[rank >>> shift]!++;
+  }
+  return counts;
+}
+
+const COUNT = 5_000;
+const PAIRS: Record<string, [(row: number) => number, (row: number) => number]> = {
+  'that know nothing of each other': [() => random.int(1e9), () => random.int(1e9)],
+  'that are the same': [(row) => row * 7, (row) => row * 7],
+  'that run against each other': [(row) => row, (row) => -row],
+  'of which one is all ties': [() => 5, () => random.int(1e9)],
+};
+
+for (const [what, [one, two]] of Object.entries(PAIRS)) {
+  for (const count of [1, 1_023, 1_024, 1_025, COUNT]) {
+    test(`cells of ${count} rows in orders ${what} are counted to the last row`, () => {
+      const [first, second] = [orderOf(count, one), orderOf(count, two)];
+      const table = buildCrossTable(first, second);
+      const ends = [0, 1, 511, 512, 513, 1_024, 1_535, 1_536, 2_047, 2_048, count - 1, count];
+      for (let i = 0; i < 40; i++) ends.push(random.int(count + 1));
+      for (const [i, from] of ends.entries()) {
+        const to = ends[(i * 7 + 3) % ends.length]!;
+        if (from > to || to > count) continue;
+        for (const isTurned of [false, true]) {
+          const [along, other] = isTurned ? [second, first] : [first, second];
+          const counts = new Int32Array(table.cells);
+          countCells({ table, isTurned }, along, other, { from, to }, counts);
+          const expected = countEach(along, other, from, to, table.shift);
+          assert.equal([...counts], expected, `${from} to ${to}, turned: ${isTurned}`);
+        }
+      }
+    });
+  }
+}
+
+test('no table has more than 512 cells in a direction, nor cells of fewer than 1,024 ranks', () => {
+  const shiftOf = (count: number): number => {
+    const order = orderOf(count, (row) => row);
+    const { shift, cells } = buildCrossTable(order, order);
+    assert.ok(cells <= 512, `${count} rows: ${cells} cells`);
+    return shift;
+  };
+  assert.is(shiftOf(0), 10);
+  assert.is(shiftOf(300_000), 10);
+  assert.is(shiftOf(1_000_000), 11);
+});
+
+/** An attribute whose rows have these texts. */
+function attributeOf(rows: readonly string[]): TextAttribute {
+  const names = [...new Set(rows)];
+  const keys = names.map((text) => Buffer.from(bytesOf(text)).toString('latin1'));
+  const { texts, places } = sortTexts(keys);
+  const values = Uint32Array.from(rows, (text) => places[names.indexOf(text)]!);
+  const postings = buildPostings(rows.length, names.length, {
+    rows: undefined,
+    values,
+    length: rows.length,
+  });
+  return { texts, postings };
+}
+
+function attributesOf(status: readonly string[], tags: readonly string[]): Attributes {
+  return { status: attributeOf(status), tags: attributeOf(tags) } as unknown as Attributes;
+}
+
+test('the most frequent texts are found', () => {
+  const random = new Random(7, 'point');
+  const any = (): string => `tag ${Math.floor(90 * random.next() * random.next())}`;
+  const all = [...Array.from({ length: 800 }, any), ...Array.from({ length: 40 }, () => 'ä"\\')];
+  const attributes = attributesOf(['OPEN', 'NEW', 'NEW'], all);
+  const expected = frequentTexts(attributes);
+  const counts = new Map(all.map((one) => [one, all.filter((other) => other === one).length]));
+  const least = Math.min(...expected.tags.map((one) => counts.get(one)!));
+  assert.equal(expected.status, ['NEW', 'OPEN']);
+  assert.is(expected.tags.length, 50);
+  assert.ok([...counts].every(([one, count]) => count <= least || expected.tags.includes(one)));
+  assert.ok(expected.tags.includes('ä"\\'));
+  assert.equal(frequentTexts(attributes), expected);
+});
+
+test('what is empty or long is not offered', () => {
+  const { status, tags } = frequentTexts(attributesOf(['', 'NEW'], ['x'.repeat(65), '<b>']));
+  assert.equal([status, tags], [['NEW'], ['<b>']]);
 });
 
 test.run();

@@ -13,13 +13,14 @@ import { type Adopter, acceptedOf, adopt, prune, type Retirement } from '../../s
 import { createPostClock, createPostStats, PostWriter } from '../../src/posts/posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { createBuilder } from '../../src/reload/build.js';
+import { run } from '../../src/reload/build-thread.js';
 import { Cell } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
 import { makeFolder } from '../support/folder.js';
 import { until } from '../support/wait.js';
 
 const DRAFT = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
-const build = createBuilder({ maxInvalid: 0 });
+const build = createBuilder({ maxInvalid: 0 }, run);
 
 function recordOf(id: number, comment = 'snapshot'): string {
   return `{"id":${id},"lat":"1","lon":"2","comment":"${comment}","created_at":"2023-05-01T12:00:00Z"}`;

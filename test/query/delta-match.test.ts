@@ -3,8 +3,9 @@ import * as assert from 'uvu/assert';
 import { appendToDelta, continueDelta } from '../../src/index/delta.js';
 import { createPageCopier, fetchMixedPage } from '../../src/index/record-page.js';
 import { renderPoint } from '../../src/model/point.js';
-import type { Filters } from '../../src/model/query.js';
+import type { Filters, Ordering } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
+import type { Hints } from '../../src/query/engine.js';
 import { assertPage, everyHint } from '../support/compare.js';
 import { acceptedMatches, acceptedOf, deltaOf, engineOf, idsOf, Meter } from '../support/engine.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
@@ -173,6 +174,41 @@ test('the shortest stretches of work give the same pages with accepted points', 
     assert.equal(own, wanted, JSON.stringify(query));
   }
   assert.ok(renewals > COMBINATIONS, `${renewals} budgets`);
+});
+
+const WINDOW_SEED = 4712;
+const many = scatterNotes(WINDOW_SEED, 20_000);
+const engine = await engineOf(many);
+
+test('rows of a window are told by the marks of a region as by a test of each', () => {
+  const times = many.map(({ created }) => created).sort((a, b) => a - b);
+  const changes = many.map(({ modified }) => modified).sort((a, b) => a - b);
+  const circle = { lat: 60.17, lon: 24.94, radius: 18_500_000 };
+  const createdAt = { after: times[8_000]!, before: times[9_200]! };
+  const modifiedAt = { after: changes[600]!, before: changes[19_400]! };
+  const boxes = [{ west: -170, south: -85, east: 170, north: 85 }];
+  const asked: readonly Filters[] = [
+    { circle, createdAt },
+    { boxes, createdAt },
+    { circle, createdAt, modifiedAt },
+    { circle, boxes, createdAt, modifiedAt },
+  ];
+  for (const filters of asked) {
+    for (const ordering of ['id', 'created_at', '-modified_at', 'distance'] as Ordering[]) {
+      if (ordering === 'distance' && filters.circle === undefined) continue;
+      const page = (hints: Hints): [number, number[]] => {
+        const answer = engine.run({ filters, ordering, page: 2, pageSize: 50 }, hints)!;
+        return [answer.count, idsOf(engine.dataset, answer.rows, answer.length)];
+      };
+      const expected = page({ driver: 'createdAt' });
+      const label = JSON.stringify({ filters, ordering });
+      assert.ok(expected[0] > 100 && expected[0] <= 1_201, `${expected[0]}: ${label}`);
+      for (const accessPath of ['walk', 'mark', 'select'] as const) {
+        assert.equal(page({ accessPath }), expected, label);
+        assert.equal(page({ driver: 'region' }), expected, `after ${label}`);
+      }
+    }
+  }
 });
 
 test.run();

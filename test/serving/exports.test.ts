@@ -7,20 +7,24 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { linesOf } from '../support/exporting.js';
 import { makeFolder } from '../support/folder.js';
-import { generate } from '../support/generated.js';
+import { markedRecords } from '../support/marked.js';
+import { blockOf, point, writeNative } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import { until } from '../support/wait.js';
 
 // more bytes than sockets hold: the reader's end decides how far an export comes
-const POINTS = 40_000;
+const POINTS = 4_000;
+const COMMENT = 'x'.repeat(4_000);
 const PATH = '/export/points.ndjson';
 const folder = makeFolder();
 const snapshot = join(folder, 'points.waypost');
 /** How many points each snapshot has. */
 const sizes = [0, 1, 2, 3].map((i) => POINTS - i);
-for (const [i, points] of sizes.entries())
-  await generate(folder, `${i}.waypost`, { points, seed: i + 1 });
+for (const [i, count] of sizes.entries()) {
+  const records = markedRecords(i, count).map((one) => point({ ...one, comment: COMMENT }));
+  writeNative(join(folder, `${i}.waypost`), [blockOf(records)]);
+}
 put(0, snapshot);
 const service = await startOwnService([
   ...['--snapshot', snapshot, '--settle', '0ms', '--journal', 'none'],
@@ -177,7 +181,6 @@ test('beside posts and reloads each stream is one state, whole, or breaks off', 
       assert.equal(ids, expected, `state ${state}`);
     }
   }
-  await posting.stop();
 });
 
 test.run();

@@ -1,13 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { openSockets } from '../../src/serving/listen.js';
 import { makeFolder } from '../support/folder.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { startOwnService } from '../support/own-service.js';
-import { MAIN, SNAPSHOT } from '../support/service.js';
+import { refusal } from '../support/rows.js';
+import { MAIN, SNAPSHOT, startService } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
@@ -30,16 +34,15 @@ async function outputOf(command: string, args: readonly string[]): Promise<strin
 }
 
 const LINE =
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}serving version=\S+ points=3000 .*address=http:\S+/m;
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}serving version=\S+ points=(?:1|3000) .*address=http:\S+/m;
 
-for (const workers of ['1', '2']) {
-  test(`lines are text where that is wanted, of ${workers} workers`, async () => {
-    const args = [MAIN, ...FLAGS, '--workers', workers, '--log-format', 'text'];
-    const text = await outputOf(process.execPath, args);
-    assert.match(text, LINE);
-    assert.not.match(text, 'pid=');
-  });
-}
+test('lines are text where that is wanted, of 2 workers', async () => {
+  const text = await outputOf(process.execPath, [
+    ...[MAIN, ...FLAGS, '--workers', '2', '--log-format', 'text'],
+  ]);
+  assert.match(text, LINE);
+  assert.not.match(text, 'pid=');
+});
 
 (hasScript ? test : test.skip)('lines are text on a terminal, unless JSON is wanted', async () => {
   const onTerminal = (...flags: string[]): Promise<string> => {
@@ -54,13 +57,15 @@ for (const workers of ['1', '2']) {
   assert.match(await onTerminal('--log-format', 'json'), /^\{"level":30,.*"msg":"serving"\}/m);
 });
 
-test('what a stranger wrote commands no terminal', async () => {
+test('of 1 worker as well, and what a stranger wrote commands no terminal', async () => {
   const folder = makeFolder();
   const path = join(folder, 'points.ndjson');
   const record = { id: 1, lat: 1, lon: 2, created_at: '2023-05-01T12:00Z' };
   writeFileSync(path, `${JSON.stringify({ ...record, 'a\u001b[2J\u202e\n': 1 })}\n`);
   const args = [MAIN, ...FLAGS, '--workers', '1', '--log-format', 'text', '--snapshot', path];
   const text = await outputOf(process.execPath, args);
+  assert.match(text, LINE);
+  assert.not.match(text, 'pid=');
   const [line] = /^.* WARN .*$/m.exec(text)!;
   assert.match(line, ' WARN  unknown keys dropped unknownKeys={"a\\u001b[2J\\u202e\\n":1}');
 });
@@ -80,6 +85,31 @@ test('seconds are logged to the millisecond, those of a request to the microseco
   await until('all are logged', () => requests().length === 5);
   for (const { seconds } of requests()) assert.match(String(seconds), /^0\.\d{1,6}$/);
   assert.match(String(loaded()?.['seconds']), /^\d+(\.\d{1,3})?$/);
+});
+
+for (const workers of ['1', '2']) {
+  test(`${workers} workers listen at several addresses, and all of localhost's`, async () => {
+    // all of 127.0.0.0/8 is this machine on Linux
+    const other = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
+    const flags = ['--host', `localhost,${other}`, '--workers', workers];
+    const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
+    const own = await lookup('localhost', { all: true });
+    for (const { address, family } of [...own, { address: other, family: 4 }]) {
+      const host = family === 6 ? `[${address}]` : address;
+      const reply = await fetch(`http://${host}:${service.port}/health/live`);
+      assert.is(reply.status, 200, `${host} with ${workers}`);
+    }
+    await service.stop();
+    assert.is(await service.ended, 0);
+  });
+}
+
+test('no address at all is refused by name', async () => {
+  for (const host of ['', ' ,']) {
+    const where = { host, port: 0, listenTimeout: 0 };
+    const opening = openSockets(where, pino({ level: 'silent' }), new AbortController().signal);
+    assert.match(await refusal(opening), /^Cannot listen on .*: no address is named; leave --host/);
+  }
 });
 
 test.run();

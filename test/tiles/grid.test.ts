@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
+import { hashId } from '../../src/index/records.js';
 import {
   boxesWithin,
   boxOf,
@@ -10,6 +11,10 @@ import {
   MAX_ZOOM,
   type TileAddress,
 } from '../../src/tiles/grid.js';
+import { abbreviate, makeTile } from '../../src/tiles/tile.js';
+import { acceptedMatches, deltaOf, engineOf, Meter } from '../support/engine.js';
+import { scatterNotes } from '../support/notes.js';
+import { decodeTile } from '../support/tiles.js';
 
 const SEED = 88;
 const SIZES = [4, 8, 16, 32, 64, 128];
@@ -89,6 +94,46 @@ test('boxes are cut to the tile, those beside it dropped', () => {
   assert.ok(tile.south > 0);
   assert.equal(boxesWithin(tile, [{ west: -5, south: -5, east: -1e-9, north: 5 }]), []);
   assert.is(boxesWithin(tile, [{ west: -5, south: -5, east: 0, north: 5 }]).length, 1);
+});
+
+test('counts are written in four characters at most', () => {
+  const texts = new Map([
+    [2, '2'],
+    [999, '999'],
+    [1_000, '1k'],
+    [1_249, '1.2k'],
+    [1_951, '2k'],
+    [9_949, '9.9k'],
+    [9_950, '10k'],
+    [99_499, '99k'],
+    [999_499, '999k'],
+    [999_500, '1M'],
+    [1_150_001, '1.2M'],
+    [12_345_678, '12M'],
+    [4_200_000_000, '4.2G'],
+  ]);
+  for (const [count, text] of texts) assert.is(abbreviate(count), text);
+});
+
+const FROZEN = 100;
+const ACCEPTED = 5_000;
+const LIMIT = 10;
+
+const notes = scatterNotes(77, FROZEN + ACCEPTED);
+const engine = await engineOf(notes.slice(0, FROZEN));
+const delta = deltaOf(notes.slice(FROZEN));
+
+test('accepted points are thinned out and charged for, too', () => {
+  const query = { address: { z: 0, x: 0, y: 0 }, filters: {}, grid: 16, limit: LIMIT };
+  const meter = new Meter(2_000);
+  const accepted = acceptedMatches(delta, ACCEPTED, query.filters);
+  const tile = makeTile(engine, query, accepted, undefined, meter);
+  // 10 ns for each of them
+  assert.ok(meter.renewals >= 20, `${meter.renewals} times two microseconds`);
+  const kept = notes.toSorted((a, b) => hashId(a.id) - hashId(b.id)).slice(0, LIMIT);
+  const ids = (all: readonly { readonly id: number | undefined }[]): number[] =>
+    all.map(({ id }) => id!).sort((a, b) => a - b);
+  assert.equal(ids(decodeTile(tile)['points'] ?? []), ids(kept));
 });
 
 test.run();

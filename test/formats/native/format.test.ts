@@ -1,13 +1,18 @@
-import { createReadStream, readdirSync, readFileSync } from 'node:fs';
+import { createReadStream, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { pack, UnpackrStream } from 'msgpackr';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { packSnapshot } from '../../../src/cli/pack.js';
+import { verify } from '../../../src/cli/verify.js';
+import { openSnapshot } from '../../../src/formats/files/open.js';
+import { decodeRecords } from '../../../src/formats/native/decode.js';
+import { openNative } from '../../../src/formats/native/read.js';
 import { InputError } from '../../../src/model/quote.js';
 import { makeFolder } from '../../support/folder.js';
-import { readInPlace, readOnePass } from '../../support/native.js';
+import { blockOf, point, readInPlace, readOnePass, writeNative } from '../../support/native.js';
 import { writeNativeFixtures } from '../../support/native-fixtures.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -99,5 +104,146 @@ for (const file of readdirSync(FIXTURES)) {
     }
   });
 }
+
+const WATERMARK = { journal: '0123456789abcdef', sequence: 2 ** 40 + 7 };
+const NONE = { journal: 'fedcba9876543210', sequence: 0 };
+const OTHER = { journal: 'fedcba9876543210', sequence: 9 };
+const print = (): void => {};
+
+test('a header says up to which post of a journal the file goes', async () => {
+  const path = fixture('watermark');
+  const [[block], report] = await readOnePass(path);
+  assert.equal([block!.count, report.watermark], [1, WATERMARK]);
+  assert.equal(readInPlace(path)[1].watermark, WATERMARK);
+  const reader = await openSnapshot(path, {});
+  assert.equal(reader.watermark, WATERMARK);
+  reader.close();
+  const [, without] = await readOnePass(fixture('one'));
+  assert.not.ok('watermark' in without);
+});
+
+test('pack writes a watermark, keeps it through sorting, and keeps that of a native input', async () => {
+  const folder = makeFolder();
+  const many = join(ROOT, 'test/fixtures/points.ndjson');
+  const [first, second, third, plain] = ['1', '2', '3', '4'].map((name) => join(folder, name));
+  await packSnapshot(many, first!, { watermark: NONE, print });
+  assert.equal((await readOnePass(first!))[1].watermark, NONE);
+  await packSnapshot(many, second!, { watermark: WATERMARK, print });
+  assert.equal((await readOnePass(second!))[1].watermark, WATERMARK);
+  await packSnapshot(second!, third!, { print });
+  assert.equal((await readOnePass(third!))[1].watermark, WATERMARK);
+  await packSnapshot(second!, third!, { print, watermark: OTHER });
+  assert.equal((await readOnePass(third!))[1].watermark, OTHER);
+
+  await packSnapshot(many, plain!, { print });
+  assert.not.ok('watermark' in (await readOnePass(plain!))[1]);
+  const lines: string[] = [];
+  await verify(second!, { print: (line) => lines.push(line) });
+  assert.ok(
+    lines.includes('  journal        0123456789abcdef up to 1,099,511,627,783'),
+    lines.join('\n'),
+  );
+  assert.not.equal(readFileSync(second!), readFileSync(plain!));
+});
+
+test('progress grows to the whole file, in one pass and in two', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'p.waypost');
+  const { bytes } = writeNative(path, [blockOf([point({ id: 1 })]), blockOf([point({ id: 2 })])]);
+  let seen = 0;
+  const reader = openNative(path, {
+    onProgress(read, total) {
+      assert.ok(read > seen && read <= total);
+      assert.is(total, bytes);
+      seen = read;
+    },
+  });
+  for await (const _ of reader.blocks());
+  assert.is(seen, bytes);
+  seen = 0;
+  for (const _ of reader.columns());
+  assert.ok(seen < bytes);
+  reader.recordsInto(() => []);
+  assert.is(seen, bytes);
+  reader.close();
+});
+
+test('the report is there once everything has been read', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'r.waypost');
+  writeNative(path, [blockOf([point({ id: 1 })])]);
+  const reader = openNative(path, {});
+  assert.is(reader.count, 1);
+  assert.is(reader.origin, 'a test');
+  assert.throws(() => reader.report(), /read to its end/);
+  assert.throws(() => reader.recordsInto(() => []), /columns/);
+  for (const _ of reader.columns());
+  assert.throws(() => reader.report(), /read to its end/);
+  reader.recordsInto(() => []);
+  assert.is(reader.report().points, 1);
+  reader.close();
+  reader.close();
+  assert.throws(() => [...reader.columns()], /closed/);
+});
+
+test('a file that changes between the passes is noticed', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'c.waypost');
+  const block = blockOf([point({ id: 1, comment: 'before' })]);
+  const size = block.records.length;
+  writeNative(path, [block]);
+  const bytes = readFileSync(path);
+  const changed = Buffer.from(bytes);
+  changed.write('behind', bytes.indexOf('before'));
+  for (const change of [
+    () => writeFileSync(path, changed),
+    () => truncateSync(path, bytes.length - 100),
+  ]) {
+    writeFileSync(path, bytes);
+    const reader = openNative(path, {});
+    for (const _ of reader.columns());
+    change();
+    assert.throws(
+      () => reader.recordsInto(() => [new Uint8Array(size)]),
+      (error: unknown) => error instanceof InputError && error.message.includes(path),
+    );
+    reader.close();
+  }
+});
+
+const fail = (problem: string): InputError => new InputError(problem);
+const decode = (object: Buffer): string =>
+  `${decodeRecords(object, 6, Uint32Array.of(3, 3), fail)}`;
+
+test('records are one bin in any of its forms, as large as the columns say', () => {
+  const text = '{a}{b}';
+  for (const head of [
+    [0xc4, 6],
+    [0xc5, 0, 6],
+    [0xc6, 0, 0, 0, 6],
+  ]) {
+    assert.is(decode(Buffer.concat([Buffer.from(head), Buffer.from(text)])), text);
+  }
+  for (const value of [Buffer.from('{a}'), Buffer.from('{a}{b}{}'), text, [...text], {}, null]) {
+    assert.throws(() => decode(pack(value)), /expected one bin object with 6 bytes/);
+  }
+  for (const hex of ['c403', 'c4067b617d7b627d00', 'd9067b617d7b627d', 'c1']) {
+    assert.throws(() => decode(Buffer.from(hex, 'hex')), /bin object|MessagePack/, hex);
+  }
+});
+
+test('a record that lacks either of its braces is wrong', () => {
+  for (const [text, wrong] of [
+    ['xa}{b}', 0],
+    ['{ax{b}', 0],
+    ['{a}xb}', 1],
+    ['{a}{bx', 1],
+  ] as const) {
+    assert.throws(
+      () => decode(pack(Buffer.from(text))),
+      new RegExp(`record ${wrong} of the block`),
+    );
+  }
+});
 
 test.run();

@@ -1,6 +1,13 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AnswerCache, type AnswerKey, answerKey } from '../../../src/http/answer/answer-cache.js';
+import {
+  AnswerCache,
+  type AnswerKey,
+  answerKey,
+  Joins,
+} from '../../../src/http/answer/answer-cache.js';
 import type { Answer } from '../../../src/http/answer/sender.js';
 import { JSON_FORMAT } from '../../../src/http/formats/json-format.js';
 
@@ -112,6 +119,33 @@ test('bytes are bounded, and 0 keeps nothing', () => {
   assert.not(none.wants(key('/a')) || none.wants(key('/a')));
   none.keep('one', key('/a'), answer(10));
   assert.is(none.get('one', key('/a')), undefined);
+});
+
+const [one, other] = [1, 2].map((low) => {
+  return answerKey({ low, high: 0 }, 'a', '/', undefined, undefined);
+});
+
+test('who asks for what is being made is called when it is kept, or its response has ended', () => {
+  const joins = new Joins();
+  const called: string[] = [];
+  const join = (key = one!, name = 'a'): boolean => joins.join(key, () => called.push(name));
+  const response = new EventEmitter() as ServerResponse;
+  assert.not(join());
+  const onKept = joins.lead(one!, response);
+  assert.ok(join(one, 'b'));
+  assert.not(join(other));
+  onKept();
+  assert.equal(called, ['b']);
+  assert.not(join());
+  // the next one is made for the response of another request
+  joins.lead(one!, new EventEmitter() as ServerResponse);
+  response.emit('close');
+  assert.ok(join());
+  const last = new EventEmitter() as ServerResponse;
+  joins.lead(other!, last);
+  assert.ok(join(other, 'c'));
+  last.emit('close');
+  assert.equal(called, ['b', 'c']);
 });
 
 test.run();

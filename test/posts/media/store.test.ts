@@ -1,11 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
+import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { incomingIn, MediaUnavailable } from '../../../src/posts/media/folder.js';
 import type { CheckedImage, Media } from '../../../src/posts/media/media.js';
 import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts/media/upload.js';
+import { makeFolder } from '../../support/folder.js';
 import { JPEG, PNG } from '../../support/images.js';
 import { makeMediaFolder, rejection } from '../../support/media.js';
 
@@ -145,6 +147,27 @@ test('more uploads than may come in at a time are turned away', async () => {
   for (const upload of await Promise.all(taken)) await uploads.discard(upload);
   assert.equal(files(), ['.incoming', 'map_data_points']);
   await uploads.discard(await uploads.receive(Readable.from([JPEG]), 'x.jpg', 'a'));
+});
+
+const home = makeFolder();
+const ownIncoming = join(home, '.incoming');
+mkdirSync(ownIncoming);
+const ownUploads = createUploads(ownIncoming, 1_000, pino({ level: 'silent' }));
+
+test('a client that leaves at once leaves no file, not even one that is made late', async () => {
+  for (let round = 0; round < 20; round++) {
+    const leaving = Array.from({ length: 50 }, async () => {
+      const stream = new PassThrough();
+      const receiving = rejection(ownUploads.receive(stream, 'a.png', 'a'));
+      stream.destroy(new Error('gone'));
+      assert.is((await receiving).message, 'gone');
+    });
+    await Promise.all(leaving);
+    const upload = await ownUploads.receive(Readable.from([Buffer.from('abc')]), 'b.png', 'a');
+    assert.equal([upload.bytes, readdirSync(ownIncoming)], [3, [upload.file]]);
+    await ownUploads.discard(upload);
+  }
+  assert.equal(readdirSync(ownIncoming), []);
 });
 
 test.run();
