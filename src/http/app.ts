@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Tokens } from '../posts/tokens/file.js';
 import type { Context, Observe, Sending } from './answer/context.js';
 import { corsHeaders, EXPOSED, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
-import { createErrorAnswer } from './error-answer.js';
+import { JSON_FORMAT } from './formats/json-format.js';
 import { createGate, type Handler } from './gate.js';
 import {
   type CutCounts,
@@ -16,10 +16,25 @@ import {
   watchLoop,
 } from './limits.js';
 import { addOperations, type Service } from './operations.js';
+import {
+  errorPage,
+  headerList,
+  PAGE_NEGOTIATION,
+  PAGE_OFFER,
+  setPageHeaders,
+} from './pages/page-format.js';
+import type { Subject } from './pages/site.js';
 import { BATCH_PATH, POINTS_PATH } from './request/addresses.js';
 import { userOf } from './request/client.js';
-import { NotFound, overloaded, wrongMethod } from './request/http-error.js';
-import { originForm } from './request/origin.js';
+import {
+  HttpError,
+  internalError,
+  NotFound,
+  overloaded,
+  wrongMethod,
+} from './request/http-error.js';
+import { originForm, queryOf } from './request/origin.js';
+import { last, parseQueryString } from './request/query-string.js';
 import { addBatch } from './routes/batch.js';
 import { addMedia, addStatic, addViewer } from './routes/files.js';
 import { addPosting, REPLAYED } from './routes/posting.js';
@@ -47,9 +62,6 @@ declare module 'fastify' {
     isFile?: boolean;
   }
 }
-
-/** The golden ratio in 32 bits: neighbours get numbers far from each other. */
-const SCATTER = 0x9e3779b1;
 
 /** Whom an app answers: clients, operators, who then have an address of their own, or both. */
 export type Audience = 'clients' | 'operators' | 'all';
@@ -217,18 +229,67 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, sending:
   if (sending.closing()) reply.header('Connection', 'close');
 }
 
-/**
- * Makes ids for requests that bring none. They tell nothing about the process, and cost a fifth of
- * a random UUID, which would be two percent of a small answer.
- */
+/** Makes ids for requests that bring none, at a fifth of what a random UUID costs. */
 function createIds(): () => string {
   const prefix = randomBytes(6).toString('base64url');
   let count = 0;
-  // an odd factor gives each count another number
-  return () => `${prefix}-${Math.imul(++count, SCATTER) >>> 0}`;
+  // an odd factor gives each count another number, far from its neighbours
+  return () => `${prefix}-${Math.imul(++count, 0x9e3779b1) >>> 0}`;
 }
 
 /** What the client calls its request, where that can stand in a header and a log. */
 function idOf(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[\w.:/+=-]{1,128}$/.test(header) ? header : undefined;
+}
+
+/** Answers a request with an error; `subject` is what the pages of its address are about. */
+type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject) => void;
+
+/** Makes the one place where an error becomes a status, as JSON or as a page. */
+function createErrorAnswer({
+  logger,
+  site,
+  corsOrigin,
+}: Pick<Context, 'logger' | 'site' | 'corsOrigin'>): AnswerError {
+  const vary = varyOf({ isPersonal: false, compress: false, corsOrigin });
+
+  function prefersPage({ url, headers }: IncomingMessage): boolean {
+    const format = last(parseQueryString(queryOf(url!)), 'format');
+    if (format === PAGE_OFFER.parameter) return true;
+    if (format === JSON_FORMAT.parameter) return false;
+    try {
+      return PAGE_NEGOTIATION.accepted(headers.accept) === PAGE_OFFER;
+    } catch {
+      return false;
+    }
+  }
+
+  return (thrown, reply, subject) => {
+    const error = asHttpError(thrown);
+    const { raw, id } = reply.request;
+    if (error.status === 500) {
+      logger.error({ reqId: id, err: thrown, url: raw.url }, 'request failed');
+    }
+    // files are the same whatever a client accepts, and their errors are not
+    reply.code(error.status).header('Vary', vary);
+    if (!prefersPage(raw)) {
+      reply.headers({ 'Content-Type': 'application/json', ...error.headers });
+      reply.send(Buffer.from(JSON.stringify(error.body)));
+      return;
+    }
+    setPageHeaders(reply, site);
+    reply.headers(error.headers);
+    // the answer to HEAD has the length of that to GET
+    const method = raw.method === 'HEAD' ? 'GET' : raw.method!;
+    const asked = { method, target: raw.url! };
+    reply.send(errorPage(site, subject, asked, error, headerList(reply)));
+  };
+}
+
+function asHttpError(error: Error & { statusCode?: number }): HttpError {
+  if (error instanceof HttpError) return error;
+  // Fastify's own, such as a body that is too large
+  const { statusCode = 500 } = error;
+  if (statusCode < 500) return new HttpError(statusCode, { detail: error.message });
+  return internalError();
 }

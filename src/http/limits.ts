@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { quote } from '../model/quote.js';
-import type { Current } from '../reload/current.js';
-import { servedSequence } from '../reload/generation.js';
+import { type Current, servedSequence } from '../reload/current.js';
 import { responseOf } from './answer/node-internals.js';
 import { HttpError, tryLater } from './request/http-error.js';
 

@@ -3,8 +3,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 import { version } from '../model/quote.js';
 import type { PostStats } from '../posts/posts.js';
-import type { Current } from '../reload/current.js';
-import { pointsServed } from '../reload/generation.js';
+import { type Current, pointsServed } from '../reload/current.js';
 import { Durations, type ReloadStats } from '../reload/stats.js';
 import type { RequestStats } from './answer/context.js';
 import type { Backlog } from './backlog.js';

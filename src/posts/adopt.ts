@@ -4,8 +4,8 @@ import { readPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
 import type { Accepted, Beginning } from '../reload/beginning.js';
+import type { Generation } from '../reload/current.js';
 import type { Deltas } from '../reload/deltas.js';
-import type { Generation } from '../reload/generation.js';
 import {
   type Journal,
   JournalUnavailable,

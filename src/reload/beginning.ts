@@ -14,7 +14,7 @@ import {
 } from '../index/delta.js';
 import { type Point, renderPoint } from '../model/point.js';
 import { reclaimMemory } from './background.js';
-import { createGeneration, type Generation } from './generation.js';
+import { createGeneration, type Generation } from './current.js';
 
 /** A point as it was accepted. */
 export interface Accepted {

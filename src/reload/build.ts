@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Progress } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
-import { createGeneration, type Generation, type GenerationParts } from './generation.js';
+import { createGeneration, type Generation, type GenerationParts } from './current.js';
 
 /** What to build, and when not to. */
 export interface BuildTask {

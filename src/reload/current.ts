@@ -1,4 +1,140 @@
-import type { Generation } from './generation.js';
+import { assembleDataset, type DatasetParts } from '../index/dataset.js';
+import { type Delta, type DeltaRow, deltaLength, lastSequence, lastTime } from '../index/delta.js';
+import type { Notification } from '../model/notification.js';
+import { createEngine, type Engine } from '../query/engine.js';
+
+/** Digits of the digest that name a snapshot. */
+const TAG_DIGITS = 16;
+
+/**
+ * What a generation is made from, as threads pass it on to each other: the points' memory is
+ * shared.
+ */
+export interface GenerationParts {
+  readonly dataset: DatasetParts;
+  /** Notifications from a file of their own. */
+  readonly extra: readonly Notification[];
+  /** The digest of all that the generation was made from: the same for the same files. */
+  readonly digest: string;
+  /** Milliseconds since the epoch. */
+  readonly loadedAt: number;
+  /** The points that were accepted since; undefined where none are taken. */
+  readonly delta?: Delta | undefined;
+  /** The name of the journal that accepted points come from; empty where it has none. */
+  readonly journal?: string;
+}
+
+/**
+ * What a request is answered from: a snapshot and the points accepted up to a moment. The same
+ * state has the same name in every process, and before and after a merge.
+ */
+export interface State {
+  /** The tag of the snapshot; behind it, where points are accepted, journal and last sequence. */
+  readonly name: string;
+  /** The tag of the snapshot. */
+  readonly snapshot: string;
+  /** How many rows of the delta belong to it. */
+  readonly length: DeltaRow;
+  /** When the snapshot was exported or the last point accepted, the later of both: an HTTP date. */
+  readonly lastModified: string;
+}
+
+/**
+ * What one snapshot serves: its points, its notifications, and how clients tell it from the next.
+ */
+export interface Generation {
+  readonly parts: GenerationParts;
+  readonly engine: Engine;
+  readonly delta: Delta | undefined;
+  /** JSON of each user's unseen notifications, newest id first. */
+  readonly unseen: ReadonlyMap<number, readonly string[]>;
+  /** Names the snapshot: the first digits of its digest. */
+  readonly tag: string;
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly exportedAt: number;
+  readonly loadedAt: number;
+  /** What is served now: the same object until another point is accepted. */
+  state(): State;
+}
+
+/**
+ * Prepares a snapshot for serving, in a few milliseconds; each thread that serves does so for
+ * itself.
+ */
+export function createGeneration(parts: GenerationParts): Generation {
+  const { extra, digest, loadedAt, delta } = parts;
+  const dataset = assembleDataset(parts.dataset);
+  const { report } = dataset;
+  const tag = digest.slice(0, TAG_DIGITS);
+  return {
+    parts,
+    engine: createEngine(dataset),
+    delta,
+    unseen: unseenByUser([...report.notifications, ...extra]),
+    tag,
+    count: dataset.count,
+    exportedAt: report.createdAt,
+    loadedAt,
+    state: createStates(parts, tag),
+  };
+}
+
+/** The same generation with the first delta of its snapshot. */
+export function withDelta(generation: Generation, delta: Delta): Generation {
+  const parts = { ...generation.parts, delta };
+  return { ...generation, parts, delta, state: createStates(parts, generation.tag) };
+}
+
+/** Makes what tells the state; its text is made once a post, not once a request. */
+function createStates({ dataset, delta, journal = '' }: GenerationParts, tag: string): () => State {
+  const exportedAt = dataset.report.createdAt;
+  let last: State | undefined;
+
+  function make(length: DeltaRow): State {
+    const sequence = delta && lastSequence(delta, length).toString(36);
+    const lastAt = delta === undefined ? exportedAt : lastTime(delta, length) / 1000;
+    return {
+      name: sequence === undefined ? tag : `${tag}.${journal}.${sequence}`,
+      snapshot: tag,
+      length,
+      lastModified: new Date(Math.max(exportedAt, lastAt)).toUTCString(),
+    };
+  }
+
+  return () => {
+    const length = delta === undefined ? 0 : deltaLength(delta);
+    if (last?.length !== length) last = make(length);
+    return last;
+  };
+}
+
+/** Tells a generation from all others of this process, in every thread. */
+export function identityOf({ tag, loadedAt, delta }: Generation): string {
+  return `${tag} ${loadedAt} ${delta?.base}`;
+}
+
+/** Points that are served: those of the snapshot, and those that were accepted beside it. */
+export function pointsServed({ count, delta }: Generation): number {
+  return delta === undefined ? count : count + deltaLength(delta);
+}
+
+/** The sequence up to which all posts are served, or were passed over; 0 without a journal. */
+export function servedSequence({ delta }: Pick<Generation, 'delta'>): number {
+  return delta === undefined ? 0 : lastSequence(delta, deltaLength(delta));
+}
+
+function unseenByUser(notifications: readonly Notification[]): Map<number, string[]> {
+  const unseen = new Map<number, string[]>();
+  const newestFirst = notifications.filter((one) => !one.seen).sort((a, b) => b.id - a.id);
+  for (const { id, user, comment } of newestFirst) {
+    const json = JSON.stringify({ comment, id });
+    const others = unseen.get(user);
+    if (others === undefined) unseen.set(user, [json]);
+    else others.push(json);
+  }
+  return unseen;
+}
 
 /** Why something is not as it should be, such as that the newest snapshot is not the one served. */
 export interface Stale {

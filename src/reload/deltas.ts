@@ -14,8 +14,7 @@ import { Calls } from '../model/calls.js';
 import { renderPoint } from '../model/point.js';
 import { reclaimMemory } from './background.js';
 import { type Accepted, accept, Beginning, fillOf, type MergeTask } from './beginning.js';
-import type { Cell } from './current.js';
-import { createGeneration, type Generation, withDelta } from './generation.js';
+import { type Cell, createGeneration, type Generation, withDelta } from './current.js';
 import type { OfMerger } from './merge-thread.js';
 
 export interface DeltasOptions {

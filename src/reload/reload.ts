@@ -4,7 +4,7 @@ import { type Leniency, requireWhole } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
 import { reclaimMemory } from './background.js';
 import type { Build, BuildResult } from './build.js';
-import type { Cell } from './current.js';
+import type { Cell, Generation } from './current.js';
 import {
   type Decision,
   decide,
@@ -14,7 +14,6 @@ import {
   refusalOf,
   requireSize,
 } from './decide.js';
-import type { Generation } from './generation.js';
 import type { Candidate, Opened, Source } from './source/source.js';
 import type { ReloadStats } from './stats.js';
 

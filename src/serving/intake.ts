@@ -12,8 +12,13 @@ import { type Journal, type OwnJournal, readAll, type SharedJournal } from '../p
 import { incomingOf, openIncoming } from '../posts/media/folder.js';
 import { type ImageStore, openImageFolder } from '../posts/media/image-store.js';
 import type { Media } from '../posts/media/media.js';
-import type { PostStats, Posts } from '../posts/posts.js';
-import { createPostClock, PostWriter, type PostWriterParts } from '../posts/posts.js';
+import {
+  createPostClock,
+  type PostStats,
+  type Posts,
+  PostWriter,
+  type PostWriterParts,
+} from '../posts/posts.js';
 import { type Cell, NOT_SERVED } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
 import type { Serve } from '../reload/reload.js';

@@ -5,7 +5,7 @@ import { createSite } from '../http/pages/site.js';
 import { createViews } from '../http/routes/resources.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { reclaimMemory, stepBack } from '../reload/background.js';
-import { createGeneration, type Generation } from '../reload/generation.js';
+import { createGeneration, type Generation } from '../reload/current.js';
 import type { LaneStart, ToLane } from './lanes.js';
 
 // entry of a thread of the slow lane: it works on one question after the other, each to its end

@@ -11,8 +11,12 @@ import {
   tooManyQueries,
 } from '../http/request/http-error.js';
 import { Turns } from '../posts/media/address-turns.js';
-import type { Follower } from '../reload/current.js';
-import { type Generation, type GenerationParts, identityOf } from '../reload/generation.js';
+import {
+  type Follower,
+  type Generation,
+  type GenerationParts,
+  identityOf,
+} from '../reload/current.js';
 
 /** More threads than these would take the cores from those that answer at once. */
 export const MOST_LANES = 4;

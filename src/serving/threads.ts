@@ -11,8 +11,7 @@ import { Calls } from '../model/calls.js';
 import type { JournalReader } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
 import type { TokenTable } from '../posts/tokens/file.js';
-import type { Follower, Health } from '../reload/current.js';
-import type { GenerationParts } from '../reload/generation.js';
+import type { Follower, GenerationParts, Health } from '../reload/current.js';
 import type { ConnectionCounts } from './connections.js';
 
 /** What all threads share to count posts. */

@@ -12,7 +12,7 @@ import {
 import { AT_ONCE } from '../../src/model/budget.js';
 import { renderPoint } from '../../src/model/point.js';
 import { matchDelta } from '../../src/query/delta-match.js';
-import { createGeneration, type Generation } from '../../src/reload/generation.js';
+import { createGeneration, type Generation } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { acceptedOf, Meter, readerOf } from '../support/engine.js';

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseQueryString } from '../../src/http/request/query-string.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
-import { createGeneration, type Generation } from '../../src/reload/generation.js';
+import { createGeneration, type Generation } from '../../src/reload/current.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { readerOf } from '../support/engine.js';

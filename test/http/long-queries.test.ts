@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { createAllowance } from '../../src/http/answer/pipeline.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { AT_ONCE, EXCEEDED } from '../../src/model/budget.js';
-import { createGeneration } from '../../src/reload/generation.js';
+import { createGeneration } from '../../src/reload/current.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { readerOf } from '../support/engine.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/index/build-dataset.js';
-import { createGeneration } from '../../src/reload/generation.js';
+import { createGeneration } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
 import { ask } from '../support/client.js';
 import { readerOf } from '../support/engine.js';

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Delta, deltaLength, lastSequence } from '../../src/index/delta.js';
+import type { Generation } from '../../src/reload/current.js';
 import { createMerger, type DeltasOptions } from '../../src/reload/deltas.js';
-import type { Generation } from '../../src/reload/generation.js';
 import { assertPage } from '../support/compare.js';
 import {
   append,

@@ -6,7 +6,7 @@ import type { LaneAnswer, LaneQuestion } from '../../src/http/answer/question.js
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { sharedArray } from '../../src/index/shared-array.js';
 import type { Query } from '../../src/model/query.js';
-import { createGeneration, type Generation, identityOf } from '../../src/reload/generation.js';
+import { createGeneration, type Generation, identityOf } from '../../src/reload/current.js';
 import { Lanes } from '../../src/serving/lanes.js';
 import { readerOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';

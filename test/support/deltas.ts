@@ -2,9 +2,8 @@ import { pino } from 'pino';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Accepted } from '../../src/reload/beginning.js';
-import { Cell } from '../../src/reload/current.js';
+import { Cell, createGeneration, type Generation } from '../../src/reload/current.js';
 import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
-import { createGeneration, type Generation } from '../../src/reload/generation.js';
 import { readerOf } from './engine.js';
 import { type Note, pointOf } from './notes.js';
 

@@ -1,6 +1,6 @@
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { appendToDelta, createDelta } from '../../src/index/delta.js';
-import { createGeneration, type Generation } from '../../src/reload/generation.js';
+import { createGeneration, type Generation } from '../../src/reload/current.js';
 import { type OwnApp, startApp } from './app.js';
 import { type Asked, ask, type Reply } from './client.js';
 import { acceptedOf, readerOf } from './engine.js';

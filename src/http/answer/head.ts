@@ -1,5 +1,5 @@
 import { ServerResponse, STATUS_CODES } from 'node:http';
-import type { State } from '../../reload/generation.js';
+import type { State } from '../../reload/current.js';
 import type { Format } from '../formats/representation.js';
 import type { Coding } from '../request/negotiation.js';
 import { canSetHead, setHead } from './node-internals.js';

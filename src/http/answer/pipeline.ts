@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { Hash } from '../../index/records.js';
 import { AT_ONCE, Budget, EXCEEDED } from '../../model/budget.js';
 import { version } from '../../model/quote.js';
-import { identityOf } from '../../reload/generation.js';
+import { identityOf } from '../../reload/current.js';
 import { FRESH_MEMORY } from '../formats/representation.js';
 import { clientOf } from '../request/client.js';
 import { createCodingOf, Negotiation } from '../request/negotiation.js';

@@ -3,7 +3,7 @@ import { type Hash, hashBytes } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
 import type { Filters } from '../../model/query.js';
 import { matchDelta } from '../../query/delta-match.js';
-import type { Generation, GenerationParts, State } from '../../reload/generation.js';
+import type { Generation, GenerationParts, State } from '../../reload/current.js';
 import type { BodyMemory, Format, Page, QueryWork } from '../formats/representation.js';
 import { type ErrorBody, type HttpError, pageTooLarge } from '../request/http-error.js';
 import type { ExportQuery } from '../request/list-parameters.js';

@@ -3,12 +3,7 @@ import { Export } from '../../exports/export-pieces.js';
 import { sharedArray } from '../../index/shared-array.js';
 import { AT_ONCE, Budget } from '../../model/budget.js';
 import { reclaimMemory } from '../../reload/background.js';
-import {
-  createGeneration,
-  type Generation,
-  identityOf,
-  type State,
-} from '../../reload/generation.js';
+import { createGeneration, type Generation, identityOf, type State } from '../../reload/current.js';
 import { type Format, FRESH_MEMORY } from '../formats/representation.js';
 import { exportEnded, HttpError, tookTooLong } from '../request/http-error.js';
 import type {

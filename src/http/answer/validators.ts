@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Hash } from '../../index/records.js';
-import type { State } from '../../reload/generation.js';
+import type { State } from '../../reload/current.js';
 import type { Page } from '../formats/representation.js';
 import { otherState } from '../request/http-error.js';
 import type { AnswerHead } from './head.js';

@@ -7,7 +7,7 @@ import {
   type GenerationParts,
   identityOf,
   type State,
-} from '../../reload/generation.js';
+} from '../../reload/current.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
 import { createMake, type Made, type Question, type View } from '../answer/question.js';

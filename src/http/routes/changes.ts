@@ -15,7 +15,7 @@ import type { Filters } from '../../model/query.js';
 import { acceptedOf } from '../../posts/adopt.js';
 import { matchDelta } from '../../query/delta-match.js';
 import { accept } from '../../reload/beginning.js';
-import { servedSequence } from '../../reload/generation.js';
+import { servedSequence } from '../../reload/current.js';
 import type { Context, Posting } from '../answer/context.js';
 import { createTurnstile } from '../answer/turnstile.js';
 import { createProjection } from '../formats/json-format.js';

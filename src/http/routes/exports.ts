@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { sharedArray } from '../../index/shared-array.js';
-import type { State } from '../../reload/generation.js';
+import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';

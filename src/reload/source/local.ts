@@ -3,8 +3,15 @@ import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { targetOf } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
-import type { Candidate, Source } from './source.js';
-import { belongsTo, CHECKSUM_SUFFIX, isPattern, isSnapshotName, matcherOf } from './source.js';
+import {
+  belongsTo,
+  type Candidate,
+  CHECKSUM_SUFFIX,
+  isPattern,
+  isSnapshotName,
+  matcherOf,
+  type Source,
+} from './source.js';
 import { type WatchOptions, watchPaths } from './watch.js';
 
 export interface LocalOptions extends WatchOptions {
