@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { fstatSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, Server, type Socket } from 'node:net';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   canSetHead,
   descriptorOf,
@@ -12,6 +10,7 @@ import {
   setHead,
   stopParsing,
 } from '../src/http/answer/node-internals.js';
+import { assert, test } from './support/uvu.js';
 import { until } from './support/wait.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -101,5 +100,3 @@ test('a listening socket has a descriptor', async () => {
   await once(server, 'close');
   assert.throws(() => fstatSync(descriptor), /EBADF/);
 });
-
-test.run();

@@ -23,8 +23,8 @@ const SECONDS_FILE = join(FOLDER, 'seconds.json');
 
 /**
  * Runs every compiled `*.test.js`, or those whose path contains one of the arguments; with `--soak`
- * every `*.soak.js` and the tests that do more then, one after the other. A file that ran no test has failed: uvu passes it when
- * `test.run()` is missing.
+ * every `*.soak.js` and the tests that do more then, one after the other. A file that ran no test has
+ * failed.
  */
 async function main(args: readonly string[]): Promise<void> {
   // services of several tests serve the same file, and one process owns the journal beside it

@@ -1,6 +1,5 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { SharedRoom } from '../src/posts/media/shared-room.js';
+import { assert, test } from './support/uvu.js';
 
 /** A room whose guests are told by name when they must leave. */
 function open(size: number) {
@@ -41,5 +40,3 @@ test('the client that has most of a full room makes room for others, its oldest 
   other.grow(2);
   assert.equal([gone, room.taken], [['a1', 'a2', 'b1'], 4]);
 });
-
-test.run();

@@ -1,11 +1,8 @@
 /** What runs, or turns the page round, where a text becomes markup. */
 export const HOSTILE: readonly string[] = [
-  '<script>alert(1)</script>',
-  '"><img src=x onerror=alert(2)>',
-  '</textarea></pre></title><script>alert(3)</script>',
-  'javascript:alert(4)',
-  "' autofocus onfocus='alert(5)",
-  '<svg/onload=alert(6)>&lt;b&gt;&#x202e;',
+  ...['<script>alert(1)</script>', '"><img src=x onerror=alert(2)>'],
+  ...['</textarea></pre></title><script>alert(3)</script>', 'javascript:alert(4)'],
+  ...["' autofocus onfocus='alert(5)", '<svg/onload=alert(6)>&lt;b&gt;&#x202e;'],
   '\u202egnorw\u2067 \u2066<a href=javascript:alert(7)>x</a>',
 ];
 /** Where the hostile records are: alone, and all on one spot. */

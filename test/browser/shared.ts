@@ -6,7 +6,7 @@ import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
 import { makeFolder } from '../support/folder.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { testUnless } from '../support/uvu.js';
 import { HOSTILE_RECORDS } from './hostile-records.js';
 
 export const LIST = '/rest/map_data_points/';

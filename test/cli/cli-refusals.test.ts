@@ -1,8 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { generateSnapshot } from '../../src/cli/generate.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import { InputError } from '../../src/model/quote.js';
@@ -13,6 +11,7 @@ import { makeFolder } from '../support/folder.js';
 import { startReloading } from '../support/reloading.js';
 import { refusal } from '../support/rows.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runCommand, SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 
@@ -200,5 +199,3 @@ test('the other commands refuse what they cannot read as clearly', async () => {
   assert.match(stdout, /there is no such file/);
   assert.is(stderr, '');
 });
-
-test.run();

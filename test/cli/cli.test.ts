@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   readEnvironment,
   SERVE_SETTINGS,
@@ -14,6 +12,7 @@ import {
   startService,
 } from '../support/service.js';
 import { rounds } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 
 /** Nothing that is refused gets as far as to look for its snapshot. */
 const REFUSED = ['serve', '--snapshot', 'no-file.ndjson'];
@@ -235,5 +234,3 @@ test('a variable sets what no flag does, and what is passed over is warned of', 
     assert.is(await service.ended, 0);
   }
 });
-
-test.run();

@@ -2,8 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { diff } from '../../src/cli/diff.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { RECORD_KEYS } from '../../src/model/point.js';
@@ -12,6 +10,7 @@ import { blockOf, point, writeNative } from '../support/native.js';
 import { parquetOf } from '../support/parquet.js';
 import { csv, type Fields, ndjson, recordsOf } from '../support/rows.js';
 import { MAIN } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 /** A record in its rendered form. */
 function rendered(fields: Fields): Fields {
@@ -134,5 +133,3 @@ test('trouble is told apart from a difference', async () => {
   assert.is(code(path), 2);
   assert.is(code('--help'), 0);
 });
-
-test.run();

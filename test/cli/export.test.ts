@@ -2,8 +2,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { type ExportOptions, exportSnapshot } from '../../src/cli/export.js';
 import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { renderPoint } from '../../src/model/point.js';
@@ -15,6 +13,7 @@ import { newPost, withJournal } from '../support/journals.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { refusal } from '../support/rows.js';
+import { assert, test } from '../support/uvu.js';
 
 const notes = scatterNotes(9, 4_000);
 const rows = notes.map((note) => `${renderPoint(pointOf(note))}\n`).join('');
@@ -102,5 +101,3 @@ test('what cannot be done is refused, and leaves nothing behind', async () => {
   assert.not.ok(existsSync(output));
   assert.equal(readdirSync(folder), ['in.ndjson']);
 });
-
-test.run();

@@ -1,7 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { PointSource } from '../../src/cli/generate/notes.js';
 import { generateSnapshot } from '../../src/cli/generate.js';
 import { openNative } from '../../src/formats/native/read.js';
@@ -11,6 +9,7 @@ import { InputError } from '../../src/model/quote.js';
 import { makeFolder } from '../support/folder.js';
 import { generate, recordsOf } from '../support/generated.js';
 import { readOnePass } from '../support/native.js';
+import { assert, test } from '../support/uvu.js';
 
 const SAMPLE = { points: 5000, seed: 1 };
 
@@ -164,5 +163,3 @@ async function refused(
   }
   assert.unreachable(JSON.stringify(options));
 }
-
-test.run();

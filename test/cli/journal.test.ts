@@ -3,8 +3,6 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { compactSnapshot } from '../../src/cli/compact.js';
 import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
 import { type Point, readPoint } from '../../src/model/point.js';
@@ -21,6 +19,7 @@ import {
 } from '../support/native.js';
 import { refusal } from '../support/rows.js';
 import { ROOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const MAIN = new URL('../../src/main.js', import.meta.url).pathname;
 
@@ -225,5 +224,3 @@ test('a damaged journal is refused', () =>
     assert.instance(error, InputError);
     assert.match(String(error), 'the CRC of post 3');
   }));
-
-test.run();

@@ -8,13 +8,12 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { renderPoint } from '../../src/model/point.js';
 import { makeFolder } from '../support/folder.js';
 import { blockOf, notification, point, readOnePass, writeNative } from '../support/native.js';
 import { FIXTURES, MANY, POINTS, pack, SAMPLE, withRows } from '../support/packing.js';
 import { refusal } from '../support/rows.js';
+import { assert, test } from '../support/uvu.js';
 
 const BAD = '{"id":6,"lat":"91","lon":"0","created_at":"2023-05-01T12:00:00Z"}';
 
@@ -141,5 +140,3 @@ test('stopped while it sorts, it leaves nothing behind', async () => {
   assert.match(listed.join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
   assert.equal(readdirSync(folder), []);
 });
-
-test.run();

@@ -2,8 +2,6 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import * as consumers from 'node:stream/consumers';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { verify } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { openNative } from '../../src/formats/native/read.js';
@@ -12,6 +10,7 @@ import { makeFolder } from '../support/folder.js';
 import { isKdSorted } from '../support/kd-order.js';
 import { CREATED_AT, notification, point, readOnePass } from '../support/native.js';
 import { MANY, POINTS, pack, SAMPLE, withRows } from '../support/packing.js';
+import { assert, test } from '../support/uvu.js';
 
 const text = (records: Uint8Array): string => Buffer.from(records).toString();
 
@@ -150,5 +149,3 @@ test('progress bars are drawn on a terminal and nowhere else', async () => {
     }
   }
 });
-
-test.run();

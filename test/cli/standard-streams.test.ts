@@ -3,8 +3,6 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { type PackOptions, packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
@@ -12,6 +10,7 @@ import { makeFolder } from '../support/folder.js';
 import { readOnePass } from '../support/native.js';
 import { refusal } from '../support/rows.js';
 import { FIXTURE_POINTS, MAIN } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const quiet: PackOptions = { print() {} };
 
@@ -144,5 +143,3 @@ test('a command whose reader has left ends quietly', async () => {
   }
   assert.equal(readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson', 'out.waypost']);
 });
-
-test.run();

@@ -1,13 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { openSnapshot } from '../../src/formats/files/open.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Envelope } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { readAll, recordsOf } from '../support/rows.js';
 import { runInThread, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const CSV =
   'id,lat,lon,created_at,modified_at\n' +
@@ -111,5 +110,3 @@ test('without a zone, times of rows are those of UTC', () =>
     reader.close();
     assert.equal(timesOf(recordsOf((await readAll(csv)).blocks)), IN_UTC);
   }));
-
-test.run();

@@ -1,8 +1,6 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { type VerifyOptions, verify, verifySnapshot } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { NativeWriter } from '../../src/formats/native/write.js';
@@ -10,6 +8,7 @@ import { renderPoint } from '../../src/model/point.js';
 import { makeFolder } from '../support/folder.js';
 import { blockOf, CREATED_AT, notification, point, writeNative } from '../support/native.js';
 import { runCommand } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));
 
@@ -250,5 +249,3 @@ test('what cannot be opened is not good, and said to be so', async () => {
   assert.is(code, 1);
   assert.match(text, /^not good, for 1 reason:\n.*missing/);
 });
-
-test.run();

@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { Unpackr } from 'msgpackr';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { type Point, renderPoint } from '../../src/model/point.js';
@@ -18,7 +16,7 @@ import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { readAll } from '../support/rows.js';
-import { testUnless } from '../support/skip.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 
 const SEED = 31;
 const notes = scatterNotes(SEED, 2_000);
@@ -99,21 +97,7 @@ test('what is posted after an export began is not in it', async () => {
 
 const COMMENTS = [
   ...[
-    '',
-    ' ',
-    '"',
-    '""',
-    'a"b',
-    ',',
-    ';',
-    '\t',
-    '\n',
-    '\r\n',
-    '\r',
-    '\\',
-    '\\"',
-    '[]',
-    '{}',
+    ...['', ' ', '"', '""', 'a"b', ',', ';', '\t', '\n', '\r\n', '\r', '\\', '\\"', '[]', '{}'],
     '=1+1',
   ],
   ...['\u2028', '\u0001', '\u007f', '\ufeff', 'ä', '😀', 'null', '1', ' x ', '\n"\n', '"a","b"'],
@@ -241,5 +225,3 @@ test('Parquet has plain columns, and tells what GeoParquet wants', async () => {
     assert.is(row['created_at'], createdAt.text);
   }
 });
-
-test.run();

@@ -16,11 +16,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { writeAtomically } from '../../src/formats/system-files.js';
 import { makeFolder } from '../support/folder.js';
 import { refusal } from '../support/rows.js';
+import { assert, test } from '../support/uvu.js';
 
 const NOBODY = 65_534;
 
@@ -224,5 +223,3 @@ test('a full disk is said to be one', async () => {
   );
   assert.equal(readdirSync(folder), []);
 });
-
-test.run();

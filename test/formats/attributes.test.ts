@@ -1,6 +1,5 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { TextNumbers } from '../../src/formats/attributes.js';
+import { assert, test } from '../support/uvu.js';
 
 test('equal texts have one number, in the order in which they are met, and different ones never share any', () => {
   const numbers = new TextNumbers();
@@ -18,5 +17,3 @@ test('equal texts have one number, in the order in which they are met, and diffe
   assert.equal(numbers.keys(), met);
   assert.is(numbers.addText(met[1_000]!), 1_000);
 });
-
-test.run();

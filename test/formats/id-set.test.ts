@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { IdSet } from '../../src/formats/id-set.js';
+import { assert, test } from '../support/uvu.js';
 
 /** Adds to both sets and compares what they say. */
 function compare(ids: Iterable<number>): void {
@@ -76,5 +75,3 @@ test('a million ids in a row take no long chains', () => {
   for (let id = 1; id <= 1_000_000; id++) if (set.add(id)) assert.unreachable(`added ${id} twice`);
   assert.is(set.size, 1_000_000);
 });
-
-test.run();

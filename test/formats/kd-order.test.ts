@@ -1,9 +1,8 @@
 import KDBush from 'kdbush';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../../src/formats/kd-order.js';
 import { coordsOf, isKdSorted, kdSorted, type Place } from '../support/kd-order.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 17;
 
@@ -82,5 +81,3 @@ test('zeros of either sign are one value', () => {
   }));
   assert.ok(isInKdOrder(coordsOf(zeros)));
 });
-
-test.run();

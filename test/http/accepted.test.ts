@@ -1,6 +1,4 @@
 import { connect } from 'node:net';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import {
   appendToDelta,
@@ -17,6 +15,7 @@ import { startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { acceptedOf, Meter, readerOf } from '../support/engine.js';
 import { type Note, pointOf } from '../support/notes.js';
+import { assert, test } from '../support/uvu.js';
 
 const PATH = '/rest/map_data_points/';
 const CAPACITY = { rows: 100, bytes: 100_000 };
@@ -285,5 +284,3 @@ test('a look at accepted points that takes long goes on later, and changes no an
   const texts = await Promise.all([path, path, path].map((one) => service.ask(one)));
   for (const { text } of texts) assert.is(text, first.text);
 });
-
-test.run();

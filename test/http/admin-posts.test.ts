@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { readPosts } from '../../src/cli/journal-posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { makeFolder } from '../support/folder.js';
@@ -10,6 +8,7 @@ import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import { refusal } from '../support/rows.js';
 import { FIXTURE_POINTS, runCommand, SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const PATH = '/admin/posts';
 const ADMIN = { headers: { Authorization: 'Bearer secret' } };
@@ -86,5 +85,3 @@ test('compact, list and export take the address of a service that runs', async (
   await service.stop();
   assert.match(await refusal(readPosts(base)), /ECONNREFUSED/);
 });
-
-test.run();

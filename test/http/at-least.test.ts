@@ -1,10 +1,9 @@
 import { Agent } from 'node:http';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import { type Service, SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1&ordering=-created_at';
@@ -76,5 +75,3 @@ test('of many that wait 256 do, the others are refused at once, and all who wait
   }
   assert.is(newestOf(await ask(`${next}`)), 'fourth');
 });
-
-test.run();

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Backlog } from '../../src/http/backlog.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const MIB = 1024 * 1024;
@@ -110,5 +109,3 @@ test('answers that are taken at once leave nothing behind', async () => {
 test.after(() => {
   for (const one of open) one.close();
 });
-
-test.run();

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { parseQueryString } from '../../src/http/request/query-string.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { createGeneration, type Generation } from '../../src/reload/current.js';
@@ -11,6 +9,7 @@ import { ask, type Envelope, type Reply } from '../support/client.js';
 import { readerOf } from '../support/engine.js';
 import { createHostileQueries } from '../support/hostile-queries.js';
 import { scatterNotes } from '../support/notes.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/';
@@ -254,5 +253,3 @@ async function open(body: string): Promise<IncomingMessage> {
   answer.on('error', () => {});
   return answer;
 }
-
-test.run();

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { bodyOf, exchange } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const REQUEST_MS = 800;
 const UPLOAD_MS = 3_000;
@@ -73,5 +72,3 @@ test('a body has the time of a request, and a form that may hold an image has it
   // not by the clock: this process may be late itself
   for (const [, took, place] of [plain, chunked]) assert.ok(place < 3, `${place}, ${took} ms`);
 });
-
-test.run();

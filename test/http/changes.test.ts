@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Store } from '../../src/posts/store.js';
 import type { Envelope, Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
@@ -9,6 +7,7 @@ import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { type Followed, follow } from '../support/streams.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const POINTS = '/rest/map_data_points/';
@@ -254,5 +253,3 @@ test('behind posts that are kept no longer there is nothing to go on with', asyn
   assert.equal(idsOf(await pruned.get(PATH, LINES)), all);
   assert.equal(idsOf(await pruned.get('/admin/posts', admin)), all);
 });
-
-test.run();

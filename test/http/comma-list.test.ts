@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { joinList, splitList } from '../../src/http/request/query-string.js';
 import type { Filters } from '../../src/model/query.js';
@@ -8,6 +6,7 @@ import { type Note, scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { Oracle } from '../support/oracle.js';
 import { decodeTile } from '../support/tiles.js';
+import { assert, test } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/';
 const ITEMS = '/ogc/collections/points/items';
@@ -92,5 +91,3 @@ test('every address finds records by texts with commas and backslashes', async (
   }
   assert.ok(found > 150, String(found));
 });
-
-test.run();

@@ -1,14 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Compression } from '../../src/http/answer/delivery.js';
 import { createCodingOf } from '../../src/http/request/negotiation.js';
 import type { Envelope, Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const tokens = join(folder, 'tokens.json');
@@ -228,5 +227,3 @@ test('any Accept-Encoding header is read, long ones included', () => {
     assert.ok(performance.now() - started < 1000, part);
   }
 });
-
-test.run();

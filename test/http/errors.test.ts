@@ -1,9 +1,8 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { bodyOf, exchange, statusOf } from '../support/client.js';
 import { jsonOfPage } from '../support/documents.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
@@ -16,18 +15,10 @@ function raw(line: string, headers = 'Host: x'): Promise<string> {
 
 test('an address that is none gets 404', async () => {
   const paths = [
-    '/rest/nope/',
-    '/REST/',
-    '/rest/map_data_points/1/2/',
-    '/rest//map_data_points/',
-    '//rest/map_data_points/',
-    '//evil.example/rest/map_data_points',
-    '/rest/map_data_points/../notifications/',
-    '/rest/map_data_points.json',
-    '/media/map_data_points/9/x.jpg',
-    '/openapixjson',
-    '/tiles/0/0/0xmvt',
-    '/admin/reload',
+    ...['/rest/nope/', '/REST/', '/rest/map_data_points/1/2/', '/rest//map_data_points/'],
+    ...['//rest/map_data_points/', '//evil.example/rest/map_data_points'],
+    ...['/rest/map_data_points/../notifications/', '/rest/map_data_points.json'],
+    ...['/media/map_data_points/9/x.jpg', '/openapixjson', '/tiles/0/0/0xmvt', '/admin/reload'],
     '/favicon.ico',
     `/${'a'.repeat(5000)}/`,
   ];
@@ -207,5 +198,3 @@ test('whoever asks by another scheme is answered like anybody', async () => {
     }
   }
 });
-
-test.run();

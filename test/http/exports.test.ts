@@ -1,9 +1,8 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { ask, type Envelope, exchange } from '../support/client.js';
 import { linesOf } from '../support/exporting.js';
 import { scatterNotes } from '../support/notes.js';
 import { type NotesApp, startNotes } from '../support/notes-app.js';
+import { assert, test } from '../support/uvu.js';
 
 const notes = scatterNotes(23, 1_500);
 const app: NotesApp = await startNotes(notes.slice(0, 1_200));
@@ -148,5 +147,3 @@ test('exports behind each other on a connection are whole, also for who speaks H
   const { body } = await ask(app.port, PATH);
   assert.ok(Buffer.from(plain, 'latin1').subarray(-body.length).equals(body));
 });
-
-test.run();

@@ -1,15 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { JPEG } from '../support/images.js';
 import { readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT, startService } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { assert, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const POINTS = '/rest/map_data_points/';
@@ -103,5 +101,3 @@ testUnless(
     await until('one image', () => files().length === 1);
   },
 );
-
-test.run();

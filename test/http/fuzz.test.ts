@@ -1,11 +1,10 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { createHostileQueries, type HostileQuery } from '../support/hostile-queries.js';
 import { staysSmall } from '../support/operating.js';
 import { openPipeline, type Pipeline, type RawAnswer } from '../support/pipeline.js';
 import { SNAPSHOT, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 
 const CONNECTIONS = 8;
 const BATCH = 50;
@@ -131,5 +130,3 @@ const QUERIES = IS_SOAK ? 100_000 : 1_000;
 
 test(`${QUERIES} hostile queries: each is answered, none with 5xx, and memory does not grow`, () =>
   fuzzQueries(QUERIES));
-
-test.run();

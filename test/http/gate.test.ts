@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { createGate, type Handler } from '../../src/http/gate.js';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 /** What a handler was given and has not answered yet. */
@@ -208,5 +207,3 @@ test('a client that closes its side at once gets all its answers', async () => {
 test.after(() => {
   for (const one of open) one.close();
 });
-
-test.run();

@@ -1,12 +1,11 @@
 import { copyFileSync, utimesSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { bodyOf, exchange } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const snapshot = join(folder, 'points.ndjson');
@@ -106,5 +105,3 @@ function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { date: _, 'x-request-id': __, 'server-timing': ___, ...others } = headers;
   return others;
 }
-
-test.run();

@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { type Envelope, exchange, statusOf } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/';
 const ONE = `${LIST}?page_size=1`;
@@ -225,5 +224,3 @@ function drip(bytes: string, more: string): Promise<string> {
     });
   });
 }
-
-test.run();

@@ -1,6 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { createAllowance } from '../../src/http/answer/pipeline.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { AT_ONCE, EXCEEDED } from '../../src/model/budget.js';
@@ -9,6 +7,7 @@ import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { readerOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
+import { assert, test } from '../support/uvu.js';
 
 const PATH = '/rest/map_data_points/';
 const SPAN = 'after=1980-01-01T00:00:00Z';
@@ -126,5 +125,3 @@ test('questions that cost little leave the others theirs', () => {
   for (let i = 0; i < 90; i++) allow().charge(AT_ONCE / 100);
   assert.is(Math.round(spend(allow)), 1);
 });
-
-test.run();

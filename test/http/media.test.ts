@@ -1,11 +1,10 @@
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { exchange, statusOf } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, runCommand, SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const home = makeFolder();
 const media = join(home, 'media');
@@ -157,5 +156,3 @@ test('a folder of images that is none is refused, and without one there are no i
     assert.ok(stderr.includes(`--media ${path}: ${what}. Make it`), stderr);
   }
 });
-
-test.run();

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const tokens = join(folder, 'tokens.json');
@@ -125,5 +124,3 @@ test('a token that only resembles a good one is unknown', async () => {
     assert.is(reply.headers['www-authenticate'], 'Token');
   }
 });
-
-test.run();

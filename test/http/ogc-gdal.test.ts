@@ -1,14 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { allItems, startOgc } from '../support/ogc.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { assert, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 const ITEMS = '/ogc/collections/points/items';
@@ -95,5 +93,3 @@ testUnless(missing, 'what GDAL exports as GeoJSON is the same points again', asy
 function withoutTimes(record: Envelope['results'][number]): object {
   return { ...record, created_at: undefined, modified_at: undefined };
 }
-
-test.run();

@@ -1,10 +1,9 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { checkCollection, checkFeature, type Link } from '../support/geojson.js';
 import { scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { allItems, startOgc } from '../support/ogc.js';
+import { assert, test } from '../support/uvu.js';
 
 const POINTS = '/rest/map_data_points/';
 const OGC = '/ogc/';
@@ -273,5 +272,3 @@ test('a parameter that cannot be used, or that there is not, is an error', async
   assert.is((await app.get(`${ITEMS}/1?bbox=1,2,3,4`)).status, 400);
   assert.is((await app.get(`${OGC}collections/others`)).status, 404);
 });
-
-test.run();

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import type { Arbitrary } from 'fast-check';
 import fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { createGeneration } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
@@ -13,6 +11,7 @@ import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
 import { rounds } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 
 const SAMPLE = join(ROOT, 'data/sample.waypost');
 const RUNS = { seed: 1, numRuns: rounds(60), includeErrorInReport: true };
@@ -191,5 +190,3 @@ test('what an instance does not answer is not described', async () => {
   const again = await ask(app.port, '/openapi.json', { headers: { 'If-None-Match': etag } });
   assert.is(again.status, 304);
 });
-
-test.run();

@@ -2,8 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { throttled } from '../../src/http/request/client.js';
 import {
   credentialsMissing,
@@ -21,6 +19,7 @@ import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import { createDocumentCheck, exampleOf, type Piece, type Response } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const SAMPLE = join(ROOT, 'data/sample.waypost');
 const service = await startOwnService([
@@ -277,5 +276,3 @@ test('operators are answered as the document says', async () => {
     assert.equal(check.problems('POST', path, reply), [], String(reply.status));
   }
 });
-
-test.run();

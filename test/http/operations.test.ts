@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { LATENCY_BOUNDS, RequestStats } from '../../src/http/answer/context.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { ROOT, type Service, SNAPSHOT, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
@@ -138,12 +137,7 @@ test('the reload by hand is there for whoever knows the token', async () => {
   assert.is((await post(plain, { Authorization: 'Bearer ' })).status, 404, 'none without a token');
   const service = open;
   for (const header of [
-    undefined,
-    'Bearer wrong',
-    'Bearer',
-    'secret',
-    'Basic secret',
-    'Bearer secre',
+    ...[undefined, 'Bearer wrong', 'Bearer', 'secret', 'Basic secret', 'Bearer secre'],
   ]) {
     const headers: Record<string, string> = header === undefined ? {} : { Authorization: header };
     const refused = await post(service, headers);
@@ -196,5 +190,3 @@ test('requests are counted by status and representation', () => {
     ],
   );
 });
-
-test.run();

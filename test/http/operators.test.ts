@@ -1,8 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { createServiceMetrics } from '../../src/http/metrics.js';
 import { createPostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
@@ -13,6 +11,7 @@ import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT, SNAPSHOT, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
@@ -122,5 +121,3 @@ test('a process that falls behind turns requests away, but not those for its hea
   }
   await until('it serves again', async () => (await service.get(LIST)).status === 200);
 });
-
-test.run();

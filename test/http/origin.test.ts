@@ -1,8 +1,7 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { bodyOf, type Envelope, exchange, statusOf } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const PLAIN = ['--snapshot', SNAPSHOT];
 const service = await startOwnService(PLAIN);
@@ -174,5 +173,3 @@ test('only allowed hosts are answered where there is a list', async () => {
   }
   assert.is((await strict.get('/health/ready')).status, 200);
 });
-
-test.run();

@@ -1,7 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
 import { PointRecords } from '../../src/http/formats/representation.js';
 import { HttpError, pageTooLarge } from '../../src/http/request/http-error.js';
@@ -13,6 +11,7 @@ import { jsonOfPage } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { runCommand } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const LARGE = 40;
 const folder = makeFolder();
@@ -109,5 +108,3 @@ test('1,100 of the longest records: nothing is copied to find out', () => {
   assert.match(JSON.stringify(error.body), 'any 32 of these records fit. Example: page_size=32');
   assert.ok(process.memoryUsage().arrayBuffers - before < 1024 * 1024);
 });
-
-test.run();

@@ -1,7 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import type { Envelope, Reply } from '../support/client.js';
 import { jsonOfPage, shownText, tags } from '../support/documents.js';
@@ -9,6 +7,7 @@ import { makeFolder } from '../support/folder.js';
 import { PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const POINTS = '/rest/map_data_points/';
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -69,10 +68,7 @@ test('each filter that is set is a chip, whose link leaves it out', async () => 
   assert.equal(
     [...links.keys()],
     [
-      'In a box 20,50,40,70',
-      'Status NEW',
-      'Status OPEN',
-      'Any of the tags a,b',
+      ...['In a box 20,50,40,70', 'Status NEW', 'Status OPEN', 'Any of the tags a,b'],
       'Any of the tags c',
     ].map((one) => `Remove ${one}`),
   );
@@ -292,5 +288,3 @@ test('a page says what everything is, to whoever cannot see it', async () => {
     assert.ok(tags(text, 'img').every(({ alt }) => alt));
   }
 });
-
-test.run();

@@ -1,11 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { jsonOfPage, tags } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const POINTS = '/rest/map_data_points/';
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -124,5 +123,3 @@ test('Server-Timing is told of pages, and to who asks', async () => {
   const kept = (await service.get(path, { headers })).headers['server-timing'] as string;
   assert.match(kept, 'cache;desc="hit"');
 });
-
-test.run();

@@ -1,19 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { shownText } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
+import { assert, test } from '../support/uvu.js';
 
 const HOSTILE = [
-  '</pre><script>alert(1)</script>',
-  '"><img src=x onerror=alert(2)>',
-  "' onmouseover='alert(3)",
-  '<!-- <svg/onload=alert(4)>',
-  '&lt;b&gt;&amp;amp;',
-  ']]><style>*{}</style>',
-  '\u2028</title><base href=//evil.example>',
+  ...['</pre><script>alert(1)</script>', '"><img src=x onerror=alert(2)>'],
+  ...["' onmouseover='alert(3)", '<!-- <svg/onload=alert(4)>', '&lt;b&gt;&amp;amp;'],
+  ...[']]><style>*{}</style>', '\u2028</title><base href=//evil.example>'],
 ];
 
 const folder = makeFolder();
@@ -120,5 +115,3 @@ function textsOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.values(value).flatMap(textsOf);
 }
-
-test.run();

@@ -1,13 +1,12 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { exchange, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { JPEG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const POINTS = '/rest/map_data_points/';
@@ -148,5 +147,3 @@ test('chunks in a request of HTTP/1.0 are refused, and nothing behind them is re
   assert.match(answer, /^HTTP\/1\.1 400 .*Got Transfer-Encoding in a request of HTTP\/1\.0/s);
   assert.is(answer.match(/HTTP\/1\.1 /g)?.length, 1, answer);
 });
-
-test.run();

@@ -2,14 +2,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { ask, type Envelope, type Reply } from '../support/client.js';
 import { createHostilePosts, type HostilePost } from '../support/hostile-posts.js';
 import { SECRET } from '../support/images.js';
 import { staysSmall } from '../support/operating.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const CLIENTS = 6;
@@ -150,5 +149,3 @@ const POSTS = IS_SOAK ? 10_000 : 80;
 
 test(`${POSTS} hostile posts: each is answered, none with 5xx, and nothing is left but what was accepted`, () =>
   fuzzPosts(POSTS));
-
-test.run();

@@ -2,13 +2,12 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import type { OutgoingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { coloursOf, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const POINTS = '/rest/map_data_points/';
@@ -162,5 +161,3 @@ test('without a folder for images there are none, and the rest of a form is read
   assert.equal(refused.json(), { image: [text] });
   assert.is((await post(Buffer.alloc(0), { name: '', to: plain })).status, 201);
 });
-
-test.run();

@@ -1,13 +1,12 @@
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { addToken } from '../../src/cli/tokens.js';
 import { type Asked, type Envelope, exchange, type Reply, statusOf } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const POINTS = '/rest/map_data_points/';
@@ -230,5 +229,3 @@ test('metrics count posts by what came of them, and the state of the journal', a
   assert.ok(metrics.value('waypost_journal_bytes') > 0);
   assert.is(metrics.value('waypost_journal_failing'), 0);
 });
-
-test.run();

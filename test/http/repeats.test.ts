@@ -1,8 +1,7 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Asked, Reply } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 // a journal of its own would name the state of each
 const FLAGS = ['--snapshot', SNAPSHOT, '--journal', 'none'];
@@ -108,5 +107,3 @@ test('more answers than the cache holds do no harm', async () => {
     }
   }
 });
-
-test.run();

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope, Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, ROOT, SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 /** A request that the original service was sent, and what it answered. */
 interface RecordedCase {
@@ -283,5 +282,3 @@ function anchorOf(heading: string): string {
     .replace(/[^\w -]/g, '')
     .replaceAll(' ', '-');
 }
-
-test.run();

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const service = await startOwnService(['--snapshot', SNAPSHOT]);
@@ -120,5 +119,3 @@ test('the same file has the same tag after a restart, another file another', asy
   const different = await startOwnService(['--snapshot', other]);
   assert.is.not((await different.get(POINTS)).headers.etag, await tagOf(POINTS));
 });
-
-test.run();

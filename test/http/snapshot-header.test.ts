@@ -1,11 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { allowsState } from '../../src/http/answer/validators.js';
 import type { Envelope } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const folder = makeFolder();
@@ -101,5 +100,3 @@ test('If-Match compares strongly', () => {
   assert.ok(allowsState('"s-other"', state));
   assert.not(allowsState('"s.j.2"', state));
 });
-
-test.run();

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const MIB = 1024 * 1024;
@@ -87,5 +86,3 @@ test.after(async () => {
   for (const socket of sockets) socket.destroy();
   await service.stop();
 });
-
-test.run();

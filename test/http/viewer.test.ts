@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { startApp } from '../support/app.js';
 import { ask, type Reply } from '../support/client.js';
+import { assert, test } from '../support/uvu.js';
 
 const app = await startApp({ generation: undefined as never });
 const get = (path: string, headers = {}): Promise<Reply> => ask(app.port, path, { headers });
@@ -64,13 +63,7 @@ test('the page fits screens, and leads to the document that programs read', asyn
 
 test('there is nothing else at its addresses', async () => {
   for (const path of [
-    'json',
-    'yaml',
-    'static/',
-    'static/no.js',
-    'static/..%2f..%2fpackage.json',
-    'x',
-    '..',
+    ...['json', 'yaml', 'static/', 'static/no.js', 'static/..%2f..%2fpackage.json', 'x', '..'],
   ]) {
     const { status, text } = await get(`/docs/${path}`);
     assert.equal([status, JSON.parse(text)], [404, { detail: 'Not found.' }], path);
@@ -78,5 +71,3 @@ test('there is nothing else at its addresses', async () => {
   const posted = await ask(app.port, '/docs/', { method: 'POST' });
   assert.equal([posted.status, posted.headers.allow], [405, 'GET, HEAD, OPTIONS']);
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { buildOrder, type Order } from '../../src/index/order.js';
 import { buildCrossTable, countCells } from '../../src/index/orders.js';
@@ -24,6 +22,7 @@ import {
   scatterNotes,
   TAGS,
 } from '../support/notes.js';
+import { assert, test } from '../support/uvu.js';
 
 /** The rows of a value, whichever form they have. */
 function listed(postings: Postings, value: number, count: number): number[] {
@@ -212,5 +211,3 @@ test('what is empty or long is not offered', () => {
   const { status, tags } = frequentTexts(attributesOf(['', 'NEW'], ['x'.repeat(65), '<b>']));
   assert.equal([status, tags], [['NEW'], ['<b>']]);
 });
-
-test.run();

@@ -1,7 +1,5 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { openNative } from '../../src/formats/native/read.js';
 import { BLOCK_ROWS, cutBlocks, putUnion } from '../../src/index/blocks.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
@@ -18,6 +16,7 @@ import { blockOf, writeNative } from '../support/native.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const SEED = 91;
@@ -242,5 +241,3 @@ test('the union of boxes holds them all', () => {
   putUnion(target, 1, boxes, 1, 3);
   assert.equal([...target], [99, -5, -8, 9, 8, 99]);
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { isInKdOrder } from '../../src/formats/kd-order.js';
 import { appendBlocks, type Blocks, cutBlocks } from '../../src/index/blocks.js';
@@ -13,6 +11,7 @@ import { renderPoint } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
 import { acceptedOf, deltaOf, idsOf, readerOf } from '../support/engine.js';
 import { attributesOfTexts, type Note, pointOf, scatterNotes } from '../support/notes.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 47;
 const NONE = new Float64Array(0);
@@ -123,5 +122,3 @@ test('the nearest are found in all kd-trees, also where the first has few that a
     }
   }
 });
-
-test.run();

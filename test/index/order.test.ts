@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Permutation, Random } from '../../src/cli/generate/random.js';
 import {
   type BlockGroup,
@@ -11,6 +9,7 @@ import {
 import { buildOrder, rankOf, rankRange } from '../../src/index/order.js';
 import { assertSame } from '../support/compare.js';
 import { treeCoords } from '../support/kd-order.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 41;
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -200,5 +199,3 @@ test('a packed tree takes inserts and removals like any other', () => {
   assert.not.ok(index.search(area).includes(own));
   assert.is(index.all().length, groups);
 });
-
-test.run();

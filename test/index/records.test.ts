@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Permutation, Random } from '../../src/cli/generate/random.js';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
 import { createPageCopier, fetchPage } from '../../src/index/record-page.js';
@@ -13,6 +11,7 @@ import {
   SPARE_BYTES,
   stretchOf,
 } from '../../src/index/records.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 61;
 
@@ -205,5 +204,3 @@ test('records of the rows before stay where they are', () => {
   assert.is(allocateRecords(lengths, next, CHUNK_ROWS).memories.length, 2);
   assert.is(allocateRecords(lengths, next, 0).memories.length, 1);
 });
-
-test.run();

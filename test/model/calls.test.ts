@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Calls } from '../../src/model/calls.js';
+import { assert, test } from '../support/uvu.js';
 
 type Theirs = {
   double(value: number): Promise<number>;
@@ -64,5 +63,3 @@ test('what waits for a thread that is gone is rejected', async () => {
   assert.is(await waiting, 'it ended');
   await close();
 });
-
-test.run();

@@ -1,9 +1,8 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { greatCircle, haversine, haversineOf } from '../../bench/support/great-circle.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { EARTH_RADIUS, FARTHEST, geodesic, LEAST_STRETCH } from '../../src/model/geo.js';
 import type { Degrees, Metres } from '../../src/model/units.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 11;
 const PAIRS = 60_000;
@@ -122,5 +121,3 @@ test('no geodesic is longer than FARTHEST, and pole to pole is hardly shorter', 
     assert.ok(farthest <= FARTHEST && farthest > FARTHEST - 0.001, String(farthest));
   }
 });
-
-test.run();

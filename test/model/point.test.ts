@@ -1,6 +1,4 @@
 import fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   type Point,
   type Problem,
@@ -10,6 +8,7 @@ import {
 } from '../../src/model/point.js';
 import { formatUtc } from '../../src/model/timestamp.js';
 import { rounds } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 
 const LEAST = { id: 7, lat: '60.17', lon: '24.94', created_at: '2023-05-01T15:00:00+03:00' };
 const FULL = {
@@ -267,5 +266,3 @@ test('what is rendered parses back to the same point', () => {
     { numRuns: rounds(1000) },
   );
 });
-
-test.run();

@@ -1,15 +1,9 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { quote, show } from '../../src/model/quote.js';
+import { assert, test } from '../support/uvu.js';
 
 test('a value stands in quotes, and means the same to whoever reads JSON', () => {
   for (const text of [
-    '',
-    'a "b" \\',
-    'Övergång 日本 👋',
-    '\0\x1b[2J\r\n',
-    '\x9b2J',
-    '\u202eabc\u2069',
+    ...['', 'a "b" \\', 'Övergång 日本 👋', '\0\x1b[2J\r\n', '\x9b2J', '\u202eabc\u2069'],
   ]) {
     assert.is(JSON.parse(quote(text)), text);
   }
@@ -25,5 +19,3 @@ test('no value steers the terminal that shows it, or turns round what stands bes
     assert.match(quote(character), /^"\\[\w"\\]+"$/, code.toString(16));
   }
 });
-
-test.run();

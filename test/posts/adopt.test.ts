@@ -1,8 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { packSnapshot } from '../../src/cli/pack.js';
 import type { Watermark } from '../../src/formats/snapshot.js';
 import { deltaLength, deltaRowOf } from '../../src/index/delta.js';
@@ -17,6 +15,7 @@ import { run } from '../../src/reload/build-thread.js';
 import { Cell } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
 import { makeFolder } from '../support/folder.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const DRAFT = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
@@ -225,5 +224,3 @@ test('many large posts are taken one after the other: they are merged by their b
   assert.ok(merges() > 1, `${merges()} merges`);
   await close();
 });
-
-test.run();

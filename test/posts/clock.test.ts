@@ -1,8 +1,7 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatLocal, parseTimestamp } from '../../src/model/timestamp.js';
 import { createPostClock } from '../../src/posts/posts.js';
+import { assert, test } from '../support/uvu.js';
 
 test('each time is later than all before, and says the instant that it is', () => {
   const clock = createPostClock(0, UTC);
@@ -48,5 +47,3 @@ test('there is no time beyond the year 2255, where microseconds are not exact', 
   assert.is(clock.next(), undefined);
   assert.is(clock.next(), undefined);
 });
-
-test.run();

@@ -2,15 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { makeFolder } from '../support/folder.js';
 import { FIRST_NOTE, keepsPromises, postOn, toldNothing } from '../support/kept-posts.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { ROOT, type Service, startService } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
 import { IS_SOAK } from '../support/soak.js';
+import { assert, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const CLIENTS = 8;
@@ -73,5 +71,3 @@ testUnless(
     await service.stop();
   },
 );
-
-test.run();

@@ -10,8 +10,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { processTree } from '../../bench/support/proc.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { makeFolder } from '../support/folder.js';
@@ -26,6 +24,7 @@ import {
 import { aheadBy } from '../support/later-clock.js';
 import { MAIN, runCommand, type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 
 const CLIENTS = 6;
 /** Of a client between two posts, where nothing waits for many of them. */
@@ -231,5 +230,3 @@ for (const seed of IS_SOAK ? [1, 2, 3, 4, 5] : []) {
     assert.ok(takenOver > 0 && pruned > 0, JSON.stringify(done));
   });
 }
-
-test.run();

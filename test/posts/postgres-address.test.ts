@@ -1,10 +1,9 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { InputError } from '../../src/model/quote.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { makeFolder } from '../support/folder.js';
+import { assert, test } from '../support/uvu.js';
 
 const HOST = { host: 'b', port: 5433 };
 
@@ -44,13 +43,9 @@ test('the password is that of the address, of PGPASSWORD, or of the first line t
 
 test('what is no address is refused without being repeated', () => {
   for (const text of [
-    'postgres://',
-    'postgres://u:secret@a b/d',
-    'postgres://u:secret@a:port/d',
-    'postgres://u:%zz@a/d',
-    'postgres://u:secret@a/d?sslmode=maybe',
-    'postgres://u:secret@a/d?secret=secret2',
-    'postgres://u:sec/ret@a/d',
+    ...['postgres://', 'postgres://u:secret@a b/d', 'postgres://u:secret@a:port/d'],
+    ...['postgres://u:%zz@a/d', 'postgres://u:secret@a/d?sslmode=maybe'],
+    ...['postgres://u:secret@a/d?secret=secret2', 'postgres://u:sec/ret@a/d'],
   ]) {
     try {
       parseDatabaseAddress(text, {});
@@ -61,5 +56,3 @@ test('what is no address is refused without being repeated', () => {
     }
   }
 });
-
-test.run();

@@ -2,8 +2,6 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { readPosts } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
@@ -13,6 +11,7 @@ import { type Listed, listAll, postKeyed } from '../support/posted.js';
 import { type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
 import { follow, type StreamEvent } from '../support/streams.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const CLIENTS = 4;
@@ -228,5 +227,3 @@ for (const [seed, reloads, least] of IS_SOAK
     assert.ok(moved > least!, `${moved} points moved`);
   });
 }
-
-test.run();

@@ -11,8 +11,6 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { StoreError } from '../../src/posts/database.js';
 import { Store } from '../../src/posts/store.js';
@@ -23,6 +21,7 @@ import { FIRST_NOTE, keepsPromises, postOn, toldNothing } from '../support/kept-
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 for (const [name, happen] of Object.entries(ACCIDENTS)) {
@@ -229,5 +228,3 @@ test('begins a journal in an empty file', async () => {
 function isFailing(error: Error): boolean {
   return error instanceof StoreError && error.fault === 'failing';
 }
-
-test.run();

@@ -1,8 +1,7 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Post } from '../../src/posts/journal.js';
 import type { Store } from '../../src/posts/store.js';
 import { keyOf, newPost, numbers, withStore } from '../support/journals.js';
+import { assert, test } from '../support/uvu.js';
 
 function all(store: Store): string {
   return numbers(store.read(0, 1_000));
@@ -127,5 +126,3 @@ test('reads behind a sequence, some at a time', async () => {
     assert.is(numbers(store.read(20, 10)), '');
   });
 });
-
-test.run();

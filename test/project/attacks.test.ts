@@ -1,7 +1,6 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { ATTACKS, attackOf } from '../../bench/attacks/kinds.js';
 import { answerReader } from '../../bench/generators/answers.js';
+import { assert, test } from '../support/uvu.js';
 
 const ANSWERS = [
   'HTTP/1.1 200 OK\r\nContent-Length: 7\r\nX: y\r\n\r\n\r\n\r\nabc',
@@ -45,5 +44,3 @@ test('an attack is found by its name, and one that does not exist is refused', (
   for (const attack of ATTACKS) assert.is(attackOf(attack.name), attack);
   assert.throws(() => attackOf('flood'), /"flood"; there are heavy-circles, /);
 });
-
-test.run();

@@ -2,14 +2,12 @@ import { execFile, spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { read, section } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 const PAGE = read('docs/clients.md');
@@ -254,5 +252,3 @@ print(colours('${tiles}') > 3, colours('${tiles}'.replace('OPEN', 'NONE')))
     `${counts.join('\n')}\nTrue 1\n`,
   );
 });
-
-test.run();

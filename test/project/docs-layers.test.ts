@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { code, read, rows, section, sourceFiles } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 /** A folder of the source and one that it imports from, by way of one file. */
 interface Import {
@@ -80,5 +79,3 @@ test('the files and folders that ARCHITECTURE.md names exist', () => {
     );
   }
 });
-
-test.run();

@@ -1,7 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { RequestStats } from '../../src/http/answer/context.js';
 import { Backlog } from '../../src/http/backlog.js';
@@ -25,6 +23,7 @@ import {
 } from '../support/documents.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const README = read('README.md');
 const PARAMETERS = read('docs/parameters.md');
@@ -70,11 +69,7 @@ test('no document names a flag or an environment variable that does not exist', 
 
 /** Flags of other programs that documents speak of. */
 const FOREIGN_FLAGS = new Set([
-  '--engine-strict',
-  '--ignore-scripts',
-  '--omit',
-  '--max-old-space-size',
-  '--omit',
+  ...['--engine-strict', '--ignore-scripts', '--omit', '--max-old-space-size', '--omit'],
 ]);
 
 test('docs/parameters.md lists every parameter of the points, in order, with its example', () => {
@@ -267,5 +262,3 @@ test('each file of documentation is read by somebody', () => {
   }
   assert.ok(readFileSync(join(ROOT, 'LICENSE'), 'utf8').startsWith('MIT License'));
 });
-
-test.run();

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const service = await startOwnService([
   ...['--snapshot', join(ROOT, 'data/sample.waypost')],
@@ -45,5 +44,3 @@ test('following the links visits every point once', async () => {
   assert.is(seen.size, total);
   assert.ok(total >= 5000);
 });
-
-test.run();

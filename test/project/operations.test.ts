@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { LATENCY_BOUNDS } from '../../src/http/answer/context.js';
 import { GEOJSON } from '../../src/http/formats/features.js';
 import { JSON_FORMAT } from '../../src/http/formats/json-format.js';
@@ -10,6 +8,7 @@ import { isSnapshotName } from '../../src/reload/source/source.js';
 import { createReloadStats } from '../../src/reload/stats.js';
 import { PLAIN_SITE } from '../support/app.js';
 import { read, rows, section, sourceFiles } from '../support/documents.js';
+import { assert, test } from '../support/uvu.js';
 
 const PAGE = read('docs/operations.md');
 const SOURCE = sourceFiles();
@@ -113,5 +112,3 @@ test('names that the page lists are no snapshots, and others are', () => {
     assert.ok(isSnapshotName(name), name);
   }
 });
-
-test.run();

@@ -5,14 +5,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { duration } from '../../src/cli/settings/values.js';
 import { ask } from '../support/client.js';
 import { read, sourceFiles } from '../support/documents.js';
 import { startOwnService } from '../support/own-service.js';
 import { MAIN, ROOT, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const DOCKERFILE = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
 const UNIT = read('deploy/waypost.service');
@@ -100,13 +99,8 @@ test('nothing runs as root, and the root file system is read-only', () => {
     assert.ok(CLUSTER.includes(line) && FLEET.includes(line), line);
   }
   for (const line of [
-    'User=waypost',
-    'Group=waypost',
-    'UMask=0027',
-    'NoNewPrivileges=yes',
-    'ProtectSystem=strict',
-    'MemoryDenyWriteExecute=no',
-    'ExecReload=/bin/kill -HUP $MAINPID',
+    ...['User=waypost', 'Group=waypost', 'UMask=0027', 'NoNewPrivileges=yes'],
+    ...['ProtectSystem=strict', 'MemoryDenyWriteExecute=no', 'ExecReload=/bin/kill -HUP $MAINPID'],
   ]) {
     assert.ok(UNIT.includes(`\n${line}\n`), line);
   }
@@ -244,5 +238,3 @@ test('the service runs with the production packages alone', async () => {
     rmSync(home, { recursive: true });
   }
 });
-
-test.run();

@@ -1,7 +1,6 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { read, rows, section } from '../support/documents.js';
+import { assert, test } from '../support/uvu.js';
 
 const LIMITS = rows(section(read('docs/security.md'), 'Limits'));
 /** Settings that bound what clients can do. */
@@ -19,5 +18,3 @@ test('the limits have the defaults of the settings, and none is missing', () => 
   ]);
   assert.equal(listed.sort(), actual.sort());
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Budget, EXCEEDED, inStretches } from '../../src/model/budget.js';
 import type { Query } from '../../src/model/query.js';
 import type { Engine, Hints, PageRows } from '../../src/query/engine.js';
@@ -7,6 +5,7 @@ import { everyHint } from '../support/compare.js';
 import { engineOf, Meter } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 4711;
 /** So little that every query of some hundred rows uses it up. */
@@ -99,5 +98,3 @@ test('what costs more than is left is not begun', () => {
     (error: unknown) => error === EXCEEDED,
   );
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { FARTHEST, geodesic } from '../../src/model/geo.js';
 import type { Filters, Ordering } from '../../src/model/query.js';
@@ -11,6 +9,7 @@ import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { IS_SOAK } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 
 const WORLD = { west: -180, south: -90, east: 180, north: 90 };
 
@@ -230,5 +229,3 @@ for (const count of [0, 1, 2, 3, 17, 18, 40]) {
     assertQuestions(await engineOf(few), new Oracle(few), few, ROUNDS * COMBINATIONS);
   });
 }
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { appendToDelta, continueDelta } from '../../src/index/delta.js';
 import { createPageCopier, fetchMixedPage } from '../../src/index/record-page.js';
 import { renderPoint } from '../../src/model/point.js';
@@ -11,6 +9,7 @@ import { acceptedMatches, acceptedOf, deltaOf, engineOf, idsOf, Meter } from '..
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 13;
 const notes = scatterNotes(SEED, 3_000);
@@ -210,5 +209,3 @@ test('rows of a window are told by the marks of a region as by a test of each', 
     }
   }
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Budget } from '../../src/model/budget.js';
 import type { Filters } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
@@ -8,6 +6,7 @@ import { acceptedMatches, deltaOf, engineOf, idsOf, Meter } from '../support/eng
 import { scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 31;
 const notes = scatterNotes(SEED, 9_000);
@@ -76,5 +75,3 @@ test('there is one page of nothing', async () => {
   const page = takeKeyset(one, { filters: {}, after: 0, limit: 1 }, undefined);
   assert.equal([page.count, page.rows.length, page.next], [1, 1, undefined]);
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { recordBytes } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
 import { allPages, assertHints, assertNotes, assertPage } from '../support/compare.js';
@@ -8,6 +6,7 @@ import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { IS_SOAK } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 2026;
 /** Questions of each kind, fewer where each is asked in many ways. */
@@ -64,5 +63,3 @@ test('all pages together hold each match once, in order', () => {
     assertNotes(ids, expected.notes, expected, label);
   }
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Filters } from '../../src/model/query.js';
 import type { Engine } from '../../src/query/engine.js';
 import { everyHint } from '../support/compare.js';
@@ -8,6 +6,7 @@ import { scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { rounds } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 515;
 /** A budget so small that scans use up many. */
@@ -116,5 +115,3 @@ test('a visitor that throws ends a scan, which leaves nothing to the next query'
   const { count } = engine.run(query, { accessPath: 'mark' })!;
   assert.is(count, oracle.find(filters, 'id').notes.length);
 });
-
-test.run();

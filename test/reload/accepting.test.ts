@@ -1,6 +1,4 @@
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { deltaLength } from '../../src/index/delta.js';
@@ -18,6 +16,7 @@ import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { IS_SOAK } from '../support/soak.js';
+import { assert, test } from '../support/uvu.js';
 
 /** Ids of moved posts: above those of all notes. */
 const FRESH = 10_000_000;
@@ -224,5 +223,3 @@ for (const seed of IS_SOAK ? [1, 2, 3, 4, 5, 6] : []) {
     assert.ok(done.merges > 10 && done.reloads > 10 && done.moved > 3, JSON.stringify(done));
   });
 }
-
-test.run();

@@ -1,6 +1,5 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { type Decision, decide, type Look, type Refusal } from '../../src/reload/decide.js';
+import { assert, test } from '../support/uvu.js';
 
 const SETTLE_MS = 100;
 const NOW = 10_000;
@@ -196,5 +195,3 @@ test('a companion that changes makes each candidate another', () => {
   const decision = look([], { listing, served: 'a|one', seen: new Map([['a|one', 0]]) });
   assert.equal([decision.next, decision.settlesAt], [undefined, NOW + SETTLE_MS]);
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { type Delta, deltaLength, lastSequence } from '../../src/index/delta.js';
 import type { Generation } from '../../src/reload/current.js';
 import { createMerger, type DeltasOptions } from '../../src/reload/deltas.js';
@@ -16,6 +14,7 @@ import { acceptedMatches } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const SEED = 31;
@@ -305,5 +304,3 @@ test('many posts that wait are merged before they are served, and few beside eac
     ],
   );
 });
-
-test.run();

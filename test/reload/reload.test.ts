@@ -1,9 +1,8 @@
 import { appendFileSync, chmodSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { countOf, firstFile, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 test('a new file is served, of whatever format, and heard of before', async () => {
@@ -268,5 +267,3 @@ test('files that come faster than they can be built do not keep all of them away
     clearInterval(timer);
   }
 });
-
-test.run();

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { checkChecksum } from '../../src/formats/files/open.js';
 import { makeFolder } from '../support/folder.js';
 import { countOf, firstFile, markedLines, markedRecords, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { startReloading } from '../support/reloading.js';
+import { assert, test } from '../support/uvu.js';
 
 function sha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
@@ -195,5 +194,3 @@ test('without a good file to begin with it throws, and says why', async () => {
     }
   }
 });
-
-test.run();

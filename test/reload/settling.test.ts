@@ -7,11 +7,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { makeFolder } from '../support/folder.js';
 import { countOf, firstFile, markedLines, replaceFile } from '../support/marked.js';
 import { type Reloading, startReloading } from '../support/reloading.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 import { switchLink } from '../support/writers.js';
 
@@ -173,5 +172,3 @@ test('many newer files that are none delay a good one by hardly more than one se
   assert.is(builds.begun, JUNK + 3, 'those that were refused are not tried again');
   assert.is(outcomes.filter((one) => one === 'failed').length, JUNK + 1);
 });
-
-test.run();

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { createBuilder } from '../../src/reload/build.js';
 import { makeFolder } from '../support/folder.js';
 import { countOf, firstFile, markedLines, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const WANTS: Readonly<Record<string, Error>> = {
@@ -128,5 +127,3 @@ test('what was wrong in the file is not tried again until somebody says so', asy
   await look(true);
   assert.is(builds.begun, 3);
 });
-
-test.run();

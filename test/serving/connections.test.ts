@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { sharedArray } from '../../src/index/shared-array.js';
 import { type Connections, drain, holdConnections } from '../../src/serving/connections.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
 import type { ClientStart } from '../support/starved-client.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const LIMIT = 12;
@@ -240,5 +239,3 @@ test('a service that leaves is not ready for a while, and answers', async () => 
   const [refused] = await once(connect(port, '127.0.0.1'), 'error');
   assert.is(refused.code, 'ECONNREFUSED');
 });
-
-test.run();

@@ -6,12 +6,11 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { ask, type Envelope } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { MAIN } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const isLinux = existsSync('/proc/self/limits');
@@ -94,5 +93,3 @@ function serveWith(files: number, flags: readonly string[]): ReturnType<typeof s
   assert.equal(await once(child, 'close'), [1, null]);
   assert.match(stderr, /^waypost: The limit of 88 open files is too low.*ulimit -n/);
 });
-
-test.run();

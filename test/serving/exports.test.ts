@@ -3,14 +3,13 @@ import { copyFileSync, renameSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { linesOf } from '../support/exporting.js';
 import { makeFolder } from '../support/folder.js';
 import { markedRecords } from '../support/marked.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 // more bytes than sockets hold: the reader's end decides how far an export comes
@@ -182,5 +181,3 @@ test('beside posts and reloads each stream is one state, whole, or breaks off', 
     }
   }
 });
-
-test.run();

@@ -1,11 +1,10 @@
 import { createServer } from 'node:net';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { CERTIFICATE, makeDatabase, PASSWORD } from '../support/database.js';
 import { assertSame, startProxy } from '../support/fleet.js';
 import { type Asking, Instances, keysIn, LIST, post, snapshot } from '../support/instances.js';
 import { postKeyed } from '../support/posted.js';
 import { runCommand, type Service, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const fleet = new Instances(test);
@@ -258,5 +257,3 @@ fleet.check('a server that demands TLS gets it, and is known where that is asked
     await database.remove();
   }
 });
-
-test.run();

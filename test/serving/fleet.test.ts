@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { compactSnapshot } from '../../src/cli/compact.js';
 import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
@@ -20,6 +18,7 @@ import { FIRST_NOTE } from '../support/kept-posts.js';
 import type { OwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import { runCommand, type Service } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const fleet = new Instances(test);
@@ -155,5 +154,3 @@ fleet.check(
     );
   },
 );
-
-test.run();

@@ -3,8 +3,6 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { packSnapshot } from '../../src/cli/pack.js';
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { renderPoint } from '../../src/model/point.js';
@@ -23,6 +21,7 @@ import { FIRST_NOTE } from '../support/kept-posts.js';
 import { point } from '../support/native.js';
 import { refusal } from '../support/rows.js';
 import { runCommand } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const logs: Record<string, unknown>[] = [];
 const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
@@ -169,5 +168,3 @@ test('the start keeps the image of a point that the first snapshot retires under
   await intake.close();
   assert.equal([existsSync(stored), existsSync(mark)], [true, false]);
 });
-
-test.run();

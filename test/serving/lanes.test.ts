@@ -1,6 +1,4 @@
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import type { LaneAnswer, LaneQuestion } from '../../src/http/answer/question.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
@@ -10,6 +8,7 @@ import { createGeneration, type Generation, identityOf } from '../../src/reload/
 import { Lanes } from '../../src/serving/lanes.js';
 import { readerOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
+import { assert, test } from '../support/uvu.js';
 
 const settings = {
   timeZone: 'UTC',
@@ -109,5 +108,3 @@ test('a thread that dies takes its question with it and is replaced', async () =
   await lanes.serve(first);
   made(await lanes.ask(questionOf(first)));
 });
-
-test.run();

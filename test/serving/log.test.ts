@@ -4,14 +4,13 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { openSockets } from '../../src/serving/listen.js';
 import { makeFolder } from '../support/folder.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { startOwnService } from '../support/own-service.js';
 import { refusal } from '../support/rows.js';
 import { MAIN, SNAPSHOT, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
@@ -111,5 +110,3 @@ test('no address at all is refused by name', async () => {
     assert.match(await refusal(opening), /^Cannot listen on .*: no address is named; leave --host/);
   }
 });
-
-test.run();

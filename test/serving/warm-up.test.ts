@@ -1,14 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { questionsOf } from '../../src/serving/web.js';
 import { engineOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { metricsOf } from '../support/operating.js';
 import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 for (const [name, flags] of [
   ['any host', []],
@@ -58,5 +57,3 @@ test('a service without points warms up, too', async () => {
   await service.stop();
   rmSync(folder, { recursive: true });
 });
-
-test.run();

@@ -3,8 +3,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { closedLoop } from '../../bench/generators/closed.js';
 import { openLoop } from '../../bench/generators/open.js';
 import { surveyPlaces } from '../../bench/places.js';
@@ -20,6 +18,7 @@ import { assembleDataset } from '../../src/index/dataset.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
 import { makeFolder } from '../support/folder.js';
 import { startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const POINTS = 5_000;
 const folder = makeFolder();
@@ -150,5 +149,3 @@ async function listen(server: Server): Promise<string> {
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-
-test.run();

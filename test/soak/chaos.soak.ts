@@ -2,15 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { makeFolder } from '../support/folder.js';
 import { putTogether, takeApart } from '../support/forge.js';
 import { type Load, startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { MAIN, type Service, startService } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const SETTLE = ['--settle', '100ms', '--admin-token', 'secret'];
@@ -159,5 +157,3 @@ test('a disk that fills up leaves the old data', async () => {
 function tmpfs(folder: string): string[] {
   return ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', folder];
 }
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { POSTGRES, startDatabase } from '../support/database.js';
 import { startProxy } from '../support/fleet.js';
 import { sufferAccidents } from '../support/fleet-accidents.js';
@@ -7,7 +5,7 @@ import { keysIn, LIST, post, snapshot } from '../support/instances.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import type { Service } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { assert, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const ROUNDS = Number(process.env['FLEET_ROUNDS'] ?? 100);
@@ -65,5 +63,3 @@ testUnless(
     }
   },
 );
-
-test.run();

@@ -1,8 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { bodyOf, statusOf } from '../support/client.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const TIMEOUT_MS = 2_000;
@@ -162,5 +161,3 @@ test.after(async () => {
   await service.stop();
   if (errors.length > 0) throw new Error(JSON.stringify(errors[0]));
 });
-
-test.run();

@@ -1,8 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { ATTACKS } from '../../bench/attacks/kinds.js';
 import type { Attack } from '../../bench/attacks/material.js';
 import { type RunningAttack, startAttack } from '../../bench/attacks/start.js';
@@ -11,6 +9,7 @@ import type { Random } from '../../src/cli/generate/random.js';
 import { type Load, startLoad } from '../support/load.js';
 import type { LoadResult } from '../support/load-client.js';
 import { BASE_COUNT, countOf } from '../support/marked.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 import { type Arena, openArena } from './arena.js';
 import { FAULTS, type Fault } from './faults.js';
@@ -134,5 +133,3 @@ test.after(async () => {
   await endAll(loads);
   assert.is(await arena.stop(), 0, `seed ${SEED}: the exit code`);
 });
-
-test.run();

@@ -2,12 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { ask } from '../support/client.js';
 import { freePort } from '../support/database.js';
 import { metricsOf } from '../support/operating.js';
 import { MAIN, type Service, SNAPSHOT } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
@@ -107,5 +106,3 @@ test('a log whose reader is gone is no reason to end', async () => {
 test.after(() => {
   for (const child of children) child.kill('SIGKILL');
 });
-
-test.run();

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { browserTest, LIST, type Site } from '../browser/shared.js';
 import type { Visitor } from '../support/browser.js';
 import { read, section } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
 import { startFileSite } from '../support/site.js';
 import { decodeTile } from '../support/tiles.js';
+import { assert } from '../support/uvu.js';
 
 const SHOWN = 'http://127.0.0.1:8080';
 /** What stands in the page's code between one filter and the next. */
@@ -231,5 +230,3 @@ Object.assign(globalThis, { map, layer, fromLonLat });
 const UNDER_CENTRE = `layer
   .getFeatures([150, 150])
   .then((features) => features.map((feature) => feature.getId()))`;
-
-test.run();

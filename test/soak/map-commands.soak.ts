@@ -3,13 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { read, section } from '../support/documents.js';
 import { withoutGdal } from '../support/gdal.js';
 import { SNAPSHOT, startService } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { assert, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 const AREA = 'bbox=24.9,60.1,25,60.2';
@@ -50,5 +48,3 @@ testUnless(withoutGdal(), 'the lines for GDAL read what they say', async () => {
     rmSync(folder, { recursive: true });
   }
 });
-
-test.run();

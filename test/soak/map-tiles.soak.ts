@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { browserTest, LIST } from '../browser/shared.js';
 import { SNAPSHOT, startService } from '../support/service.js';
 import { startFileSite } from '../support/site.js';
+import { assert } from '../support/uvu.js';
 
 const GREEN = await sharp({
   create: { width: 256, height: 256, channels: 3, background: '#00ff00' },
@@ -74,5 +73,3 @@ browserTest('the map shows tiles of the host that --tile-url names', async (visi
     await Promise.all([service.stop(), tiles.stop(), other.stop()]);
   }
 });
-
-test.run();

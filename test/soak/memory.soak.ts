@@ -3,11 +3,10 @@ import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
 import { makeFolder } from '../support/folder.js';
+import { assert, test } from '../support/uvu.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
@@ -96,5 +95,3 @@ async function countsOf(path: string): Promise<number[]> {
   reader.close();
   return counts;
 }
-
-test.run();

@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pack } from 'msgpackr';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
+import { Random } from '../../src/cli/generate/random.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { InputError } from '../../src/model/quote.js';
 import { makeFolder } from '../support/folder.js';
 import { frame, framesOf, uint32 } from '../support/forge.js';
 import { readInPlace, refused, withSample } from '../support/native.js';
+import { assert, test } from '../support/uvu.js';
 
 test('a file cut anywhere is refused, from its two ends alone', () =>
   withSample(async (bytes, path) => {
@@ -30,9 +30,9 @@ test('a file that lost any one byte is refused', () =>
 
 test('2,000 flipped bits are refused', () =>
   withSample(async (bytes, path) => {
-    const next = random(20231101);
+    const random = new Random(20231101, 'point');
     for (let run = 0; run < 2000; run++) {
-      const bit = next(bytes.length * 8);
+      const bit = random.int(bytes.length * 8);
       const damaged = Buffer.from(bytes);
       damaged[bit >> 3]! ^= 1 << (bit & 7);
       await refused(path, damaged, `bit ${bit} flipped`);
@@ -101,10 +101,7 @@ test('objects that are no maps, or claim more than they have, are refused', () =
       'two objects': Buffer.concat([pack({ type: 'columns' }), pack(1)]),
       'a record of another packer': pack(new Map([[new Date(), new Set([1])]])),
       'a list in notifications that lies': Buffer.concat([
-        Buffer.from('82', 'hex'),
-        pack('type'),
-        pack('notifications'),
-        pack('items'),
+        ...[Buffer.from('82', 'hex'), pack('type'), pack('notifications'), pack('items')],
         Buffer.from('ddffffffff', 'hex'),
       ]),
     };
@@ -133,16 +130,3 @@ test('what is no native file is refused, by name', async () => {
   mkdirSync(inner);
   assert.throws(() => readInPlace(inner), /inner: cannot be read: it is no regular file/);
 });
-
-/** Whole numbers below a limit, the same for the same seed (mulberry32). */
-function random(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * limit);
-  };
-}
-
-test.run();

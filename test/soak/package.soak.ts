@@ -10,13 +10,11 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { PATHS } from '../../src/http/assets/assets.js';
 import { headings } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { MAIN, ROOT } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 
@@ -116,5 +114,3 @@ testUnless(
     assert.not.ok(existsSync(join(target, 'node_modules/waypost/dist/test')));
   },
 );
-
-test.run();

@@ -1,11 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { faultEnvironment, killThread, occupyThread } from '../support/faults.js';
 import { makeFolder } from '../support/folder.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const services: Service[] = [];
@@ -121,5 +120,3 @@ test.after(async () => {
   for (const release of releases) release();
   await Promise.all(services.map((service) => service.stop()));
 });
-
-test.run();

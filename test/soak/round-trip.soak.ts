@@ -3,11 +3,10 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { makeFolder } from '../support/folder.js';
 import { runCommand } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 
 const POINTS = Number(process.env['ROUND_TRIP_POINTS'] ?? 1_000_000);
 const folder = makeFolder();
@@ -43,5 +42,3 @@ for (const { name } of EXPORT_FORMATS) {
     for (const path of [exported, packed, again]) await rm(path);
   });
 }
-
-test.run();

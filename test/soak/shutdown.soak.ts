@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { makeFolder } from '../support/folder.js';
 import { startLoad } from '../support/load.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { type Service, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 /** Sends the signal and waits for the end; returns the exit code and how long it took. */
@@ -147,5 +146,3 @@ test('a signal while a new file is waited for or built ends it just as well', as
     replaceFile(path, markedLines(1));
   }
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { nativeFile } from '../../bench/support/data.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
@@ -10,6 +8,7 @@ import { createEngine } from '../../src/query/engine.js';
 import { HOSTILE_DATA, hostileDataset } from '../support/hostile-data.js';
 import type { Note } from '../support/notes.js';
 import { randomQuestion } from '../support/queries.js';
+import { assert, test } from '../support/uvu.js';
 
 /** What a question took, in milliseconds. */
 interface Took {
@@ -126,5 +125,3 @@ async function generated(): Promise<Dataset> {
     reader.close();
   }
 }
-
-test.run();

@@ -11,11 +11,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { MAIN, runCommand, type Service, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
@@ -155,5 +154,3 @@ test('what cannot begin exits with 1 and one message', async () => {
     }
   }
 });
-
-test.run();

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { makeFolder } from '../support/folder.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative } from '../support/marked.js';
 import { readyOf } from '../support/operating.js';
 import { startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 import { WRITERS } from '../support/writers.js';
 
@@ -92,5 +91,3 @@ async function swapUnderLoad(rounds: number, bursts: number, pauseMs = 0): Promi
 
 test('under load, 57 snapshots are swapped in every way and nobody notices', () =>
   swapUnderLoad(6, 3));
-
-test.run();

@@ -3,8 +3,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { sharedArray } from '../../src/index/shared-array.js';
 import { createBuilder } from '../../src/reload/build.js';
@@ -17,6 +15,7 @@ import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { metricsOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
+import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const WORKERS = 3;
@@ -234,5 +233,3 @@ test.after(async () => {
   for (const agent of lines) agent.destroy();
   await service.stop();
 });
-
-test.run();

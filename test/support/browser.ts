@@ -11,11 +11,8 @@ import * as assert from 'uvu/assert';
 
 /** Where systems have their Chromium. */
 const PLACES = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/snap/bin/chromium',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  ...['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
+  ...['/snap/bin/chromium', '/Applications/Chromium.app/Contents/MacOS/Chromium'],
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 const CHROMIUM = [process.env['CHROMIUM'] ?? [], PLACES].flat().find((path) => existsSync(path));

@@ -13,12 +13,7 @@ const PLACE = { lat: '10.5', lon: '-20.25' };
 const SCALARS: readonly unknown[] = [
   ...[null, true, false, 0, -0, 1e308, -1e-308, 91, 181, 1e21, 2 ** 53, '', ' ', 'NaN', 'Infinity'],
   ...[
-    '1e400',
-    '0x10',
-    '1_0',
-    '١٢',
-    '90.000000001',
-    '-90',
+    ...['1e400', '0x10', '1_0', '١٢', '90.000000001', '-90'],
     '1'.repeat(400),
     '\0',
     '\ud800',
@@ -34,12 +29,7 @@ const NAMES = [
 
 const FILE_NAMES = [
   ...[
-    'photo.jpg',
-    'photo.png',
-    '../../../../etc/passwd',
-    '..\\..\\boot.ini',
-    '/etc/shadow',
-    '.',
+    ...['photo.jpg', 'photo.png', '../../../../etc/passwd', '..\\..\\boot.ini', '/etc/shadow', '.'],
     '..',
   ],
   ...['a/b/c.jpg', 'x.jpg%00.php', 'x.php.jpg', 'con', 'x'.repeat(5_000), '.htaccess', '*?<>|.jpg'],
@@ -67,13 +57,7 @@ const SWOLLEN: readonly Buffer[] = [
   ]),
 ];
 const FOREIGN = [
-  'GIF89a',
-  '<svg/>',
-  '<html>',
-  '%PDF-1.4',
-  'PK\x03\x04',
-  'RIFF\0\0\0\0WEBP',
-  '#!/bin/sh',
+  ...['GIF89a', '<svg/>', '<html>', '%PDF-1.4', 'PK\x03\x04', 'RIFF\0\0\0\0WEBP', '#!/bin/sh'],
 ];
 
 /** Seeded posts of every kind that has ever hurt a service. */

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { openSnapshot } from '../../src/formats/files/open.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset } from '../../src/index/dataset.js';
@@ -13,6 +11,7 @@ import { acceptedMatches, deltaOf, Meter, readerOf } from '../support/engine.js'
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { ROOT } from '../support/service.js';
 import { decodeTile, type Feature, type Layers } from '../support/tiles.js';
+import { assert, test } from '../support/uvu.js';
 
 test('points have the fields of their records, texts with escapes included', async () => {
   const reader = await openSnapshot(join(ROOT, 'data/sample.waypost'), {});
@@ -133,5 +132,3 @@ test('long records are charged for by their bytes', () => {
   // 4 MiB at 2 ns a byte
   assert.ok(meter.renewals >= 10, `${meter.renewals} times half a millisecond`);
 });
-
-test.run();

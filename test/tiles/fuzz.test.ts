@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { benchRandom } from '../../bench/places.js';
 import type { Random } from '../../src/cli/generate/random.js';
 import { staysSmall } from '../support/operating.js';
@@ -7,42 +5,21 @@ import { openPipeline, type RawAnswer } from '../support/pipeline.js';
 import { SNAPSHOT, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
 import { decodeTile } from '../support/tiles.js';
+import { assert, test } from '../support/uvu.js';
 
 /** Characters of a query: more would not fit in the service's limit of a request's head. */
 const MAX_LENGTH = 12_000;
 
 const ODD = [
   ...[
-    '',
-    '-1',
-    '-0',
-    '+1',
-    '01',
-    '1.5',
-    '1e1',
-    '0x1',
-    '%D9%A3',
-    '%31',
-    '%00',
-    '%20',
-    '..',
-    'z',
+    ...['', '-1', '-0', '+1', '01', '1.5', '1e1', '0x1', '%D9%A3', '%31', '%00', '%20', '..', 'z'],
     'NaN',
   ],
   ...['23', '99', '4194304', '9007199254740993', '9'.repeat(40), '1,1', '{z}', '__proto__', '%ff'],
 ];
 
 const ENDINGS = [
-  '.mvt',
-  '.mvt',
-  '.mvt',
-  '.mvt',
-  '.mvt/',
-  '',
-  '.pbf',
-  '.MVT',
-  '.mvt.mvt',
-  '.mvt%00',
+  ...['.mvt', '.mvt', '.mvt', '.mvt', '.mvt/', '', '.pbf', '.MVT', '.mvt.mvt', '.mvt%00'],
 ];
 
 /** Parameters that are taken, at least by some tiles. */
@@ -67,10 +44,7 @@ const BAD = [
   ...['grid=0', 'grid=256', 'grid=1e2', 'cluster=FALSE', 'limit=0', 'limit=all', 'fields=Id'],
   ...['fields=,', 'status=,', 'is_processed=1', 'created_by=-1', 'has_image=maybe', 'bbox=1,2,3'],
   ...[
-    'bbox=nan,0,0,0',
-    'coordinates=91,0,1',
-    'coordinates=0,0,-1',
-    'polygon=1,1;2,2',
+    ...['bbox=nan,0,0,0', 'coordinates=91,0,1', 'coordinates=0,0,-1', 'polygon=1,1;2,2'],
     'polygon=;;',
   ],
   ...['created_at_after=2022-02-30T00:00Z', 'modified_at_before=now', 'format=json', 'tags=,,'],
@@ -173,5 +147,3 @@ const TILES = IS_SOAK ? 100_000 : 300;
 
 test(`${TILES} hostile addresses of tiles: a tile or 4xx each, and memory does not grow`, () =>
   fuzzTiles(TILES));
-
-test.run();

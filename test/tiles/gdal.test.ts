@@ -1,14 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { Envelope } from '../support/client.js';
 import { read } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
-import { testUnless } from '../support/skip.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 
 const reason = withoutGdal();
 const folder = makeFolder();
@@ -83,5 +81,3 @@ testUnless(reason, 'GDAL reads the GeoJSON of the list', async () => {
     sorted.map(({ lon, lat, comment }) => [[Number(lon), Number(lat)], comment]),
   );
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { hashId } from '../../src/index/records.js';
 import {
@@ -15,6 +13,7 @@ import { abbreviate, makeTile } from '../../src/tiles/tile.js';
 import { acceptedMatches, deltaOf, engineOf, Meter } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { decodeTile } from '../support/tiles.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 88;
 const SIZES = [4, 8, 16, 32, 64, 128];
@@ -135,5 +134,3 @@ test('accepted points are thinned out and charged for, too', () => {
     all.map(({ id }) => id!).sort((a, b) => a - b);
   assert.equal(ids(decodeTile(tile)['points'] ?? []), ids(kept));
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { KD_NODE_SIZE } from '../../src/formats/kd-order.js';
 import { cutBlocks } from '../../src/index/blocks.js';
@@ -17,6 +15,7 @@ import { Oracle } from '../support/oracle.js';
 import { randomQuestion } from '../support/queries.js';
 import { IS_SOAK, rounds } from '../support/soak.js';
 import { cellOf, decodeTile, type Layers, lineOf, onSquare } from '../support/tiles.js';
+import { assert, test } from '../support/uvu.js';
 
 const SEED = 1_414;
 const TILES = IS_SOAK ? 20_000 : 500;
@@ -248,5 +247,3 @@ test('a point that is shown without clusters is shown in all deeper zooms', () =
     }
   }
 });
-
-test.run();

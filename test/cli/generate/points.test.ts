@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { PointSource } from '../../../src/cli/generate/notes.js';
 import { CITIES, helsinkiOffset } from '../../../src/cli/generate/places.js';
 import type { Point } from '../../../src/model/point.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
+import { assert, test } from '../../support/uvu.js';
 
 const COUNT = 5000;
 const source = new PointSource(1, COUNT);
@@ -180,5 +179,3 @@ function metres(point: Point, lat: number, lon: number): number {
   const h = Math.sin((a - b) / 2) ** 2 + Math.cos(a) * Math.cos(b) * Math.sin(dLon / 2) ** 2;
   return 2 * 6_371_000 * Math.asin(Math.sqrt(h));
 }
-
-test.run();

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { readNotifications } from '../../../src/formats/files/notifications.js';
 import { makeFolder } from '../../support/folder.js';
 import { type Fields, refusal } from '../../support/rows.js';
+import { assert, test } from '../../support/uvu.js';
 
 const COMMENT = {
   id: 3,
@@ -104,5 +103,3 @@ test('files of other kinds, broken or missing ones are refused', async () => {
   assert.match(await refuse(gzipSync('[]').subarray(0, 15)), /^FILE: the gzip data is cut short/);
   assert.match(await refusal(readNotifications('/no/such')), /there is no such file/);
 });
-
-test.run();

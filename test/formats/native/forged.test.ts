@@ -1,6 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { frame, framesOf, type Piece, putTogether, takeApart } from '../../support/forge.js';
 import {
   notification,
@@ -9,6 +7,7 @@ import {
   refused,
   withSample,
 } from '../../support/native.js';
+import { assert, test } from '../../support/uvu.js';
 
 /** The sample's pieces, whose checksums will be computed from what they say then. */
 function unsealed(bytes: Buffer): Piece[] {
@@ -221,5 +220,3 @@ test('columns of an extension type are refused: their bytes are not where the fi
 function bytes32(...values: number[]): Buffer {
   return Buffer.from(Uint32Array.from(values).buffer);
 }
-
-test.run();

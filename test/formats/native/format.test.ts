@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { pack, UnpackrStream } from 'msgpackr';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { packSnapshot } from '../../../src/cli/pack.js';
 import { verify } from '../../../src/cli/verify.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
@@ -14,6 +12,7 @@ import { InputError } from '../../../src/model/quote.js';
 import { makeFolder } from '../../support/folder.js';
 import { blockOf, point, readInPlace, readOnePass, writeNative } from '../../support/native.js';
 import { writeNativeFixtures } from '../../support/native-fixtures.js';
+import { assert, test } from '../../support/uvu.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const FIXTURES = join(ROOT, 'test/fixtures/native');
@@ -77,13 +76,7 @@ test('a MessagePack library that knows nothing of frames reads a file as a strea
   }
   assert.equal(ids, [1, 2, 3]);
   assert.equal(types, [
-    'header',
-    'columns',
-    'records',
-    'columns',
-    'records',
-    'notifications',
-    'footer',
+    ...['header', 'columns', 'records', 'columns', 'records', 'notifications', 'footer'],
   ]);
   assert.is(crc32('123456789'), 0xcbf43926);
   assert.equal(pack('waypost'), Buffer.from('a7776179706f7374', 'hex'));
@@ -245,5 +238,3 @@ test('a record that lacks either of its braces is wrong', () => {
     );
   }
 });
-
-test.run();

@@ -1,8 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { MAX_BLOCK_POINTS, MAX_RECORD_BYTES, type PointBlock } from '../../../src/formats/block.js';
 import { contentDigest } from '../../../src/formats/files/open.js';
 import { sortBlocks } from '../../../src/formats/native/sort.js';
@@ -18,6 +16,7 @@ import {
   withSample,
   writeNative,
 } from '../../support/native.js';
+import { assert, test } from '../../support/uvu.js';
 
 const degrees = (limit: number): fc.Arbitrary<number> =>
   fc.oneof(
@@ -206,13 +205,7 @@ function same(got: readonly PointBlock[], expected: readonly PointBlock[]): void
     const other = expected[i]!;
     assert.is(block.count, other.count);
     for (const key of [
-      'id',
-      'lat',
-      'lon',
-      'createdAt',
-      'modifiedAt',
-      'length',
-      'records',
+      ...['id', 'lat', 'lon', 'createdAt', 'modifiedAt', 'length', 'records'],
     ] as const) {
       const [a, b] = [block[key], other[key]];
       assert.ok(
@@ -238,5 +231,3 @@ function repeat(block: PointBlock, times: number): PointBlock {
     records: Buffer.alloc(block.records.length * times, block.records),
   };
 }
-
-test.run();

@@ -1,6 +1,4 @@
 import fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   type RenderedPoint,
   readRendered,
@@ -12,6 +10,7 @@ import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { RECORD_KEYS, readPoint, renderPoint } from '../../../src/model/point.js';
 import { fixtureRecords, rowsOf } from '../../support/rows.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 /**
  * The columns and record of a line that the validator takes and renders as it stands; undefined of
@@ -67,23 +66,7 @@ test('records as the API renders them are taken, with the columns that they say'
 
 const PIECES = [
   ...[
-    '0',
-    '9',
-    '-',
-    '+',
-    '.',
-    '"',
-    '""',
-    '\\',
-    ',',
-    ':',
-    '{',
-    '}',
-    '[',
-    ']',
-    ' ',
-    'u',
-    'x',
+    ...['0', '9', '-', '+', '.', '"', '""', '\\', ',', ':', '{', '}', '[', ']', ' ', 'u', 'x'],
     'true',
   ],
   ...['\\n', '\\u0000', '\\u00e9', '\\/', '\\ud800', '\0', '\u00a0', 'é', '😀', '\u3000', '00'],
@@ -230,13 +213,7 @@ test('each field has its limits', () => {
     ...['0', 'null', '"true"', 'True'].map((flag) => ({ is_processed: flag })),
     ...['-1', 'null', '01', '9007199254740992'].map((user) => ({ created_by: user })),
     ...[
-      '[]',
-      'null',
-      '[""]',
-      '[" "]',
-      '["\u00a0"]',
-      '["a",]',
-      '["a"',
+      ...['[]', 'null', '[""]', '[" "]', '["\u00a0"]', '["a",]', '["a"'],
       `["${'é.'.repeat(99)}"]`,
     ].map((tags) => ({ tags })),
     ...['2023-02-29T12', '2023-13-01T12', '2023-00-01T12', '2023-05-00T12', '2023-05-01T24'].map(
@@ -258,5 +235,3 @@ test('each field has its limits', () => {
   assert.ok(check(long));
   assert.not.ok(check(line({ comment: `"${'x'.repeat(262_143 - line({}).length)}"` })));
 });
-
-test.run();

@@ -1,8 +1,7 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { outcomes, rowsOf } from '../../support/rows.js';
+import { assert, test } from '../../support/uvu.js';
 
 const HEADER = 'id,lat,lon,created_at,comment,tags,is_processed,created_by';
 
@@ -210,5 +209,3 @@ test('a record that is too long is passed over', async () => {
   const large = `id,lat,lon,created_at,comment\n1,2,3,4,"${'x'.repeat(300_000)}"`;
   assert.equal(await linesOf(large, 9999), ['2: ok']);
 });
-
-test.run();

@@ -3,8 +3,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import { InputError } from '../../../src/model/quote.js';
 import { makeFolder } from '../../support/folder.js';
@@ -12,6 +10,7 @@ import { type ParquetShape, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll, WRITERS } from '../../support/rows.js';
 import { ROOT } from '../../support/service.js';
 import { IS_SOAK } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 const SEED = 20;
 const RECORDS = fixtureRecords(12);
@@ -95,5 +94,3 @@ for (const [name, whole] of [
     assert.ok(process.memoryUsage().rss < 1e9, `${process.memoryUsage().rss}`);
   });
 }
-
-test.run();

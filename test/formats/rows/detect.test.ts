@@ -1,12 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { detectFormat } from '../../../src/formats/rows/detect.js';
 import { makeFolder } from '../../support/folder.js';
 import { refusal } from '../../support/rows.js';
+import { assert, test } from '../../support/uvu.js';
 
 const POINT = '{"id":1,"lat":"1","lon":"2","created_at":"2023-05-01T12:00Z"}';
 
@@ -155,5 +154,3 @@ test('what cannot be opened is said without a stack', async () => {
     /cannot be read: ENOTDIR/,
   );
 });
-
-test.run();

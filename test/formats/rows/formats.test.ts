@@ -10,8 +10,6 @@ import {
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import type { PointBlock } from '../../../src/formats/block.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { sniff } from '../../../src/formats/rows/detect.js';
@@ -28,6 +26,7 @@ import {
   rowsOf,
   WRITERS,
 } from '../../support/rows.js';
+import { assert, test } from '../../support/uvu.js';
 
 /** Recorded points, and the odd ones among possible records. */
 const RECORDS: Fields[] = [
@@ -129,12 +128,8 @@ test('a list with nothing in it has no blocks and is no error', async () => {
   const folder = makeFolder();
   const path = join(folder, 'none');
   const none = [
-    '[]',
-    '{"results":[]}',
-    '{"type":"FeatureCollection","features":[]}',
-    'id,lat,lon,created_at\n',
-    Buffer.of(0x90),
-    Buffer.of(0xdd, 0, 0, 0, 0),
+    ...['[]', '{"results":[]}', '{"type":"FeatureCollection","features":[]}'],
+    ...['id,lat,lon,created_at\n', Buffer.of(0x90), Buffer.of(0xdd, 0, 0, 0, 0)],
   ];
   for (const content of none) {
     writeFileSync(path, content);
@@ -262,5 +257,3 @@ test('a reader can be closed in the middle', async () => {
     assert.match((error as Error).message, /closed/);
   }
 });
-
-test.run();

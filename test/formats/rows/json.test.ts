@@ -1,10 +1,9 @@
 import fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { chunked, feature, outcomes, rowsOf } from '../../support/rows.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 /** Why the document is broken: the same however the bytes come. */
 async function broken(content: string | Uint8Array): Promise<string> {
@@ -54,17 +53,11 @@ test('a feature becomes a record, one that is no point a problem', async () => {
   ];
   const rows = await rowsOf(PARSERS.json, JSON.stringify({ type: 'FeatureCollection', features }));
   assert.equal(outcomes(rows), [
-    '1: ok',
-    '2: ok',
-    '3: ok',
-    '4: ok',
-    '5: ok',
-    '6: geometry: must be a Point, got "LineString"',
-    '7: geometry: must be a Point, got none',
+    ...['1: ok', '2: ok', '3: ok', '4: ok', '5: ok'],
+    ...['6: geometry: must be a Point, got "LineString"', '7: geometry: must be a Point, got none'],
     '8: geometry: must have coordinates: longitude, latitude',
     '9: geometry: must have coordinates: longitude, latitude',
-    '10: properties: must be an object',
-    '11: record: must be a GeoJSON Feature',
+    ...['10: properties: must be an object', '11: record: must be a GeoJSON Feature'],
     '12: record: must be a GeoJSON Feature',
   ]);
   assert.equal(
@@ -125,11 +118,7 @@ test('a document that is cut short is refused, wherever it is cut', async () => 
 test('a document without one list of records is refused', async () => {
   const none = /^a JSON document must be an array of records, an object with a list "results"/;
   for (const text of [
-    '{}',
-    '{"id":1}',
-    '{"results":{"a":1}}',
-    '{"results":null}',
-    '{"a":{"results":[1]}}',
+    ...['{}', '{"id":1}', '{"results":{"a":1}}', '{"results":null}', '{"a":{"results":[1]}}'],
   ]) {
     assert.match(await broken(text), none, text);
   }
@@ -240,5 +229,3 @@ test('a page of a longer list is told from a whole one', async () => {
   ];
   assert.match(String(await pageOf({ ...features, links })), /a next page, "http/);
 });
-
-test.run();

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { pack } from 'msgpackr';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { readMsgpack } from '../../../src/formats/rows/msgpack.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { outcomes, rowsOf } from '../../support/rows.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 /** Why the file is broken: the same however the bytes come. */
 async function broken(content: Uint8Array): Promise<string> {
@@ -187,5 +186,3 @@ test('random bytes are read or refused, and nothing else', async () => {
     { numRuns: rounds(5000) },
   );
 });
-
-test.run();

@@ -5,12 +5,11 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { type FileMetaData, type PageHeader, parquetMetadata } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { checkPage, endOfThrift } from '../../../src/formats/rows/parquet-guard.js';
 import { makeFolder } from '../../support/folder.js';
 import { column, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll, refusal } from '../../support/rows.js';
+import { assert, test } from '../../support/uvu.js';
 
 const RECORDS = fixtureRecords(20);
 const WHOLE = parquetOf(RECORDS, { codec: 'UNCOMPRESSED' });
@@ -148,5 +147,3 @@ test('a page that holds more than its head says is refused before it is', async 
     assert.match(await refuse(bytes), /row group 1, column "id", at record 1: /);
   }
 });
-
-test.run();

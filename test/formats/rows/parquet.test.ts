@@ -2,12 +2,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
 import { makeFolder } from '../../support/folder.js';
 import { column, type ParquetShape, parquetOf, wkb } from '../../support/parquet.js';
 import { type Fields, fixtureRecords, readAll, recordsOf, refusal } from '../../support/rows.js';
+import { assert, test } from '../../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', import.meta.url));
 
@@ -215,5 +214,3 @@ test('every part of a small file is refused, and says what is missing', async ()
     assert.match(await refuse(bytes.subarray(0, size)), /^FILE: does not end with PAR1/);
   }
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import { readLines } from '../../../src/formats/rows/lines.js';
 import { type Piece, PieceBuilder } from '../../../src/formats/rows/piece.js';
@@ -7,6 +5,7 @@ import { readInThreads } from '../../../src/formats/rows/read-threads.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
 import { pointOf, scatterNotes } from '../../support/notes.js';
+import { assert, test } from '../../support/uvu.js';
 
 const ZONE = 'Europe/Helsinki';
 const zone = await openTimeZone(ZONE);
@@ -114,5 +113,3 @@ test('threads end when nobody reads on', async () => {
   // the runner refuses a file that leaves a thread behind
   assert.is(pieces, 5);
 });
-
-test.run();

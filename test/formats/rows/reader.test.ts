@@ -2,12 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'msgpackr';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { MAX_RECORD_BYTES } from '../../../src/formats/block.js';
 import type { LoadReport } from '../../../src/formats/snapshot.js';
 import { makeFolder } from '../../support/folder.js';
 import { type Fields, ndjson, readAll, recordsOf, refusal } from '../../support/rows.js';
+import { assert, test } from '../../support/uvu.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
@@ -143,14 +142,7 @@ test('unknown keys are dropped and counted, up to a hundred of them by name', as
     }));
     const [loaded, { unknownKeys }] = await accept(ndjson(...records));
     assert.equal(Object.keys(loaded[0]!).sort(), [
-      'comment',
-      'created_at',
-      'id',
-      'is_processed',
-      'lat',
-      'lon',
-      'modified_at',
-      'status',
+      ...['comment', 'created_at', 'id', 'is_processed', 'lat', 'lon', 'modified_at', 'status'],
     ]);
     assert.is(unknownKeys['user'], 300);
     assert.is(Object.getOwnPropertyDescriptor(unknownKeys, '__proto__')?.value, 300);
@@ -247,5 +239,3 @@ test('what breaks the whole file is no matter of --max-invalid', async () => {
     );
   });
 });
-
-test.run();

@@ -1,7 +1,5 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   AnswerCache,
   type AnswerKey,
@@ -10,6 +8,7 @@ import {
 } from '../../../src/http/answer/answer-cache.js';
 import type { Answer } from '../../../src/http/answer/sender.js';
 import { JSON_FORMAT } from '../../../src/http/formats/json-format.js';
+import { assert, test } from '../../support/uvu.js';
 
 function answer(bytes: number): Answer {
   const body = Buffer.alloc(bytes);
@@ -147,5 +146,3 @@ test('who asks for what is being made is called when it is kept, or its response
   last.emit('close');
   assert.equal(called, ['b', 'c']);
 });
-
-test.run();

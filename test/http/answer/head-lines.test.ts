@@ -1,16 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { suite } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   createWriteHead,
   KEEP_ALIVE_MS,
   linesOf,
   parseLines,
 } from '../../../src/http/answer/head.js';
-
-const test = suite('head lines');
+import { assert, test } from '../../support/uvu.js';
 
 const HEADERS = ['ETag', '"a: b"', 'Content-Type', 'application/json', 'Content-Length', '3'];
 
@@ -68,5 +65,3 @@ test('lines are parsed into the headers that they were made of', () => {
   assert.equal(parseLines(linesOf(HEADERS)), HEADERS);
   assert.equal(parseLines(''), []);
 });
-
-test.run();

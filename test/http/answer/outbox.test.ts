@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { createOutbox, type Outbox } from '../../../src/http/answer/delivery.js';
+import { assert, test } from '../../support/uvu.js';
 
 /**
  * An outbox that notes the numbers it sends, fails to send negative ones, and notes these apart.
@@ -88,5 +87,3 @@ test('what is put in while others are sent is sent as well', async () => {
   await turn();
   assert.equal(sent, ['first', 'second']);
 });
-
-test.run();

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { PageBuffers } from '../../../src/http/answer/delivery.js';
 import { startOwnService } from '../../support/own-service.js';
 import { SNAPSHOT } from '../../support/service.js';
+import { assert, test } from '../../support/uvu.js';
 
 const KIB = 1024;
 
@@ -117,5 +116,3 @@ test('clients that read late get what they asked for, whoever else was answered 
     }
   }
 });
-
-test.run();

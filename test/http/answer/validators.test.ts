@@ -1,6 +1,5 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { hashText, matchesEtag, spellHash } from '../../../src/http/answer/validators.js';
+import { assert, test } from '../../support/uvu.js';
 
 test('the same tag, weak or strong on either side', () => {
   assert.ok(matchesEtag('"a1"', '"a1"'));
@@ -67,5 +66,3 @@ test('every bit of a hash is spelled', () => {
   }
   assert.is(spelled.size, 65);
 });
-
-test.run();

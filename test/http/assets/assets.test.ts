@@ -3,12 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Assets, PATHS } from '../../../src/http/assets/assets.js';
 import { startApp } from '../../support/app.js';
 import { ask } from '../../support/client.js';
 import { makeFolder } from '../../support/folder.js';
+import { assert, test } from '../../support/uvu.js';
 
 const folder = makeFolder();
 const app = await startApp({ generation: undefined as never });
@@ -85,5 +84,3 @@ test('all addresses change with any of the files, and links of a script stay as 
   assert.is.not(new Assets('/prefix', paths).url('first.js'), url);
   assert.throws(() => before.url('third.js'), /There is no static file third.js/);
 });
-
-test.run();

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { pageLinks } from '../../../src/http/formats/representation.js';
 import { last, type Pair, parseQueryString } from '../../../src/http/request/query-string.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 const BASE = 'http://testserver.example/rest/map_data_points/';
 
@@ -145,5 +144,3 @@ test('every recorded link of the original service', () => {
   }
   assert.is(compared, 214);
 });
-
-test.run();

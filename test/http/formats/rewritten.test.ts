@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import { createFeatureWriter, FEATURE_ROOM, GEOJSON } from '../../../src/http/formats/features.js';
 import {
@@ -15,32 +13,15 @@ import {
 import { RECORD_KEYS, type RecordKey, readPoint, renderPoint } from '../../../src/model/point.js';
 import { Meter } from '../../support/engine.js';
 import { checkCollection, checkFeature } from '../../support/geojson.js';
+import { assert, test } from '../../support/uvu.js';
 
 const random = new Random(20_260_101, 'point');
 
 /** Pieces of text that look like the ends and beginnings of members. */
 const TRAPS: readonly string[] = [
-  '"',
-  '\\',
-  '\\"',
-  '"}',
-  '","image":"x',
-  '","lat":"1.00000000","lon":"2.00000000',
-  '"],"created_at":"2024-01-01T00:00:00.000000+00:00',
-  '[',
-  ']',
-  '{',
-  '}',
-  ',',
-  ':',
-  '\n',
-  '\u0001',
-  'ä',
-  '漢字',
-  '😀',
-  '\ud800',
-  ' ',
-  'plain words',
+  ...['"', '\\', '\\"', '"}', '","image":"x', '","lat":"1.00000000","lon":"2.00000000'],
+  ...['"],"created_at":"2024-01-01T00:00:00.000000+00:00', '[', ']', '{', '}', ',', ':', '\n'],
+  ...['\u0001', 'ä', '漢字', '😀', '\ud800', ' ', 'plain words'],
 ];
 
 function text(most: number): string {
@@ -181,5 +162,3 @@ test('a page is encoded, and charged for', () => {
     );
   }
 });
-
-test.run();

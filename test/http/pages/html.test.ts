@@ -1,6 +1,4 @@
 import * as fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   type Format,
   FRESH_MEMORY,
@@ -15,6 +13,7 @@ import { PLAIN_SITE } from '../../support/app.js';
 import { shownText } from '../../support/documents.js';
 import { Meter } from '../../support/engine.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 test('any text shows as itself, in an element and in an attribute', () => {
   const text = fc.string({ unit: 'binary' });
@@ -66,12 +65,7 @@ test('keys, texts and literals are told apart, and values of some keys are linke
   assert.is(linked('{"id":7}'), '{<b>"id"</b>:<ahref="/7"><u>7</u></a>}');
   assert.match(linked('{"id":"\\"><x\\u0027"}'), '<ahref="/&quot;&gt;&lt;x&#39;"><i>');
   for (const json of [
-    '{"id":[1]}',
-    '{"id":{}}',
-    '{"id":null}',
-    '{"id":tru',
-    '{"id":"x',
-    '{"id":',
+    ...['{"id":[1]}', '{"id":{}}', '{"id":null}', '{"id":tru', '{"id":"x', '{"id":'],
   ]) {
     assert.not.match(linked(json), '<a');
   }
@@ -90,11 +84,7 @@ function readable(json: string): string {
 
 test('JSON is indented as JSON.stringify does', () => {
   for (const json of [
-    '{}',
-    '[]',
-    '[{},[]]',
-    '{"a":[1,true,null],"b":{"c":"x,y: {[\\"\\\\"}}',
-    '7',
+    ...['{}', '[]', '[{},[]]', '{"a":[1,true,null],"b":{"c":"x,y: {[\\"\\\\"}}', '7'],
   ]) {
     assert.is(readable(json), JSON.stringify(JSON.parse(json), null, 2));
   }
@@ -188,5 +178,3 @@ test('the form for a point is offered where anybody may post, and nowhere else',
     assert.not.match(pageOf(posting), '<form method="post"');
   }
 });
-
-test.run();

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { parseBbox } from '../../../src/http/request/filters.js';
 import type { Box } from '../../../src/model/query.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 /** [west, east] of each box, which all have the latitudes given. */
 function spans(left: number | string, right: number | string): [number, number][] {
@@ -115,12 +114,7 @@ test('four finite decimal numbers, spaces around them allowed', () => {
   assert.equal(parseBbox('1.,2.5E+0,3,04'), [{ west: 1, south: 2.5, east: 3, north: 4 }]);
   const bad = ['', '1,2,3', '1,2,3,4,5', '1,2,3,', ',,,', 'a,b,c,d', '1;2;3;4', 'nan,nan,nan,nan'];
   const worse = [
-    '0,0,inf,1',
-    '0,0,Infinity,1',
-    '1e400,0,1,1',
-    '0x1,0,1,1',
-    '1_0,0,1,1',
-    '1 0,0,1,1',
+    ...['0,0,inf,1', '0,0,Infinity,1', '1e400,0,1,1', '0x1,0,1,1', '1_0,0,1,1', '1 0,0,1,1'],
   ];
   const worst = ['--1,0,1,1', '.,0,1,1', '1e,0,1,1', 'e1,0,1,1', '१,0,1,1', '1.1.1,0,1,1'];
   for (const text of [...bad, ...worse, ...worst]) {
@@ -180,5 +174,3 @@ test('boxes lie within ±180, are no wider than the span, and never overlap', ()
     { numRuns: rounds(5000) },
   );
 });
-
-test.run();

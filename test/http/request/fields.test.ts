@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   kindOfBody,
   POST_KINDS,
@@ -8,6 +6,7 @@ import {
 } from '../../../src/http/request/body.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readDraft } from '../../../src/http/request/post-fields.js';
+import { assert, test } from '../../support/uvu.js';
 
 const PLACE = { lat: '60.1', lon: 24.9 };
 
@@ -181,5 +180,3 @@ test('a type, a character set or a coding that is not read is refused by its nam
     assert.equal([status, body], [415, { detail }]);
   }
 });
-
-test.run();

@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../../../src/http/formats/json-format.js';
 import { PAGE_OFFER } from '../../../src/http/pages/page-format.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { Negotiation } from '../../../src/http/request/negotiation.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 const negotiation = new Negotiation([JSON_FORMAT, { ...PAGE_OFFER, name: 'html' }]);
 const accepted = negotiation.accepted.bind(negotiation);
@@ -151,5 +150,3 @@ test('only the first of thousands of ranges are heeded', () => {
   assert.is(choose(`${'a/b,'.repeat(255)}text/html`), 'html');
   assert.is(choose(`${'a/b,'.repeat(256)}text/html`), 406);
 });
-
-test.run();

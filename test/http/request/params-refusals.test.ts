@@ -1,6 +1,4 @@
 import * as fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { HttpError, NotFound, ParameterErrors } from '../../../src/http/request/http-error.js';
 import {
   POINTS_PARAMETERS,
@@ -11,6 +9,7 @@ import { parseQueryString } from '../../../src/http/request/query-string.js';
 import type { Query } from '../../../src/model/query.js';
 import { UTC } from '../../../src/model/time-zone.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 function read(query: string): Query {
   return parsePointsQuery(parseQueryString(query), UTC);
@@ -40,11 +39,7 @@ function texts(query: string): string {
 
 test('what is no time is refused', () => {
   const bad = [
-    'garbage',
-    '2022-01-01',
-    '2022-01-01T24:00:00Z',
-    '2022-06-30T23:59:60Z',
-    '1640995200',
+    ...['garbage', '2022-01-01', '2022-01-01T24:00:00Z', '2022-06-30T23:59:60Z', '1640995200'],
   ];
   for (const value of [...bad, '2022-02-30T00:00:00Z', '2022-13-01T00:00:00Z', '%20']) {
     for (const name of ['created_at_after', 'modified_at_before']) {
@@ -97,12 +92,7 @@ test('attributes that cannot be used are refused', () => {
 
 test('coordinates that are none are refused, and the order is said', () => {
   const bad = [
-    '60.166,24.951',
-    '60.166,24.951,1000,5',
-    'a,b,c',
-    '60,24,-5',
-    '60,24,inf',
-    '60,24,nan',
+    ...['60.166,24.951', '60.166,24.951,1000,5', 'a,b,c', '60,24,-5', '60,24,inf', '60,24,nan'],
   ];
   for (const value of [
     ...bad,
@@ -132,18 +122,7 @@ test('an ordering beside the four is refused', () => {
 
 test('a page that cannot exist is not found, an empty one included', () => {
   const bad = [
-    '0',
-    '-1',
-    '-0',
-    'abc',
-    '1.0',
-    '1e1',
-    '0x1',
-    '%2B',
-    '%2B%2B2',
-    '2+3',
-    'LAST',
-    '%20last',
+    ...['0', '-1', '-0', 'abc', '1.0', '1e1', '0x1', '%2B', '%2B%2B2', '2+3', 'LAST', '%20last'],
   ];
   for (const text of [...bad, '', '%20', '1_0', '%D9%A2', '9007199254740992', '9'.repeat(400)]) {
     const error = refusal(`page=${text}`);
@@ -163,11 +142,7 @@ test('all wrong parameters are named at once', () => {
   const error = refusal('bbox=1&coordinates=2&ordering=3&page_size=x&created_at_after=5&page=1');
   assert.is(error.status, 400);
   assert.equal(Object.keys(error.body).sort(), [
-    'bbox',
-    'coordinates',
-    'created_at_after',
-    'ordering',
-    'page_size',
+    ...['bbox', 'coordinates', 'created_at_after', 'ordering', 'page_size'],
   ]);
 });
 
@@ -229,5 +204,3 @@ test('nothing but an HttpError is ever thrown', () => {
     { numRuns: rounds(10_000) },
   );
 });
-
-test.run();

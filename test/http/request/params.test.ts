@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import {
   PAGE_PARAMETERS,
@@ -11,6 +9,7 @@ import { parseDecimals } from '../../../src/http/request/parameter.js';
 import { parseQueryString } from '../../../src/http/request/query-string.js';
 import type { Filters, Query } from '../../../src/model/query.js';
 import { openTimeZone, UTC } from '../../../src/model/time-zone.js';
+import { assert, test } from '../../support/uvu.js';
 
 function read(query: string): Query {
   return parsePointsQuery(parseQueryString(query), UTC);
@@ -212,5 +211,3 @@ test('the double nearest to any decimal, as Number has it', () => {
     assert.equal(parseDecimals(`${text},1`, 2), [Number(text) + 0, 1], text);
   }
 });
-
-test.run();

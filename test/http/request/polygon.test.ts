@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import {
   FILTER_PARAMETERS,
@@ -8,6 +6,7 @@ import {
 } from '../../../src/http/request/filters.js';
 import { ParameterReader } from '../../../src/http/request/parameter.js';
 import { UTC } from '../../../src/model/time-zone.js';
+import { assert, test } from '../../support/uvu.js';
 
 /** The rings in degrees. */
 function rings(text: string): number[][] {
@@ -130,5 +129,3 @@ test('a polygon is one of the filters', () => {
     /^Got "1,2;3,4": the ring has 2 places\. Expected .*three places/,
   );
 });
-
-test.run();

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { last, type Pair, parseQueryString } from '../../../src/http/request/query-string.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 /** What Node's HTTP parser makes of these characters sent as UTF-8: one character a byte. */
 function asTarget(text: string): string {
@@ -120,5 +119,3 @@ test('reads any bytes at all', () => {
     { numRuns: rounds(2000) },
   );
 });
-
-test.run();

@@ -1,6 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   clientOf,
   createThrottle,
@@ -10,6 +8,7 @@ import {
 } from '../../../src/http/request/client.js';
 import type { HttpError } from '../../../src/http/request/http-error.js';
 import { sharedArray } from '../../../src/index/shared-array.js';
+import { assert, test } from '../../support/uvu.js';
 
 /** A throttle, and its clock. */
 function start(perMinute: number, time = 0) {
@@ -99,5 +98,3 @@ test('a proxy may write the address of a client in any way, which makes no other
     assert.is(clientOf(request, false), '203.0.113.7');
   }
 });
-
-test.run();

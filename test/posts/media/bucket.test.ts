@@ -3,8 +3,6 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { checkImageBucket, openImageBucket } from '../../../src/posts/media/image-bucket.js';
 import { Media } from '../../../src/posts/media/media.js';
@@ -14,6 +12,7 @@ import { JPEG } from '../../support/images.js';
 import { rejection } from '../../support/media.js';
 import { type OwnService, startOwnService } from '../../support/own-service.js';
 import { FIXTURE_POINTS } from '../../support/service.js';
+import { assert, test } from '../../support/uvu.js';
 
 const bucket = await startBucket();
 const store = await openImageBucket('s3://waypost/images');
@@ -141,5 +140,3 @@ test('an image posted to one instance is served by another, as one of a folder i
   await other.stop();
   assert.equal(readdirSync(join(downloads, readdirSync(downloads)[0]!)), []);
 });
-
-test.run();

@@ -2,13 +2,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import sharp from 'sharp';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { createDecoder, type DecodeJob } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { makeFolder } from '../../support/folder.js';
 import { JPEG } from '../../support/images.js';
 import { rejection } from '../../support/media.js';
+import { assert, test } from '../../support/uvu.js';
 import { until } from '../../support/wait.js';
 
 // own process: it looks for the process of a decoder among the children of this one
@@ -140,5 +139,3 @@ test('the process knows no secret, steps back, and ends when there is nothing to
   assert.is((await decoder.decode(job(SMALL), 'a')).kind, 'image');
   decoder.close();
 });
-
-test.run();

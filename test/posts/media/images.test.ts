@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { createDecoder } from '../../../src/posts/media/decoder.js';
 import { safeName } from '../../../src/posts/media/folder.js';
 import type { CheckedImage } from '../../../src/posts/media/media.js';
@@ -20,6 +18,7 @@ import {
   segmentsOf,
 } from '../../support/images.js';
 import { MAX_PIXELS, makeMediaFolder } from '../../support/media.js';
+import { assert, test } from '../../support/uvu.js';
 
 const decoder = createDecoder();
 const { media, accept, folder, files, remove } = makeMediaFolder(decoder);
@@ -228,5 +227,3 @@ test('the longest name fits the field with the longest id', () => {
   const name = safeName('x'.repeat(300), DIGEST, 'jpg');
   assert.ok(`map_data_points/${Number.MAX_SAFE_INTEGER}/${name}`.length <= 100);
 });
-
-test.run();

@@ -2,14 +2,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { incomingIn, MediaUnavailable } from '../../../src/posts/media/folder.js';
 import type { CheckedImage, Media } from '../../../src/posts/media/media.js';
 import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts/media/upload.js';
 import { makeFolder } from '../../support/folder.js';
 import { JPEG, PNG } from '../../support/images.js';
 import { makeMediaFolder, rejection } from '../../support/media.js';
+import { assert, test } from '../../support/uvu.js';
 
 const { media, accept, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
 const incoming = incomingIn(folder);
@@ -169,5 +168,3 @@ test('a client that leaves at once leaves no file, not even one that is made lat
   }
   assert.equal(readdirSync(ownIncoming), []);
 });
-
-test.run();

@@ -1,7 +1,6 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Turns } from '../../../src/posts/media/address-turns.js';
 import { ImageTurns } from '../../../src/posts/media/decoder.js';
+import { assert, test } from '../../support/uvu.js';
 
 const LIMITS = { maxWaiting: 6, maxOfAddress: 2, maxWaitMs: 60_000 };
 
@@ -105,5 +104,3 @@ test('entries that are gone make room', () => {
   assert.is(turns.add('b', 'b2'), undefined);
   assert.equal(drained(turns), ['a2', 'b2']);
 });
-
-test.run();

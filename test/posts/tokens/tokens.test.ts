@@ -4,8 +4,6 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { addToken, checkToken, listTokens, revokeToken } from '../../../src/cli/tokens.js';
 import { userOf } from '../../../src/http/request/client.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
@@ -20,6 +18,7 @@ import {
 import { makeFolder } from '../../support/folder.js';
 import { metricsOf } from '../../support/operating.js';
 import { runCommand, type Service, SNAPSHOT, startService } from '../../support/service.js';
+import { assert, test } from '../../support/uvu.js';
 import { until } from '../../support/wait.js';
 
 const folder = makeFolder();
@@ -261,5 +260,3 @@ test('a user is a whole number from 0', () => {
     assert.throws(() => tokensOf({ key: user }), /must be a whole number/, String(user));
   }
 });
-
-test.run();

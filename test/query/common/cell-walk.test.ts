@@ -1,10 +1,9 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import type { Filters, Ordering, Query } from '../../../src/model/query.js';
 import { type Engine, type Hints, RECORD } from '../../../src/query/engine.js';
 import { engineOf, idsOf, Meter } from '../../support/engine.js';
 import type { Note } from '../../support/notes.js';
+import { assert, test } from '../../support/uvu.js';
 
 const COUNT = 40_000;
 const random = new Random(12, 'point');
@@ -112,5 +111,3 @@ test('a walk by bits meets the matches of a region and a window of another order
     }
   }
 });
-
-test.run();

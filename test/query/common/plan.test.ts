@@ -1,11 +1,10 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   chooseAccessPath,
   chooseDriver,
   chooseNearestPath,
   type Facts,
 } from '../../../src/query/common/plan.js';
+import { assert, test } from '../../support/uvu.js';
 
 const MILLION = 1_000_000;
 
@@ -154,5 +153,3 @@ test('the nearest few of many are searched outwards, the rest measured', () => {
   assert.is(chooseNearestPath(2_000, 10 * MILLION), 'walk');
   assert.is(chooseNearestPath(5_000, 10 * MILLION), 'select');
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import type { Dataset } from '../../../src/index/dataset.js';
 import { Budget } from '../../../src/model/budget.js';
@@ -19,6 +17,7 @@ import { circleRegion } from '../../../src/query/region/circle.js';
 import { Rim } from '../../../src/query/region/rim.js';
 import { HOSTILE_DATA, hostileDataset } from '../../support/hostile-data.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 const POINTS = rounds(40_000);
 
@@ -194,5 +193,3 @@ test('rows within two windows are marked and counted, whatever the ends of the s
     assert.equal([...list.subarray(0, count)], expected);
   }
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import type { Dataset } from '../../../src/index/dataset.js';
 import { Budget, EXCEEDED } from '../../../src/model/budget.js';
@@ -11,6 +9,7 @@ import { engineOf, idsOf } from '../../support/engine.js';
 import { HOSTILE_DATA, hostileDataset } from '../../support/hostile-data.js';
 import type { Note } from '../../support/notes.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 const SEED = 82;
 const POINTS = rounds(10_000);
@@ -152,5 +151,3 @@ test('a place by another name is as far away: ids decide', async () => {
     }
   }
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Permutation, Random } from '../../../src/cli/generate/random.js';
 import {
   BITS_PER_SPAN,
@@ -9,6 +7,7 @@ import {
 } from '../../../src/query/common/scratch.js';
 import { selectFew, selectRanked } from '../../../src/query/page/select.js';
 import { assertSame } from '../../support/compare.js';
+import { assert, test } from '../../support/uvu.js';
 
 const SEED = 71;
 
@@ -140,5 +139,3 @@ test('a few keys that are all the same, or nought, or crowd beside one that is f
   const crowd = Array.from({ length: 200 }, (_, i) => i / 1e9);
   assert.not(assertFew([...crowd, 1], 3, 20, 'a crowd'));
 });
-
-test.run();

@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { greatCircle, haversineOf } from '../../../bench/support/great-circle.js';
 import { Random } from '../../../src/cli/generate/random.js';
 import { FARTHEST, geodesic } from '../../../src/model/geo.js';
@@ -17,6 +15,7 @@ import {
   rectangleOf,
 } from '../../support/rectangles.js';
 import { IS_SOAK, rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 const CENTRE_SEED = 21;
 const SEED = 31;
@@ -280,5 +279,3 @@ test('a place is measured once, and so is a pole', () => {
     ROWS,
   );
 });
-
-test.run();

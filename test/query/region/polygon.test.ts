@@ -1,5 +1,3 @@
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { Random } from '../../../src/cli/generate/random.js';
 import { parsePolygon } from '../../../src/http/request/filters.js';
 import type { Filters, Ordering, Polygon } from '../../../src/model/query.js';
@@ -19,6 +17,7 @@ import {
 } from '../../support/plain-polygon.js';
 import { COMBINATIONS, randomQuestion } from '../../support/queries.js';
 import { rounds } from '../../support/soak.js';
+import { assert, test } from '../../support/uvu.js';
 
 function polygonOf(rings: readonly WrittenRing[]): Polygon {
   const polygon = parsePolygon(textOfRings(rings));
@@ -200,5 +199,3 @@ test('a polygon goes together with every other filter and order, and with accept
   }
   assert.ok(found > 5_000, `${found} found`);
 });
-
-test.run();

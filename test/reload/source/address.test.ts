@@ -4,13 +4,12 @@ import { readdirSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { openAddressSource } from '../../../src/reload/source/address.js';
 import { closeLater } from '../../support/closing.js';
 import { makeFolder } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
+import { assert, test } from '../../support/uvu.js';
 import { until } from '../../support/wait.js';
 
 const EXPORTED_AT = Date.UTC(2024, 1, 3);
@@ -217,5 +216,3 @@ test('a server that does not tell one file from the next is refused', async () =
     assert.match((error as Error).message, /names neither ETag nor Last-Modified/);
   }
 });
-
-test.run();

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { openAddressSource } from '../../../src/reload/source/address.js';
 import { bucketStore } from '../../../src/reload/source/bucket-store.js';
 import { Changed } from '../../../src/reload/source/source.js';
@@ -11,6 +9,7 @@ import { closeLater } from '../../support/closing.js';
 import { makeFolder } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
+import { assert, test } from '../../support/uvu.js';
 
 const bucket = await startBucket();
 const { name: Bucket, client, put } = bucket;
@@ -107,5 +106,3 @@ test('an address that is none is refused', async () => {
     assert.match(error.message, why);
   }
 });
-
-test.run();

@@ -9,12 +9,11 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { changeOf, openLocalSource, stateIfAny } from '../../../src/reload/source/local.js';
 import type { Source } from '../../../src/reload/source/source.js';
 import { makeFolder } from '../../support/folder.js';
 import { replaceFile } from '../../support/marked.js';
+import { assert, test } from '../../support/uvu.js';
 
 /** A source that is told of nothing. */
 function sourceOf(path: string, journal?: string): Promise<Source> {
@@ -225,5 +224,3 @@ test('what became of an opened snapshot counts all that it is read with', async 
   assert.is(await opened.state(), 'written');
   assert.is.not((await source.list()).companion, before);
 });
-
-test.run();

@@ -11,11 +11,10 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { watchPaths } from '../../../src/reload/source/watch.js';
 import { makeFolder } from '../../support/folder.js';
 import { replaceFile } from '../../support/marked.js';
+import { assert, test } from '../../support/uvu.js';
 import { until } from '../../support/wait.js';
 
 /** Nothing but an event may tell. */
@@ -236,5 +235,3 @@ test('off, it does nothing', async () => {
   assert.is(looks, 0);
   await end();
 });
-
-test.run();
