@@ -138,7 +138,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   const resources = audience === 'operators' ? [] : createResources(context, audience === 'all');
-  const findResource = createFinder(resources);
+  const findResource = audience === 'operators' ? () => undefined : createFinder(resources, media);
   app.setErrorHandler((error: Error, request, reply) => {
     const resource = findResource(request.raw.url!);
     if (resource !== undefined && !reply.hasHeader('Allow')) reply.header('Allow', resource.allow);

@@ -31,7 +31,7 @@ import { joinList, type Pair } from '../request/query-string.js';
 import { addOtherAddress } from './files.js';
 import { pointsView } from './rest-views.js';
 
-const ALLOW = 'POST, OPTIONS';
+export const ALLOW_BATCH = 'POST, OPTIONS';
 /** How long a batch is worked on in a turn of the event loop, and what a question may cost then. */
 const SLICE_MS = 0.5;
 const QUESTION_COST = AT_ONCE / 2;
@@ -72,7 +72,7 @@ export function addBatch(app: FastifyInstance, context: Context): void {
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { raw } = request;
-    reply.header('Allow', ALLOW);
+    reply.header('Allow', ALLOW_BATCH);
     context.originOf(raw);
     const kind = kindOfBody(raw.headers, BATCH_KINDS);
     const client = clientOf(raw, context.origin.trustProxy);
@@ -120,6 +120,9 @@ export function addBatch(app: FastifyInstance, context: Context): void {
   app.register(async (scope) => {
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
     addOtherAddress(scope, BATCH_PATH, ['POST'], handle, { observe });
+    // else it were the address of a point
+    const method = app.supportedMethods.filter((one) => !ALLOW_BATCH.includes(one));
+    scope.route({ method, url: BATCH_PATH, handler: (_, reply) => reply.callNotFound() });
   });
 }
 
@@ -154,7 +157,7 @@ async function send({ note }: Context, response: Batch['response'], bytes: Buffe
 function headOf({ corsOrigin }: Context, { lastModified, name }: State): string {
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin });
   return linesOf([
-    ...['Content-Type', LINE_FORMAT.contentType, 'Cache-Control', 'no-store', 'Allow', ALLOW],
+    ...['Content-Type', LINE_FORMAT.contentType, 'Cache-Control', 'no-store', 'Allow', ALLOW_BATCH],
     ...['Last-Modified', lastModified, 'Waypost-Snapshot', `"${name}"`],
     ...['X-Content-Type-Options', 'nosniff', 'Vary', vary],
     ...(corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : []),

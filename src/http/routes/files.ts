@@ -20,10 +20,10 @@ import { html } from '../pages/html.js';
 import { PAGE_TYPE } from '../pages/page-format.js';
 import { documentHead } from '../pages/site.js';
 import { ALLOW_READ, OPENAPI_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
-import { HttpError, NotFound, wrongMethod } from '../request/http-error.js';
+import { HttpError, NotFound } from '../request/http-error.js';
 import { createCodingOf } from '../request/negotiation.js';
 
-/** Adds an address that is no resource: `methods`, OPTIONS, and 405 for the others. */
+/** Adds an address that is no resource: `methods`, and OPTIONS. */
 export function addOtherAddress(
   app: FastifyInstance,
   url: string,
@@ -40,24 +40,14 @@ export function addOtherAddress(
     config,
     handler: (_request, reply) => reply.code(204).headers(headers).send(),
   });
-  refuseOtherMethods(app, url, allow, config);
 }
 
-/** Adds the route of an address that refuses every method beside those of `allow`. */
-export function refuseOtherMethods(
-  app: FastifyInstance,
-  url: string,
-  allow: string,
-  config: FastifyContextConfig = {},
-): void {
-  app.route({
-    method: app.supportedMethods.filter((method) => !allow.includes(method)),
-    url,
-    config,
-    handler: ({ method }) => {
-      throw wrongMethod(method, allow);
-    },
-  });
+const STATIC_FILE_PATH = `${STATIC_PATH}:version/:file`;
+const IMAGE_PATH = `${IMAGES_PATH}:id/:name`;
+
+/** The addresses that send files, of which images are there with `media` alone. */
+export function filePaths(media: string | undefined): readonly string[] {
+  return [STATIC_FILE_PATH, VIEWER_PATH, ...(media === undefined ? [] : [IMAGE_PATH])];
 }
 
 /** The methods and the mark of an address that sends files. */
@@ -86,7 +76,7 @@ export function addStatic(
     return reply.send(raw.method === 'HEAD' ? undefined : body);
   }
 
-  addOtherAddress(app, `${STATIC_PATH}:version/:file`, FILE_METHODS, send, FILE);
+  addOtherAddress(app, STATIC_FILE_PATH, FILE_METHODS, send, FILE);
 }
 
 /** What the viewer itself may load, which comes from this service alone. */
@@ -176,7 +166,7 @@ export function addMedia(app: FastifyInstance, media: string): void {
     if (!ID.test(id) || !NAME.test(name)) throw new NotFound();
     return sendImage({ id, name, raw }, reply);
   };
-  addOtherAddress(app, `${IMAGES_PATH}:id/:name`, FILE_METHODS, handler, FILE);
+  addOtherAddress(app, IMAGE_PATH, FILE_METHODS, handler, FILE);
 }
 
 /** A request for the image of a point: both parts of its name are of known alphabets. */

@@ -3,14 +3,14 @@ import type { Answering, Context, Observe, ViewContext } from '../answer/context
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline } from '../answer/pipeline.js';
 import type { View } from '../answer/question.js';
-import { patternOf, ROOT_PATH } from '../request/addresses.js';
+import { ALLOW_READ, BATCH_PATH, patternOf, ROOT_PATH } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
 import { pathOf, queryOf } from '../request/origin.js';
-import { batchView } from './batch.js';
+import { ALLOW_BATCH, batchView } from './batch.js';
 import { CHANGES_ADDRESS, createChangesHandler } from './changes.js';
 import { type Address, openapiAddresses, optionsOf, type ReadAddress } from './description.js';
 import { createExportHandler, EXPORT_ADDRESS } from './exports.js';
-import { refuseOtherMethods } from './files.js';
+import { filePaths } from './files.js';
 import { ogcAddresses } from './ogc.js';
 import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
 import { tileSetView, tileView } from './tile-views.js';
@@ -57,24 +57,28 @@ export function readAddresses(context: ViewContext): readonly ReadAddress<unknow
   ];
 }
 
-/** Makes what finds the resource of a request's target, as the router does. */
+type Known = Pick<Resource, 'path' | 'allow' | 'subject'>;
+
+/** Makes what finds the address of a request's target among resources and others of clients. */
 export function createFinder(
-  resources: readonly Resource[],
-): (target: string) => Resource | undefined {
-  const addresses = resources.map((resource) => ({ resource, pattern: patternOf(resource.path) }));
+  resources: readonly Known[],
+  media: string | undefined,
+): (target: string) => Known | undefined {
+  const files = filePaths(media).map((path) => ({ path, allow: ALLOW_READ }));
+  const all: Known[] = [{ path: BATCH_PATH, allow: ALLOW_BATCH }, ...resources, ...files];
+  const addresses = all.map((known) => ({ known, pattern: patternOf(known.path) }));
   return (target) => {
     const path = pathOf(target);
-    return addresses.find(({ pattern }) => pattern.test(path))?.resource;
+    return addresses.find(({ pattern }) => pattern.test(path))?.known;
   };
 }
 
-/** Adds a route for every method, and the redirect to an address that ends with a slash. */
+/** Adds the routes of what a resource takes, and the redirect to an address that ends with a slash. */
 export function addResource(app: FastifyInstance, resource: Resource, answering: Answering): void {
-  const { path, allow, get, observe } = resource;
+  const { path, get, observe } = resource;
   const config = observe === undefined ? {} : { observe };
   app.route({ method: ['GET', 'HEAD'], url: path, config, handler: get });
   app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
-  refuseOtherMethods(app, path, allow);
 
   if (!path.endsWith('/')) return;
   addSlash(app, path, answering);
@@ -87,6 +91,8 @@ export function addSlash(app: FastifyInstance, path: string, answering: Answerin
     url: path.slice(0, -1),
     handler: (request, reply) => {
       const target = request.raw.url!;
+      // the router takes nothing for a variable part, too
+      if (pathOf(target).endsWith('/')) return reply.callNotFound();
       const query = queryOf(target);
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const address = `${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
