@@ -251,45 +251,20 @@ function readTags(text: string): unknown {
   return text.split(';').map((tag) => tag.trim());
 }
 
-/** Undefined where it is none. Looks at each character once. */
+/** An item, quoted or not, up to the comma or the end behind it. */
+const ITEM = /\s*(?:"((?:[^"\\]|\\.)*)"|((?:[^\s",{}\\]|\\.)(?:[^",{}\\]|\\.)*))(,|$)/sy;
+
+/** Undefined where it is none. */
 function readPostgresArray(text: string): (string | null)[] | undefined {
   const inner = text.slice(1, -1);
   const items: (string | null)[] = [];
-  if (inner === '') return items;
-  for (let at = 0; ; at++) {
-    while (isWhite(inner[at])) at++;
-    const isQuoted = inner[at] === '"';
-    const start = isQuoted ? at + 1 : at;
-    const end = endOfItem(inner, start, isQuoted);
-    if (end === undefined) return undefined;
-    const raw = inner.slice(start, end);
-    const item = (isQuoted ? raw : raw.trim()).replace(/\\(.)/gs, '$1');
-    items.push(!isQuoted && /^null$/i.test(raw.trim()) ? null : item);
-    at = isQuoted ? end + 1 : end;
-    if (at === inner.length) return items;
-    if (inner[at] !== ',') return undefined;
+  ITEM.lastIndex = 0;
+  for (let isOpen = inner !== ''; isOpen; ) {
+    const [, quoted, plain = '', separator] = ITEM.exec(inner) ?? [];
+    if (separator === undefined) return undefined;
+    const item = (quoted ?? plain.trim()).replace(/\\(.)/gs, '$1');
+    items.push(quoted === undefined && /^null$/i.test(plain.trim()) ? null : item);
+    isOpen = separator === ',';
   }
-}
-
-/** Where the text of an item ends: at its closing quote, or at the comma or end behind it. */
-function endOfItem(inner: string, start: number, isQuoted: boolean): number | undefined {
-  for (let at = start; at < inner.length; at++) {
-    const character = inner[at]!;
-    if (character === '\\') {
-      // the character behind it stands for itself
-      at++;
-      if (at === inner.length) return undefined;
-    } else if (isQuoted) {
-      if (character === '"') return at;
-    } else if (character === ',') {
-      return at === start ? undefined : at;
-    } else if (character === '"' || character === '{' || character === '}') {
-      return undefined;
-    }
-  }
-  return isQuoted || start >= inner.length ? undefined : inner.length;
-}
-
-function isWhite(character: string | undefined): boolean {
-  return character !== undefined && /\s/.test(character);
+  return items;
 }
