@@ -3,7 +3,6 @@ import type { TimeZone } from '../../model/time-zone.js';
 import {
   allocateColumns,
   blockOf,
-  COLUMN_NAMES,
   MAX_BLOCK_POINTS,
   MAX_RECORD_BYTES,
   type PointBlock,
@@ -14,14 +13,10 @@ import { MAX_SHOWN, type Row, UnknownKeys } from './row.js';
 /** Records of a block; the next one that does not fit begins another. */
 const BLOCK_BYTES = 16 * 1024 * 1024;
 
-/** Points and bytes that a builder has room for at first: most of the small files fit. */
-const FIRST_POINTS = 1_024;
-const FIRST_BYTES = 256 * 1024;
-
-/** Collects points into blocks, in memory that grows with the largest block so far. */
+/** Collects points into blocks, in memory that the system hands out as it is written to. */
 export class BlockBuilder {
-  #columns = allocateColumns(FIRST_POINTS);
-  #records = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  readonly #columns = allocateColumns(MAX_BLOCK_POINTS);
+  readonly #records = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #count = 0;
   #size = 0;
 
@@ -36,8 +31,6 @@ export class BlockBuilder {
     const { length } = point.bytes;
     const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + length > BLOCK_BYTES;
     const block = isFull ? this.take() : undefined;
-    if (this.#count === this.#columns.count) this.#growColumns();
-    if (this.#size + length > this.#records.length) this.#growRecords(length);
     this.#records.set(point.bytes, this.#size);
     const columns = this.#columns;
     const i = this.#count++;
@@ -49,20 +42,6 @@ export class BlockBuilder {
     columns.length[i] = length;
     this.#size += length;
     return block;
-  }
-
-  #growColumns(): void {
-    const before = this.#columns;
-    this.#columns = allocateColumns(Math.min(2 * this.#count, MAX_BLOCK_POINTS));
-    for (const name of COLUMN_NAMES) this.#columns[name].set(before[name]);
-  }
-
-  #growRecords(bytes: number): void {
-    let size = this.#records.length;
-    while (size < this.#size + bytes) size = Math.min(4 * size, BLOCK_BYTES);
-    const records = Buffer.allocUnsafeSlow(size);
-    this.#records.copy(records, 0, 0, this.#size);
-    this.#records = records;
   }
 
   /** What has been collected since the last block; undefined when that is nothing. */
