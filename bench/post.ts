@@ -75,8 +75,8 @@ async function benchPosts(options: Options): Promise<PostResults> {
     reads.push(await readBesidePosts(url, nextPaths, readSeconds, i));
   }
   const rounds: PostRound[] = [];
-  // what is not compiled yet is not measured
-  for (const one of [echo, url]) await postFor(one, seconds / 4, connections);
+  // what is not compiled yet is not measured: that takes some 40,000 posts
+  for (const one of [echo, url]) await postFor(one, 3 * seconds, connections);
   for (const [i, round] of all.entries()) {
     say(`${round} of posts`);
     rounds.push({

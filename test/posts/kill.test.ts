@@ -222,7 +222,7 @@ if (!IS_SOAK) {
 
 for (const seed of IS_SOAK ? [1, 2, 3, 4, 5] : []) {
   test(`seed ${seed}: 60 kills lose and double nothing`, async () => {
-    const done = await killServices(seed, 60, 20_000);
+    const done = await killServices(seed, 60, 6_000);
     const { kills, takenOver, pruned } = done;
     for (const what of ['all', 'serving', 'decoder', 'supervisor', 'merge', 'reload', 'compact']) {
       assert.ok(kills[what]! > 0, what);
