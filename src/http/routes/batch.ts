@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AT_ONCE, Budget, EXCEEDED } from '../../model/budget.js';
 import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
+import { createTurnstile } from '../../posts/media/address-turns.js';
 import {
   type Generation,
   type GenerationParts,
@@ -13,7 +14,6 @@ import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
 import { createMake, type Made, type Question, type View } from '../answer/question.js';
 import { createBegin } from '../answer/sender.js';
 import { askSlowLane } from '../answer/slow-lane.js';
-import { createTurnstile } from '../answer/turnstile.js';
 import { judge } from '../answer/validators.js';
 import { LINE_FORMAT } from '../formats/json-format.js';
 import { type BodyMemory, FRESH_MEMORY } from '../formats/representation.js';
