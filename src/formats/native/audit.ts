@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Notification } from '../../model/notification.js';
 import { type Point, readPoint, renderPoint } from '../../model/point.js';
 import { IMAGE, PROCESSED } from '../../model/units.js';
+import { attributesOf } from '../attributes.js';
 import type { AttributeColumns, PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
 
@@ -29,15 +30,15 @@ export class NativeAudit {
     const readable = isUtf8(records);
     // what was made of rows beside the file has no columns of attributes yet
     const said = block.attributes && textsOf(block.attributes);
+    const own = said && textsOf(attributesOf(records, block.length));
     let start = 0;
     for (let i = 0; i < block.count; i++) {
       const bytes = records.subarray(start, start + block.length[i]!);
       start += bytes.length;
       this.#points += 1;
-      const reason =
-        !readable && !isUtf8(bytes)
-          ? 'is no UTF-8'
-          : auditRecord(bytes.toString(), block, i, said?.[i]);
+      let reason =
+        !readable && !isUtf8(bytes) ? 'is no UTF-8' : auditRecord(bytes.toString(), block, i);
+      if (said?.[i] !== own?.[i]) reason ??= `says ${own?.[i]}, its columns ${said?.[i]}`;
       if (reason !== undefined) this.#fail(block.id[i]!, reason);
       else if (!this.#ids.add(block.id[i]!)) this.#fail(block.id[i]!, 'the id occurs twice');
     }
@@ -72,25 +73,7 @@ function textsOf(columns: AttributeColumns): string[] {
   });
 }
 
-/** What they should say of a point. */
-function attributesOf({ status, isProcessed, image, createdBy = -1, tags = [] }: Point): string {
-  const inQuotes = (text: string): string => JSON.stringify(text).slice(1, -1);
-  return JSON.stringify({
-    status: inQuotes(status),
-    is_processed: isProcessed,
-    image: image !== undefined,
-    created_by: createdBy,
-    tags: tags.map(inQuotes),
-  });
-}
-
-/** `said` is what the columns of attributes say, where there are some. */
-function auditRecord(
-  text: string,
-  block: PointBlock,
-  i: number,
-  said?: string,
-): string | undefined {
+function auditRecord(text: string, block: PointBlock, i: number): string | undefined {
   let unknownKey: string | undefined;
   let point: Point;
   try {
@@ -115,10 +98,6 @@ function auditRecord(
   ];
   for (const [name, record, column] of pairs) {
     if (record !== column) return `says ${name} ${record}, its column ${column}`;
-  }
-  const attributes = attributesOf(point);
-  if (said !== undefined && said !== attributes) {
-    return `says ${attributes}, its columns ${said}`;
   }
   return undefined;
 }
