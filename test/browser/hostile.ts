@@ -38,7 +38,7 @@ browserTest(
       const shown = await comments.allTextContents();
       assert.equal(shown.toSorted(), HOSTILE.toSorted());
 
-      await page.goto(`${LIST}900001/`);
+      await page.goto(`${LIST}900001/`, { waitUntil: 'domcontentloaded' });
       await page.locator('pre.json').getByText(HOSTILE[0]!).first().waitFor({ state: 'attached' });
     });
   },

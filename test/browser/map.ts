@@ -103,7 +103,7 @@ browserTest('a point opens on the map, and a cluster flies apart', async (visito
     const popup = page.locator('.map-popup article').first();
     const id = await page.locator('tbody td').first().textContent();
     await popup.getByRole('link', { name: `Point ${id}` }).click();
-    await page.waitForURL(`**${LIST}${id}/`);
+    await page.waitForURL(`**${LIST}${id}/`, { waitUntil: 'commit' });
     assert.ok(matches! > 100);
   });
 });

@@ -1,5 +1,4 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { generateSnapshot } from '../../src/cli/generate.js';
 import { packSnapshot } from '../../src/cli/pack.js';
@@ -118,19 +117,6 @@ test('invalid records are named by line, field and reason', async () => {
     assert.match(stderr, part);
   }
   assert.not.match(stderr, /\n {4}at |unexpected error/);
-});
-
-test('a port that is in use is named, with the way out', async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  const { port } = taken.address() as { port: number };
-  try {
-    const flags = ['--port', String(port), '--listen-timeout', '0'];
-    const outcome = await serve('--snapshot', SNAPSHOT, ...flags);
-    assert.match(oneLine(outcome), new RegExp(`127\\.0\\.0\\.1:${port}: .*choose another --port`));
-  } finally {
-    await new Promise((resolve) => taken.close(resolve));
-  }
 });
 
 test('an address that is not of this machine is refused', async () => {

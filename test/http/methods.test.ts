@@ -132,7 +132,13 @@ test('without a journal a POST of a point is not allowed, whatever its body', as
     const asked = { method: 'POST', headers, body };
     assertRefused(await closed.get('/rest/map_data_points/', asked), type);
   }
-  assertRefused(await closed.get('/rest/map_data_points/', { method: 'POST' }), 'none');
+  const path = '/rest/map_data_points/';
+  assertRefused(await closed.get(path, { method: 'POST' }), 'none');
+  // and says so everywhere
+  assert.is((await closed.get(`${path}?page_size=1`)).headers.allow, 'GET, HEAD, OPTIONS');
+  const options = await closed.get(path, { method: 'OPTIONS' });
+  assert.is(options.headers.allow, 'GET, HEAD, OPTIONS');
+  assert.not.ok('actions' in options.json<object>());
 });
 
 test('an address without its slash leads to the one with it', async () => {

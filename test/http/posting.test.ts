@@ -207,18 +207,6 @@ test('with --require-token nobody posts without one', async () => {
   assert.is((await post(PLACE, { Authorization: `Token ${token}` }, strict)).status, 201);
 });
 
-test('an instance without a journal takes no posts, and says so everywhere', async () => {
-  const reader = await startOwnService(['--snapshot', SNAPSHOT, '--journal', 'none']);
-  const { status, headers, text } = await post(PLACE, {}, reader);
-  assert.equal([status, headers.allow], [405, 'GET, HEAD, OPTIONS']);
-  assert.equal(JSON.parse(text), { detail: 'Method "POST" not allowed.' });
-  const list = await reader.get(`${POINTS}?page_size=1`);
-  assert.is(list.headers.allow, 'GET, HEAD, OPTIONS');
-  const options = await reader.get(POINTS, { method: 'OPTIONS' });
-  assert.is(options.headers.allow, 'GET, HEAD, OPTIONS');
-  assert.not.ok('actions' in options.json<object>());
-});
-
 test('metrics count posts by what came of them, and the state of the journal', async () => {
   const metrics = await metricsOf(service);
   const posts = (outcome: string): number => metrics.value('waypost_posts_total', { outcome });

@@ -120,7 +120,12 @@ test('a start that fails ends the process, although it owns a journal by then', 
   const at = ['--host', '127.0.0.1', '--listen-timeout', '0', '--port'];
   for (const [flags, reason] of [
     [['--snapshot', bad, ...at, '0'], /bad: begins with/],
-    [['--snapshot', good, ...at, `${port}`], /something else listens there/],
+    [
+      ['--snapshot', good, ...at, `${port}`],
+      new RegExp(
+        `^waypost: .*127\\.0\\.0\\.1:${port}: something else listens there; choose another --port.*\n$`,
+      ),
+    ],
     [['--snapshot', good, ...at, '0', '--operations-port', `${port}`], /something else listens/],
   ] as const) {
     const { code, stderr } = await runCommand(['serve', ...flags], { WAYPOST_JOURNAL: '' });

@@ -29,7 +29,7 @@ export const NO_BROWSER: string | undefined =
  */
 const FLAGS = [
   ...['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-  '--disable-gpu-compositing',
+  ...['--disable-gpu-compositing', '--process-per-site', '--renderer-process-limit=1'],
 ];
 
 /** Milliseconds for what a page is to show: the processor draws its map, and may have other work. */
@@ -86,6 +86,7 @@ async function openRoom(browser: Browser, options: BrowserContextOptions): Promi
     reducedMotion: 'reduce',
     // the processor draws every pixel of a map
     viewport: { width: 800, height: 600 },
+    deviceScaleFactor: 0.5,
     ...options,
   });
   context.setDefaultTimeout(PATIENCE_MS);
