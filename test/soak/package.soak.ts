@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { PATHS } from '../../src/http/assets/assets.js';
+import { PATHS } from '../../src/http/pages/assets.js';
 import { headings } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { MAIN, ROOT } from '../support/service.js';

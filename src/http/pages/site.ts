@@ -1,8 +1,8 @@
-import { Assets } from '../assets/assets.js';
 import { type ListFacts, pageLinker } from '../formats/representation.js';
 import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import type { Parameter } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
+import { Assets } from './assets.js';
 import { type Html, html, type KeyLink, NOTHING } from './html.js';
 
 export type PostingBy = 'anybody' | 'holders' | 'nobody';

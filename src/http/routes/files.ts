@@ -15,7 +15,7 @@ import { IMAGES_PATH } from '../../posts/media/folder.js';
 import type { ImageBucket } from '../../posts/media/image-bucket.js';
 import type { Context } from '../answer/context.js';
 import { FOR_EVER, preflightHeaders, varyOf } from '../answer/head.js';
-import { STATIC_PATH } from '../assets/assets.js';
+import { STATIC_PATH } from '../pages/assets.js';
 import { html } from '../pages/html.js';
 import { PAGE_TYPE } from '../pages/page-format.js';
 import { documentHead } from '../pages/site.js';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { Assets, PATHS } from '../../../src/http/assets/assets.js';
+import { Assets, PATHS } from '../../../src/http/pages/assets.js';
 import { startApp } from '../../support/app.js';
 import { ask } from '../../support/client.js';
 import { makeFolder } from '../../support/folder.js';
