@@ -67,7 +67,6 @@ for (const kind of [FILE, DATABASE]) {
     test.before(async () => {
       database = await startDatabase();
     });
-    test.after(() => database.remove());
   }
   test.after.each(async () => {
     for (const journal of open.splice(0)) await journal.close();

@@ -71,25 +71,20 @@ fleet.check('without the database reads go on, and posts again when it is back',
 fleet.check('a connection that is cut in the middle of a commit makes no point twice', async () => {
   const name = await fleet.newDatabase();
   const proxy = await startProxy(() => fleet.database.port);
-  try {
-    const service = await fleet.start(snapshot(), fleet.database.address(name, proxy.port));
-    for (let round = 0; round < 3; round++) {
-      proxy.cutInCommit();
-      // without a key: only the name of the batch tells it
-      const { status } = await service.get(LIST, {
-        method: 'POST',
-        body: JSON.stringify({ lat: '1', lon: '2', comment: `cut-${round}` }),
-        headers: { 'Content-Type': 'application/json' },
-      });
-      assert.is(status, 201);
-    }
-    proxy.cut();
-    assert.is(await post(service, 'after'), 4);
-    assert.equal(await keysIn(service, 4), ['after', 'cut-0', 'cut-1', 'cut-2']);
-  } finally {
-    await fleet.stop();
-    await proxy.close();
+  const service = await fleet.start(snapshot(), fleet.database.address(name, proxy.port));
+  for (let round = 0; round < 3; round++) {
+    proxy.cutInCommit();
+    // without a key: only the name of the batch tells it
+    const { status } = await service.get(LIST, {
+      method: 'POST',
+      body: JSON.stringify({ lat: '1', lon: '2', comment: `cut-${round}` }),
+      headers: { 'Content-Type': 'application/json' },
+    });
+    assert.is(status, 201);
   }
+  proxy.cut();
+  assert.is(await post(service, 'after'), 4);
+  assert.equal(await keysIn(service, 4), ['after', 'cut-0', 'cut-1', 'cut-2']);
 });
 
 fleet.check('a wait for a standby that is cancelled is no confirmation', async () => {
@@ -233,27 +228,23 @@ fleet.check('a start says what is wrong with the database, and never its passwor
 fleet.check('a server that demands TLS gets it, and is known where that is asked for', async () => {
   const database = await makeDatabase();
   await database.start(database.demandTls());
-  try {
-    const address = (mode: string): string => `${database.address()}?sslmode=${mode}`;
-    const path = snapshot();
-    const first = await fleet.start(path, database.address());
-    assert.is(await post(first, 'prefer'), 1);
-    const trusting = { WAYPOST_JOURNAL: address('verify-full'), NODE_EXTRA_CA_CERTS: CERTIFICATE };
-    const verifying = await startService(['--snapshot', path], trusting);
-    fleet.running.push(verifying);
-    assert.equal(await keysIn(verifying, 1), ['prefer']);
-    for (const [mode, reason] of [
-      ['disable', /no pg_hba\.conf entry .* no encryption/],
-      ['verify-full', /self-signed certificate; NODE_EXTRA_CA_CERTS names/],
-    ] as const) {
-      const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
-      const { code, stderr } = await runCommand(flags, { WAYPOST_JOURNAL: address(mode) });
-      assert.is(code, 1);
-      assert.match(stderr, reason);
-      assert.not.ok(stderr.includes(PASSWORD));
-    }
-    await fleet.stop();
-  } finally {
-    await database.remove();
+  const address = (mode: string): string => `${database.address()}?sslmode=${mode}`;
+  const path = snapshot();
+  const first = await fleet.start(path, database.address());
+  assert.is(await post(first, 'prefer'), 1);
+  const trusting = { WAYPOST_JOURNAL: address('verify-full'), NODE_EXTRA_CA_CERTS: CERTIFICATE };
+  const verifying = await startService(['--snapshot', path], trusting);
+  fleet.running.push(verifying);
+  assert.equal(await keysIn(verifying, 1), ['prefer']);
+  for (const [mode, reason] of [
+    ['disable', /no pg_hba\.conf entry .* no encryption/],
+    ['verify-full', /self-signed certificate; NODE_EXTRA_CA_CERTS names/],
+  ] as const) {
+    const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
+    const { code, stderr } = await runCommand(flags, { WAYPOST_JOURNAL: address(mode) });
+    assert.is(code, 1);
+    assert.match(stderr, reason);
+    assert.not.ok(stderr.includes(PASSWORD));
   }
+  await fleet.stop();
 });

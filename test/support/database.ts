@@ -17,6 +17,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import postgres, { type Sql } from 'postgres';
+import { closeLater } from './closing.js';
 import { ROOT } from './service.js';
 import { until } from './wait.js';
 
@@ -165,7 +166,7 @@ export class Database {
     own(data);
   }
 
-  /** Ends it and removes its folder. */
+  /** Ends it and removes its folder, behind the file at the latest. */
   async remove(): Promise<void> {
     if (this.#child !== undefined) await this.stop('SIGKILL');
     if (this.#hasDisk) spawnSync('umount', [this.#folder]);
@@ -248,7 +249,9 @@ async function emptyDatabase(withDisk: boolean): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-postgres-'));
   if (withDisk && !mountDisk(folder)) throw new Error('no disk can be mounted');
   own(folder);
-  return new Database(await freePort(), folder, withDisk);
+  const database = new Database(await freePort(), folder, withDisk);
+  closeLater(() => database.remove());
+  return database;
 }
 
 /** A port of 127.0.0.1 at which nobody listens. */

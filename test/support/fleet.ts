@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
+import { closeLater } from './closing.js';
 import type { OwnService } from './own-service.js';
 
 const LIST = '/rest/map_data_points/';
@@ -82,6 +83,7 @@ export async function startProxy(port: () => number): Promise<CuttingProxy> {
   const proxy = new CuttingProxy(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  closeLater(() => proxy.close());
   return proxy;
 }
 

@@ -31,7 +31,6 @@ export class Instances {
     test.before(async () => {
       this.#database = await startDatabase();
     });
-    test.after(() => this.#database!.remove());
     test.after.each(() => this.stop());
   }
 
