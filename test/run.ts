@@ -22,9 +22,9 @@ const FOLDER: string = import.meta.dirname;
 const SECONDS_FILE = join(FOLDER, 'seconds.json');
 
 /**
- * Runs every compiled `*.test.js`, or those whose path contains one of the arguments; with `--soak`
- * every `*.soak.js` and the tests that do more then, one after the other. A file that ran no test has
- * failed.
+ * Runs every compiled `*.test.js`, or those whose path contains one of the arguments, each of which
+ * must fit one; with `--soak` every `*.soak.js` and the tests that do more then, one after the other.
+ * A file that ran no test has failed.
  */
 async function main(args: readonly string[]): Promise<void> {
   // services of several tests serve the same file, and one process owns the journal beside it
@@ -38,8 +38,12 @@ async function main(args: readonly string[]): Promise<void> {
   process.env['TEST_KIND'] = kind;
   const wanted = args.filter((arg) => arg !== '--soak');
   const seconds = readSeconds();
-  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-    .filter((name) => isOfKind(name, kind))
+  const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    isOfKind(name, kind),
+  );
+  const missing = wanted.filter((part) => !all.some((name) => name.includes(part)));
+  if (missing.length > 0) throw new Error(`No ${kind} has ${missing.join(' or ')} in its path.`);
+  const files = all
     .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
     .sort((a, b) => lengthOf(b, seconds) - lengthOf(a, seconds));
   const started = performance.now();
