@@ -100,3 +100,5 @@ test('a listening socket has a descriptor', async () => {
   await once(server, 'close');
   assert.throws(() => fstatSync(descriptor), /EBADF/);
 });
+
+test.run();

@@ -40,3 +40,5 @@ test('the client that has most of a full room makes room for others, its oldest 
   other.grow(2);
   assert.equal([gone, room.taken], [['a1', 'a2', 'b1'], 4]);
 });
+
+test.run();

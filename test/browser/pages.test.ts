@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { assert } from '../support/uvu.js';
+import { assert, test } from '../support/uvu.js';
 import { browserTest, LIST } from './shared.js';
 // a browser takes a second to start: the tests of these files share one
 import './clients.js';
@@ -84,3 +84,5 @@ browserTest('a page that does what it must not is noticed', async (visitor, { si
     assert.match(JSON.stringify(complaints), one);
   }
 });
+
+test.run();

@@ -234,3 +234,5 @@ test('a variable sets what no flag does, and what is passed over is warned of', 
     assert.is(await service.ended, 0);
   }
 });
+
+test.run();

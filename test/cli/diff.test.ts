@@ -133,3 +133,5 @@ test('trouble is told apart from a difference', async () => {
   assert.is(code(path), 2);
   assert.is(code('--help'), 0);
 });
+
+test.run();

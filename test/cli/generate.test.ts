@@ -163,3 +163,5 @@ async function refused(
   }
   assert.unreachable(JSON.stringify(options));
 }
+
+test.run();

@@ -224,3 +224,5 @@ test('a damaged journal is refused', () =>
     assert.instance(error, InputError);
     assert.match(String(error), 'the CRC of post 3');
   }));
+
+test.run();

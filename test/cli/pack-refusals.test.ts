@@ -140,3 +140,5 @@ test('stopped while it sorts, it leaves nothing behind', async () => {
   assert.match(listed.join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
   assert.equal(readdirSync(folder), []);
 });
+
+test.run();

@@ -149,3 +149,5 @@ test('progress bars are drawn on a terminal and nowhere else', async () => {
     }
   }
 });
+
+test.run();

@@ -143,3 +143,5 @@ test('a command whose reader has left ends quietly', async () => {
   }
   assert.equal(readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson', 'out.waypost']);
 });
+
+test.run();

@@ -110,3 +110,5 @@ test('without a zone, times of rows are those of UTC', () =>
     reader.close();
     assert.equal(timesOf(recordsOf((await readAll(csv)).blocks)), IN_UTC);
   }));
+
+test.run();

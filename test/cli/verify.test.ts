@@ -249,3 +249,5 @@ test('what cannot be opened is not good, and said to be so', async () => {
   assert.is(code, 1);
   assert.match(text, /^not good, for 1 reason:\n.*missing/);
 });
+
+test.run();

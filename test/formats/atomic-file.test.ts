@@ -223,3 +223,5 @@ test('a full disk is said to be one', async () => {
   );
   assert.equal(readdirSync(folder), []);
 });
+
+test.run();

@@ -17,3 +17,5 @@ test('equal texts have one number, in the order in which they are met, and diffe
   assert.equal(numbers.keys(), met);
   assert.is(numbers.addText(met[1_000]!), 1_000);
 });
+
+test.run();

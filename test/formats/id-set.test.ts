@@ -75,3 +75,5 @@ test('a million ids in a row take no long chains', () => {
   for (let id = 1; id <= 1_000_000; id++) if (set.add(id)) assert.unreachable(`added ${id} twice`);
   assert.is(set.size, 1_000_000);
 });
+
+test.run();

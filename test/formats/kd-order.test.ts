@@ -81,3 +81,5 @@ test('zeros of either sign are one value', () => {
   }));
   assert.ok(isInKdOrder(coordsOf(zeros)));
 });
+
+test.run();

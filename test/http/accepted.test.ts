@@ -284,3 +284,5 @@ test('a look at accepted points that takes long goes on later, and changes no an
   const texts = await Promise.all([path, path, path].map((one) => service.ask(one)));
   for (const { text } of texts) assert.is(text, first.text);
 });
+
+test.run();

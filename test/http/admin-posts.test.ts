@@ -85,3 +85,5 @@ test('compact, list and export take the address of a service that runs', async (
   await service.stop();
   assert.match(await refusal(readPosts(base)), /ECONNREFUSED/);
 });
+
+test.run();

@@ -75,3 +75,5 @@ test('of many that wait 256 do, the others are refused at once, and all who wait
   }
   assert.is(newestOf(await ask(`${next}`)), 'fourth');
 });
+
+test.run();

@@ -109,3 +109,5 @@ test('answers that are taken at once leave nothing behind', async () => {
 test.after(() => {
   for (const one of open) one.close();
 });
+
+test.run();

@@ -253,3 +253,5 @@ async function open(body: string): Promise<IncomingMessage> {
   answer.on('error', () => {});
   return answer;
 }
+
+test.run();

@@ -72,3 +72,5 @@ test('a body has the time of a request, and a form that may hold an image has it
   // not by the clock: this process may be late itself
   for (const [, took, place] of [plain, chunked]) assert.ok(place < 3, `${place}, ${took} ms`);
 });
+
+test.run();

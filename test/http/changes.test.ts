@@ -253,3 +253,5 @@ test('behind posts that are kept no longer there is nothing to go on with', asyn
   assert.equal(idsOf(await pruned.get(PATH, LINES)), all);
   assert.equal(idsOf(await pruned.get('/admin/posts', admin)), all);
 });
+
+test.run();

@@ -198,3 +198,5 @@ test('whoever asks by another scheme is answered like anybody', async () => {
     }
   }
 });
+
+test.run();

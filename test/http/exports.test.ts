@@ -147,3 +147,5 @@ test('exports behind each other on a connection are whole, also for who speaks H
   const { body } = await ask(app.port, PATH);
   assert.ok(Buffer.from(plain, 'latin1').subarray(-body.length).equals(body));
 });
+
+test.run();

@@ -7,7 +7,7 @@ import { JPEG } from '../support/images.js';
 import { readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT, startService } from '../support/service.js';
-import { assert, testUnless } from '../support/uvu.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const POINTS = '/rest/map_data_points/';
@@ -101,3 +101,5 @@ testUnless(
     await until('one image', () => files().length === 1);
   },
 );
+
+test.run();

@@ -130,3 +130,5 @@ const QUERIES = IS_SOAK ? 100_000 : 1_000;
 
 test(`${QUERIES} hostile queries: each is answered, none with 5xx, and memory does not grow`, () =>
   fuzzQueries(QUERIES));
+
+test.run();

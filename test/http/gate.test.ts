@@ -207,3 +207,5 @@ test('a client that closes its side at once gets all its answers', async () => {
 test.after(() => {
   for (const one of open) one.close();
 });
+
+test.run();

@@ -203,3 +203,5 @@ test('a posted point is in the GeoJSON of the next request, and has the keys tha
   const { results } = (await service.get(`${query}&fields=tags,comment`)).json<Envelope>();
   assert.equal(results, [{ comment: 'new "here"', tags: ['ice'] }]);
 });
+
+test.run();

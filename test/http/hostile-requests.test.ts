@@ -224,3 +224,5 @@ function drip(bytes: string, more: string): Promise<string> {
     });
   });
 }
+
+test.run();

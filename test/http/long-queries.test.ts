@@ -125,3 +125,5 @@ test('questions that cost little leave the others theirs', () => {
   for (let i = 0; i < 90; i++) allow().charge(AT_ONCE / 100);
   assert.is(Math.round(spend(allow)), 1);
 });
+
+test.run();

@@ -156,3 +156,5 @@ test('a folder of images that is none is refused, and without one there are no i
     assert.ok(stderr.includes(`--media ${path}: ${what}. Make it`), stderr);
   }
 });
+
+test.run();

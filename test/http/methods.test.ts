@@ -159,3 +159,5 @@ test('an address without its slash leads to the one with it', async () => {
     }
   }
 });
+
+test.run();

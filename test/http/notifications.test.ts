@@ -124,3 +124,5 @@ test('a token that only resembles a good one is unknown', async () => {
     assert.is(reply.headers['www-authenticate'], 'Token');
   }
 });
+
+test.run();

@@ -6,7 +6,7 @@ import { makeFolder } from '../support/folder.js';
 import { allItems, startOgc } from '../support/ogc.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
-import { assert, testUnless } from '../support/uvu.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 const ITEMS = '/ogc/collections/points/items';
@@ -93,3 +93,5 @@ testUnless(missing, 'what GDAL exports as GeoJSON is the same points again', asy
 function withoutTimes(record: Envelope['results'][number]): object {
   return { ...record, created_at: undefined, modified_at: undefined };
 }
+
+test.run();

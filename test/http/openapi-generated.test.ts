@@ -190,3 +190,5 @@ test('what an instance does not answer is not described', async () => {
   const again = await ask(app.port, '/openapi.json', { headers: { 'If-None-Match': etag } });
   assert.is(again.status, 304);
 });
+
+test.run();

@@ -276,3 +276,5 @@ test('operators are answered as the document says', async () => {
     assert.equal(check.problems('POST', path, reply), [], String(reply.status));
   }
 });
+
+test.run();

@@ -190,3 +190,5 @@ test('requests are counted by status and representation', () => {
     ],
   );
 });
+
+test.run();

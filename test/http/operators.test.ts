@@ -121,3 +121,5 @@ test('a process that falls behind turns requests away, but not those for its hea
   }
   await until('it serves again', async () => (await service.get(LIST)).status === 200);
 });
+
+test.run();

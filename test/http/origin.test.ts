@@ -173,3 +173,5 @@ test('only allowed hosts are answered where there is a list', async () => {
   }
   assert.is((await strict.get('/health/ready')).status, 200);
 });
+
+test.run();

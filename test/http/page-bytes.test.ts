@@ -108,3 +108,5 @@ test('1,100 of the longest records: nothing is copied to find out', () => {
   assert.match(JSON.stringify(error.body), 'any 32 of these records fit. Example: page_size=32');
   assert.ok(process.memoryUsage().arrayBuffers - before < 1024 * 1024);
 });
+
+test.run();

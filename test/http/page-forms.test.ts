@@ -288,3 +288,5 @@ test('a page says what everything is, to whoever cannot see it', async () => {
     assert.ok(tags(text, 'img').every(({ alt }) => alt));
   }
 });
+
+test.run();

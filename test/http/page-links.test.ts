@@ -123,3 +123,5 @@ test('Server-Timing is told of pages, and to who asks', async () => {
   const kept = (await service.get(path, { headers })).headers['server-timing'] as string;
   assert.match(kept, 'cache;desc="hit"');
 });
+
+test.run();

@@ -149,3 +149,5 @@ const POSTS = IS_SOAK ? 10_000 : 80;
 
 test(`${POSTS} hostile posts: each is answered, none with 5xx, and nothing is left but what was accepted`, () =>
   fuzzPosts(POSTS));
+
+test.run();

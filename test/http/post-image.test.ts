@@ -161,3 +161,5 @@ test('without a folder for images there are none, and the rest of a form is read
   assert.equal(refused.json(), { image: [text] });
   assert.is((await post(Buffer.alloc(0), { name: '', to: plain })).status, 201);
 });
+
+test.run();

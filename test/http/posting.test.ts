@@ -217,3 +217,5 @@ test('metrics count posts by what came of them, and the state of the journal', a
   assert.ok(metrics.value('waypost_journal_bytes') > 0);
   assert.is(metrics.value('waypost_journal_failing'), 0);
 });
+
+test.run();

@@ -222,3 +222,5 @@ test('the same file has the same tag after a restart, another file another', asy
   const different = await startOwnService(['--snapshot', other]);
   assert.is.not((await different.get(PATH)).headers.etag, await tagOf(PATH));
 });
+
+test.run();

@@ -282,3 +282,5 @@ function anchorOf(heading: string): string {
     .replace(/[^\w -]/g, '')
     .replaceAll(' ', '-');
 }
+
+test.run();

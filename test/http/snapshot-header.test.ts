@@ -100,3 +100,5 @@ test('If-Match compares strongly', () => {
   assert.ok(allowsState('"s-other"', state));
   assert.not(allowsState('"s.j.2"', state));
 });
+
+test.run();

@@ -211,3 +211,5 @@ test('TileJSON lists the attributes that each layer has, those of the query incl
     assert.equal([...met['clusters']!].sort(), Object.keys(fields['clusters']!).sort());
   }
 });
+
+test.run();

@@ -86,3 +86,5 @@ test.after(async () => {
   for (const socket of sockets) socket.destroy();
   await service.stop();
 });
+
+test.run();

@@ -71,3 +71,5 @@ test('there is nothing else at its addresses', async () => {
   const posted = await ask(app.port, '/docs/', { method: 'POST' });
   assert.equal([posted.status, posted.headers.allow], [405, 'GET, HEAD, OPTIONS']);
 });
+
+test.run();

@@ -211,3 +211,5 @@ test('what is empty or long is not offered', () => {
   const { status, tags } = frequentTexts(attributesOf(['', 'NEW'], ['x'.repeat(65), '<b>']));
   assert.equal([status, tags], [['NEW'], ['<b>']]);
 });
+
+test.run();

@@ -241,3 +241,5 @@ test('the union of boxes holds them all', () => {
   putUnion(target, 1, boxes, 1, 3);
   assert.equal([...target], [99, -5, -8, 9, 8, 99]);
 });
+
+test.run();

@@ -199,3 +199,5 @@ test('a packed tree takes inserts and removals like any other', () => {
   assert.not.ok(index.search(area).includes(own));
   assert.is(index.all().length, groups);
 });
+
+test.run();

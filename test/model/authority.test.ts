@@ -93,3 +93,5 @@ test('what may stand on the list', () => {
     assert.not(isHostPattern(entry), entry);
   }
 });
+
+test.run();

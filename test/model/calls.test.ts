@@ -63,3 +63,5 @@ test('what waits for a thread that is gone is rejected', async () => {
   assert.is(await waiting, 'it ended');
   await close();
 });
+
+test.run();

@@ -121,3 +121,5 @@ test('no geodesic is longer than FARTHEST, and pole to pole is hardly shorter', 
     assert.ok(farthest <= FARTHEST && farthest > FARTHEST - 0.001, String(farthest));
   }
 });
+
+test.run();

@@ -266,3 +266,5 @@ test('what is rendered parses back to the same point', () => {
     { numRuns: rounds(1000) },
   );
 });
+
+test.run();

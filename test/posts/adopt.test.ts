@@ -224,3 +224,5 @@ test('many large posts are taken one after the other: they are merged by their b
   assert.ok(merges() > 1, `${merges()} merges`);
   await close();
 });
+
+test.run();

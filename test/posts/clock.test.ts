@@ -47,3 +47,5 @@ test('there is no time beyond the year 2255, where microseconds are not exact', 
   assert.is(clock.next(), undefined);
   assert.is(clock.next(), undefined);
 });
+
+test.run();

@@ -8,7 +8,7 @@ import { FIRST_NOTE, keepsPromises, postOn, toldNothing } from '../support/kept-
 import { metricsOf, readyOf } from '../support/operating.js';
 import { ROOT, type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
-import { assert, testUnless } from '../support/uvu.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const CLIENTS = 8;
@@ -71,3 +71,5 @@ testUnless(
     await service.stop();
   },
 );
+
+test.run();

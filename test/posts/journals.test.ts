@@ -16,6 +16,7 @@ import { type Database, POSTGRES, startDatabase } from '../support/database.js';
 import { makeFolder } from '../support/folder.js';
 import { appendAll, keyOf, newPost, numbers, numbersIn, postsIn } from '../support/journals.js';
 import { refusal } from '../support/rows.js';
+import { test } from '../support/uvu.js';
 
 /** A kind of journal: makes a new place for one, and opens the journal that is there. */
 interface Kind {
@@ -257,3 +258,5 @@ for (const kind of [FILE, DATABASE]) {
 
   test.run();
 }
+
+test.run();

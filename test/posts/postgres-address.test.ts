@@ -56,3 +56,5 @@ test('what is no address is refused without being repeated', () => {
     }
   }
 });
+
+test.run();

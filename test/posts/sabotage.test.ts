@@ -228,3 +228,5 @@ test('begins a journal in an empty file', async () => {
 function isFailing(error: Error): boolean {
   return error instanceof StoreError && error.fault === 'failing';
 }
+
+test.run();

@@ -126,3 +126,5 @@ test('reads behind a sequence, some at a time', async () => {
     assert.is(numbers(store.read(20, 10)), '');
   });
 });
+
+test.run();

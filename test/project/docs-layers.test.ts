@@ -79,3 +79,5 @@ test('the files and folders that ARCHITECTURE.md names exist', () => {
     );
   }
 });
+
+test.run();

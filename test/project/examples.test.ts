@@ -44,3 +44,5 @@ test('following the links visits every point once', async () => {
   assert.is(seen.size, total);
   assert.ok(total >= 5000);
 });
+
+test.run();

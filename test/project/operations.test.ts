@@ -112,3 +112,5 @@ test('names that the page lists are no snapshots, and others are', () => {
     assert.ok(isSnapshotName(name), name);
   }
 });
+
+test.run();

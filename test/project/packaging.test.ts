@@ -238,3 +238,5 @@ test('the service runs with the production packages alone', async () => {
     rmSync(home, { recursive: true });
   }
 });
+
+test.run();

@@ -18,3 +18,5 @@ test('the limits have the defaults of the settings, and none is missing', () => 
   ]);
   assert.equal(listed.sort(), actual.sort());
 });
+
+test.run();

@@ -98,3 +98,5 @@ test('what costs more than is left is not begun', () => {
     (error: unknown) => error === EXCEEDED,
   );
 });
+
+test.run();

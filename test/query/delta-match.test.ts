@@ -209,3 +209,5 @@ test('rows of a window are told by the marks of a region as by a test of each', 
     }
   }
 });
+
+test.run();

@@ -75,3 +75,5 @@ test('there is one page of nothing', async () => {
   const page = takeKeyset(one, { filters: {}, after: 0, limit: 1 }, undefined);
   assert.equal([page.count, page.rows.length, page.next], [1, 1, undefined]);
 });
+
+test.run();

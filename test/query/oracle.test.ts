@@ -63,3 +63,5 @@ test('all pages together hold each match once, in order', () => {
     assertNotes(ids, expected.notes, expected, label);
   }
 });
+
+test.run();

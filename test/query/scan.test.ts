@@ -115,3 +115,5 @@ test('a visitor that throws ends a scan, which leaves nothing to the next query'
   const { count } = engine.run(query, { accessPath: 'mark' })!;
   assert.is(count, oracle.find(filters, 'id').notes.length);
 });
+
+test.run();

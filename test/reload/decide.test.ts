@@ -120,3 +120,5 @@ test('a companion that changes makes each candidate another', () => {
   const decision = look({}, { listing, served: 'a|one', seen: new Map([['a|one', 0]]) });
   assert.equal([decision.next, decision.settlesAt], [undefined, NOW + SETTLE_MS]);
 });
+
+test.run();

@@ -304,3 +304,5 @@ test('many posts that wait are merged before they are served, and few beside eac
     ],
   );
 });
+
+test.run();

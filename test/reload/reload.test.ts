@@ -267,3 +267,5 @@ test('files that come faster than they can be built do not keep all of them away
     clearInterval(timer);
   }
 });
+
+test.run();

@@ -194,3 +194,5 @@ test('without a good file to begin with it throws, and says why', async () => {
     }
   }
 });
+
+test.run();

@@ -172,3 +172,5 @@ test('many newer files that are none delay a good one by hardly more than one se
   assert.is(builds.begun, JUNK + 3, 'those that were refused are not tried again');
   assert.is(outcomes.filter((one) => one === 'failed').length, JUNK + 1);
 });
+
+test.run();

@@ -127,3 +127,5 @@ test('what was wrong in the file is not tried again until somebody says so', asy
   await look(true);
   assert.is(builds.begun, 3);
 });
+
+test.run();

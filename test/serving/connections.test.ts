@@ -239,3 +239,5 @@ test('a service that leaves is not ready for a while, and answers', async () => 
   const [refused] = await once(connect(port, '127.0.0.1'), 'error');
   assert.is(refused.code, 'ECONNREFUSED');
 });
+
+test.run();

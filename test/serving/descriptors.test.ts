@@ -93,3 +93,5 @@ function serveWith(files: number, flags: readonly string[]): ReturnType<typeof s
   assert.equal(await once(child, 'close'), [1, null]);
   assert.match(stderr, /^waypost: The limit of 88 open files is too low.*ulimit -n/);
 });
+
+test.run();

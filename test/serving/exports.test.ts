@@ -181,3 +181,5 @@ test('beside posts and reloads each stream is one state, whole, or breaks off', 
     }
   }
 });
+
+test.run();

@@ -248,3 +248,5 @@ fleet.check('a server that demands TLS gets it, and is known where that is asked
   }
   await fleet.stop();
 });
+
+test.run();

@@ -154,3 +154,5 @@ fleet.check(
     );
   },
 );
+
+test.run();

@@ -173,3 +173,5 @@ test('the start keeps the image of a point that the first snapshot retires under
   await intake.close();
   assert.equal([existsSync(stored), existsSync(mark)], [true, false]);
 });
+
+test.run();

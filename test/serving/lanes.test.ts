@@ -108,3 +108,5 @@ test('a thread that dies takes its question with it and is replaced', async () =
   await lanes.serve(first);
   made(await lanes.ask(questionOf(first)));
 });
+
+test.run();

@@ -110,3 +110,5 @@ test('no address at all is refused by name', async () => {
     assert.match(await refusal(opening), /^Cannot listen on .*: no address is named; leave --host/);
   }
 });
+
+test.run();

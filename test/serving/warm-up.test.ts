@@ -57,3 +57,5 @@ test('a service without points warms up, too', async () => {
   await service.stop();
   rmSync(folder, { recursive: true });
 });
+
+test.run();

@@ -149,3 +149,5 @@ async function listen(server: Server): Promise<string> {
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+test.run();

@@ -5,7 +5,7 @@ import { keysIn, LIST, post, snapshot } from '../support/instances.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import type { Service } from '../support/service.js';
-import { assert, testUnless } from '../support/uvu.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const ROUNDS = Number(process.env['FLEET_ROUNDS'] ?? 100);
@@ -57,3 +57,5 @@ testUnless(
     assert.match((await service.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
   },
 );
+
+test.run();

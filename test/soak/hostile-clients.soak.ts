@@ -161,3 +161,5 @@ test.after(async () => {
   await service.stop();
   if (errors.length > 0) throw new Error(JSON.stringify(errors[0]));
 });
+
+test.run();

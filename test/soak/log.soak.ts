@@ -106,3 +106,5 @@ test('a log whose reader is gone is no reason to end', async () => {
 test.after(() => {
   for (const child of children) child.kill('SIGKILL');
 });
+
+test.run();

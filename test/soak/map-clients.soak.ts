@@ -7,7 +7,7 @@ import { read, section } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
 import { startFileSite } from '../support/site.js';
 import { decodeTile } from '../support/tiles.js';
-import { assert } from '../support/uvu.js';
+import { assert, test } from '../support/uvu.js';
 
 const SHOWN = 'http://127.0.0.1:8080';
 /** What stands in the page's code between one filter and the next. */
@@ -230,3 +230,5 @@ Object.assign(globalThis, { map, layer, fromLonLat });
 const UNDER_CENTRE = `layer
   .getFeatures([150, 150])
   .then((features) => features.map((feature) => feature.getId()))`;
+
+test.run();

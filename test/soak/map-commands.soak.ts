@@ -7,7 +7,7 @@ import type { Envelope } from '../support/client.js';
 import { read, section } from '../support/documents.js';
 import { withoutGdal } from '../support/gdal.js';
 import { SNAPSHOT, startService } from '../support/service.js';
-import { assert, testUnless } from '../support/uvu.js';
+import { assert, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 const AREA = 'bbox=24.9,60.1,25,60.2';
@@ -48,3 +48,5 @@ testUnless(withoutGdal(), 'the lines for GDAL read what they say', async () => {
     rmSync(folder, { recursive: true });
   }
 });
+
+test.run();

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { browserTest, LIST } from '../browser/shared.js';
 import { SNAPSHOT, startService } from '../support/service.js';
 import { startFileSite } from '../support/site.js';
-import { assert } from '../support/uvu.js';
+import { assert, test } from '../support/uvu.js';
 
 const GREEN = await sharp({
   create: { width: 256, height: 256, channels: 3, background: '#00ff00' },
@@ -73,3 +73,5 @@ browserTest('the map shows tiles of the host that --tile-url names', async (visi
     await Promise.all([service.stop(), tiles.stop(), other.stop()]);
   }
 });
+
+test.run();

@@ -130,3 +130,5 @@ test('what is no native file is refused, by name', async () => {
   mkdirSync(inner);
   assert.throws(() => readInPlace(inner), /inner: cannot be read: it is no regular file/);
 });
+
+test.run();

@@ -114,3 +114,5 @@ testUnless(
     assert.not.ok(existsSync(join(target, 'node_modules/waypost/dist/test')));
   },
 );
+
+test.run();

@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { browserTest, LIST } from '../browser/shared.js';
 import { seriousFaults } from '../support/browser.js';
-import { assert } from '../support/uvu.js';
+import { assert, test } from '../support/uvu.js';
 
 /** Every kind of page, and what brings it about. */
 const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
@@ -87,3 +87,5 @@ browserTest('a page of 1,000 points is no burden', async (visitor, { site }) => 
     assert.ok(few > 0 && many < 15 * few, `${few} and ${many} s`);
   });
 });
+
+test.run();

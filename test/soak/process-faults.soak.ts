@@ -120,3 +120,5 @@ test.after(async () => {
   for (const release of releases) release();
   await Promise.all(services.map((service) => service.stop()));
 });
+
+test.run();

@@ -146,3 +146,5 @@ test('a signal while a new file is waited for or built ends it just as well', as
     replaceFile(path, markedLines(1));
   }
 });
+
+test.run();

@@ -120,3 +120,5 @@ async function generated(): Promise<Dataset> {
     reader.close();
   }
 }
+
+test.run();

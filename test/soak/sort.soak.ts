@@ -130,3 +130,5 @@ test('it tells how far it is, and stops when it is told to', async () => {
     assert.is(error, reason, `after ${after} steps`);
   }
 });
+
+test.run();

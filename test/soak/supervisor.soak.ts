@@ -154,3 +154,5 @@ test('what cannot begin exits with 1 and one message', async () => {
     }
   }
 });
+
+test.run();

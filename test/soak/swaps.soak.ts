@@ -91,3 +91,5 @@ async function swapUnderLoad(rounds: number, bursts: number, pauseMs = 0): Promi
 
 test('under load, 57 snapshots are swapped in every way and nobody notices', () =>
   swapUnderLoad(6, 3));
+
+test.run();

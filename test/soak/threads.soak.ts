@@ -233,3 +233,5 @@ test.after(async () => {
   for (const agent of lines) agent.destroy();
   await service.stop();
 });
+
+test.run();

@@ -1,9 +1,13 @@
 import { type Callback, test as suite } from 'uvu';
 import * as all from 'uvu/assert';
+import { closeAll } from './closing.js';
 
-/** Adds a test to those of the file, which the runner runs. */
+/** Adds a test to those of the file, whose last line runs them: `test.run()`. */
 export const test: typeof suite = suite;
 export const assert: typeof all = all;
+
+// the runner does so behind all hooks of a file; one that runs by itself would not end
+if (process.send === undefined) test.after(closeAll);
 
 /** A test that is skipped when there is a reason to; the runner shows the reason. */
 export function testUnless(reason: string | undefined, name: string, run: Callback): void {

@@ -132,3 +132,5 @@ test('long records are charged for by their bytes', () => {
   // 4 MiB at 2 ns a byte
   assert.ok(meter.renewals >= 10, `${meter.renewals} times half a millisecond`);
 });
+
+test.run();

@@ -147,3 +147,5 @@ const TILES = IS_SOAK ? 100_000 : 300;
 
 test(`${TILES} hostile addresses of tiles: a tile or 4xx each, and memory does not grow`, () =>
   fuzzTiles(TILES));
+
+test.run();

@@ -81,3 +81,5 @@ testUnless(reason, 'GDAL reads the GeoJSON of the list', async () => {
     sorted.map(({ lon, lat, comment }) => [[Number(lon), Number(lat)], comment]),
   );
 });
+
+test.run();

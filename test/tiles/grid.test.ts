@@ -134,3 +134,5 @@ test('accepted points are thinned out and charged for, too', () => {
     all.map(({ id }) => id!).sort((a, b) => a - b);
   assert.equal(ids(decodeTile(tile)['points'] ?? []), ids(kept));
 });
+
+test.run();

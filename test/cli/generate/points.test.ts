@@ -179,3 +179,5 @@ function metres(point: Point, lat: number, lon: number): number {
   const h = Math.sin((a - b) / 2) ** 2 + Math.cos(a) * Math.cos(b) * Math.sin(dLon / 2) ** 2;
   return 2 * 6_371_000 * Math.asin(Math.sqrt(h));
 }
+
+test.run();

@@ -103,3 +103,5 @@ test('files of other kinds, broken or missing ones are refused', async () => {
   assert.match(await refuse(gzipSync('[]').subarray(0, 15)), /^FILE: the gzip data is cut short/);
   assert.match(await refusal(readNotifications('/no/such')), /there is no such file/);
 });
+
+test.run();

@@ -238,3 +238,5 @@ test('a record that lacks either of its braces is wrong', () => {
     );
   }
 });
+
+test.run();

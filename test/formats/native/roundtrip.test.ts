@@ -231,3 +231,5 @@ function repeat(block: PointBlock, times: number): PointBlock {
     records: Buffer.alloc(block.records.length * times, block.records),
   };
 }
+
+test.run();

@@ -103,3 +103,5 @@ test('coordinates of GeoJSON that are no degrees, by name', async () => {
     assert.is(await accept(JSON.stringify({ crs, results: [RECORD] })), 1);
   });
 });
+
+test.run();

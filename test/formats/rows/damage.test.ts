@@ -94,3 +94,5 @@ for (const [name, whole] of [
     assert.ok(process.memoryUsage().rss < 1e9, `${process.memoryUsage().rss}`);
   });
 }
+
+test.run();

@@ -154,3 +154,5 @@ test('what cannot be opened is said without a stack', async () => {
     /cannot be read: ENOTDIR/,
   );
 });
+
+test.run();

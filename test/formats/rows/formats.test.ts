@@ -257,3 +257,5 @@ test('a reader can be closed in the middle', async () => {
     assert.match((error as Error).message, /closed/);
   }
 });
+
+test.run();

@@ -229,3 +229,5 @@ test('a page of a longer list is told from a whole one', async () => {
   ];
   assert.match(String(await pageOf({ ...features, links })), /a next page, "http/);
 });
+
+test.run();

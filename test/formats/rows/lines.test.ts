@@ -244,3 +244,5 @@ function commas(prefix: string, count: number): string {
 function keys(count: number): string {
   return Array.from({ length: Math.floor(count) }, (_, i) => `"k${i}":1`).join(',');
 }
+
+test.run();

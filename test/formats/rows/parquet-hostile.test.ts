@@ -147,3 +147,5 @@ test('a page that holds more than its head says is refused before it is', async 
     assert.match(await refuse(bytes), /row group 1, column "id", at record 1: /);
   }
 });
+
+test.run();

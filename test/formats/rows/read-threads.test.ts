@@ -113,3 +113,5 @@ test('threads end when nobody reads on', async () => {
   // the runner refuses a file that leaves a thread behind
   assert.is(pieces, 5);
 });
+
+test.run();

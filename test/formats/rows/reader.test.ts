@@ -239,3 +239,5 @@ test('what breaks the whole file is no matter of --max-invalid', async () => {
     );
   });
 });
+
+test.run();

@@ -146,3 +146,5 @@ test('who asks for what is being made is called when it is kept, or its response
   last.emit('close');
   assert.equal(called, ['b', 'c']);
 });
+
+test.run();

@@ -65,3 +65,5 @@ test('lines are parsed into the headers that they were made of', () => {
   assert.equal(parseLines(linesOf(HEADERS)), HEADERS);
   assert.equal(parseLines(''), []);
 });
+
+test.run();

@@ -87,3 +87,5 @@ test('what is put in while others are sent is sent as well', async () => {
   await turn();
   assert.equal(sent, ['first', 'second']);
 });
+
+test.run();

@@ -116,3 +116,5 @@ test('clients that read late get what they asked for, whoever else was answered 
     }
   }
 });
+
+test.run();

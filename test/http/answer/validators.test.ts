@@ -66,3 +66,5 @@ test('every bit of a hash is spelled', () => {
   }
   assert.is(spelled.size, 65);
 });
+
+test.run();

@@ -144,3 +144,5 @@ test('every recorded link of the original service', () => {
   }
   assert.is(compared, 214);
 });
+
+test.run();

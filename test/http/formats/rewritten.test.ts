@@ -162,3 +162,5 @@ test('a page is encoded, and charged for', () => {
     );
   }
 });
+
+test.run();

@@ -84,3 +84,5 @@ test('all addresses change with any of the files, and links of a script stay as 
   assert.is.not(new Assets('/prefix', paths).url('first.js'), url);
   assert.throws(() => before.url('third.js'), /There is no static file third.js/);
 });
+
+test.run();

@@ -178,3 +178,5 @@ test('the form for a point is offered where anybody may post, and nowhere else',
     assert.not.match(pageOf(posting), '<form method="post"');
   }
 });
+
+test.run();

@@ -174,3 +174,5 @@ test('boxes lie within ±180, are no wider than the span, and never overlap', ()
     { numRuns: rounds(5000) },
   );
 });
+
+test.run();

@@ -180,3 +180,5 @@ test('a type, a character set or a coding that is not read is refused by its nam
     assert.equal([status, body], [415, { detail }]);
   }
 });
+
+test.run();

@@ -150,3 +150,5 @@ test('only the first of thousands of ranges are heeded', () => {
   assert.is(choose(`${'a/b,'.repeat(255)}text/html`), 'html');
   assert.is(choose(`${'a/b,'.repeat(256)}text/html`), 406);
 });
+
+test.run();

@@ -204,3 +204,5 @@ test('nothing but an HttpError is ever thrown', () => {
     { numRuns: rounds(10_000) },
   );
 });
+
+test.run();

@@ -211,3 +211,5 @@ test('the double nearest to any decimal, as Number has it', () => {
     assert.equal(parseDecimals(`${text},1`, 2), [Number(text) + 0, 1], text);
   }
 });
+
+test.run();

@@ -129,3 +129,5 @@ test('a polygon is one of the filters', () => {
     /^Got "1,2;3,4": the ring has 2 places\. Expected .*three places/,
   );
 });
+
+test.run();

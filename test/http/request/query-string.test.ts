@@ -119,3 +119,5 @@ test('reads any bytes at all', () => {
     { numRuns: rounds(2000) },
   );
 });
+
+test.run();

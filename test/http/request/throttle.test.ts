@@ -98,3 +98,5 @@ test('a proxy may write the address of a client in any way, which makes no other
     assert.is(clientOf(request, false), '203.0.113.7');
   }
 });
+
+test.run();

@@ -140,3 +140,5 @@ test('an image posted to one instance is served by another, as one of a folder i
   await other.stop();
   assert.equal(readdirSync(join(downloads, readdirSync(downloads)[0]!)), []);
 });
+
+test.run();

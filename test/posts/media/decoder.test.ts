@@ -139,3 +139,5 @@ test('the process knows no secret, steps back, and ends when there is nothing to
   assert.is((await decoder.decode(job(SMALL), 'a')).kind, 'image');
   decoder.close();
 });
+
+test.run();

@@ -104,3 +104,5 @@ test('entries that are gone make room', () => {
   assert.is(turns.add('b', 'b2'), undefined);
   assert.equal(drained(turns), ['a2', 'b2']);
 });
+
+test.run();

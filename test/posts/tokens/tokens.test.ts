@@ -260,3 +260,5 @@ test('a user is a whole number from 0', () => {
     assert.throws(() => tokensOf({ key: user }), /must be a whole number/, String(user));
   }
 });
+
+test.run();

@@ -111,3 +111,5 @@ test('a walk by bits meets the matches of a region and a window of another order
     }
   }
 });
+
+test.run();

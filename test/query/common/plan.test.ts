@@ -153,3 +153,5 @@ test('the nearest few of many are searched outwards, the rest measured', () => {
   assert.is(chooseNearestPath(2_000, 10 * MILLION), 'walk');
   assert.is(chooseNearestPath(5_000, 10 * MILLION), 'select');
 });
+
+test.run();

@@ -151,3 +151,5 @@ test('a place by another name is as far away: ids decide', async () => {
     }
   }
 });
+
+test.run();

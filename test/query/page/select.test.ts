@@ -139,3 +139,5 @@ test('a few keys that are all the same, or nought, or crowd beside one that is f
   const crowd = Array.from({ length: 200 }, (_, i) => i / 1e9);
   assert.not(assertFew([...crowd, 1], 3, 20, 'a crowd'));
 });
+
+test.run();

@@ -279,3 +279,5 @@ test('a place is measured once, and so is a pole', () => {
     ROWS,
   );
 });
+
+test.run();

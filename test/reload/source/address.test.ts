@@ -216,3 +216,5 @@ test('a server that does not tell one file from the next is refused', async () =
     assert.match((error as Error).message, /names neither ETag nor Last-Modified/);
   }
 });
+
+test.run();

@@ -106,3 +106,5 @@ test('an address that is none is refused', async () => {
     assert.match(error.message, why);
   }
 });
+
+test.run();

@@ -224,3 +224,5 @@ test('what became of an opened snapshot counts all that it is read with', async 
   assert.is(await opened.state(), 'written');
   assert.is.not((await source.list()).companion, before);
 });
+
+test.run();

@@ -235,3 +235,5 @@ test('off, it does nothing', async () => {
   assert.is(looks, 0);
   await end();
 });
+
+test.run();
