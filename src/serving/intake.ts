@@ -140,7 +140,6 @@ export async function openIntake(
       clearInterval(telling);
       for (const timer of tidying) clearInterval(timer);
       await journal.close();
-      media?.close();
     },
   };
 }

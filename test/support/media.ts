@@ -64,7 +64,6 @@ export function makeMediaFolder(decoder: Decoder = createDecoder()): MediaFolder
         .sort(),
     reopen: open,
     remove() {
-      media.close();
       rmSync(folder, { recursive: true });
     },
   };

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import sharp, { type Metadata } from 'sharp';
-import type { Decoded, DecodeJob, DecodeReply } from './decoder.js';
+import type { Decoded, DecodeJob } from './decoder.js';
 import type { Ending } from './folder.js';
 
-// entry of the process that decodes images: whatever an image does to its decoder happens here, and
+// entry of the process that decodes an image: whatever that does to its decoder happens here, and
 // not where points are served
 
 /** What the original says of a file that is no image. */
@@ -24,29 +25,31 @@ const FORMATS: readonly [ending: Ending, mark: Buffer][] = [
   ['png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
 ];
 
-// where memory is short, the system ends this process first
-try {
-  writeFileSync('/proc/self/oom_score_adj', '1000');
-} catch {
-  // there is no such file, or it may not be written
-}
-stepBack();
-// images come one at a time, and none twice
-sharp.cache(false);
-sharp.concurrency(1);
-// the library reads many formats; each is one more to find a fault in
-sharp.block({ operation: ['VipsForeignLoad'] });
-sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'] });
+// tests of many images spare themselves the process
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
 
-process.once('disconnect', () => process.exit());
-process.on('message', async (job: DecodeJob) => {
-  reply({ kind: 'taken' });
+async function main(): Promise<void> {
+  // where memory is short, the system ends this process first
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // there is no such file, or it may not be written
+  }
+  stepBack();
+  sharp.cache(false);
+  sharp.concurrency(1);
+  // the library reads many formats; each is one more to find a fault in
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'] });
+  const [input, output, maxPixels] = process.argv.slice(2) as [string, string, string];
+  // says that it has begun; white space means nothing in JSON
+  process.stdout.write('\n');
+  const job = { input, output, maxPixels: Number(maxPixels) };
   const decoded = await decode(job).catch((error: NodeJS.ErrnoException): Decoded => {
     return { kind: 'failed', code: error.code ?? error.message };
   });
-  reply(decoded);
-});
-process.send!('ready');
+  process.stdout.write(JSON.stringify(decoded));
+}
 
 /**
  * Answers come first. Linux lowers one thread at a time, and some are older than this code; those
@@ -63,15 +66,11 @@ function stepBack(): void {
   }
 }
 
-function reply(message: DecodeReply): void {
-  process.send!(message);
-}
-
 /**
  * Decodes every pixel of an image and writes a new one with the same look: turned upright, in the
  * colours that every screen has, without whatever else the file carried.
  */
-async function decode({ input, output, maxPixels }: DecodeJob): Promise<Decoded> {
+export async function decode({ input, output, maxPixels }: DecodeJob): Promise<Decoded> {
   const bytes = await readFile(input);
   if (bytes.length === 0) return { kind: 'refused', text: 'The submitted file is empty.' };
   const [ending] = FORMATS.find(([, mark]) => mark.equals(bytes.subarray(0, mark.length))) ?? [];

@@ -136,11 +136,6 @@ export class Media {
     if (removed > 0) logger.info({ removed }, 'removed images that belong to no point');
   }
 
-  /** Ends the process that decodes. */
-  close(): void {
-    this.#decoder.close();
-  }
-
   #pathOf(file: string): string {
     return join(this.#options.incoming, file);
   }

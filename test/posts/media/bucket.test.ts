@@ -19,7 +19,6 @@ const store = await openImageBucket('s3://waypost/images');
 const incoming = makeFolder();
 const media = new Media({ store, incoming, maxPixels: 1, logger: pino({ level: 'silent' }) });
 test.after(async () => {
-  media.close();
   await bucket.end();
 });
 test.after.each(async () => {
