@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { queuedBytes } from './answer/node-internals.js';
 
 interface BacklogLimits {
@@ -9,10 +8,9 @@ interface BacklogLimits {
   readonly answerTimeout: number;
 }
 
-interface Entry {
-  readonly socket: Socket;
-  readonly responses: Set<ServerResponse>;
-  /** Bytes that the system took from this connection by the last look. */
+/** How far the client of an answer has come. */
+interface Progress {
+  /** Bytes that the system took from its connection by the last look. */
   taken: number;
   /** When a look first found that many. */
   movedAt: number;
@@ -37,7 +35,7 @@ export class Backlog {
   crowded = 0;
   readonly #limits: BacklogLimits;
   readonly #lookMs: number;
-  readonly #entries = new Map<Socket, Entry>();
+  readonly #unsent = new Map<ServerResponse, Progress>();
   #added = 0;
   #timer: NodeJS.Timeout | undefined;
   #lookedAt = 0;
@@ -50,36 +48,25 @@ export class Backlog {
   /** Counts a response that was ended, or is written in pieces, until the system has taken all. */
   note(response: ServerResponse): void {
     if (response.writableLength === 0) return;
-    const { socket } = response.req;
     // what is written to a closed connection goes nowhere
-    if (socket.destroyed) return;
-    const entry = this.#entries.get(socket) ?? this.#open(socket);
-    if (entry.responses.has(response)) return;
-    entry.responses.add(response);
-    response.once('close', () => {
-      entry.responses.delete(response);
-      if (entry.responses.size === 0) this.#entries.delete(socket);
-    });
+    if (isGone(response) || this.#unsent.has(response)) return;
+    const progress = { taken: 0, movedAt: 0 };
+    look(response, progress);
+    this.#unsent.set(response, progress);
+    response.once('close', () => this.#unsent.delete(response));
+    if (this.#timer === undefined) {
+      this.#lookedAt = performance.now();
+      this.#timer = setInterval(() => this.#lookAtAll(), this.#lookMs).unref();
+    }
     this.#added += response.writableLength;
-    if (this.#added > this.#limits.maxUnsent * STEP) this.#makeRoom(entry);
+    if (this.#added > this.#limits.maxUnsent * STEP) this.#makeRoom(response);
   }
 
   get bytes(): number {
     this.#forgetGone();
     let bytes = 0;
-    for (const entry of this.#entries.values()) bytes += bytesOf(entry);
+    for (const response of this.#unsent.keys()) bytes += response.writableLength;
     return bytes;
-  }
-
-  #open(socket: Socket): Entry {
-    const entry = { socket, responses: new Set<ServerResponse>(), taken: 0, movedAt: 0 };
-    look(entry);
-    this.#entries.set(socket, entry);
-    if (this.#timer === undefined) {
-      this.#lookedAt = performance.now();
-      this.#timer = setInterval(() => this.#lookAtAll(), this.#lookMs).unref();
-    }
-    return entry;
   }
 
   #lookAtAll(): void {
@@ -88,58 +75,55 @@ export class Backlog {
     const stoodStill = Math.max(0, now - this.#lookedAt - this.#lookMs);
     this.#lookedAt = now;
     this.#forgetGone();
-    for (const entry of this.#entries.values()) {
-      entry.movedAt = Math.min(now, entry.movedAt + stoodStill);
-      look(entry);
-      if (now - entry.movedAt <= this.#limits.answerTimeout) continue;
+    for (const [response, progress] of this.#unsent) {
+      progress.movedAt = Math.min(now, progress.movedAt + stoodStill);
+      look(response, progress);
+      if (isGone(response) || now - progress.movedAt <= this.#limits.answerTimeout) continue;
       this.stalled++;
-      this.#cutOff(entry);
+      response.req.socket.destroy();
     }
-    if (this.#entries.size > 0) return;
+    if (this.#unsent.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   /** Cuts clients off while all answers hold too much, but not the one that came last. */
-  #makeRoom(newest: Entry): void {
+  #makeRoom(newest: ServerResponse): void {
     const { maxUnsent } = this.#limits;
     this.#added = 0;
     let { bytes } = this;
     if (bytes <= maxUnsent * (1 - STEP)) return;
-    for (const entry of this.#entries.values()) look(entry);
-    const longestFirst = [...this.#entries.values()].sort((a, b) => a.movedAt - b.movedAt);
-    for (const entry of longestFirst) {
+    for (const [response, progress] of this.#unsent) look(response, progress);
+    const longestFirst = [...this.#unsent].sort(([, a], [, b]) => a.movedAt - b.movedAt);
+    for (const [response] of longestFirst) {
       if (bytes <= maxUnsent * REST) return;
-      if (entry === newest) continue;
-      bytes -= bytesOf(entry);
-      this.crowded++;
-      this.#cutOff(entry);
+      const { socket } = response.req;
+      if (socket === newest.req.socket) continue;
+      bytes -= response.writableLength;
+      // a connection may have two
+      if (!socket.destroyed) this.crowded++;
+      socket.destroy();
     }
   }
 
-  /** On a connection that stays open, a listener for each slow answer would be one too many. */
+  /** Of a response that waits for its connection nobody says that this was closed. */
   #forgetGone(): void {
-    for (const socket of this.#entries.keys()) if (socket.destroyed) this.#entries.delete(socket);
-  }
-
-  #cutOff({ socket }: Entry): void {
-    this.#entries.delete(socket);
-    socket.destroy();
+    for (const response of this.#unsent.keys()) {
+      if (isGone(response)) this.#unsent.delete(response);
+    }
   }
 }
 
-function bytesOf({ responses }: Entry): number {
-  let bytes = 0;
-  for (const response of responses) bytes += response.writableLength;
-  return bytes;
+function isGone({ req }: ServerResponse): boolean {
+  return req.socket.destroyed;
 }
 
-function look(entry: Entry): void {
+function look({ req: { socket } }: ServerResponse, progress: Progress): void {
   // Node counts a write when it is handed over
-  const queued = queuedBytes(entry.socket);
-  const taken = entry.socket.bytesWritten - queued;
+  const queued = queuedBytes(socket);
+  const taken = socket.bytesWritten - queued;
   // where nothing is queued, the client waits for more
-  if (taken === entry.taken && queued > 0) return;
-  entry.taken = taken;
-  entry.movedAt = performance.now();
+  if (taken === progress.taken && queued > 0) return;
+  progress.taken = taken;
+  progress.movedAt = performance.now();
 }
