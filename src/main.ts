@@ -6,11 +6,13 @@ import {
   demand,
   endWithReader,
   interruption,
-  type TimeZoneFlag,
   timeZone,
   whole,
 } from './cli/arguments.js';
+import type { DiffOptions } from './cli/diff.js';
+import type { ExportOptions } from './cli/export.js';
 import { MAX_POINTS, MAX_SEED } from './cli/generate/random.js';
+import type { PackOptions } from './cli/pack.js';
 import {
   readEnvironment,
   SERVE_SETTINGS,
@@ -18,7 +20,7 @@ import {
   strangeVariables,
 } from './cli/settings/settings.js';
 import { type ServeSettings, watermark } from './cli/settings/values.js';
-import type { Watermark } from './formats/snapshot.js';
+import type { VerifyOptions } from './cli/verify.js';
 import { forTerminal, InputError, version } from './model/quote.js';
 
 const FORMATS =
@@ -70,16 +72,10 @@ program
   .option('--accept-page', 'take a page of a longer list as if it were all of it')
   .option('--allow-empty', 'write a snapshot without points')
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
-  .action(async (input: string, output: string, options: PackFlags) => {
-    const { notifications, journalThrough, ...others } = options;
+  .action(async (input: string, output: string, options: PackOptions) => {
     const { packSnapshot } = await import('./cli/pack.js');
     await endWithReader();
-    await packSnapshot(input, output, {
-      ...others,
-      ...(notifications === undefined ? {} : { notificationsPath: notifications }),
-      ...(journalThrough && { watermark: journalThrough }),
-      signal: interruption(),
-    });
+    await packSnapshot(input, output, { ...options, signal: interruption() });
   });
 
 program
@@ -91,7 +87,7 @@ program
   .option('--accept-page', 'a page of a longer list is good, too')
   .option('--allow-empty', 'a snapshot without points is good, too')
   .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
-  .action(async (file: string, options: CheckFlags) => {
+  .action(async (file: string, options: VerifyOptions) => {
     const { verify } = await import('./cli/verify.js');
     await endWithReader();
     process.exitCode = await verify(file, options);
@@ -120,7 +116,7 @@ program
   .addOption(maxInvalid())
   .addOption(timeZone())
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
-  .action(async (input: string, output: string, options: ExportFlags) => {
+  .action(async (input: string, output: string, options: ExportOptions) => {
     const { exportSnapshot } = await import('./cli/export.js');
     await endWithReader();
     await exportSnapshot(input, output, { ...options, signal: interruption() });
@@ -144,7 +140,7 @@ program
       'they differ, 2 on trouble.',
   )
   .exitOverride(({ exitCode }) => process.exit(exitCode && TROUBLE))
-  .action(async (first: string, second: string, options: DiffFlags) => {
+  .action(async (first: string, second: string, options: DiffOptions) => {
     const { diff } = await import('./cli/diff.js');
     await endWithReader();
     process.exitCode = TROUBLE;
@@ -216,31 +212,6 @@ tokenCommand
   });
 
 addJournalCommands(program);
-
-interface CheckFlags {
-  readonly maxInvalid: number;
-  readonly timeZone: string;
-  readonly acceptPage?: boolean;
-  readonly allowEmpty?: boolean;
-}
-
-interface ExportFlags {
-  readonly filter?: string;
-  readonly format?: string;
-  readonly journal?: string;
-  readonly maxInvalid: number;
-  readonly timeZone: string;
-}
-
-interface DiffFlags extends TimeZoneFlag {
-  readonly maxInvalid: number;
-  readonly format: 'summary' | 'ndjson';
-}
-
-interface PackFlags extends CheckFlags {
-  readonly journalThrough?: Watermark;
-  readonly notifications?: string;
-}
 
 try {
   // commander reads the variables from here

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../model/quote.js';
 import { wholeNumber } from './settings/values.js';
+import type { RunOptions } from './standard-streams.js';
 
 export function whole(least: number, most: number): (text: string) => number {
   return argument((text) => wholeNumber(text, least, most));
@@ -51,9 +52,6 @@ export function demand(command: Command, flags: readonly string[]): void {
 }
 
 const ANY = whole(0, Number.MAX_SAFE_INTEGER);
-export interface TimeZoneFlag {
-  readonly timeZone: string;
-}
 
 const FILE =
   'journal that no service has open, a copy of one, the address of a service (http://…; ' +
@@ -116,8 +114,8 @@ export function addJournalCommands(program: Command): void {
     .argument('<journal>', FILE)
     .argument('<output>', 'native snapshot to write, whole or not at all; - for standard output')
     .addOption(timeZone())
-    .action(async (snapshot: string, file: string, output: string, options: TimeZoneFlag) => {
-      const { compactSnapshot } = await import('./compact.js');
+    .action(async (snapshot: string, file: string, output: string, options: RunOptions) => {
+      const { compactSnapshot } = await import('./pack.js');
       await endWithReader();
       await compactSnapshot(snapshot, file, output, { ...options, signal: interruption() });
     });

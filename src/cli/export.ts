@@ -20,7 +20,7 @@ import { InputError, quote } from '../model/quote.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { createEngine } from '../query/engine.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
-import { type JournaledPoints, journaledPoints } from './compact.js';
+import { type JournaledPoints, journaledPoints } from './journaled-points.js';
 import { allBlocks, refuseSameFile, reportLines } from './pack.js';
 import { nameOf, type RunOptions, STANDARD, tell, withInput } from './standard-streams.js';
 
@@ -50,9 +50,43 @@ export async function exportSnapshot(
   for (const path of [input, options.journal]) {
     if (path !== undefined) refuseSameFile(path, output);
   }
-  return withInput(input, output, options, (path, name) =>
-    exportFile({ path, name, output, format, query }, options),
-  );
+  const { journal, signal, stdout = process.stdout } = options;
+  return withInput(input, output, options, async (path, name) => {
+    const started = performance.now();
+    const further = journal === undefined ? undefined : await journaledPoints(path, journal);
+    const [file, report] = await load(path, query, format, further, options);
+    let bytes = 0;
+    const bar = startProgress('Exporting', options.progressTo, countPoints);
+    const each = async (put: (piece: Piece) => unknown): Promise<void> => {
+      for (let isLast = false; !isLast; ) {
+        const piece = file.next(PIECE_BYTES);
+        await put(piece);
+        bytes += piece.bytes.length;
+        bar.update(file.count - file.left, file.count);
+        // signals and the bar have their turn
+        await setImmediate();
+        signal?.throwIfAborted();
+        isLast = piece.isLast;
+      }
+    };
+    try {
+      if (output !== STANDARD) {
+        await writeAtomically(output, (fd) => each((piece) => writeAll(fd, piece.bytes)), signal);
+      } else {
+        await each((piece) => stdout.write(piece.bytes) || once(stdout, 'drain'));
+      }
+    } finally {
+      bar.stop();
+    }
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    const lines = [
+      `exported ${basename(name)} (${report.format}) as ${format} to ${nameOf(output)}`,
+      `${counted(file.count, 'point')}, ${megabytes(bytes)} in ${seconds} s`,
+      ...reportLines(report),
+      ...(further?.summary ?? []),
+    ];
+    tell(lines, output, options);
+  });
 }
 
 function formatOf(output: string, named: string | undefined): string {
@@ -79,53 +113,6 @@ function queryOf(filter: string, zone: TimeZone): ExportQuery {
     const problems = Object.entries(error.body).map(([name, texts]) => `${name}: ${texts}`);
     throw new InputError(`--filter: ${problems.join('; ')}`);
   }
-}
-
-interface Task {
-  readonly path: string;
-  readonly name: string;
-  readonly output: string;
-  readonly format: string;
-  readonly query: ExportQuery;
-}
-
-async function exportFile(task: Task, options: ExportOptions): Promise<void> {
-  const { path, name, output, format, query } = task;
-  const { journal, signal, stdout = process.stdout } = options;
-  const started = performance.now();
-  const further = journal === undefined ? undefined : await journaledPoints(path, journal);
-  const [file, report] = await load(path, query, format, further, options);
-  let bytes = 0;
-  const bar = startProgress('Exporting', options.progressTo, countPoints);
-  const each = async (put: (piece: Piece) => unknown): Promise<void> => {
-    for (let isLast = false; !isLast; ) {
-      const piece = file.next(PIECE_BYTES);
-      await put(piece);
-      bytes += piece.bytes.length;
-      bar.update(file.count - file.left, file.count);
-      // signals and the bar have their turn
-      await setImmediate();
-      signal?.throwIfAborted();
-      isLast = piece.isLast;
-    }
-  };
-  try {
-    if (output !== STANDARD) {
-      await writeAtomically(output, (fd) => each((piece) => writeAll(fd, piece.bytes)), signal);
-    } else {
-      await each((piece) => stdout.write(piece.bytes) || once(stdout, 'drain'));
-    }
-  } finally {
-    bar.stop();
-  }
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const lines = [
-    `exported ${basename(name)} (${report.format}) as ${format} to ${nameOf(output)}`,
-    `${counted(file.count, 'point')}, ${megabytes(bytes)} in ${seconds} s`,
-    ...reportLines(report),
-    ...(further?.summary ?? []),
-  ];
-  tell(lines, output, options);
 }
 
 /** Reads a snapshot, and the posts behind it; finds what is to be exported. */

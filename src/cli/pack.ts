@@ -2,7 +2,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { ColumnBlock, PointBlock } from '../formats/block.js';
+import type { PointBlock } from '../formats/block.js';
 import { readNotifications } from '../formats/files/notifications.js';
 import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
@@ -20,6 +20,7 @@ import { writeAtomically } from '../formats/system-files.js';
 import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';
+import { type JournaledPoints, journaledPoints } from './journaled-points.js';
 import {
   nameOf,
   type RunOptions,
@@ -29,23 +30,12 @@ import {
   withOutput,
 } from './standard-streams.js';
 
-/** Points that are packed beside those of the input. */
-export interface FurtherPoints {
-  /** What is said of them to people. */
-  readonly origin: string;
-  /** When the latest of them was made, in milliseconds since the epoch. */
-  readonly latest: number;
-  /** Told of each block of the input, before the points are asked for. */
-  see(block: ColumnBlock): void;
-  blocks(): Iterable<PointBlock>;
-}
-
 export interface PackOptions extends RunOptions, Leniency {
-  /** As the writer takes it; where absent, what a native input says. */
-  readonly watermark?: Watermark;
-  readonly further?: FurtherPoints;
+  /** The watermark; where absent, what a native input says. */
+  readonly journalThrough?: Watermark;
+  readonly further?: JournaledPoints;
   /** A file of notifications to take instead of those that the input has. */
-  readonly notificationsPath?: string;
+  readonly notifications?: string;
 }
 
 export interface PackSummary extends NativeTotals {
@@ -66,10 +56,34 @@ export async function packSnapshot(
   options: PackOptions = {},
 ): Promise<PackSummary> {
   await openTimeZone(options.timeZone ?? 'UTC');
-  for (const path of [input, options.notificationsPath]) {
+  for (const path of [input, options.notifications]) {
     if (path !== undefined) refuseSameFile(path, output);
   }
   return withInput(input, output, options, (path, name) => packFile(path, name, output, options));
+}
+
+/**
+ * Writes a native snapshot of what a snapshot has and what waits in a journal, as `packSnapshot`
+ * writes it; its watermark names these posts. The journal stays as it is. Posts that the snapshot
+ * has are taken from the snapshot; one whose id it uses for another record gets a new id. Throws an
+ * InputError when one of the files is broken or the output cannot be written.
+ */
+export async function compactSnapshot(
+  snapshot: string,
+  journal: string,
+  output: string,
+  options: PackOptions = {},
+): Promise<void> {
+  const further = await journaledPoints(snapshot, journal);
+  const { posted } = further;
+  await packSnapshot(snapshot, output, {
+    ...options,
+    journalThrough: { journal: posted.name, sequence: posted.through },
+    further,
+    // posts alone make a good snapshot, too
+    allowEmpty: options.allowEmpty === true || posted.posts.length > 0,
+  });
+  tell(further.summary, output, options);
 }
 
 async function packFile(
@@ -78,16 +92,14 @@ async function packFile(
   output: string,
   options: PackOptions,
 ): Promise<PackSummary> {
-  const { notificationsPath, timeZone, signal, stdout = process.stdout, further } = options;
+  const { timeZone, signal, stdout = process.stdout, further } = options;
   const started = performance.now();
   const bar = startProgress('Packing', options.progressTo);
   let reader: SnapshotReader | undefined;
   let bytesRead = 0;
   try {
-    const notifications =
-      notificationsPath === undefined
-        ? undefined
-        : await readNotifications(notificationsPath, { timeZone });
+    const { notifications: path } = options;
+    const notifications = path === undefined ? path : await readNotifications(path, { timeZone });
     reader = await openSnapshot(input, {
       maxInvalid: options.maxInvalid ?? 0,
       timeZone,
@@ -98,7 +110,7 @@ async function packFile(
       },
     });
     const source = reader;
-    const watermark = options.watermark ?? source.watermark;
+    const watermark = options.journalThrough ?? source.watermark;
     const write = async (fd: number): Promise<[LoadReport, NativeTotals]> => {
       const origin = further === undefined ? `pack, from ${basename(name)}` : further.origin;
       const writer = new NativeWriter(fd, `waypost ${origin}`, watermark);
@@ -129,7 +141,7 @@ async function packFile(
 async function read(
   input: string,
   reader: SnapshotReader,
-  { signal, further, notificationsPath }: PackOptions,
+  { signal, further, notifications }: PackOptions,
 ): Promise<readonly PointBlock[]> {
   // what was packed must pass verification: rows were checked one by one, native records were not
   const audit =
@@ -146,13 +158,13 @@ async function read(
     audit?.check(block);
     blocks.push(block);
   }
-  if (notificationsPath === undefined) audit?.checkNotifications(reader.report().notifications);
+  if (notifications === undefined) audit?.checkNotifications(reader.report().notifications);
   return blocks;
 }
 
 export async function* allBlocks(
   reader: SnapshotReader,
-  further: FurtherPoints | undefined,
+  further: JournaledPoints | undefined,
 ): AsyncGenerator<PointBlock, void, undefined> {
   for await (const block of reader.blocks()) {
     further?.see(block);

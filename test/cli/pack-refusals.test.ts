@@ -46,7 +46,7 @@ test('notifications of one id are not packed again, unless others take their pla
   assert.equal(readdirSync(folder), ['in.waypost']);
   const notificationsPath = join(folder, 'notifications.ndjson');
   writeFileSync(notificationsPath, JSON.stringify(notification(9)));
-  const [summary] = await pack(input, output, { notificationsPath });
+  const [summary] = await pack(input, output, { notifications: notificationsPath });
   assert.is(summary.notifications, 1);
 });
 
@@ -90,7 +90,7 @@ test('the input itself is not written over, whatever it is called', () =>
       await refused(() => pack(input, output), /it is the input itself/);
     }
     await refused(() => pack(soft!, input), /it is the input itself/);
-    await refused(() => pack(SAMPLE, input, { notificationsPath: hard! }), /the input itself/);
+    await refused(() => pack(SAMPLE, input, { notifications: hard! }), /the input itself/);
     assert.ok(readFileSync(input).equals(before));
   }));
 
@@ -99,7 +99,7 @@ test('what is not there is named', () =>
     await refused(() => pack(join(folder, 'missing'), output), /missing/);
     await refused(() => pack(input, join(folder, 'no', 'out')), /there is no folder .*no$/);
     await refused(() => pack(input, folder), /it is a folder/);
-    await refused(() => pack(input, output, { notificationsPath: join(folder, 'none') }), /none/);
+    await refused(() => pack(input, output, { notifications: join(folder, 'none') }), /none/);
     assert.equal(readdirSync(folder), ['rows.ndjson']);
   }));
 

@@ -118,10 +118,10 @@ test('notifications come from a file of their own where one is named', () =>
   withRows([], async (input, output, folder) => {
     const notificationsPath = join(folder, 'notifications.json');
     writeFileSync(notificationsPath, JSON.stringify([notification(5), notification(6)]));
-    const [, printed] = await pack(input, output, { notificationsPath });
+    const [, printed] = await pack(input, output, { notifications: notificationsPath });
     assert.match(printed, /2 notifications/);
     assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
-    await pack(SAMPLE, output, { notificationsPath });
+    await pack(SAMPLE, output, { notifications: notificationsPath });
     assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
   }));
 

@@ -51,7 +51,7 @@ async function start(folder: string) {
     writeFileSync(path, records.map((record) => `${record}\n`).join(''));
     if (watermark !== undefined) {
       const packed = `${path}.waypost`;
-      await packSnapshot(path, packed, { print: () => {}, watermark });
+      await packSnapshot(path, packed, { print: () => {}, journalThrough: watermark });
       path = packed;
     }
     const generation = await build({ path, unless: undefined });

@@ -187,7 +187,7 @@ async function replace(path: string, { base, watermark }: World): Promise<void> 
     renameSync(draft, path);
   } else {
     const packed = `${path}.packed.tmp`;
-    await packSnapshot(draft, packed, { print: () => {}, watermark });
+    await packSnapshot(draft, packed, { print: () => {}, journalThrough: watermark });
     renameSync(packed, path);
   }
 }

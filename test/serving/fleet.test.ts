@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { compactSnapshot } from '../../src/cli/compact.js';
 import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
+import { compactSnapshot } from '../../src/cli/pack.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import type { Envelope } from '../support/client.js';
 import { assertSame } from '../support/fleet.js';

@@ -159,7 +159,7 @@ test('the start keeps the image of a point that the first snapshot retires under
   const record = `{"id":70,"lat":1,"lon":2,"image":"${image}","created_at":"2023-05-01T12:00:00Z"}`;
   const path = join(folder, 'notes.waypost');
   writeFileSync(join(folder, 'notes.ndjson'), `${record}\n`);
-  const options = { print: () => {}, watermark: { journal: before.state.name, sequence: 1 } };
+  const options = { print: () => {}, journalThrough: { journal: before.state.name, sequence: 1 } };
   await packSnapshot(join(folder, 'notes.ndjson'), path, options);
 
   const some = { journal, media: join(folder, 'media'), maxImagePixels: 1, listenTimeout: 0 };

@@ -119,13 +119,13 @@ test('pack writes a watermark, keeps it through sorting, and keeps that of a nat
   const folder = makeFolder();
   const many = join(ROOT, 'test/fixtures/points.ndjson');
   const [first, second, third, plain] = ['1', '2', '3', '4'].map((name) => join(folder, name));
-  await packSnapshot(many, first!, { watermark: NONE, print });
+  await packSnapshot(many, first!, { journalThrough: NONE, print });
   assert.equal((await readOnePass(first!))[1].watermark, NONE);
-  await packSnapshot(many, second!, { watermark: WATERMARK, print });
+  await packSnapshot(many, second!, { journalThrough: WATERMARK, print });
   assert.equal((await readOnePass(second!))[1].watermark, WATERMARK);
   await packSnapshot(second!, third!, { print });
   assert.equal((await readOnePass(third!))[1].watermark, WATERMARK);
-  await packSnapshot(second!, third!, { print, watermark: OTHER });
+  await packSnapshot(second!, third!, { print, journalThrough: OTHER });
   assert.equal((await readOnePass(third!))[1].watermark, OTHER);
 
   await packSnapshot(many, plain!, { print });

@@ -8,32 +8,6 @@ import { acceptedOf, standingOf } from '../posts/adopt.js';
 import type { Post } from '../posts/journal.js';
 import { counted } from '../serving/progress.js';
 import { type Posted, readPosts, shownName } from './journal-posts.js';
-import { type FurtherPoints, type PackOptions, packSnapshot } from './pack.js';
-import { tell } from './standard-streams.js';
-
-/**
- * Writes a native snapshot of what a snapshot has and what waits in a journal, as `packSnapshot`
- * writes it; its watermark names these posts. The journal stays as it is. Posts that the snapshot
- * has are taken from the snapshot; one whose id it uses for another record gets a new id. Throws an
- * InputError when one of the files is broken or the output cannot be written.
- */
-export async function compactSnapshot(
-  snapshot: string,
-  journal: string,
-  output: string,
-  options: PackOptions = {},
-): Promise<void> {
-  const further = await journaledPoints(snapshot, journal);
-  const { posted } = further;
-  await packSnapshot(snapshot, output, {
-    ...options,
-    watermark: { journal: posted.name, sequence: posted.through },
-    further,
-    // posts alone make a good snapshot, too
-    allowEmpty: options.allowEmpty === true || posted.posts.length > 0,
-  });
-  tell(further.summary, output, options);
-}
 
 /** Reads the posts of a journal that belong to a snapshot. Throws as `readPosts` does. */
 export async function journaledPoints(snapshot: string, journal: string): Promise<JournaledPoints> {
@@ -49,8 +23,11 @@ async function watermarkOf(path: string, { name, through }: Posted): Promise<num
   return journal === name && sequence <= through ? sequence : 0;
 }
 
-export class JournaledPoints implements FurtherPoints {
+/** Posts that are packed or exported beside the points of a snapshot. */
+export class JournaledPoints {
+  /** What is said of them to people. */
   readonly origin: string;
+  /** When the latest of them was made, in milliseconds since the epoch. */
   readonly latest: number;
   readonly summary: string[] = [];
   readonly #journal: string;
@@ -73,6 +50,7 @@ export class JournaledPoints implements FurtherPoints {
     this.#nextId = posted.nextId;
   }
 
+  /** To be told of each block of the snapshot, before the points are asked for. */
   see({ count, id, createdAt }: ColumnBlock): void {
     for (let i = 0; i < count; i++) {
       const each = id[i]!;
