@@ -38,7 +38,7 @@ const PAGE_SIZE = 100;
 
 /** Makes a source of random numbers for benches: apart from those that the points are made of. */
 export function benchRandom(seed: number, stream: number): Random {
-  const random = new Random(seed, 'notification');
+  const random = new Random(seed, 'other');
   random.restart(0x40000000 + stream);
   return random;
 }

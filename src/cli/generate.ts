@@ -10,7 +10,7 @@ import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import { isWhole } from '../model/units.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
-import { PointSource } from './generate/notes.js';
+import { inventPoints } from './generate/notes.js';
 import { EXPORTED_AT } from './generate/places.js';
 import { MAX_POINTS, MAX_SEED } from './generate/random.js';
 import { writeSorted } from './pack.js';
@@ -28,37 +28,30 @@ interface GenerateOptions extends Pick<RunOptions, 'progressTo' | 'signal'> {
 /** Points made before signals and the bar have their turn; as garbage they die young at this size. */
 const BATCH_POINTS = 256;
 
-type Form = 'native' | 'ndjson' | 'ndjson.gz';
-
 /**
- * Writes invented points, and for a native file notifications too. Its points are held in memory to
- * sort them. The file appears under its name once it is complete. Throws an InputError when an
- * option is out of range, the name has no known ending or the file cannot be written.
+ * Writes invented points. Those of a native file are held in memory to sort them. The file appears
+ * under its name once it is complete. Throws an InputError when an option is out of range, the name
+ * has no known ending or the file cannot be written.
  */
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
   const { points, seed, out, print, signal } = options;
-  const form = formOf(out);
-  requireWhole('points', points, 1, MAX_POINTS);
-  requireWhole('seed', seed, 0, MAX_SEED);
-
-  const source = new PointSource(seed, points);
+  const write = writerOf(out);
+  const ranges = [
+    ['points', points, 1, MAX_POINTS],
+    ['seed', seed, 0, MAX_SEED],
+  ] as const;
+  for (const [name, value, least, most] of ranges) {
+    if (isWhole(value, least, most)) continue;
+    throw new InputError(`${name} must be a whole number from ${least} to ${most}, got ${value}`);
+  }
   const bar = startProgress('Generating', options.progressTo, countPoints);
   const started = performance.now();
   try {
-    const onProgress = (done: number): void => {
-      signal?.throwIfAborted();
-      bar.update(done, points);
-    };
+    const made = batches(options, (done) => bar.update(done, points));
     const bytes = await writeAtomically(
       out,
       async (fd) => {
-        if (form === 'native') {
-          const blocks = await pointBlocks(source, onProgress);
-          bar.stop();
-          await writeNative(fd, source, blocks, options);
-        } else {
-          await writeLines(fd, lines(source, onProgress), form === 'ndjson.gz');
-        }
+        await write(fd, made, options);
         return fstatSync(fd).size;
       },
       signal,
@@ -71,91 +64,75 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
   }
 }
 
-async function writeNative(
-  fd: number,
-  source: PointSource,
-  blocks: readonly PointBlock[],
-  options: GenerateOptions,
-): Promise<void> {
-  const writer = new NativeWriter(
-    fd,
-    `waypost generate --points ${source.count} --seed ${options.seed}: invented notes ` +
-      'around real cities, whose coordinates are from GeoNames (CC BY 4.0)',
-  );
-  await writeSorted(writer, blocks, options);
-  writer.writeNotifications(source.notifications());
-  // no clock: the same seed must give the same bytes
-  writer.finish(EXPORTED_AT);
-}
-
-async function writeLines(
-  fd: number,
-  lines: AsyncIterable<Uint8Array>,
-  zipped: boolean,
-): Promise<void> {
-  // synchronous, so that nothing is still being written when the descriptor is closed
-  const sink = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
-    for await (const chunk of chunks) writeAll(fd, chunk);
-  };
-  if (zipped) await pipeline(lines, createGzip({ chunkSize: 1 << 20 }), sink);
-  else await sink(lines);
-}
-
-async function pointBlocks(
-  source: PointSource,
+/**
+ * All points, in order; `onProgress` hears how many have come. Making and writing them is
+ * synchronous: without a turn of the event loop before each batch, no signal would be heard.
+ */
+async function* batches(
+  { points, seed, signal }: GenerateOptions,
   onProgress: (points: number) => void,
-): Promise<PointBlock[]> {
+): AsyncGenerator<Point[], void, undefined> {
+  const point = inventPoints(seed, points);
+  for (let done = 0; done < points; ) {
+    await turn();
+    signal?.throwIfAborted();
+    const from = done;
+    done = Math.min(done + BATCH_POINTS, points);
+    yield Array.from({ length: done - from }, (_, i) => point(from + i));
+    onProgress(done);
+  }
+}
+
+type Batches = AsyncIterable<readonly Point[]>;
+type Write = (fd: number, batches: Batches, options: GenerateOptions) => Promise<void>;
+
+async function writeNative(fd: number, batches: Batches, options: GenerateOptions): Promise<void> {
   const builder = new BlockBuilder();
   const blocks: PointBlock[] = [];
-  for await (const batch of batches(source, onProgress)) {
+  for await (const batch of batches) {
     for (const point of batch) {
       const full = builder.add(point, Buffer.from(renderPoint(point)));
       if (full !== undefined) blocks.push(full);
     }
   }
   const last = builder.take();
-  return last === undefined ? blocks : [...blocks, last];
+  if (last !== undefined) blocks.push(last);
+  const { points, seed } = options;
+  const writer = new NativeWriter(
+    fd,
+    `waypost generate --points ${points} --seed ${seed}: invented notes ` +
+      'around real cities, whose coordinates are from GeoNames (CC BY 4.0)',
+  );
+  await writeSorted(writer, blocks, options);
+  // no clock: the same seed must give the same bytes
+  writer.finish(EXPORTED_AT);
 }
 
-async function* lines(
-  source: PointSource,
-  onProgress: (points: number) => void,
-): AsyncGenerator<Buffer, void, undefined> {
-  for await (const batch of batches(source, onProgress)) {
+async function writeLines(fd: number, batches: Batches): Promise<void> {
+  for await (const chunk of linesOf(batches)) writeAll(fd, chunk);
+}
+
+async function writeZipped(fd: number, batches: Batches): Promise<void> {
+  // synchronous, so that nothing is still being written when the descriptor is closed
+  const sink = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
+    for await (const chunk of chunks) writeAll(fd, chunk);
+  };
+  await pipeline(linesOf(batches), createGzip({ chunkSize: 1 << 20 }), sink);
+}
+
+async function* linesOf(batches: Batches): AsyncGenerator<Buffer, void, undefined> {
+  for await (const batch of batches) {
     yield Buffer.from(batch.map((point) => `${renderPoint(point)}\n`).join(''));
   }
 }
 
-/**
- * All points, in order; `onProgress` hears how many have come. Making and writing them is
- * synchronous: without a turn of the event loop before each batch, no signal would be heard.
- */
-async function* batches(
-  source: PointSource,
-  onProgress: (points: number) => void,
-): AsyncGenerator<Point[], void, undefined> {
-  for (let done = 0; done < source.count; ) {
-    await turn();
-    const count = Math.min(BATCH_POINTS, source.count - done);
-    const from = done;
-    yield Array.from({ length: count }, (_, i) => source.point(from + i));
-    done += count;
-    onProgress(done);
-  }
-}
-
-function formOf(out: string): Form {
+function writerOf(out: string): Write {
   const name = out.toLowerCase();
-  if (name.endsWith('.waypost')) return 'native';
-  if (/\.(ndjson|jsonl)$/.test(name)) return 'ndjson';
-  if (/\.(ndjson|jsonl)\.gz$/.test(name)) return 'ndjson.gz';
+  if (name.endsWith('.waypost')) return writeNative;
+  if (/\.(ndjson|jsonl)$/.test(name)) return writeLines;
+  if (/\.(ndjson|jsonl)\.gz$/.test(name)) return writeZipped;
   throw new InputError(
     `${out}: the name must end with .waypost for a native snapshot, or with .ndjson or ` +
       '.jsonl for one record a line (.ndjson.gz or .jsonl.gz for that, gzipped)',
   );
-}
-
-function requireWhole(name: string, value: number, low: number, high: number): void {
-  if (isWhole(value, low, high)) return;
-  throw new InputError(`${name} must be a whole number from ${low} to ${high}, got ${value}`);
 }

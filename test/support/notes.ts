@@ -56,7 +56,7 @@ export function scatterNotes(seed: number, count: number): Note[] {
   const random = new Random(seed, 'point');
   const order = new Permutation(seed, Math.max(1, count));
   const instants = Array.from({ length: 50 }, () => START + random.int(1000) * 1e9);
-  const attributes = new Random(seed, 'notification');
+  const attributes = new Random(seed, 'other');
   const notes: Note[] = [];
   for (let i = 0; i < count; i++) {
     const [lon, lat] = scatterPlace(random, notes);

@@ -47,7 +47,7 @@ export function randomQuestion(seed: number, index: number, notes: readonly Note
 
 /** Three questions of ten ask for attributes, one or several, known and unknown ones. */
 function randomAttributes(seed: number, index: number): Filters {
-  const random = new Random(seed, 'notification');
+  const random = new Random(seed, 'other');
   random.restart(index + 1);
   if (random.chance(0.7)) return {};
   const some = <Value>(values: readonly Value[], other: Value): Value[] =>

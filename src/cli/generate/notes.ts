@@ -1,70 +1,26 @@
-import type { Notification } from '../../model/notification.js';
 import type { Point } from '../../model/point.js';
-import {
-  createdAt,
-  helsinkiTime,
-  isIn2023,
-  later,
-  modifiedAt,
-  place,
-  readAsset,
-} from './places.js';
+import { createdAt, helsinkiTime, isIn2023, modifiedAt, place, readAsset, UNIT } from './places.js';
 import { cumulative, Permutation, Random } from './random.js';
 
 /** With three tenths of the points created in 2023, about 9 % of all are open. */
 const OPEN_IN_2023 = 0.29;
 const USERS = 4000;
-const MAX_NOTIFICATIONS = 1000;
-const POINTS_PER_NOTIFICATION = 500;
 
 /**
- * The points of one seed. Each is made from the seed and its place in the line alone, so that they
- * take no memory, however many there are, and can be asked for in any order.
+ * Makes the points of one seed, whose ids run from 1 to `count`, at most MAX_POINTS, in no order of
+ * time or place. Each is made from the seed and its place in the line alone, so that they take no
+ * memory, however many there are, and can be asked for in any order.
  */
-export class PointSource {
-  readonly count: number;
-  readonly #ids: Permutation;
-  readonly #random: Random;
-  readonly #notificationRandom: Random;
-
-  /** `count` is 1 to MAX_POINTS; ids run from 1 to it, in no order of time or place. */
-  constructor(seed: number, count: number) {
-    this.count = count;
-    this.#ids = new Permutation(seed, count);
-    this.#random = new Random(seed, 'point');
-    this.#notificationRandom = new Random(seed, 'notification');
-  }
-
-  point(index: number): Point {
-    this.#random.restart(index);
-    return generatePoint(this.#random, this.#ids.at(index) + 1);
-  }
-
-  /** What other users said of some points of known users: one for 500 points, at most 1,000. */
-  notifications(): Notification[] {
-    const wanted = Math.min(MAX_NOTIFICATIONS, Math.round(this.count / POINTS_PER_NOTIFICATION));
-    const stretch = Math.floor(this.count / wanted);
-    const notifications: Notification[] = [];
-    for (let start = 0; notifications.length < wanted; start += stretch) {
-      const point = this.#firstOfKnownUser(start, start + stretch);
-      if (point === undefined) break;
-      this.#notificationRandom.restart(notifications.length);
-      const id = notifications.length + 1;
-      notifications.push(generateNotification(this.#notificationRandom, id, point));
-    }
-    return notifications;
-  }
-
-  #firstOfKnownUser(from: number, to: number): Point | undefined {
-    for (let index = from; index < to; index++) {
-      const point = this.point(index);
-      if (point.createdBy !== undefined) return point;
-    }
-    return undefined;
-  }
+export function inventPoints(seed: number, count: number): (index: number) => Point {
+  const ids = new Permutation(seed, count);
+  const random = new Random(seed, 'point');
+  return (index) => {
+    random.restart(index);
+    return inventPoint(random, ids.at(index) + 1);
+  };
 }
 
-function generatePoint(random: Random, id: number): Point {
+function inventPoint(random: Random, id: number): Point {
   const { lat, lon, country } = place(random);
   const created = createdAt(random);
   const modified = modifiedAt(random, created);
@@ -74,37 +30,14 @@ function generatePoint(random: Random, id: number): Point {
     status: isIn2023(created) && random.chance(OPEN_IN_2023) ? 'OPEN' : 'NEW',
     comment: comment(random, country),
     image: random.chance(0.17) ? image(random, id) : undefined,
-    lat: degrees(lat),
-    lon: degrees(lon),
+    lat: (lat / UNIT).toFixed(8),
+    lon: (lon / UNIT).toFixed(8),
     isProcessed: random.chance(0.35),
     createdBy: random.chance(0.3) ? user(random) : undefined,
     tags: random.chance(0.66) ? tags(random) : undefined,
     createdAt: createdText,
     modifiedAt: modified === created ? createdText : helsinkiTime(modified),
   };
-}
-
-function generateNotification(random: Random, id: number, point: Point): Notification {
-  return {
-    id,
-    user: point.createdBy!,
-    seen: random.chance(0.4),
-    comment: {
-      id: 3 * id + random.int(3),
-      user: user(random),
-      created_at: helsinkiTime(later(random, point.createdAt.micros, 30)).text,
-      comment: reply(random),
-      map_data_point: point.id,
-    },
-  };
-}
-
-/** A whole number of 10^-8 degrees, with eight digits after the point. */
-function degrees(units: number): string {
-  const size = Math.abs(units);
-  const whole = Math.floor(size / 1e8);
-  const fraction = String(size - whole * 1e8).padStart(8, '0');
-  return `${units < 0 ? '-' : ''}${whole}.${fraction}`;
 }
 
 function user(random: Random): number {
@@ -155,10 +88,6 @@ export function comment(random: Random, country: string): string {
   return text;
 }
 
-export function reply(random: Random): string {
-  return random.pick(WORDS.voices[random.weighted(FINLAND)]!.reply);
-}
-
 function sentence(random: Random, { sentence, what, where }: Voice): string {
   return filled(sentence, { what: random.pick(what), where: random.pick(where) });
 }
@@ -168,7 +97,7 @@ function filled(template: string, texts: Readonly<Record<string, string>>): stri
   return template.replace(/\{(\w+)\}/g, (_, name: string) => texts[name]!);
 }
 
-/** What people write in one language: any `what` goes with any `where`, `close` and `reply`. */
+/** What people write in one language: any `what` goes with any `where` and `close`. */
 export interface Voice {
   /** Has `{what}` and `{where}` in it. */
   readonly sentence: string;
@@ -176,7 +105,6 @@ export interface Voice {
   readonly what: readonly string[];
   readonly where: readonly string[];
   readonly close: readonly string[];
-  readonly reply: readonly string[];
 }
 
 interface Words {

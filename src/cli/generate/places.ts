@@ -23,7 +23,7 @@ interface Place {
   readonly country: string;
 }
 
-const UNIT = 1e8;
+export const UNIT = 1e8;
 const HALF_TURN = 180 * UNIT;
 const UNITS_PER_KM = UNIT / 111.2;
 
@@ -155,14 +155,9 @@ export function createdAt(random: Random): Microseconds {
 /** The same time for half of the points, else up to 90 days later, sooner more often. */
 export function modifiedAt(random: Random, created: Microseconds): Microseconds {
   if (random.chance(0.5)) return created;
-  return later(random, created, 90);
-}
-
-/** Less than `days` days after `time`, sooner more often than later. */
-export function later(random: Random, time: Microseconds, days: number): Microseconds {
   const share = random.next();
-  const seconds = 1 + Math.floor(share * share * share * (days * DAY - 2));
-  return (Math.floor(time / 1e6) + seconds) * 1e6 + fraction(random);
+  const seconds = 1 + Math.floor(share * share * share * (90 * DAY - 2));
+  return (Math.floor(created / 1e6) + seconds) * 1e6 + fraction(random);
 }
 
 /** True in UTC's 2023 and so in Helsinki's too, whose clocks are ahead. */

@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PointSource } from '../../../src/cli/generate/notes.js';
+import { inventPoints } from '../../../src/cli/generate/notes.js';
 import { CITIES, helsinkiOffset } from '../../../src/cli/generate/places.js';
 import type { Point } from '../../../src/model/point.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
 import { assert, test } from '../../support/uvu.js';
 
 const COUNT = 5000;
-const source = new PointSource(1, COUNT);
-const points = Array.from({ length: COUNT }, (_, index) => source.point(index));
+const point = inventPoints(1, COUNT);
+const points = Array.from({ length: COUNT }, (_, index) => point(index));
 
 test('the example queries of the interface find hundreds', () => {
   const near = points.filter((point) => metres(point, 60.166, 24.951) <= 1000);
