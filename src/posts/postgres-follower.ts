@@ -1,6 +1,6 @@
 import { JournalUnavailable, type Post } from './journal.js';
 import type { Link, Row } from './postgres-link.js';
-import { checkVersion } from './postgres-schema.js';
+import { checkVersion, postOf } from './postgres-schema.js';
 
 /** Posts that are read and told at a time. */
 const PIECE = 1_024;
@@ -36,6 +36,7 @@ interface Waiting {
   readonly sequence: number;
   resolve(): void;
   reject(error: Error): void;
+  readonly timer: NodeJS.Timeout;
 }
 
 /** Tells of the posts of the database, its own and those of other instances, in one order. */
@@ -72,16 +73,21 @@ export class Follower {
   }
 
   /** Resolves when the post of a sequence was told. Rejects with a {@link JournalUnavailable}. */
-  until(sequence: number): Promise<void> {
+  until(sequence: number, patienceMs: number): Promise<void> {
     if (this.standstill === undefined && this.#told.sequence >= sequence) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      this.#waiting.add({ sequence, resolve, reject });
+      const late = new JournalUnavailable('the journal fails: the instance is behind');
+      const timer = setTimeout(reject, Math.max(0, patienceMs), late);
+      this.#waiting.add({ sequence, resolve, reject, timer });
     });
   }
 
   /** Rejects what waits for a sequence. */
   giveUp(error: Error): void {
-    for (const { reject } of this.#waiting) reject(error);
+    for (const { reject, timer } of this.#waiting) {
+      clearTimeout(timer);
+      reject(error);
+    }
     this.#waiting.clear();
   }
 
@@ -163,6 +169,7 @@ export class Follower {
     for (const waiting of this.#waiting) {
       if (waiting.sequence > this.#told.sequence) continue;
       this.#waiting.delete(waiting);
+      clearTimeout(waiting.timer);
       waiting.resolve();
     }
   }
@@ -198,17 +205,4 @@ export async function readRows(
     [after, through, limit],
   );
   return rows.map(postOf);
-}
-
-/** A row of the posts. */
-export function postOf(row: Row): Post {
-  const { key, body, moved_from: from } = row as Record<string, string | null>;
-  return {
-    sequence: Number(row['sequence']),
-    id: Number(row['id']),
-    createdAt: Number(row['created_at']),
-    record: String(row['record']),
-    ...(key == null ? {} : { key: { name: key, body: String(body) } }),
-    ...(from == null ? {} : { movedFrom: Number(from) }),
-  };
 }

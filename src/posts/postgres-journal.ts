@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { InputError } from '../model/quote.js';
-import { Batches } from './batches.js';
+import { Batches, type Told } from './batches.js';
 import {
   type Appended,
   type JournalState,
@@ -11,17 +11,23 @@ import {
   type SharedJournal,
 } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
-import { newName, Sender } from './postgres-batches.js';
 import {
   Follower,
   type Listener,
-  postOf,
   readHead,
   readRows,
   type Standstill,
 } from './postgres-follower.js';
 import { connect, type Link, Refused } from './postgres-link.js';
-import { ID_BLOCK, migrate } from './postgres-schema.js';
+import {
+  APPEND,
+  appendedOf,
+  givenOf,
+  ID_BLOCK,
+  migrate,
+  newName,
+  postOf,
+} from './postgres-schema.js';
 import { Session, type SessionOptions } from './postgres-session.js';
 
 /** How often an instance says that it is there, in milliseconds. */
@@ -87,14 +93,7 @@ class DatabaseJournal implements SharedJournal {
     this.#options = options;
     this.#follower = follower;
     this.#session = new Session(address, options, (link) => this.#look(link));
-    const { timeoutMs = TIMEOUT_MS, onFlush = () => {} } = options;
-    const sender = new Sender({
-      ...{ follower, timeoutMs, onFlush },
-      link: () => this.#session.link,
-      ring: () => this.#session.ring(),
-      failed: (error) => new JournalUnavailable(this.#session.failed(error)),
-    });
-    this.#batches = new Batches((posts) => sender.send(posts));
+    this.#batches = new Batches((posts) => this.#write(posts));
   }
 
   get state(): JournalState {
@@ -231,6 +230,20 @@ class DatabaseJournal implements SharedJournal {
     });
   }
 
+  /** Has posts made durable under one name; each is told of once everybody here was. */
+  async #write(posts: readonly NewPost[]): Promise<{ readonly told: Told }> {
+    const { timeoutMs = TIMEOUT_MS, onFlush } = this.#options;
+    const began = performance.now();
+    const deadline = began + timeoutMs;
+    const rows = await this.#session.insist(APPEND, [newName(), givenOf(posts)], deadline);
+    onFlush?.((performance.now() - began) / 1000);
+    const appended = appendedOf(posts, rows);
+    this.#session.ring();
+    const last = Math.max(...appended.map(sequenceOf));
+    const told = this.#follower.until(last, deadline - performance.now());
+    return { told: told.then(() => appended) };
+  }
+
   async #look(link: Link): Promise<void> {
     await this.#session.alone(() => this.#follower.look(link));
     const { standstill } = this.#follower;
@@ -265,4 +278,9 @@ class DatabaseJournal implements SharedJournal {
     );
     this.#bytes = Number(row!['bytes']);
   }
+}
+
+function sequenceOf(one: Appended | Error): number {
+  if (typeof one === 'number') return one;
+  return one instanceof Error ? 0 : one.sequence;
 }

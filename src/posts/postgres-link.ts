@@ -66,53 +66,35 @@ export interface Link {
   close(): void;
 }
 
-/** A server that takes writes. */
-interface Primary {
-  readonly host: Host;
-  readonly timeline: number;
-}
-
 /**
  * Connects to the server that takes writes; where several do, to the one of the highest timeline,
  * which is `leastTimeline` or more. Rejects with {@link Refused} or {@link Uncertain}.
  */
 export async function connect(address: DatabaseAddress, leastTimeline: number): Promise<Link> {
-  const asked = await Promise.allSettled(address.hosts.map((host) => primaryAt(address, host)));
+  const asked = await Promise.allSettled(address.hosts.map((host) => open(address, host)));
   const found = asked.flatMap((one) => (one.status === 'fulfilled' && one.value) || []);
-  const [best] = found.sort((a, b) => b.timeline - a.timeline);
+  const [best, ...others] = found.sort((a, b) => b.timeline - a.timeline);
+  for (const { close } of others) close();
   if (best === undefined) {
     const failed = asked.find((one) => one.status === 'rejected');
     throw failed?.reason ?? new Uncertain('none of its servers takes writes');
   }
-  if (best.timeline < leastTimeline) {
-    throw new Uncertain(
-      `the server that answers is of timeline ${best.timeline}, and ${leastTimeline} was seen: an old primary is not followed`,
-    );
-  }
-  return open(address, best);
+  if (best.timeline >= leastTimeline) return best;
+  best.close();
+  throw new Uncertain(
+    `the server that answers is of timeline ${best.timeline}, and ${leastTimeline} was seen: an old primary is not followed`,
+  );
 }
 
-/** Asks a server whether it takes writes; undefined where it does not. */
-async function primaryAt(address: DatabaseAddress, host: Host): Promise<Primary | undefined> {
-  const sql = postgres({ ...optionsOf(address, host), max: 1 });
-  try {
-    const [row] = await within(
-      PATIENCE_MS,
-      sql.unsafe(
-        `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads_only,
-          CASE WHEN pg_is_in_recovery() THEN '0' ELSE pg_walfile_name(pg_current_wal_lsn()) END AS wal`,
-      ),
-    );
-    if (row!['reads_only'] === true) return undefined;
-    return { host, timeline: Number.parseInt(String(row!['wal']).slice(0, 8), 16) };
-  } catch (error) {
-    throw failureOf(error);
-  } finally {
-    void sql.end({ timeout: 0 }).catch(() => {});
-  }
-}
+/** Asks what a server is; what the operator set is kept, but for commits that wait for nothing. */
+const ASK = `SELECT
+  pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads_only,
+  CASE WHEN pg_is_in_recovery() THEN '0' ELSE pg_walfile_name(pg_current_wal_lsn()) END AS wal,
+  CASE WHEN current_setting('synchronous_commit') = 'off'
+    THEN set_config('synchronous_commit', 'on', false) END`;
 
-async function open(address: DatabaseAddress, { host, timeline }: Primary): Promise<Link> {
+/** Connects to a server; undefined where it takes no writes. */
+async function open(address: DatabaseAddress, host: Host): Promise<Link | undefined> {
   let isLost = false;
   let warnings = 0;
   let onLost = (): void => {};
@@ -128,6 +110,7 @@ async function open(address: DatabaseAddress, { host, timeline }: Primary): Prom
       if (severity === 'WARNING') warnings++;
     },
   });
+  // connects when it is first asked
   const reader = postgres({
     ...common,
     max: READERS,
@@ -152,35 +135,30 @@ async function open(address: DatabaseAddress, { host, timeline }: Primary): Prom
     }
   }
 
-  const link: Link = {
-    timeline,
-    lost,
-    close,
-    read: (statement, values = []) =>
-      run(PATIENCE_MS, () => reader.unsafe<Row[]>(statement, [...values], { prepare: true })),
-    async write(statement, values, patienceMs = PATIENCE_MS) {
-      const before = warnings;
-      const rows = await run(patienceMs, () =>
-        writer.unsafe<Row[]>(statement, [...values], { prepare: true }),
-      );
-      if (warnings > before) throw new Uncertain('a standby did not confirm');
-      return rows;
-    },
-    listen: (channel, callback) => run(PATIENCE_MS, () => reader.listen(channel, callback).then()),
-    migrate: (work) => run(PATIENCE_MS * 6, () => work(writer)),
-  };
   try {
-    await run(PATIENCE_MS, () =>
-      // what the operator set is kept, but for one that waits for nothing at all
-      writer.unsafe(
-        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
-      ),
-    );
+    const [row] = await run(PATIENCE_MS, () => writer.unsafe(ASK));
+    if (row!['reads_only'] === true) return void close();
+    return {
+      timeline: Number.parseInt(String(row!['wal']).slice(0, 8), 16),
+      lost,
+      close,
+      read: (statement, values = []) =>
+        run(PATIENCE_MS, () => reader.unsafe<Row[]>(statement, [...values], { prepare: true })),
+      async write(statement, values, patienceMs = PATIENCE_MS) {
+        const before = warnings;
+        const rows = await run(patienceMs, () =>
+          writer.unsafe<Row[]>(statement, [...values], { prepare: true }),
+        );
+        if (warnings > before) throw new Uncertain('a standby did not confirm');
+        return rows;
+      },
+      listen: (channel, back) => run(PATIENCE_MS, () => reader.listen(channel, back).then()),
+      migrate: (work) => run(PATIENCE_MS * 6, () => work(writer)),
+    };
   } catch (error) {
     close();
     throw error;
   }
-  return link;
 }
 
 function optionsOf(

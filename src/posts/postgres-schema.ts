@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Sql } from 'postgres';
 import { InputError } from '../model/quote.js';
+import { type Appended, JournalUnavailable, type NewPost, type Post } from './journal.js';
+import type { Row } from './postgres-link.js';
 
 /** Any number that other programs are unlikely to lock: one migration at a time. */
 const LOCK = 7_921_508_336;
@@ -177,4 +179,53 @@ export function checkVersion(version: number): void {
   throw new InputError(
     `its tables have version ${version}, and this program knows versions up to ${SCHEMA_VERSION}: start a newer one`,
   );
+}
+
+/** Adds a batch of this name, as {@link givenOf} makes it, or looks up what became of it. */
+export const APPEND = 'SELECT * FROM waypost.append($1, $2::text::json)';
+
+/** Posts as the database takes them: of those with the same key the first one. */
+export function givenOf(posts: readonly NewPost[]): string {
+  const keys = new Set<string>();
+  const given = posts.flatMap(({ id, createdAt, record, key }, at) => {
+    if (key !== undefined && keys.size === keys.add(key.name).size) return [];
+    return { at, id, created_at: createdAt, record, key: key?.name, body: key?.body };
+  });
+  return JSON.stringify(given);
+}
+
+/** What became of each post; an error where its id may not be used any more. */
+export function appendedOf(posts: readonly NewPost[], rows: readonly Row[]): (Appended | Error)[] {
+  const byId = new Map<number, number>();
+  const byKey = new Map<string, Post>();
+  for (const row of rows) {
+    const post = postOf(row);
+    if (post.key === undefined) byId.set(post.id, post.sequence);
+    else byKey.set(post.key.name, post);
+  }
+  return posts.map((post) => {
+    const { id, key } = post;
+    const sequence = byId.get(id);
+    if (key !== undefined && sequence !== undefined) byKey.set(key.name, { ...post, sequence });
+    const found = sequence ?? (key && byKey.get(key.name));
+    return found ?? new JournalUnavailable('a new snapshot uses the id of the point');
+  });
+}
+
+/** A name that no other batch has. */
+export function newName(): string {
+  return randomBytes(9).toString('base64url');
+}
+
+/** A row of the posts. */
+export function postOf(row: Row): Post {
+  const { key, body, moved_from: from } = row as Record<string, string | null>;
+  return {
+    sequence: Number(row['sequence']),
+    id: Number(row['id']),
+    createdAt: Number(row['created_at']),
+    record: String(row['record']),
+    ...(key == null ? {} : { key: { name: key, body: String(body) } }),
+    ...(from == null ? {} : { movedFrom: Number(from) }),
+  };
 }

@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { JournalUnavailable } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
-import { connect, type Link, Refused, Uncertain } from './postgres-link.js';
+import { connect, type Link, Refused, type Row, Uncertain, type Value } from './postgres-link.js';
 
 /** How often it is looked what a notification may have failed to tell, in milliseconds. */
 const LOOK_MS = 100;
 /** Between two tries to reach the database. */
 const RETRY_MS = 500;
+/** Between two tries to learn what became of a statement. */
+const INSIST_MS = 100;
 const UNREACHABLE = 'the database cannot be reached';
 /** Takes the lock that batches take, and is confirmed as they are. */
 const TRY = 'UPDATE waypost.state SET one = true';
@@ -66,11 +68,30 @@ export class Session {
     this.#ring();
   }
 
-  /** Remembers that a batch is not certain, and returns the problem. */
-  failed(error: unknown): string {
-    this.#writeProblem = this.#reasonOf(error);
-    this.#tell();
-    return this.problem!;
+  /**
+   * Runs a statement that may be run twice until it is certain what it did, or a time has come, by
+   * `performance.now()`. Rejects with a {@link JournalUnavailable}, and the problem stays then.
+   */
+  async insist(
+    statement: string,
+    values: readonly Value[],
+    deadline: number,
+  ): Promise<readonly Row[]> {
+    for (;;) {
+      try {
+        if (this.link === undefined) throw new Uncertain(UNREACHABLE);
+        return await this.link.write(statement, values, deadline - performance.now());
+      } catch (error) {
+        const left = deadline - performance.now();
+        if (!(error instanceof Uncertain) || left <= 0) {
+          this.#writeProblem = this.#reasonOf(error);
+          this.#tell();
+          throw new JournalUnavailable(this.problem);
+        }
+        this.#ring();
+        await delay(Math.min(INSIST_MS, left));
+      }
+    }
   }
 
   /** Runs work after all that came before, and before what comes then. */
