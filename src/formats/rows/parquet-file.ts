@@ -2,7 +2,9 @@ import {
   type ColumnMetaData,
   type FileMetaData,
   parquetMetadata,
+  parquetSchema,
   type SchemaElement,
+  type SchemaTree,
 } from 'hyparquet';
 import { isRecordKey } from '../../model/point.js';
 import { isObject } from '../../model/units.js';
@@ -18,8 +20,6 @@ const MARK = 'PAR1';
 /** Row groups of a file of notes have some 2,000 bytes of metadata each. */
 const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 const MAX_METADATA_VALUES = 2_000_000;
-/** Groups inside of each other; a list in a column takes two. */
-const MAX_DEPTH = 32;
 
 export interface Column {
   /** The field of a record, or `geometry` where both coordinates come from there. */
@@ -93,23 +93,19 @@ async function readEnd(source: RowFile): Promise<Uint8Array> {
 
 /** The columns that have values, each with the groups that it is in. */
 function leavesOf(schema: readonly SchemaElement[]): SchemaElement[][] {
-  const leaves: SchemaElement[][] = [];
-  const open: { readonly element: SchemaElement; left: number }[] = [];
-  for (const element of schema) {
-    const parent = open.at(-1);
-    if (parent !== undefined) parent.left--;
-    else if (element !== schema[0]) throw new BrokenRows('its schema has more than one root');
-    const children = element.num_children ?? 0;
-    if (children > 0) open.push({ element, left: children });
-    else leaves.push([...open.map((group) => group.element), element]);
-    if (open.length > MAX_DEPTH) throw new BrokenRows(`its columns are nested ${open.length} deep`);
-    if (leaves.length > MAX_COLUMNS) {
-      throw new BrokenRows(`it has more than ${MAX_COLUMNS} columns, which are not read`);
-    }
-    while (open.at(-1)?.left === 0) open.pop();
+  if (schema.length > MAX_COLUMNS) {
+    throw new BrokenRows(
+      `it has ${schema.length} columns and groups, at most ${MAX_COLUMNS} are read`,
+    );
   }
-  if (open.length > 0 || leaves[0]?.length === 1) throw new BrokenRows('its schema is cut short');
-  return leaves;
+  const root = parquetSchema({ schema } as FileMetaData);
+  if (root.count < schema.length) throw new BrokenRows('its schema has more than one root');
+  return root.children.flatMap((group) => leavesBelow(group, [root.element]));
+}
+
+function leavesBelow({ element, children }: SchemaTree, above: SchemaElement[]): SchemaElement[][] {
+  const path = [...above, element];
+  return children.length === 0 ? [path] : children.flatMap((group) => leavesBelow(group, path));
 }
 
 function chooseColumns(

@@ -171,14 +171,10 @@ export class Unreadable {
   }
 }
 
-export class Place {
+/** The place of a geometry. */
+export interface Place {
   readonly lon: number;
   readonly lat: number;
-
-  constructor(lon: number, lat: number) {
-    this.lon = lon;
-    this.lat = lat;
-  }
 }
 
 /** What the values of a column become: times become text, with an offset where they are of UTC. */
@@ -233,5 +229,5 @@ function place(bytes: Uint8Array): Place | Unreadable {
   if ((type & 0x0fff_ffff) % 1000 !== 1 || bytes.length < from + 16) {
     return new Unreadable(`must be a point, got WKB of type ${type & 0x0fff_ffff}`);
   }
-  return new Place(view.getFloat64(from, isLittle), view.getFloat64(from + 8, isLittle));
+  return { lon: view.getFloat64(from, isLittle), lat: view.getFloat64(from + 8, isLittle) };
 }

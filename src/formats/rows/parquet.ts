@@ -2,7 +2,7 @@ import type { DecodedArray } from 'hyparquet';
 import { InputError } from '../../model/quote.js';
 import type { Progress } from '../snapshot.js';
 import { type Column, type ParquetFile, type RowGroup, readParquetFile } from './parquet-file.js';
-import { cellValue, Place, readPages, Unreadable } from './parquet-pages.js';
+import { cellValue, type Place, readPages, Unreadable } from './parquet-pages.js';
 import { BrokenRows, type Row } from './row.js';
 import type { RowFile } from './row-file.js';
 
@@ -155,9 +155,8 @@ function readRow(
     if (typeof one === 'string') bytes += one.length;
     if (one instanceof Unreadable) {
       problem ??= { field: values.column.name, reason: one.reason };
-    } else if (one instanceof Place) {
-      value['lat'] = one.lat;
-      value['lon'] = one.lon;
+    } else if (field === 'geometry') {
+      Object.assign(value, one as Place | null);
     } else if (levels.repetition > 0 && Array.isArray(one)) {
       value[field] = one.map((item) => {
         if (item === undefined) throw new BrokenRows('refers to a value that its dictionary lacks');
