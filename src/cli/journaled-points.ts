@@ -1,6 +1,10 @@
-import { type ColumnBlock, MAX_RECORD_BYTES, type PointBlock } from '../formats/block.js';
+import {
+  BlockBuilder,
+  type ColumnBlock,
+  MAX_RECORD_BYTES,
+  type PointBlock,
+} from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
-import { BlockBuilder } from '../formats/rows/piece.js';
 import { renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';

@@ -1,5 +1,4 @@
 import { type BigIntStats, statSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { PointBlock } from '../formats/block.js';
@@ -103,7 +102,6 @@ async function packFile(
     reader = await openSnapshot(input, {
       maxInvalid: options.maxInvalid ?? 0,
       timeZone,
-      threads: availableParallelism(),
       onProgress(read, total) {
         bytesRead = read;
         bar.update(read, total);

@@ -1,3 +1,4 @@
+import type { Point } from '../model/point.js';
 import type { Degrees, Microseconds } from '../model/units.js';
 
 /**
@@ -69,3 +70,59 @@ export const MAX_BLOCK_POINTS = 65_536;
 
 /** A record's JSON may not be longer: 4,096 of the longest fit a gibibyte. */
 export const MAX_RECORD_BYTES = 262_142;
+
+/** What the columns of a block say of a point, and its rendered JSON. */
+interface RenderedColumns {
+  readonly id: number;
+  readonly lat: number;
+  readonly lon: number;
+  readonly createdAt: number;
+  readonly modifiedAt: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Records of a block; the next one that does not fit begins another. */
+const BLOCK_BYTES = 16 * 1024 * 1024;
+
+/** Collects points into blocks, in memory that the system hands out as it is written to. */
+export class BlockBuilder {
+  readonly #columns = allocateColumns(MAX_BLOCK_POINTS);
+  readonly #records = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  #count = 0;
+  #size = 0;
+
+  /** Adds a point with its rendered JSON; returns the block before it when that is full. */
+  add({ id, lat, lon, createdAt, modifiedAt }: Point, bytes: Uint8Array): PointBlock | undefined {
+    const times = { createdAt: createdAt.micros, modifiedAt: modifiedAt.micros };
+    return this.addRendered({ id, lat: Number(lat), lon: Number(lon), ...times, bytes });
+  }
+
+  /** The same for a point whose bytes say all of it. */
+  addRendered(point: RenderedColumns): PointBlock | undefined {
+    const { length } = point.bytes;
+    const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + length > BLOCK_BYTES;
+    const block = isFull ? this.take() : undefined;
+    this.#records.set(point.bytes, this.#size);
+    const columns = this.#columns;
+    const i = this.#count++;
+    columns.id[i] = point.id;
+    columns.lat[i] = point.lat;
+    columns.lon[i] = point.lon;
+    columns.createdAt[i] = point.createdAt;
+    columns.modifiedAt[i] = point.modifiedAt;
+    columns.length[i] = length;
+    this.#size += length;
+    return block;
+  }
+
+  /** What has been collected since the last block; undefined when that is nothing. */
+  take(): PointBlock | undefined {
+    const count = this.#count;
+    if (count === 0) return undefined;
+    const columns = blockOf(count, (name) => this.#columns[name].slice(0, count));
+    const records = new Uint8Array(this.#records.subarray(0, this.#size));
+    this.#count = 0;
+    this.#size = 0;
+    return { ...columns, records };
+  }
+}

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
@@ -49,9 +48,7 @@ async function build(request: BuildRequest, tell: (said: BuildReply) => void): P
     tell({ kind: 'progress', bytesRead, bytesTotal });
   // the first build may use all cores; later ones leave them to the requests
   const inParallel = unless === undefined;
-  const threads = inParallel ? availableParallelism() : 1;
-  const options = { maxInvalid, timeZone, exportedAt, threads, onProgress };
-  const reader = await openSnapshot(path, options);
+  const reader = await openSnapshot(path, { maxInvalid, timeZone, exportedAt, onProgress });
   try {
     const dataset = await buildDataset(reader, { inParallel });
     const digest = digestWith(dataset.report.digest);

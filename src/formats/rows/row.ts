@@ -64,7 +64,7 @@ export function isSpace(byte: number): boolean {
 }
 
 /** Problems that an error lists. */
-export const MAX_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 export class ProblemLog {
   readonly first: RecordProblem[] = [];
@@ -79,12 +79,8 @@ export class ProblemLog {
     return this.#invalid;
   }
 
-  /** Counts invalid records of whose problems nothing is told. */
-  count(invalid: number): void {
-    this.#invalid += invalid;
-  }
-
-  add(place: number, problems: readonly Problem[]): void {
+  /** Returns nothing, so that whoever finds a record invalid can return so. */
+  add(place: number, problems: readonly Problem[]): undefined {
     this.#invalid += 1;
     for (const { field, reason } of problems) {
       if (this.first.length === MAX_SHOWN) return;
@@ -109,11 +105,11 @@ const OTHERS = '(other keys)';
 export class UnknownKeys {
   readonly #counts = new Map<string, number>();
 
-  add(key: string, times = 1): void {
+  add(key: string): void {
     const name = key.length > MAX_KEY_LENGTH ? `${key.slice(0, MAX_KEY_LENGTH)}…` : key;
     const isKnown = this.#counts.has(name) || this.#counts.size < MAX_KEYS;
     const slot = isKnown ? name : OTHERS;
-    this.#counts.set(slot, (this.#counts.get(slot) ?? 0) + times);
+    this.#counts.set(slot, (this.#counts.get(slot) ?? 0) + 1);
   }
 
   counts(): Record<string, number> {
