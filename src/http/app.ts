@@ -16,13 +16,7 @@ import {
   watchLoop,
 } from './limits.js';
 import { addOperations, type Service } from './operations.js';
-import {
-  errorPage,
-  headerList,
-  PAGE_NEGOTIATION,
-  PAGE_OFFER,
-  setPageHeaders,
-} from './pages/page-format.js';
+import { PAGE_NEGOTIATION, PAGE_OFFER, sendErrorPage } from './pages/page-format.js';
 import type { Subject } from './pages/site.js';
 import { BATCH_PATH, POINTS_PATH } from './request/addresses.js';
 import { userOf } from './request/client.js';
@@ -272,17 +266,12 @@ function createErrorAnswer({
     }
     // files are the same whatever a client accepts, and their errors are not
     reply.code(error.status).header('Vary', vary);
-    if (!prefersPage(raw)) {
-      reply.headers({ 'Content-Type': 'application/json', ...error.headers });
-      reply.send(Buffer.from(JSON.stringify(error.body)));
+    if (prefersPage(raw)) {
+      sendErrorPage(reply, site, subject, error);
       return;
     }
-    setPageHeaders(reply, site);
-    reply.headers(error.headers);
-    // the answer to HEAD has the length of that to GET
-    const method = raw.method === 'HEAD' ? 'GET' : raw.method!;
-    const asked = { method, target: raw.url! };
-    reply.send(errorPage(site, subject, asked, error, headerList(reply)));
+    reply.headers({ 'Content-Type': 'application/json', ...error.headers });
+    reply.send(Buffer.from(JSON.stringify(error.body)));
   };
 }
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { JSON_FORMAT, shownRecords } from '../formats/json-format.js';
 import type { Format } from '../formats/representation.js';
-import { type ErrorBody, type HttpError, RefusedForm } from '../request/http-error.js';
+import { type HttpError, RefusedForm } from '../request/http-error.js';
 import { Negotiation, type Offer } from '../request/negotiation.js';
 import { pathOf } from '../request/origin.js';
 import type { Problems } from './filter-form.js';
@@ -48,85 +48,68 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
   };
 }
 
-export function setPageHeaders(reply: FastifyReply, { headers }: Site): void {
+/** Of an address that is none. */
+const NOWHERE: Subject = { ...PLAIN_SUBJECT, crumbs: [HOME] };
+
+/** Answers with the page of an error; `subject` is what the pages of its address are about. */
+export function sendErrorPage(
+  reply: FastifyReply,
+  site: Site,
+  subject: Subject | undefined,
+  error: HttpError,
+): void {
+  const { status, headers, body } = error;
+  setPageHeaders(reply, site);
+  reply.headers(headers);
+  const problems = typeof body.detail === 'string' ? { detail: [body.detail] } : (body as Problems);
+  const title = `${status} ${STATUS_CODES[status] ?? 'Error'}`;
+  const posted = error instanceof RefusedForm ? { posted: error.posted } : {};
+  const about = subject === undefined ? NOWHERE : below(subject, reply);
+  const record = Buffer.from(JSON.stringify(body));
+  void reply.send(
+    renderPage(site, about, { ...shownOf(reply, title, record), problems, ...posted }),
+  );
+}
+
+/** Answers with the page of a record that a form has made, whose own address is `made`. */
+export function sendCreatedPage(
+  reply: FastifyReply,
+  site: Site,
+  subject: Subject,
+  title: string,
+  made: string,
+  record: Uint8Array,
+): void {
+  setPageHeaders(reply, site);
+  const shown = { ...shownOf(reply, title, record), made };
+  void reply.send(renderPage(site, below(subject, reply), shown));
+}
+
+function setPageHeaders(reply: FastifyReply, { headers }: Site): void {
   reply.header('Content-Type', PAGE_TYPE);
   for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1]!);
 }
 
-/** Headers of an answer as far as they are known, names and values in turn. */
-export function headerList(reply: FastifyReply): string[] {
+/** The subject of a page one step further down than the page of its address. */
+function below(subject: Subject, { request }: FastifyReply): Subject {
+  const { name, crumbs } = subject;
+  return { ...subject, crumbs: [...crumbs, { label: name, path: pathOf(request.raw.url!) }] };
+}
+
+function shownOf(reply: FastifyReply, title: string, record: Uint8Array): Shown {
+  const { method, url } = reply.request.raw;
   // the id of a request is not shown: its length is another each time, and answers to HEAD tell the
   // length
-  return Object.entries(reply.getHeaders())
-    .filter(([name]) => name !== 'x-request-id')
-    .flatMap(([name, value]) => [name, String(value)]);
-}
-
-export interface PageRequest {
-  readonly method: string;
-  readonly target: string;
-}
-
-/** Of an address that is none. */
-const NOWHERE: Subject = { ...PLAIN_SUBJECT, crumbs: [HOME] };
-
-/** The page of an error; `headers` are those of the answer as far as they are known. */
-export function errorPage(
-  site: Site,
-  subject: Subject | undefined,
-  { method, target }: PageRequest,
-  error: HttpError,
-  headers: readonly string[],
-): Buffer<ArrayBuffer> {
-  const { status, body } = error;
-  const { name, crumbs } = subject ?? NOWHERE;
-  const shown: Shown = {
-    title: `${status} ${STATUS_CODES[status] ?? 'Error'}`,
-    method,
-    target,
-    status,
-    headers,
+  const headers = Object.entries(reply.getHeaders()).filter(([name]) => name !== 'x-request-id');
+  return {
+    title,
+    // the answer to HEAD has the length of that to GET
+    method: method === 'HEAD' ? 'GET' : method!,
+    target: url!,
+    status: reply.statusCode,
+    headers: headers.flatMap(([name, value]) => [name, String(value)]),
     list: undefined,
-    records: [Buffer.from(JSON.stringify(body))],
+    records: [record],
     alternatives: [],
-    problems: problemsOf(body),
-    ...(error instanceof RefusedForm && { posted: error.posted }),
   };
-  const parent = { label: name, path: pathOf(target) };
-  const above = subject === undefined ? crumbs : [...crumbs, parent];
-  return renderPage(site, { ...(subject ?? NOWHERE), crumbs: above }, shown);
-}
-
-/** The page of a record that a form has made, whose own address is `made`. */
-export function createdPage(
-  site: Site,
-  subject: Subject,
-  { method, target }: PageRequest,
-  title: string,
-  made: string,
-  record: Uint8Array,
-  headers: readonly string[],
-): Buffer<ArrayBuffer> {
-  const crumbs = [...subject.crumbs, { label: subject.name, path: pathOf(target) }];
-  return renderPage(
-    site,
-    { ...subject, crumbs },
-    {
-      title,
-      method,
-      target,
-      status: 201,
-      headers,
-      list: undefined,
-      records: [record],
-      alternatives: [],
-      made,
-    },
-  );
-}
-
-function problemsOf(body: ErrorBody): Problems {
-  const { detail } = body;
-  if (typeof detail === 'string') return { detail: [detail] };
-  return body as Problems;
 }

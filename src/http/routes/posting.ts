@@ -1,24 +1,16 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Draft } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
-import type { PostKey } from '../../posts/journal.js';
 import type { SharedRoom } from '../../posts/media/shared-room.js';
 import type { Upload } from '../../posts/media/upload.js';
 import type { PostRequest } from '../../posts/posts.js';
 import type { Context, Observe, Posting } from '../answer/context.js';
 import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
 import { createWrite } from '../answer/sender.js';
-import {
-  createdPage,
-  headerList,
-  PAGE_NEGOTIATION,
-  PAGE_OFFER,
-  setPageHeaders,
-} from '../pages/page-format.js';
+import { PAGE_NEGOTIATION, PAGE_OFFER, sendCreatedPage } from '../pages/page-format.js';
 import { bodyOfForm, PAGE_FIELD, postedOf } from '../pages/post-form.js';
-import type { Site, Subject } from '../pages/site.js';
+import type { Subject } from '../pages/site.js';
 import { ALLOW_POINTS, POINTS_PATH } from '../request/addresses.js';
 import {
   type Body,
@@ -38,7 +30,7 @@ import {
   unavailable,
 } from '../request/http-error.js';
 import { readMultipart } from '../request/multipart.js';
-import { checkSameSite, type OriginOf } from '../request/origin.js';
+import { checkSameSite } from '../request/origin.js';
 import { readDraft } from '../request/post-fields.js';
 
 export const REPLAYED = 'Idempotency-Replayed';
@@ -65,9 +57,7 @@ export function addPosting(
   observe: Observe,
 ): void {
   const { posts, uploads } = posting;
-  const { corsOrigin, compress, site, bodies, originOf } = context;
-  const { trustProxy } = context.origin;
-  const admitting = { posting, trustProxy, originOf, bodies };
+  const { corsOrigin, compress, site, bodies } = context;
   const vary = varyOf({ isPersonal: false, compress, corsOrigin });
   const fixed = linesOf([
     ...['Allow', ALLOW_POINTS, 'Vary', vary, 'X-Content-Type-Options', 'nosniff'],
@@ -78,16 +68,16 @@ export function addPosting(
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const admission = request.admission!;
-    const sent = await admission.read(request.raw);
+    const sent = await read(request.raw, admission, posting, bodies);
     try {
       const { body } = sent;
       if (!admission.isPage || body.kind === 'json') {
-        return await accept(request, reply, admission.requestOf(sent));
+        return await accept(request, reply, requestOf(admission, sent));
       }
       try {
         const said = { ...sent, body: bodyOfForm(body.fields) };
         const page = body.fields.get(PAGE_FIELD)?.at(-1);
-        return await accept(request, reply, admission.requestOf(said, page));
+        return await accept(request, reply, requestOf(admission, said, page));
       } catch (error) {
         throw error instanceof HttpError ? new RefusedForm(error, postedOf(body.fields)) : error;
       }
@@ -115,7 +105,10 @@ export function addPosting(
       reply.header(SEQUENCE, sequence);
       if (answer.kind === 'replayed') reply.header(REPLAYED, 'true');
       const bytes = Buffer.from(record);
-      return isPage ? sendPage(reply, site, subject, id, bytes) : reply.send(bytes);
+      if (!isPage) return reply.send(bytes);
+      const made = `${site.prefix}${POINTS_PATH}${id}/`;
+      sendCreatedPage(reply, site, subject, `Map data point ${id}`, made, bytes);
+      return reply;
     }
     let lines = `${SEQUENCE}: ${sequence}\r\nLocation: ${location}\r\n${fixed}`;
     lines += `Content-Length: ${Buffer.byteLength(record)}\r\n`;
@@ -134,7 +127,7 @@ export function addPosting(
       url: POINTS_PATH,
       config: { observe },
       onRequest(request, _reply, done) {
-        request.admission = new Admission(request, admitting);
+        request.admission = admit(request, context, posting);
         done();
       },
       handler: handle,
@@ -142,113 +135,81 @@ export function addPosting(
   });
 }
 
-function sendPage(
-  reply: FastifyReply,
-  site: Site,
-  subject: Subject,
-  id: number,
-  record: Buffer,
-): FastifyReply {
-  setPageHeaders(reply, site);
-  const asked = { method: 'POST', target: reply.request.raw.url! };
-  const title = `Map data point ${id}`;
-  const made = `${site.prefix}${POINTS_PATH}${id}/`;
-  return reply.send(createdPage(site, subject, asked, title, made, record, headerList(reply)));
-}
-
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
-export interface Admitting {
-  readonly posting: Posting;
-  readonly trustProxy: boolean;
-  readonly originOf: OriginOf;
-  readonly bodies: SharedRoom;
-}
-
-export interface Submission {
-  readonly body: Body;
-  readonly image: Upload | undefined;
-}
-
-/**
- * One post from its head to its answer: who sends it, what it is, and what makes it count once. It
- * is made before the body is read, and refuses what can be refused without: throws an HttpError.
- */
-export class Admission {
+/** One post from its head to its answer: who sends it, what it is, and what makes it count once. */
+interface Admission {
   /** Of the token that came with it. */
   readonly user: number | undefined;
   /** By which its client is counted. */
   readonly address: string;
   readonly origin: string;
   readonly isPage: boolean;
-  readonly #posting: Posting;
-  readonly #bodies: SharedRoom;
-  readonly #keyName: string | undefined;
-  readonly #kind: BodyKind | undefined;
+  readonly keyName: string | undefined;
+  readonly kind: BodyKind | undefined;
+}
 
-  constructor({ raw, user }: FastifyRequest, { posting, trustProxy, originOf, bodies }: Admitting) {
-    const { headers } = raw;
-    this.#posting = posting;
-    this.#bodies = bodies;
-    this.user = user;
-    this.address = clientOf(raw, trustProxy);
-    if (user === undefined && posting.requireToken) throw credentialsMissing();
-    if (user === undefined) posting.addressThrottle.take(this.address);
-    else posting.tokenThrottle.take(String(user));
-    this.origin = originOf(raw);
-    this.isPage = PAGE_NEGOTIATION.accepted(headers.accept) === PAGE_OFFER;
-    // a form of a page, which a page of another site could have sent just as well
-    if (this.isPage) checkSameSite(raw, this.origin);
-    this.#keyName = keyName(headers['idempotency-key'], user);
-    this.#kind = hasBody(headers) ? kindOfBody(headers, POST_KINDS) : undefined;
-  }
+/** Looks at a post before its body is read. Throws an HttpError for what can be refused without. */
+function admit({ raw, user }: FastifyRequest, context: Context, posting: Posting): Admission {
+  const { headers } = raw;
+  const address = clientOf(raw, context.origin.trustProxy);
+  if (user === undefined && posting.requireToken) throw credentialsMissing();
+  if (user === undefined) posting.addressThrottle.take(address);
+  else posting.tokenThrottle.take(String(user));
+  const origin = context.originOf(raw);
+  const isPage = PAGE_NEGOTIATION.accepted(headers.accept) === PAGE_OFFER;
+  // a form of a page, which a page of another site could have sent just as well
+  if (isPage) checkSameSite(raw, origin);
+  const keyName = keyNameOf(headers['idempotency-key'], user);
+  const kind = hasBody(headers) ? kindOfBody(headers, POST_KINDS) : undefined;
+  return { user, address, origin, isPage, keyName, kind };
+}
 
-  /** Without a body nothing was said. Throws an HttpError; no image is left then. */
-  async read(raw: IncomingMessage): Promise<Submission> {
-    const { uploads } = this.#posting;
-    const { address } = this;
-    const room = this.#bodies;
-    if (this.#kind === 'multipart') {
-      const { fields, image } = await readMultipart(raw, { uploads, room, address });
-      return { body: { kind: 'form', fields }, image };
-    }
-    if (this.#kind === undefined) return { body: parseFormBody(Buffer.alloc(0)), image: undefined };
-    const bytes = await receiveBody(raw, room, address);
-    const body = this.#kind === 'json' ? parseJsonBody(bytes) : parseFormBody(bytes);
-    return { body, image: undefined };
-  }
+interface Submission {
+  readonly body: Body;
+  readonly image: Upload | undefined;
+}
 
-  /**
-   * The post itself, of what was sent; a form has the `page` that it stands on. Throws a 400
-   * HttpError where fields are wrong and there is no image, which may be wrong, too: both are told
-   * together.
-   */
-  requestOf({ body, image }: Submission, page?: string): PostRequest {
-    const { user, address } = this;
-    const draft = readDraft(body);
-    if ('problems' in draft) {
-      if (image === undefined) throw new HttpError(400, draft.problems);
-      return { draft, user, address, key: undefined, upload: image };
-    }
-    return { draft, user, address, key: this.#keyOf(draft, image, page), upload: image };
+/** Without a body nothing was said. Throws an HttpError; no image is left then. */
+async function read(
+  raw: IncomingMessage,
+  { kind, address }: Admission,
+  { uploads }: Posting,
+  room: SharedRoom,
+): Promise<Submission> {
+  if (kind === 'multipart') {
+    const { fields, image } = await readMultipart(raw, { uploads, room, address });
+    return { body: { kind: 'form', fields }, image };
   }
+  const bytes = kind === undefined ? Buffer.alloc(0) : await receiveBody(raw, room, address);
+  const body = kind === 'json' ? parseJsonBody(bytes) : parseFormBody(bytes);
+  return { body, image: undefined };
+}
 
-  /**
-   * What makes a post count once: the key, and what the body says however it is written down. A
-   * form has no key, but counts once for what it says and who sent it from which page.
-   */
-  #keyOf(
-    { lat, lon, comment, tags }: Draft,
-    image: Upload | undefined,
-    page: string | undefined,
-  ): PostKey | undefined {
-    if (this.#keyName === undefined && !page) return undefined;
-    const body = sha256(JSON.stringify([lat, lon, comment, tags, image?.sha256]));
-    if (this.#keyName !== undefined) return { name: this.#keyName, body };
-    const form = JSON.stringify([this.address, this.user, page]);
-    // a key of a client's own has one blank, behind the user
-    return { name: `- form ${sha256(form + body)}`, body };
+/**
+ * The post itself, of what was sent; a form has the `page` that it stands on. Throws a 400
+ * HttpError where fields are wrong and there is no image, which may be wrong, too: both are told
+ * together.
+ */
+function requestOf(
+  { user, address, keyName }: Admission,
+  { body, image: upload }: Submission,
+  page?: string,
+): PostRequest {
+  const draft = readDraft(body);
+  const post = { draft, user, address, upload, key: undefined };
+  if ('problems' in draft) {
+    if (upload === undefined) throw new HttpError(400, draft.problems);
+    return post;
   }
+  if (keyName === undefined && !page) return post;
+  const { lat, lon, comment, tags } = draft;
+  // what the body says, however it is written down
+  const said = sha256(JSON.stringify([lat, lon, comment, tags, upload?.sha256]));
+  // a form has no key, but counts once for what it says and who sent it from which page; a key of a
+  // client's own has one blank, behind the user
+  const name = keyName ?? `- form ${sha256(JSON.stringify([address, user, page]) + said)}`;
+  return { ...post, key: { name, body: said } };
 }
 
 function hasBody(headers: IncomingHttpHeaders): boolean {
@@ -257,7 +218,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 }
 
 /** With the user in front: nobody's key is in the way of another's. Throws a 400 HttpError. */
-function keyName(header: string | string[] | undefined, user: number | undefined) {
+function keyNameOf(header: string | string[] | undefined, user: number | undefined) {
   if (header === undefined) return undefined;
   const key = String(header);
   if (KEY_SHAPE.test(key)) return `${user ?? '-'} ${key}`;
