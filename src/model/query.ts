@@ -41,21 +41,21 @@ export interface TimeWindow {
 /** What a point must satisfy, all at once; an absent filter lets every point through. */
 export interface Filters {
   /** One box, or the two parts of one that crosses the antimeridian; they never overlap. */
-  readonly boxes?: readonly Box[];
-  readonly circle?: Circle;
-  readonly polygon?: Polygon;
-  readonly createdAt?: TimeWindow;
-  readonly modifiedAt?: TimeWindow;
+  readonly boxes?: readonly Box[] | undefined;
+  readonly circle?: Circle | undefined;
+  readonly polygon?: Polygon | undefined;
+  readonly createdAt?: TimeWindow | undefined;
+  readonly modifiedAt?: TimeWindow | undefined;
   /** Any of these statuses, exact. */
-  readonly statuses?: readonly string[];
-  readonly isProcessed?: boolean;
+  readonly statuses?: readonly string[] | undefined;
+  readonly isProcessed?: boolean | undefined;
   /** Points that have any of these tags. */
-  readonly tags?: readonly string[];
+  readonly tags?: readonly string[] | undefined;
   /** Points that have all of these tags. */
-  readonly tagsAll?: readonly string[];
+  readonly tagsAll?: readonly string[] | undefined;
   /** Points of any of these users; `undefined` stands for points without one. */
-  readonly createdBy?: readonly (number | undefined)[];
-  readonly hasImage?: boolean;
+  readonly createdBy?: readonly (number | undefined)[] | undefined;
+  readonly hasImage?: boolean | undefined;
 }
 
 export type TimeOrdering = 'created_at' | '-created_at' | 'modified_at' | '-modified_at';

@@ -25,30 +25,19 @@ export const FILTER_PARAMETERS: readonly Parameter[] = parameters(
 
 /** Reads the filters of points; `zone` is where times without an offset stand. */
 export function parseFilters(reader: ParameterReader, zone: TimeZone): Filters {
-  const filters: { -readonly [name in keyof Filters]: Filters[name] } = {};
-  const createdAt = readWindow(reader, 'created_at', zone);
-  if (createdAt !== undefined) filters.createdAt = createdAt;
-  const modifiedAt = readWindow(reader, 'modified_at', zone);
-  if (modifiedAt !== undefined) filters.modifiedAt = modifiedAt;
-  const boxes = reader.read('bbox', parseBbox);
-  if (boxes !== undefined) filters.boxes = boxes;
-  const circle = reader.read('coordinates', parseCircle);
-  if (circle !== undefined) filters.circle = circle;
-  const polygon = reader.read('polygon', parsePolygon);
-  if (polygon !== undefined) filters.polygon = polygon;
-  const statuses = readList(reader, 'status', parseText);
-  if (statuses !== undefined) filters.statuses = statuses;
-  const isProcessed = reader.read('is_processed', parseFlag);
-  if (isProcessed !== undefined) filters.isProcessed = isProcessed;
-  const tags = readList(reader, 'tags', parseText);
-  if (tags !== undefined) filters.tags = tags;
-  const tagsAll = readList(reader, 'tags_all', parseText);
-  if (tagsAll !== undefined) filters.tagsAll = tagsAll;
-  const createdBy = readList(reader, 'created_by', parseUser);
-  if (createdBy !== undefined) filters.createdBy = createdBy;
-  const hasImage = reader.read('has_image', parseFlag);
-  if (hasImage !== undefined) filters.hasImage = hasImage;
-  return filters;
+  return {
+    createdAt: readWindow(reader, 'created_at', zone),
+    modifiedAt: readWindow(reader, 'modified_at', zone),
+    boxes: reader.read('bbox', parseBbox),
+    circle: reader.read('coordinates', parseCircle),
+    polygon: reader.read('polygon', parsePolygon),
+    statuses: readList(reader, 'status', parseText),
+    isProcessed: reader.read('is_processed', parseFlag),
+    tags: readList(reader, 'tags', parseText),
+    tagsAll: readList(reader, 'tags_all', parseText),
+    createdBy: readList(reader, 'created_by', parseUser),
+    hasImage: reader.read('has_image', parseFlag),
+  };
 }
 
 function readWindow(reader: ParameterReader, name: string, zone: TimeZone): TimeWindow | undefined {

@@ -29,7 +29,7 @@ import {
   parseItemsQuery,
   parseKept,
   refuseOthers,
-} from '../request/item-parameters.js';
+} from '../request/list-parameters.js';
 import { parameters } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
 import type { ReadAddress } from './description.js';
