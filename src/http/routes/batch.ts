@@ -1,17 +1,19 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AT_ONCE, Budget, EXCEEDED } from '../../model/budget.js';
 import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
 import { createTurnstile } from '../../posts/media/address-turns.js';
-import {
-  type Generation,
-  type GenerationParts,
-  identityOf,
-  type State,
-} from '../../reload/current.js';
+import { type GenerationParts, identityOf, type State } from '../../reload/current.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
-import { createMake, type Made, type Question, type View } from '../answer/question.js';
+import {
+  createMake,
+  type Made,
+  type Question,
+  type Served,
+  type View,
+} from '../answer/question.js';
 import { createBegin } from '../answer/sender.js';
 import { askSlowLane } from '../answer/slow-lane.js';
 import { judge } from '../answer/validators.js';
@@ -44,11 +46,8 @@ const PARSED_TIMES = 4;
 
 interface Batch {
   readonly request: FastifyRequest;
-  readonly response: FastifyReply['raw'];
-  readonly questions: readonly ReadQuestion[];
   /** All questions are answered from the same state. */
-  readonly generation: Generation;
-  readonly state: State;
+  readonly served: Served;
   readonly client: string;
   /** Where a line is made, which is copied before the next one. */
   readonly memory: BodyMemory;
@@ -65,7 +64,7 @@ export function batchView(context: ViewContext): View<PointsQuery> {
  */
 export function addBatch(app: FastifyInstance, context: Context): void {
   const { current, bodies, stats, note } = context;
-  const maker = createLineMaker(context);
+  const lineOf = createLineMaker(context);
   const takeTurn = createTurnstile();
   const observe = stats.route('batch');
   const begin = createBegin(context, observe);
@@ -83,28 +82,29 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     judge(raw.headers, state);
     takeRoom(context, reply, client, PARSED_TIMES * body.length + OTHER_BYTES);
     begin(request, reply, 'none', headOf(context, state));
-    const memory = createLineMemory();
-    const batch = { request, response: reply.raw, questions, generation, state, client, memory };
-    await answer(batch).catch((error) => {
+    const batch = { request, served: { generation, state }, client, memory: createLineMemory() };
+    await answer(batch, questions, reply.raw).catch((error) => {
       context.logger.error({ reqId: request.id, err: error, url: BATCH_PATH }, 'request failed');
       reply.raw.destroy();
     });
     return reply;
   }
 
-  async function answer(batch: Batch): Promise<void> {
-    const { questions, client, response } = batch;
+  async function answer(
+    batch: Batch,
+    questions: readonly ReadQuestion[],
+    response: ServerResponse,
+  ): Promise<void> {
     const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     let filled = 0;
     let until = 0;
     for (const read of questions) {
       if (performance.now() > until) {
-        await takeTurn(client);
+        await takeTurn(batch.client);
         until = performance.now() + SLICE_MS;
       }
       if (response.destroyed) return;
-      const made = maker.atOnce(batch, read);
-      const line = 'asked' in made ? await maker.later(batch, made.asked) : made.line;
+      const line = await lineOf(batch, read);
       stats.questions++;
       if (filled + line.length > CHUNK_BYTES) {
         if (filled > 0) await send(context, response, chunk.subarray(0, filled));
@@ -147,7 +147,7 @@ function takeRoom({ bodies }: Context, { raw }: FastifyReply, client: string, by
 }
 
 /** Sends some bytes; resolves once the system has taken them, or nobody does. */
-async function send({ note }: Context, response: Batch['response'], bytes: Buffer): Promise<void> {
+async function send({ note }: Context, response: ServerResponse, bytes: Buffer): Promise<void> {
   await new Promise<void>((resolve) => {
     response.write(bytes, () => resolve());
     note(response);
@@ -164,22 +164,20 @@ function headOf({ corsOrigin }: Context, { lastModified, name }: State): string 
   ]);
 }
 
-/** Makes the lines of answers. Those made at once are in the memory of their batch. */
-function createLineMaker(context: Context) {
+/**
+ * Makes what answers a question by a line. Those that are made at once are in the memory of their
+ * batch; what takes longer is asked of the slow lane.
+ */
+function createLineMaker(
+  context: Context,
+): (batch: Batch, read: ReadQuestion) => Buffer | Promise<Buffer> {
   const view = batchView(context);
   const make = createMake(context, view);
-  const asked = { origin: '', pairs: [], path: {}, user: undefined };
-  const about = {
-    view: view.name,
-    asked,
-    target: BATCH_PATH,
-    coding: undefined,
-    name: '',
-    format: 0,
-  };
+  const asked = { origin: '', path: {}, user: undefined };
+  const about = { view: view.name, target: BATCH_PATH, coding: undefined, name: '', format: 0 };
   const isKnown = (): boolean => false;
 
-  function errorLine({ id }: FastifyRequest, thrown: unknown): Buffer {
+  function errorLine({ request: { id } }: Batch, thrown: unknown): Buffer {
     const error = thrown instanceof HttpError ? thrown : internalError();
     if (error !== thrown) {
       context.logger.error({ reqId: id, err: thrown, url: BATCH_PATH }, 'request failed');
@@ -187,41 +185,31 @@ function createLineMaker(context: Context) {
     return Buffer.from(`${JSON.stringify({ status: error.status, error: error.body })}\n`);
   }
 
-  return {
-    /** Answers a question, or says what it asks where that takes longer. */
-    atOnce(
-      { request, generation, state, memory }: Batch,
-      read: ReadQuestion,
-    ): { readonly line: Buffer } | { readonly asked: Question } {
-      let question: Question | undefined;
-      try {
-        question = { ...about, wanted: view.read({ ...asked, pairs: read() }) };
-        const means = { budget: new Budget(QUESTION_COST), memory, isKnown };
-        return { line: make(question, { generation, state }, means)!.body };
-      } catch (error) {
-        if (error === EXCEEDED) return { asked: question! };
-        return { line: errorLine(request, error) };
-      }
-    },
-    /** Has the slow lane answer: where it has another state by now, from the one of the batch. */
-    async later(
-      { request, generation, state, client }: Batch,
-      question: Question,
-    ): Promise<Buffer> {
-      const { socket } = request.raw;
-      const wanted = { ...question, state, client, generation: identityOf(generation) };
-      const ask = (parts?: GenerationParts): Promise<Made> =>
-        new Promise((done, failed) => {
-          const waiter = { socket, done, failed };
-          askSlowLane(context.slowLane, { ...wanted, parts }, view.formats, waiter);
-        });
-      try {
-        const made = await ask();
-        return made.state.name === state.name ? made.body : (await ask(generation.parts)).body;
-      } catch (error) {
-        return errorLine(request, error);
-      }
-    },
+  /** Has the slow lane answer: where it has another state by now, from the one of the batch. */
+  async function later({ request, served, client }: Batch, question: Question): Promise<Buffer> {
+    const { generation, state } = served;
+    const { socket } = request.raw;
+    const wanted = { ...question, state, client, generation: identityOf(generation) };
+    const ask = (parts?: GenerationParts): Promise<Made> =>
+      new Promise((done, failed) => {
+        const waiter = { socket, done, failed };
+        askSlowLane(context.slowLane, { ...wanted, parts }, view.formats, waiter);
+      });
+    const made = await ask();
+    return made.state.name === state.name ? made.body : (await ask(generation.parts)).body;
+  }
+
+  return (batch, read) => {
+    let question: Question | undefined;
+    try {
+      const given = { ...asked, pairs: read() };
+      question = { ...about, asked: given, wanted: view.read(given) };
+      const means = { budget: new Budget(QUESTION_COST), memory: batch.memory, isKnown };
+      return make(question, batch.served, means)!.body;
+    } catch (error) {
+      if (error !== EXCEEDED) return errorLine(batch, error);
+      return later(batch, question!).catch((late) => errorLine(batch, late));
+    }
   };
 }
 
