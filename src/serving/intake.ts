@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { isBucket } from '../formats/bucket.js';
-import { seedThrottle, THROTTLE_NUMBERS, type ThrottleMemory } from '../http/request/client.js';
+import { createThrottleMemory, type ThrottleMemory } from '../http/request/client.js';
 import { rankOf } from '../index/order.js';
 import { recordBytes } from '../index/records.js';
-import { sharedArray } from '../index/shared-array.js';
 import type { TimeZone } from '../model/time-zone.js';
 import { type Adopter, acceptedOf, adopt, prune, type Retirement } from '../posts/adopt.js';
 import { type Journal, type OwnJournal, readAll, type SharedJournal } from '../posts/journal.js';
@@ -23,7 +21,6 @@ import { type Cell, NOT_SERVED } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
 import type { Serve } from '../reload/reload.js';
 import { openConfiguredJournal } from './journals.js';
-import type { Throttles } from './threads.js';
 
 /** How often it is looked whether points are accepted. */
 const TELL_MS = 250;
@@ -37,7 +34,7 @@ interface Intake {
   readonly posts: Posts | undefined;
   /** Has the posts that operators ask for. */
   readonly journal: Journal | undefined;
-  readonly throttles: Throttles | undefined;
+  readonly throttles: ThrottleMemory | undefined;
   /** Serves a new generation, and with it what was accepted and waits. */
   readonly serve: Serve;
   /**
@@ -122,7 +119,7 @@ export async function openIntake(
   return {
     posts: writer,
     journal,
-    throttles: { byAddress: throttleMemory(), byToken: throttleMemory() },
+    throttles: createThrottleMemory(),
     async serve(generation) {
       await adopt(generation, adopter);
       tell();
@@ -250,11 +247,4 @@ async function openStore(media: string): Promise<ImageStore> {
   if (!isBucket(media)) return openImageFolder(media);
   const { openImageBucket } = await import('../posts/media/image-bucket.js');
   return openImageBucket(media);
-}
-
-function throttleMemory(): ThrottleMemory {
-  const memory = sharedArray(Float64Array, THROTTLE_NUMBERS);
-  const seeds = randomBytes(8);
-  seedThrottle(memory, seeds.readInt32LE(0), seeds.readInt32LE(4));
-  return memory;
 }

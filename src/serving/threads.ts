@@ -14,12 +14,6 @@ import type { TokenTable } from '../posts/tokens/file.js';
 import type { Follower, GenerationParts, Health } from '../reload/current.js';
 import type { ConnectionCounts } from './connections.js';
 
-/** What all threads share to count posts. */
-export interface Throttles {
-  readonly byAddress: ThrottleMemory;
-  readonly byToken: ThrottleMemory;
-}
-
 /** What a thread that serves begins with. */
 export interface ThreadStart {
   readonly settings: ServeSettings;
@@ -33,7 +27,7 @@ export interface ThreadStart {
   /**
    * Where all threads count posts, by address and by user; undefined where points are only read.
    */
-  readonly throttles?: Throttles | undefined;
+  readonly throttles?: ThrottleMemory | undefined;
   /** Where log lines go. */
   readonly logDescriptor: number;
   /** The listening sockets that are this thread's own, one an address. */

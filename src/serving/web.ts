@@ -13,7 +13,7 @@ import type { Service } from '../http/operations.js';
 import { createSite } from '../http/pages/site.js';
 import { ITEMS_PATH, NOTIFICATIONS_PATH, POINTS_PATH } from '../http/request/addresses.js';
 import { parseJsonBody } from '../http/request/body.js';
-import { createThrottle } from '../http/request/client.js';
+import { createThrottle, type ThrottleMemory } from '../http/request/client.js';
 import { createOriginOf } from '../http/request/origin.js';
 import { readDraft } from '../http/request/post-fields.js';
 import type { Dataset } from '../index/dataset.js';
@@ -25,7 +25,7 @@ import { southwards } from '../tiles/grid.js';
 import { drain, holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Log } from './log.js';
-import type { ThreadStart, Throttles } from './threads.js';
+import type { ThreadStart } from './threads.js';
 
 /** Bytes that bodies which are coming in, and batches, may have together, on all threads. */
 const BODIES_BYTES = 64 * 1024 * 1024;
@@ -136,7 +136,7 @@ function postingOf(
   settings: ServeSettings,
   { posts, journal }: Service,
   streams: Int32Array,
-  throttles: Throttles | undefined,
+  throttles: ThrottleMemory | undefined,
   logger: Logger,
 ): Posting | undefined {
   if (posts === undefined || journal === undefined || throttles === undefined) return undefined;
@@ -156,16 +156,10 @@ function postingOf(
     streams,
     maxStreams,
     requireToken,
-    addressThrottle: createThrottle(throttles.byAddress, postsPerAddress, steadyMs),
-    tokenThrottle: createThrottle(throttles.byToken, postsPerToken, steadyMs),
+    addressThrottle: createThrottle(throttles, postsPerAddress),
+    tokenThrottle: createThrottle(throttles, postsPerToken),
     uploads: incoming === undefined ? undefined : createUploads(incoming, maxImageBytes, logger),
   };
-}
-
-/** Milliseconds of a clock that is the same for all threads and never put back. */
-function steadyMs(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1000 + nanoseconds / 1e6;
 }
 
 /** Half edges of boxes, in degrees: a street, a district, a country. */

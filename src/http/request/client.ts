@@ -1,3 +1,4 @@
+import { getRandomValues } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { holderOf, isSameToken, type Tokens } from '../../posts/tokens/file.js';
@@ -94,13 +95,11 @@ function refused(detail: string, scheme: 'Token' | 'Bearer'): HttpError {
   return new HttpError(401, { detail }, { 'WWW-Authenticate': scheme });
 }
 
-/** Numbers in memory that all threads share, where a throttle counts. */
+/** Numbers in memory that all threads share, where throttles count: two seeds, and slots. */
 export type ThrottleMemory = Float64Array;
 
-export interface Throttle {
-  /** Counts one more. Throws a 429 HttpError that says when there may be another. */
-  take(client: string): void;
-}
+/** Counts one more. Throws a 429 HttpError that says when there may be another. */
+export type Throttle = (client: string) => void;
 
 /**
  * Slots of the memory. Each client has two of them, picked by hashes with a secret seed, and is
@@ -108,50 +107,51 @@ export interface Throttle {
  * same.
  */
 const SLOTS = 1 << 17;
-/** In front of the slots: the two seeds. */
 const SEEDS = 2;
 const MINUTE_MS = 60_000;
 /** More than sums of times are wrong by. */
 const ROUNDING_MS = 0.01;
 
-/** How many numbers a {@link ThrottleMemory} has. */
-export const THROTTLE_NUMBERS: number = SEEDS + SLOTS;
+export function createThrottleMemory(): ThrottleMemory {
+  const memory = new Float64Array(
+    new SharedArrayBuffer((SEEDS + SLOTS) * Float64Array.BYTES_PER_ELEMENT),
+  );
+  memory.set(getRandomValues(new Int32Array(SEEDS)));
+  return memory;
+}
 
-/** Gives new memory its seeds: two random numbers of 32 bits. */
-export function seedThrottle(memory: ThrottleMemory, first: number, second: number): void {
-  memory[0] = first;
-  memory[1] = second;
+/** Milliseconds of a clock that is the same for all threads and never put back. */
+function steadyMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
 }
 
 /**
  * Makes a throttle of `perMinute` for each client; 0 never throttles. Whoever was quiet for a
- * minute has all of it at once, and gets it back evenly. `now` tells milliseconds on a clock that
- * all threads share and that never goes back.
+ * minute has all of it at once, and gets it back evenly.
  */
 export function createThrottle(
   memory: ThrottleMemory,
   perMinute: number,
-  now: () => number,
+  now: () => number = steadyMs,
 ): Throttle {
-  if (perMinute === 0) return { take: () => {} };
+  if (perMinute === 0) return () => {};
   const cost = MINUTE_MS / perMinute;
 
   // a slot holds the time at which all that was taken is given back
   const debtOf = (slot: number, time: number): number => Math.max(0, memory[slot]! - time);
 
-  return {
-    take(client) {
-      const time = now();
-      const first = SEEDS + (hash(client, memory[0]!) & (SLOTS - 1));
-      const second = SEEDS + (hash(client, memory[1]!) & (SLOTS - 1));
-      const debt = Math.min(debtOf(first, time), debtOf(second, time));
-      if (debt + cost > MINUTE_MS + ROUNDING_MS) {
-        throw throttled(Math.ceil((debt + cost - MINUTE_MS) / 1000));
-      }
-      // a lost update between two threads lets one more through, and nothing worse
-      const until = time + debt + cost;
-      for (const slot of [first, second]) memory[slot] = Math.max(memory[slot]!, until);
-    },
+  return (client) => {
+    const time = now();
+    const first = SEEDS + (hash(client, memory[0]!) & (SLOTS - 1));
+    const second = SEEDS + (hash(client, memory[1]!) & (SLOTS - 1));
+    const debt = Math.min(debtOf(first, time), debtOf(second, time));
+    if (debt + cost > MINUTE_MS + ROUNDING_MS) {
+      throw throttled(Math.ceil((debt + cost - MINUTE_MS) / 1000));
+    }
+    // a lost update between two threads lets one more through, and nothing worse
+    const until = time + debt + cost;
+    for (const slot of [first, second]) memory[slot] = Math.max(memory[slot]!, until);
   };
 }
 

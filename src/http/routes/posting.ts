@@ -154,8 +154,8 @@ function admit({ raw, user }: FastifyRequest, context: Context, posting: Posting
   const { headers } = raw;
   const address = clientOf(raw, context.origin.trustProxy);
   if (user === undefined && posting.requireToken) throw credentialsMissing();
-  if (user === undefined) posting.addressThrottle.take(address);
-  else posting.tokenThrottle.take(String(user));
+  if (user === undefined) posting.addressThrottle(address);
+  else posting.tokenThrottle(`user ${user}`);
   const origin = context.originOf(raw);
   const isPage = PAGE_NEGOTIATION.accepted(headers.accept) === PAGE_OFFER;
   // a form of a page, which a page of another site could have sent just as well

@@ -2,25 +2,23 @@ import type { IncomingMessage } from 'node:http';
 import {
   clientOf,
   createThrottle,
+  createThrottleMemory,
   networkOf,
-  seedThrottle,
-  THROTTLE_NUMBERS,
 } from '../../../src/http/request/client.js';
 import type { HttpError } from '../../../src/http/request/http-error.js';
-import { sharedArray } from '../../../src/index/shared-array.js';
 import { assert, test } from '../../support/uvu.js';
 
 /** A throttle, and its clock. */
 function start(perMinute: number, time = 0) {
-  const memory = sharedArray(Float64Array, THROTTLE_NUMBERS);
-  seedThrottle(memory, 12_345, -987_654);
+  const memory = createThrottleMemory();
+  memory.set([12_345, -987_654]);
   const clock = { time };
   const throttle = createThrottle(memory, perMinute, () => clock.time);
   /** How many of `count` are let through, and what the client is told then. */
   const take = (client: string, count: number): [taken: number, wait: string | undefined] => {
     for (let i = 0; i < count; i++) {
       try {
-        throttle.take(client);
+        throttle(client);
       } catch (error) {
         const { status, headers, body } = error as HttpError;
         assert.is(status, 429);
