@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
+  chownSync,
   closeSync,
-  fchmodSync,
   fsync,
   fsyncSync,
   lstatSync,
@@ -100,7 +101,8 @@ const ANYBODY = 0o666;
  * Writes a file so that its name only ever stands for the old content or the whole new one, even
  * through a power cut: `write` fills a temporary file in the same folder, which takes the name once
  * it is on disk. If `write` throws, or `signal` is aborted, the old file stays and the temporary
- * one is removed. Nobody reads the temporary file who may not read the old one. A symbolic link
+ * one is removed. Nobody reads the temporary file who may not read the old one, whose permissions
+ * and, as far as the system allows, owner the new one has. A symbolic link
  * keeps pointing where it does; its target is replaced, or made. What processes that were killed
  * have left in the folder is removed, too.
  *
@@ -112,13 +114,13 @@ export async function writeAtomically<T>(
   write: (fd: number) => T | Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const { target, mode } = inspect(path);
+  const { target, old } = inspect(path);
   const folder = dirname(target);
   removeLeftovers(folder);
   const temporary = temporaryIn(folder);
   let fd: number;
   try {
-    fd = openSync(temporary, 'wx', mode ?? ANYBODY);
+    fd = openSync(temporary, 'wx', old === undefined ? ANYBODY : old.mode & 0o777);
   } catch (error) {
     throw unwritable(path, folder, error);
   }
@@ -127,8 +129,7 @@ export async function writeAtomically<T>(
     const result = await write(fd);
     signal?.throwIfAborted();
     try {
-      // the process's umask may have taken some away
-      if (mode !== undefined) fchmodSync(fd, mode);
+      if (old !== undefined) keepRights(temporary, old);
       await flush(fd);
       // the descriptor is gone even where closing it tells of an error
       open = false;
@@ -150,18 +151,29 @@ export async function writeAtomically<T>(
   }
 }
 
-/** What the name stands for now: the file to replace, and its permissions if there is one. */
-function inspect(path: string): { target: string; mode: number | undefined } {
+/** What the name stands for now: the file to replace, if there is one. */
+function inspect(path: string): { target: string; old: Stats | undefined } {
   const target = replacedFile(path);
-  let stat: Stats;
+  let old: Stats;
   try {
-    stat = statSync(target);
+    old = statSync(target);
   } catch {
-    return { target, mode: undefined };
+    return { target, old: undefined };
   }
-  if (stat.isDirectory()) throw new InputError(`${path}: cannot be written: it is a folder`);
-  if (!stat.isFile()) throw new InputError(`${path}: cannot be written: it is no regular file`);
-  return { target, mode: stat.mode & 0o777 };
+  if (old.isDirectory()) throw new InputError(`${path}: cannot be written: it is a folder`);
+  if (!old.isFile()) throw new InputError(`${path}: cannot be written: it is no regular file`);
+  return { target, old };
+}
+
+/** Gives a file the permissions of the one that it replaces, and, where that is allowed, its owner. */
+export function keepRights(path: string, { mode, uid, gid }: Stats): void {
+  // the process's umask may have taken some away
+  chmodSync(path, mode & 0o777);
+  try {
+    chownSync(path, uid, gid);
+  } catch {
+    // only root gives files away
+  }
 }
 
 /** The file that a name stands for. Throws an InputError where its links lead nowhere. */

@@ -1,17 +1,15 @@
 import {
   accessSync,
-  chmodSync,
-  chownSync,
   closeSync,
   constants,
   openSync,
   readSync,
   rmSync,
-  type Stats,
   statfsSync,
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { keepRights } from '../formats/system-files.js';
 import { Database, type Head, StoreError, storeError } from './database.js';
 import type { Post } from './journal.js';
 
@@ -88,16 +86,6 @@ function findJournal(path: string, anyFileSystem: boolean): boolean {
   throw new StoreError('refused', `${reason}: ${cure}`);
 }
 
-/** The readers of the file that was there are to read the new one, too. */
-function giveRights(path: string, { mode, uid, gid }: Stats): void {
-  chmodSync(path, mode & 0o777);
-  try {
-    chownSync(path, uid, gid);
-  } catch {
-    // only root gives files away
-  }
-}
-
 /** Owns the journal at a path, which is begun where there is nothing. Throws where it is damaged. */
 export function openOwn(path: string, anyFileSystem: boolean): Database {
   if (!findJournal(path, anyFileSystem)) makeJournal(path);
@@ -172,6 +160,6 @@ export function makeDraft(path: string, head: Head, posts: readonly Post[]): str
   const rights = statSync(path, { throwIfNoEntry: false });
   for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
   makeJournal(draft, head, posts);
-  if (rights !== undefined) giveRights(draft, rights);
+  if (rights !== undefined) keepRights(draft, rights);
   return draft;
 }

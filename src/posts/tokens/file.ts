@@ -4,11 +4,8 @@ import {
   closeSync,
   existsSync,
   fchmodSync,
-  fchownSync,
-  fsyncSync,
   openSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -16,7 +13,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { flushFolder, replacedFile, writeAll } from '../../formats/system-files.js';
+import { replacedFile, unwritable, writeAll, writeAtomically } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { isObject, isToken, isWhole } from '../../model/units.js';
 
@@ -73,8 +70,8 @@ interface TokenFile {
 const KEY = /^[\da-f]{64}$/;
 /** Nobody but the owner reads a new file. */
 const OWNER_ONLY = 0o600;
-/** What a file is called that is to replace another one of its folder. */
-const SUCCESSOR = '.waypost-tokens.new';
+/** Who has made a file of this name changes the tokens of its folder. */
+const LOCK = '.waypost-tokens.new';
 /** A change takes milliseconds: a process that takes longer was stopped, or killed. */
 const MOST_MS = 10_000;
 const LOOK_MS = 10;
@@ -104,49 +101,41 @@ export function tableOf(entries: readonly Entry[]): TokenTable {
 
 /**
  * Replaces the tokens of a file by what `change` makes of them, whole or not at all; without a file
- * there are none yet. The file that takes its place has one name in a folder and is made by one
- * process at a time, so that nobody replaces what it has not read. A new file is for its owner
- * alone; one that is replaced keeps its permissions and, as far as the system allows, its owner.
- * Throws an InputError where another process keeps that name for `mostMs`, or what `change` throws.
+ * there are none yet. A file of one name in a folder is made by one process at a time, so that
+ * nobody replaces what it has not read. A new file is for its owner alone. Throws an InputError where
+ * another process keeps that name for `mostMs`, or what `change` or `writeAtomically` throw.
  */
 export async function changeTokenFile(
   path: string,
   change: (entries: readonly Entry[]) => readonly Entry[],
   mostMs: number = MOST_MS,
 ): Promise<void> {
-  const target = replacedFile(path);
-  const successor = join(dirname(target), SUCCESSOR);
-  const fd = await createAlone(path, successor, performance.now() + mostMs);
+  const lock = join(dirname(replacedFile(path)), LOCK);
+  await lockAlone(path, lock, performance.now() + mostMs);
   try {
-    try {
-      const entries = change(existsSync(path) ? readTokenFile(path).entries : []);
-      const old = statSync(target, { throwIfNoEntry: false });
-      if (old !== undefined) keepOwner(fd, old);
-      // the process's umask may have taken some away
-      fchmodSync(fd, old === undefined ? OWNER_ONLY : old.mode & 0o777);
+    const isNew = !existsSync(path);
+    const entries = change(isNew ? [] : readTokenFile(path).entries);
+    await writeAtomically(path, (fd) => {
+      if (isNew) fchmodSync(fd, OWNER_ONLY);
       writeAll(fd, Buffer.from(textOf(entries)));
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(successor, target);
-    flushFolder(dirname(target));
-  } catch (error) {
-    rmSync(successor, { force: true });
-    throw error instanceof InputError ? error : unchangeable(path, error);
+    });
+  } finally {
+    rmSync(lock, { force: true });
   }
 }
 
-/** Makes the file that will replace another, once no other process has one of its name. */
-async function createAlone(path: string, successor: string, until: number): Promise<number> {
+/** Makes the lock, once no other process has it. */
+async function lockAlone(path: string, lock: string, until: number): Promise<void> {
   for (;;) {
     try {
-      return openSync(successor, 'wx', OWNER_ONLY);
+      return closeSync(openSync(lock, 'wx', OWNER_ONLY));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unchangeable(path, error);
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw unwritable(path, dirname(lock), error);
+      }
       if (performance.now() > until) {
         throw new InputError(
-          `${path}: cannot be changed: another process is changing it. Remove ${successor} if none is.`,
+          `${path}: cannot be changed: another process is changing it. Remove ${lock} if none is.`,
           { cause: error },
         );
       }
@@ -155,25 +144,12 @@ async function createAlone(path: string, successor: string, until: number): Prom
   }
 }
 
-function unchangeable(path: string, error: unknown): InputError {
-  const { message } = error as Error;
-  return new InputError(`${path}: cannot be changed: ${message}`, { cause: error });
-}
-
 function textOf(entries: readonly Entry[]): string {
   const tokens = entries.map(({ key, user, name, isAdmin, created }) => {
     return { hash: key, user, name, admin: isAdmin, created };
   });
   const lines = tokens.map((one) => `\n  ${JSON.stringify(one)}`).join(',');
   return `{"tokens":[${lines}\n]}\n`;
-}
-
-function keepOwner(fd: number, { uid, gid }: { uid: number; gid: number }): void {
-  try {
-    fchownSync(fd, uid, gid);
-  } catch {
-    // only root gives files away: everybody else owns what they may replace, or shares its group
-  }
 }
 
 function readPlain(path: string, content: Readonly<Record<string, unknown>>): Entry[] {
