@@ -1,4 +1,4 @@
-import type { S3 } from '@aws-sdk/client-s3';
+import type { _Object, paginateListObjectsV2, S3 } from '@aws-sdk/client-s3';
 import { InputError } from '../model/quote.js';
 
 /** A bucket of S3, or of a store that speaks like it, and what an address names in it. */
@@ -7,6 +7,7 @@ export interface Bucket {
   readonly name: string;
   /** What stands behind the bucket's name: a key, or a prefix of keys. */
   readonly path: string;
+  readonly paginate: typeof paginateListObjectsV2;
 }
 
 const PACKAGE = '@aws-sdk/client-s3';
@@ -38,7 +39,22 @@ export async function openBucket(address: string): Promise<Bucket> {
     forcePathStyle: (own ?? any) !== undefined,
     requestHandler: { connectionTimeout: CONNECTION_MS },
   });
-  return { client, name, path };
+  return { client, name, path, paginate: sdk.paginateListObjectsV2 };
+}
+
+/** All objects below a prefix; with a delimiter only those whose keys have none behind it. */
+export async function listBucket(
+  { client, name, paginate }: Bucket,
+  prefix: string,
+  delimiter: string | undefined,
+  abortSignal: AbortSignal,
+): Promise<readonly _Object[]> {
+  const found: _Object[] = [];
+  const asked = { Bucket: name, Prefix: prefix, Delimiter: delimiter };
+  for await (const { Contents = [] } of paginate({ client }, asked, { abortSignal })) {
+    found.push(...Contents);
+  }
+  return found;
 }
 
 /** The status that a store answered an error with; undefined where it did not answer. */

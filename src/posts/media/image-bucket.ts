@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { HeadObjectCommandOutput, ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
-import { openBucket, storeStatus } from '../../formats/bucket.js';
+import type { HeadObjectCommandOutput } from '@aws-sdk/client-s3';
+import { listBucket, openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
 import { MediaUnavailable } from './folder.js';
-import { type ImageStore, type MarkedImage, markedBy, markName } from './image-store.js';
+import { type ImageStore, markedBy, markName } from './image-store.js';
 
 /** What a client asks of an image beside its name, as its request's headers have it. */
 export interface ImageConditions {
@@ -42,7 +42,8 @@ const TYPES: Readonly<Record<string, string>> = { jpg: 'image/jpeg', png: 'image
 
 /** Images below `s3://bucket/prefix`. Throws as {@link openBucket} does. */
 export async function openImageBucket(address: string): Promise<ImageBucket> {
-  const { client, name: Bucket, path } = await openBucket(folderOf(address));
+  const bucket = await openBucket(folderOf(address));
+  const { client, name: Bucket, path } = bucket;
   const imageKey = (id: string, name: string): string => `${path}map_data_points/${id}/${name}`;
   const markKey = (id: string, name: string): string => `${path}.incoming/${markName(id, name)}`;
   const within = (): { readonly abortSignal: AbortSignal } => ({
@@ -69,22 +70,12 @@ export async function openImageBucket(address: string): Promise<ImageBucket> {
     },
 
     async marks() {
-      const Prefix = `${path}.incoming/`;
-      const marks: MarkedImage[] = [];
-      let more: { readonly ContinuationToken?: string | undefined } | undefined = {};
-      while (more !== undefined) {
-        const page: ListObjectsV2CommandOutput = await client.listObjectsV2(
-          { Bucket, Prefix, ...more },
-          within(),
-        );
-        for (const { Key = '', LastModified } of page.Contents ?? []) {
-          const marked = markedBy(Key.slice(Prefix.length));
-          if (marked) marks.push({ ...marked, markedAt: LastModified?.getTime() ?? Date.now() });
-        }
-        const token: string | undefined = page.NextContinuationToken;
-        more = token === undefined ? undefined : { ContinuationToken: token };
-      }
-      return marks;
+      const prefix = `${path}.incoming/`;
+      const objects = await listBucket(bucket, prefix, undefined, within().abortSignal);
+      return objects.flatMap(({ Key = '', LastModified }) => {
+        const marked = markedBy(Key.slice(prefix.length));
+        return marked ? [{ ...marked, markedAt: LastModified?.getTime() ?? Date.now() }] : [];
+      });
     },
 
     async find(id, name, asked) {
