@@ -8,7 +8,6 @@ import {
   CHECKSUM_SUFFIX,
   Changed,
   type RemoteFile,
-  type RemotePart,
   type Source,
   type Store,
   type Tell,
@@ -39,7 +38,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
   const { address, companion, folder, mode, pollMs, idleMs = IDLE_MS } = options;
   const store: Store = address.startsWith('s3:')
     ? await (await import('./bucket-store.js')).bucketStore(address)
-    : new WebStore(address);
+    : webStore(address);
   await mkdir(folder, { recursive: true });
   removeLeftovers(folder);
 
@@ -58,7 +57,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
         for (const one of [path, besidePath]) await rm(one, { force: true });
       };
       try {
-        await download({ store, file, path, tell, idleMs });
+        await download(store, file, path, tell, idleMs);
         const checksum = await file.checksum?.();
         if (checksum !== undefined) await writeFile(besidePath, checksum);
         const checksumPath = checksum === undefined ? undefined : besidePath;
@@ -80,69 +79,55 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
   };
 }
 
-/** What is on its way to a file of this machine. */
-interface Transfer {
-  readonly store: Store;
-  readonly file: RemoteFile;
-  readonly path: string;
-  readonly tell: Tell;
-  readonly idleMs: number;
-}
-
 /** Downloads a file; goes on where it broke off as long as each try brings something. */
-async function download(transfer: Transfer): Promise<void> {
+async function download(
+  store: Store,
+  file: RemoteFile,
+  path: string,
+  tell: Tell,
+  idleMs: number,
+): Promise<void> {
   for (let has = 0; ; ) {
     try {
-      return await downloadRest(transfer, has);
+      return await downloadRest(has);
     } catch (error) {
-      const size = await sizeOf(transfer.path);
+      const size = (await stat(path).catch(() => undefined))?.size ?? 0;
       if (error instanceof Changed || error instanceof InputError || size <= has) throw error;
       has = size;
     }
   }
-}
 
-/** Downloads what is behind `has` bytes. Throws where the connection breaks off, or falls silent. */
-async function downloadRest(
-  { store, file, path, tell, idleMs }: Transfer,
-  has: number,
-): Promise<void> {
-  const idle = new AbortController();
-  const timer = setTimeout(() => {
-    idle.abort(new Error(`${file.path}: the server said nothing for ${idleMs / 1000} s`));
-  }, idleMs);
-  try {
-    const { from, size, body } = await store.read(file, has, idle.signal);
-    if (from < has) await truncate(path, from);
-    let bytes = from;
-    await pipeline(
-      async function* count() {
-        for await (const chunk of body) {
-          timer.refresh();
-          bytes += chunk.length;
-          tell(bytes, size ?? bytes);
-          yield chunk;
-        }
-      },
-      createWriteStream(path, { flags: 'a' }),
-      { signal: idle.signal },
-    );
-    if (size !== undefined && bytes !== size) {
-      throw new Error(`${file.path}: the connection broke off at byte ${bytes} of ${size}`);
+  /** Downloads what is behind `has` bytes. Throws where the connection breaks off, or falls silent. */
+  async function downloadRest(has: number): Promise<void> {
+    const idle = new AbortController();
+    const timer = setTimeout(() => {
+      idle.abort(new Error(`${file.path}: the server said nothing for ${idleMs / 1000} s`));
+    }, idleMs);
+    try {
+      const { from, size, body } = await store.read(file, has, idle.signal);
+      if (from < has) await truncate(path, from);
+      let bytes = from;
+      await pipeline(
+        async function* count() {
+          for await (const chunk of body) {
+            timer.refresh();
+            bytes += chunk.length;
+            tell(bytes, size ?? bytes);
+            yield chunk;
+          }
+        },
+        createWriteStream(path, { flags: 'a' }),
+        { signal: idle.signal },
+      );
+      if (size !== undefined && bytes !== size) {
+        throw new Error(`${file.path}: the connection broke off at byte ${bytes} of ${size}`);
+      }
+    } catch (error) {
+      throw idle.signal.aborted ? idle.signal.reason : error;
+    } finally {
+      clearTimeout(timer);
     }
-  } catch (error) {
-    throw idle.signal.aborted ? idle.signal.reason : error;
-  } finally {
-    clearTimeout(timer);
   }
-}
-
-/** Bytes of a file; 0 where there is none. */
-async function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
 }
 
 /** Answers that say that there is nothing to be had: about the file, not about the server. */
@@ -160,111 +145,107 @@ interface Tag {
   readonly asks: 'If-None-Match' | 'If-Modified-Since';
 }
 
-/** A snapshot at an http or https address, with its checksum file beside it. */
-export class WebStore implements Store {
-  /** Without a password, and without the signature of a query. */
-  readonly name: string;
-  readonly #url: URL;
-  readonly #checksumUrl: URL;
-  readonly #headers: Readonly<Record<string, string>>;
-  #last: { readonly tag: Tag; readonly modifiedAt: number } | undefined;
+/**
+ * A snapshot at an http or https address, with its checksum file beside it. Throws an InputError for
+ * an address that is none.
+ */
+function webStore(address: string): Store {
+  if (!URL.canParse(address)) throw new InputError(`${address}: is no address`);
+  const url = new URL(address);
+  // without a password, and without the signature of a query
+  const name = `${url.origin}${url.pathname}`;
+  const userinfo = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const basic = `Basic ${Buffer.from(userinfo).toString('base64')}`;
+  const always: Readonly<Record<string, string>> = {
+    'Accept-Encoding': 'identity',
+    ...(userinfo !== ':' && { Authorization: basic }),
+  };
+  url.username = '';
+  url.password = '';
+  const checksumUrl = new URL(url);
+  checksumUrl.pathname += CHECKSUM_SUFFIX;
+  let last: { readonly tag: Tag; readonly modifiedAt: number } | undefined;
 
-  /** Throws an InputError for an address that is none. */
-  constructor(address: string) {
-    if (!URL.canParse(address)) throw new InputError(`${address}: is no address`);
-    const url = new URL(address);
-    this.name = `${url.origin}${url.pathname}`;
-    const userinfo = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-    const basic = `Basic ${Buffer.from(userinfo).toString('base64')}`;
-    this.#headers = {
-      'Accept-Encoding': 'identity',
-      ...(userinfo !== ':' && { Authorization: basic }),
-    };
-    url.username = '';
-    url.password = '';
-    this.#url = url;
-    this.#checksumUrl = new URL(url);
-    this.#checksumUrl.pathname += CHECKSUM_SUFFIX;
-  }
-
-  async list(signal: AbortSignal): Promise<readonly RemoteFile[]> {
-    const last = this.#last?.tag;
-    const response = await this.#get(this.#url, last && { [last.asks]: last.value }, signal);
-    // a HEAD would be refused where addresses are signed for GET; the body is asked for again
-    await response.body?.cancel();
-    if (response.status !== 304 || this.#last === undefined) {
-      if (!response.ok) throw this.#refusal(response);
-      const modified = Date.parse(response.headers.get('Last-Modified') ?? '');
-      this.#last = { tag: this.#tagOf(response), modifiedAt: modified || Date.now() };
-    }
-    const text = await this.#checksum(signal);
-    const { tag, modifiedAt } = this.#last;
-    const identity = `${tag.value}+${text ?? ''}`;
-    const file: WebFile = { path: this.name, identity, modifiedAt, tag };
-    return [text === undefined ? file : { ...file, checksum: async () => text }];
-  }
-
-  async read(file: RemoteFile, from: number, signal: AbortSignal): Promise<RemotePart> {
-    const { tag } = file as WebFile;
-    // a weak tag may stand for other bytes
-    const isPart = from > 0 && !tag.value.startsWith('W/');
-    const part = isPart ? { Range: `bytes=${from}-`, 'If-Range': tag.value } : undefined;
-    const response = await this.#get(this.#url, part, signal);
-    const { ok, status, headers, body } = response;
-    const isSame = ok && this.#tagOf(response).value === tag.value;
-    if (!isSame || body === null) {
-      await body?.cancel();
-      // 416: it is shorter now than what was read of it
-      throw ok || status === 416 ? new Changed(file) : this.#refusal(response);
-    }
-    if (status === 206) {
-      const range = headers.get('Content-Range') ?? '';
-      const [, begin, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(range) ?? [];
-      if (Number(begin) === from) return { from, size: Number(size), body };
-      await body.cancel();
-      throw new Error(`${this.name}: the server sends ${range || 'no range'}`);
-    }
-    // what is compressed on the way is longer than its length says
-    const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
-    return { from: 0, size: length === null ? undefined : Number(length), body };
-  }
-
-  async #checksum(signal: AbortSignal): Promise<string | undefined> {
-    const response = await this.#get(this.#checksumUrl, undefined, signal);
-    if (response.ok) return readStart(response);
-    await response.body?.cancel();
-    if (ABSENT.has(response.status)) return undefined;
-    throw this.#refusal(response);
-  }
-
-  async #get(
-    url: URL,
+  async function get(
+    from: URL,
     headers: Readonly<Record<string, string>> | undefined,
     signal: AbortSignal,
   ): Promise<Response> {
     try {
-      return await fetch(url, { headers: { ...this.#headers, ...headers }, signal });
+      return await fetch(from, { headers: { ...always, ...headers }, signal });
     } catch (error) {
       const { cause, message } = error as Error;
       const { message: reason, code } = (cause ?? {}) as NodeJS.ErrnoException;
-      throw new Error(`${this.name}: cannot be fetched: ${reason || code || message}`, { cause });
+      throw new Error(`${name}: cannot be fetched: ${reason || code || message}`, { cause });
     }
   }
 
-  #refusal({ status, statusText }: Response): Error {
-    const message = `${this.name}: the server answers ${status} ${statusText}`.trimEnd();
+  function refusal({ status, statusText }: Response): Error {
+    const message = `${name}: the server answers ${status} ${statusText}`.trimEnd();
     return ABSENT.has(status) ? new InputError(message) : new Error(message);
   }
 
-  #tagOf({ headers }: Response): Tag {
-    const etag = headers.get('ETag');
-    if (etag !== null) return { value: etag, asks: 'If-None-Match' };
-    const modified = headers.get('Last-Modified');
-    if (modified !== null) return { value: modified, asks: 'If-Modified-Since' };
-    throw new InputError(
-      `${this.name}: the server names neither ETag nor Last-Modified, which tell a new snapshot`,
-    );
+  async function checksum(signal: AbortSignal): Promise<string | undefined> {
+    const response = await get(checksumUrl, undefined, signal);
+    if (response.ok) return readStart(response);
+    await response.body?.cancel();
+    if (ABSENT.has(response.status)) return undefined;
+    throw refusal(response);
   }
+
+  return {
+    name,
+
+    async list(signal) {
+      const response = await get(url, last && { [last.tag.asks]: last.tag.value }, signal);
+      // a HEAD would be refused where addresses are signed for GET; the body is asked for again
+      await response.body?.cancel();
+      if (response.status !== 304 || last === undefined) {
+        if (!response.ok) throw refusal(response);
+        const modified = Date.parse(response.headers.get('Last-Modified') ?? '');
+        last = { tag: tagOf(response, name), modifiedAt: modified || Date.now() };
+      }
+      const text = await checksum(signal);
+      const { tag, modifiedAt } = last;
+      const file: WebFile = { path: name, identity: `${tag.value}+${text ?? ''}`, modifiedAt, tag };
+      return [text === undefined ? file : { ...file, checksum: async () => text }];
+    },
+
+    async read(file, from, signal) {
+      const { tag } = file as WebFile;
+      // a weak tag may stand for other bytes
+      const isPart = from > 0 && !tag.value.startsWith('W/');
+      const part = isPart ? { Range: `bytes=${from}-`, 'If-Range': tag.value } : undefined;
+      const response = await get(url, part, signal);
+      const { ok, status, headers, body } = response;
+      const isSame = ok && tagOf(response, name).value === tag.value;
+      if (!isSame || body === null) {
+        await body?.cancel();
+        // 416: it is shorter now than what was read of it
+        throw ok || status === 416 ? new Changed(file) : refusal(response);
+      }
+      if (status === 206) {
+        const range = headers.get('Content-Range') ?? '';
+        const [, begin, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(range) ?? [];
+        if (Number(begin) === from) return { from, size: Number(size), body };
+        await body.cancel();
+        throw new Error(`${name}: the server sends ${range || 'no range'}`);
+      }
+      // what is compressed on the way is longer than its length says
+      const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
+      return { from: 0, size: length === null ? undefined : Number(length), body };
+    },
+  };
+}
+
+function tagOf({ headers }: Response, name: string): Tag {
+  const etag = headers.get('ETag');
+  if (etag !== null) return { value: etag, asks: 'If-None-Match' };
+  const modified = headers.get('Last-Modified');
+  if (modified !== null) return { value: modified, asks: 'If-Modified-Since' };
+  throw new InputError(
+    `${name}: the server names neither ETag nor Last-Modified, which tell a new snapshot`,
+  );
 }
 
 /** The beginning of a text, as much as a checksum file may have. */
