@@ -1,6 +1,5 @@
-import { realpathSync, type Stats, statSync } from 'node:fs';
+import { type FSWatcher, realpathSync, type Stats, statSync, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { FSWatcher } from 'chokidar';
 import type { Logger } from 'pino';
 import { CHECKSUM_SUFFIX } from './source.js';
 
@@ -18,16 +17,6 @@ export interface WatchOptions {
 
 /** Events get lost when there are too many of them, and not every folder on a way is watched. */
 const SAFETY_MS = 5_000;
-
-/**
- * chokidar as far as it tells of a folder's events: at each it would list the folder, and `lstat`
- * every entry.
- */
-class FolderWatcher extends FSWatcher {
-  override _readdirp(): undefined {
-    return undefined;
-  }
-}
 
 /** Whether a name of a folder counts. */
 type Counts = (name: string) => boolean;
@@ -51,7 +40,7 @@ export function watchPaths(
   onChange: () => void,
 ): () => Promise<void> {
   if (mode === 'off') return async () => {};
-  const watched = new Map<string, FSWatcher>();
+  const watched = new Map<string, FSWatcher | undefined>();
   let places: ReadonlyMap<string, Place> = new Map();
 
   /** Watches what there is to be watched now. */
@@ -60,25 +49,33 @@ export function watchPaths(
     for (const [key, watcher] of watched) {
       if (places.has(key)) continue;
       watched.delete(key);
-      void watcher.close();
+      watcher?.close();
     }
     for (const [key, { folder }] of places) {
       if (watched.has(key)) continue;
-      const watcher = new FolderWatcher({ depth: 0, ignoreInitial: true, followSymlinks: false });
-      watched.set(key, watcher);
-      watcher.on('raw', (_kind, name) => {
+      watched.set(key, watchFolder(folder, key));
+      // nothing was heard while no watch stood
+      setImmediate(() => places.has(key) && look());
+    }
+  }
+
+  function watchFolder(folder: string, key: string): FSWatcher | undefined {
+    const refuse = ({ message }: Error): void => {
+      logger.warn({ path: folder, reason: message }, 'cannot watch');
+    };
+    try {
+      const watcher = watch(folder, (_kind, name) => {
         // a folder tells of changes of its own by its name
         const isOwn = !name || name === basename(folder);
         if (places.get(key)?.counts.some((one) => isOwn || one(name))) look();
       });
-      watcher.on('error', (error) => {
-        logger.warn({ path: folder, reason: (error as Error).message }, 'cannot watch');
-      });
-      // nothing was heard while no watch stood
-      watcher.on('ready', () => places.has(key) && look());
-      watcher.add(folder);
+      return watcher.on('error', refuse);
+    } catch (error) {
+      refuse(error as Error);
+      return undefined;
     }
   }
+
   function look(): void {
     follow();
     onChange();
@@ -89,7 +86,7 @@ export function watchPaths(
   return async () => {
     clearInterval(timer);
     places = new Map();
-    await Promise.all([...watched.values()].map((watcher) => watcher.close()));
+    for (const watcher of watched.values()) watcher?.close();
     watched.clear();
   };
 }
