@@ -130,8 +130,8 @@ export async function verifySnapshot(
     if (reasons.length < MAX_REASONS) reasons.push(reason);
   };
   let [points, blocks, withTags, withImage] = [0, 0, 0, 0];
-  const [lat, lon] = [new Range(), new Range()];
-  const [created, modified] = [new Range(), new Range()];
+  let [lat, lon]: (Span | undefined)[] = [];
+  let [createdAt, modifiedAt]: (Span | undefined)[] = [];
   let reader: SnapshotReader | undefined;
   let load: LoadReport | undefined;
   try {
@@ -144,10 +144,10 @@ export async function verifySnapshot(
       // inside a text every quote has a backslash before it, so these can only be keys
       withTags += occurrences(block.records, ',"tags":[');
       withImage += occurrences(block.records, ',"image":"');
-      lat.add(block.lat);
-      lon.add(block.lon);
-      created.add(block.createdAt);
-      modified.add(block.modifiedAt);
+      lat = widened(lat, block.lat);
+      lon = widened(lon, block.lon);
+      createdAt = widened(createdAt, block.createdAt);
+      modifiedAt = widened(modifiedAt, block.modifiedAt);
       audit?.check(block);
       await setImmediate();
     }
@@ -167,29 +167,22 @@ export async function verifySnapshot(
     reader?.close();
   }
   const origin = reader?.format === 'native' ? (reader as NativeReader).origin : undefined;
-  const [ofLat, ofLon] = [lat.span(), lon.span()];
-  const extent = ofLat &&
-    ofLon && { west: ofLon.first, south: ofLat.first, east: ofLon.last, north: ofLat.last };
+  const extent = lat &&
+    lon && { west: lon.first, south: lat.first, east: lon.last, north: lat.last };
   return {
     ...{ format: reader?.format, origin, points, blocks, withTags, withImage, extent },
-    ...{ createdAt: created.span(), modifiedAt: modified.span(), load, reasons, reasonCount },
+    ...{ createdAt, modifiedAt, load, reasons, reasonCount },
   };
 }
 
-class Range {
-  #least = Number.POSITIVE_INFINITY;
-  #most = Number.NEGATIVE_INFINITY;
-
-  add(column: Float64Array): void {
-    for (const value of column) {
-      if (value < this.#least) this.#least = value;
-      if (value > this.#most) this.#most = value;
-    }
+/** The span with the values of a column, too. */
+function widened(span: Span | undefined, column: Float64Array): Span | undefined {
+  let { first, last } = span ?? { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+  for (const value of column) {
+    if (value < first) first = value;
+    if (value > last) last = value;
   }
-
-  span(): Span | undefined {
-    return this.#least <= this.#most ? { first: this.#least, last: this.#most } : undefined;
-  }
+  return first <= last ? { first, last } : undefined;
 }
 
 function occurrences(bytes: Uint8Array, text: string): number {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { version } from '../model/quote.js';
 import { type JournalReader, postLine, readAll } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
@@ -52,7 +52,8 @@ export function addOperations(
   { adminToken, isPrivate }: Access,
 ): void {
   const config = { isOperation: true };
-  const read = { method: ['GET', 'HEAD'], config };
+  const read = (url: string, handler: RouteHandlerMethod): unknown =>
+    app.route({ method: ['GET', 'HEAD'], url, config, handler });
 
   const mayAll = ({ headers }: FastifyRequest): boolean =>
     isAdmin(headers.authorization, tokens, adminToken);
@@ -62,36 +63,28 @@ export function addOperations(
     userOf(request.headers.authorization, tokens);
     return isPrivate;
   };
-  app.route({
-    ...read,
-    url: LIVE_PATH,
-    handler(request) {
-      seesAll(request);
-      return { status: 'live' };
-    },
-  });
-  app.route({
-    ...read,
-    url: READY_PATH,
-    handler(request, reply) {
-      const state = readiness(service.current, seesAll(request));
-      if (service.current.leaving) reply.code(503);
-      return sendReadiness(reply, state);
-    },
-  });
-  app.route({
-    ...read,
-    url: METRICS_PATH,
-    async handler(request, reply) {
-      seesAll(request);
-      reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-      return service.metrics();
-    },
-  });
-  const sendPosts = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { journal } = service;
+  /** Throws where nobody may, since there is no such address then, and where this one may not. */
+  const demandAdmin = (request: FastifyRequest): void => {
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
     if (!mayAll(request)) throw invalidToken('Bearer');
+  };
+  read(LIVE_PATH, (request) => {
+    seesAll(request);
+    return { status: 'live' };
+  });
+  read(READY_PATH, (request, reply) => {
+    const state = readiness(service.current, seesAll(request));
+    if (service.current.leaving) reply.code(503);
+    return sendReadiness(reply, state);
+  });
+  read(METRICS_PATH, (request, reply) => {
+    seesAll(request);
+    reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
+    return service.metrics();
+  });
+  read(POSTS_PATH, async (request, reply) => {
+    demandAdmin(request);
+    const { journal } = service;
     if (journal === undefined) throw new NotFound('This instance has no journal.');
     const after = parseAfter(parseQueryString(queryOf(request.raw.url!)));
     const state = await journal.state();
@@ -105,12 +98,9 @@ export function addOperations(
     });
     if (request.method === 'HEAD') return reply.send();
     return reply.send(Readable.from(postLines(journal, after ?? 0, lastSequence)));
-  };
-  app.route({ ...read, url: POSTS_PATH, handler: sendPosts });
+  });
   app.post(RELOAD_PATH, { config }, async (request, reply) => {
-    // without anybody who may, there is no such address
-    if (!hasAdmins(tokens, adminToken)) throw new NotFound();
-    if (!mayAll(request)) throw invalidToken('Bearer');
+    demandAdmin(request);
     const { raw } = request;
     const waiting = await service.reload(flagOf(raw.url!, 'accept'), flagOf(raw.url!, 'wait'));
     const state = readiness(service.current, true);

@@ -107,7 +107,7 @@ export async function createWeb(
     async warmUp(dataset) {
       await app.ready();
       const host = allowedHosts[0] === '*' ? 'localhost' : allowedHosts[0]!.replace(/^\./, '');
-      await warmUp(app.server, dataset, { host, ms: settings.warmUp }).catch((error: unknown) => {
+      await askItself(app.server, dataset, host, settings.warmUp).catch((error: unknown) => {
         log.logger.warn({ err: error }, 'first answers will be slow: the warm-up failed');
       });
     },
@@ -169,23 +169,17 @@ const SCATTER = 2_654_435_761;
 const POST = Buffer.from('{"lat":"60.17","lon":24.94,"comment":"Warm","tags":["up"]}');
 const HEADERS: readonly OutgoingHttpHeaders[] = [{}, { 'Accept-Encoding': 'gzip' }];
 
-/** How {@link warmUp} asks. */
-export interface WarmUp {
-  /** What requests have in their Host header. */
-  readonly host: string;
-  /** Milliseconds, after which it ends wherever it is. */
-  readonly ms: number;
-}
-
 /**
  * Has this thread's web server answer a mix of all kinds of questions, always the same for the same
  * points, so that its code is compiled before the first client comes. They come over a socket of
- * their own at 127.0.0.1, as those of clients will. Posts are read and not sent: they would stay.
+ * their own at 127.0.0.1, as those of clients will, for `ms` milliseconds. Posts are read and not sent: they
+ * would stay.
  */
-export async function warmUp(
+async function askItself(
   server: Server,
   dataset: Dataset,
-  { host, ms }: WarmUp,
+  host: string,
+  ms: number,
 ): Promise<void> {
   if (ms === 0) return;
   const signal = AbortSignal.timeout(ms);

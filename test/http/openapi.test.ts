@@ -208,9 +208,8 @@ test('errors are answered as the document shows', async () => {
 });
 
 test('the other errors are those that the service has', () => {
-  const sizes = { count: 1000, size: 9_000_000, longest: 64_000, limit: 8 * 1024 * 1024 };
   const errors: Readonly<Record<string, HttpError>> = {
-    bytes: pageTooLarge(sizes),
+    bytes: pageTooLarge(1000, 9_000_000, 64_000, 8 * 1024 * 1024),
     snapshot: otherState('"72f5812cdf281718"', '"0c.9f8c2b7e01d4a653.2"'),
     queries: tooManyQueries(),
     credentials: credentialsMissing(),

@@ -102,7 +102,7 @@ test('1,100 of the longest records: nothing is copied to find out', () => {
   const { count: found, size } = page;
   assert.is(size, 1_000 * MAX_RECORD_BYTES + 999);
   const limit = 8 * 1024 * 1024;
-  const error = pageTooLarge({ count: found, size, longest: page.longest(), limit });
+  const error = pageTooLarge(found, size, page.longest(), limit);
   assert.instance(error, HttpError);
   assert.is(error.status, 400);
   assert.match(JSON.stringify(error.body), 'any 32 of these records fit. Example: page_size=32');

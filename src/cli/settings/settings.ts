@@ -1,6 +1,7 @@
 import { InputError } from '../../model/quote.js';
 import { isToken } from '../../model/units.js';
 import {
+  atLeast,
   autoWorkers,
   byteSize,
   duration,
@@ -8,11 +9,8 @@ import {
   MOST_AUTO_WORKERS,
   oneOf,
   originList,
-  pageBytes,
   publicUrl,
-  sizeFrom,
   tileUrl,
-  timeFrom,
   wholeNumber,
 } from './values.js';
 
@@ -171,18 +169,18 @@ const choice =
 
 /** How the values of some flags are read, which have rules of their own. */
 const BY_FLAG: Readonly<Record<string, Parse>> = {
-  '--max-image-bytes': sizeFrom(1, 'expected a size above 0, such as 20MiB'),
+  '--max-image-bytes': atLeast(1, 'expected a size above 0, such as 20MiB', byteSize),
   // beyond it a decoder holds gigabytes
   '--max-image-pixels': number(1, 250_000_000),
-  '--image-timeout': timeFrom(1, 'expected a time above 0, such as 10s'),
-  '--journal-timeout': timeFrom(100, 'expected a time of 100ms or more, such as 10s'),
+  '--image-timeout': atLeast(1, 'expected a time above 0, such as 10s', duration),
+  '--journal-timeout': atLeast(100, 'expected a time of 100ms or more, such as 10s', duration),
   '--posts-per-address': number(0, 60_000),
   '--posts-per-token': number(0, 60_000),
   '--port': number(0, 65_535),
   '--public-url': publicUrl,
   '--max-invalid': number(0, Number.MAX_SAFE_INTEGER),
   '--watch': choice('events', 'poll', 'off'),
-  '--poll-interval': timeFrom(10, 'expected a time of 10ms or more, such as 5s'),
+  '--poll-interval': atLeast(10, 'expected a time of 10ms or more, such as 5s', duration),
   '--workers': (text) => (text === 'auto' ? autoWorkers() : wholeNumber(text, 1, 128)),
   '--admin-token': (text) => {
     if (isToken(text)) return text;
@@ -191,14 +189,18 @@ const BY_FLAG: Readonly<Record<string, Parse>> = {
   '--operations-port': number(0, 65_535),
   '--allowed-hosts': hostList,
   '--cors-origin': (text) => (text === 'none' ? [] : originList(text)),
-  '--max-page-bytes': pageBytes,
+  '--max-page-bytes': atLeast(
+    256 * 1024,
+    'expected 256KiB or more, since a single record may have that',
+    byteSize,
+  ),
   '--max-streams': number(0, 100_000),
   '--max-exports': number(0, 100_000),
   '--tile-url': tileUrl,
-  '--max-header-size': sizeFrom(1024, 'expected 1KiB or more, such as 32KiB'),
+  '--max-header-size': atLeast(1024, 'expected 1KiB or more, such as 32KiB', byteSize),
   '--max-connections': number(1, 1_000_000),
-  '--answer-timeout': timeFrom(1, 'expected a time above 0, such as 30s'),
-  '--max-unsent': sizeFrom(1, 'expected a size above 0, such as 256MiB'),
+  '--answer-timeout': atLeast(1, 'expected a time above 0, such as 30s', duration),
+  '--max-unsent': atLeast(1, 'expected a size above 0, such as 256MiB', byteSize),
   '--log-format': choice('auto', 'json', 'text'),
   '--log-level': choice(...LOG_LEVELS),
 };

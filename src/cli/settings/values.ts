@@ -83,15 +83,6 @@ export function byteSize(text: string): number {
   return Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit);
 }
 
-/** A page of a single record must fit, and a record may have nearly 256 KiB. */
-const LEAST_PAGE_BYTES = 256 * 1024;
-
-/** Bytes of a size that a page of one record fits. */
-export function pageBytes(text: string): number {
-  const rule = 'expected 256KiB or more, since a single record may have that';
-  return atLeast(byteSize(text), LEAST_PAGE_BYTES, rule);
-}
-
 /** A timer of Node's that is set to 25 days and more fires at once. */
 const LONGEST_MS = 7 * 24 * 3_600_000;
 
@@ -104,19 +95,17 @@ export function duration(text: string): number {
   throw new InputError('expected a time such as 500ms, 10s or 2m, of 10080m at most');
 }
 
-/** Makes a parser of sizes from a least one on; an InputError for a smaller one says the rule. */
-export function sizeFrom(least: number, rule: string): (text: string) => number {
-  return (text) => atLeast(byteSize(text), least, rule);
-}
-
-/** Makes a parser of times, likewise. */
-export function timeFrom(least: number, rule: string): (text: string) => number {
-  return (text) => atLeast(duration(text), least, rule);
-}
-
-function atLeast(value: number, least: number, rule: string): number {
-  if (value >= least) return value;
-  throw new InputError(rule);
+/** Makes a parser of values from a least one on; an InputError for a smaller one says the rule. */
+export function atLeast(
+  least: number,
+  rule: string,
+  parse: (text: string) => number,
+): (text: string) => number {
+  return (text) => {
+    const value = parse(text);
+    if (value >= least) return value;
+    throw new InputError(rule);
+  };
 }
 
 /** One thread a core, {@link MOST_AUTO_WORKERS} at most. */

@@ -198,5 +198,5 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
 function checkSize({ records }: Page, limit: number, parameter?: string): void {
   const { count, size } = records;
   if (size <= limit || count <= 1) return;
-  throw pageTooLarge({ count, size, longest: records.longest(), limit }, parameter);
+  throw pageTooLarge(count, size, records.longest(), limit, parameter);
 }

@@ -56,17 +56,12 @@ export class ParameterErrors extends HttpError {
   }
 }
 
-export interface PageSizes {
-  readonly count: number;
-  /** Bytes of these records, of the longest of them, and what a page may have at most. */
-  readonly size: number;
-  readonly longest: number;
-  readonly limit: number;
-}
-
 /** The error of a page whose records have more bytes than a page may have; the longest fits one. */
 export function pageTooLarge(
-  { count, size, longest, limit }: PageSizes,
+  count: number,
+  size: number,
+  longest: number,
+  limit: number,
   parameter = 'page_size',
 ): ParameterErrors {
   // a comma stands between two records
