@@ -133,20 +133,17 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   const resources = audience === 'operators' ? [] : createResources(context, audience === 'all');
   const findResource = audience === 'operators' ? () => undefined : createFinder(resources, media);
-  app.setErrorHandler((error: Error, request, reply) => {
-    const resource = findResource(request.raw.url!);
+  const fail = ({ method, raw }: FastifyRequest, reply: FastifyReply, error?: Error): void => {
+    const resource = findResource(raw.url!);
     if (resource !== undefined && !reply.hasHeader('Allow')) reply.header('Allow', resource.allow);
     // Fastify wants a content type of QUERY before it asks whether there is such a route
-    const isWrong = request.method === 'QUERY' && resource !== undefined;
-    const told = isWrong ? wrongMethod(request.method, resource.allow) : error;
+    const isWrong = (error === undefined || method === 'QUERY') && resource !== undefined;
+    const told = isWrong ? wrongMethod(method, resource.allow) : (error ?? new NotFound());
     answerError(told, reply, resource?.subject);
-  });
-  app.setNotFoundHandler(({ method, raw }, reply) => {
-    // methods that the router does not know end here whatever the address
-    const resource = findResource(raw.url!);
-    const error = resource === undefined ? new NotFound() : wrongMethod(method, resource.allow);
-    answerError(error, reply, resource?.subject);
-  });
+  };
+  app.setErrorHandler((error: Error, request, reply) => fail(request, reply, error));
+  // methods that the router does not know end here whatever the address
+  app.setNotFoundHandler((request, reply) => fail(request, reply));
   if (audience !== 'clients') {
     addOperations(app, service, context, { adminToken, isPrivate: audience === 'operators' });
   }

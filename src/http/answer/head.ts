@@ -43,12 +43,7 @@ export class Heads {
     { compress, corsOrigin }: Pick<Dependence, 'compress' | 'corsOrigin'>,
     { allow, isPersonal, isFile = false }: Facts,
   ) {
-    const cors = corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : [];
-    const vary = varyOf({ isPersonal, compress, corsOrigin, isFile });
-    this.#fixed = [
-      ...['Allow', allow, ...(vary === '' ? [] : ['Vary', vary])],
-      ...['X-Content-Type-Options', 'nosniff', ...cors],
-    ];
+    this.#fixed = fixedHeaders(allow, { isPersonal, compress, corsOrigin, isFile });
     this.#caching = isPersonal ? 'private, no-cache' : 'no-cache';
   }
 
@@ -119,6 +114,17 @@ export function varyOf({ isPersonal, compress, corsOrigin, isFile }: Dependence)
   if (isPersonal) parts.push('Authorization');
   if (corsOrigin.length > 0 && !corsOrigin.includes('*')) parts.push('Origin');
   return parts.join(', ');
+}
+
+/** The headers of all answers of an address, names and values in turn. */
+export function fixedHeaders(allow: string, dependence: Dependence): string[] {
+  const { corsOrigin } = dependence;
+  const vary = varyOf(dependence);
+  return [
+    ...['Allow', allow, ...(vary === '' ? [] : ['Vary', vary])],
+    ...['X-Content-Type-Options', 'nosniff'],
+    ...(corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : []),
+  ];
 }
 
 /** Headers that scripts may read. */

@@ -251,36 +251,21 @@ export class PointRecords implements PageRecords {
   }
 }
 
-export class SingleRecords implements PageRecords {
-  readonly count: number;
-  readonly size: number;
-  readonly #records: readonly Uint8Array[];
-
-  constructor(records: readonly Uint8Array[]) {
-    this.count = records.length;
-    this.size = records.reduce((sum, { length }) => sum + length, Math.max(0, records.length - 1));
-    this.#records = records;
-  }
-
-  hash(): Hash {
-    return hashBytes(this.#records);
-  }
-
-  longest(): number {
-    return this.#records.reduce((most, { length }) => Math.max(most, length), 0);
-  }
-
-  at(index: number): Uint8Array {
-    return this.#records[index]!;
-  }
-
-  copy(target: Uint8Array, at: number): number {
-    let end = at;
-    for (const [index, record] of this.#records.entries()) {
-      if (index > 0) target[end++] = COMMA;
-      target.set(record, end);
-      end += record.length;
-    }
-    return end;
-  }
+export function singleRecords(records: readonly Uint8Array[]): PageRecords {
+  return {
+    count: records.length,
+    size: records.reduce((sum, { length }) => sum + length, Math.max(0, records.length - 1)),
+    hash: () => hashBytes(records),
+    longest: () => records.reduce((most, { length }) => Math.max(most, length), 0),
+    at: (index) => records[index]!,
+    copy(target, at) {
+      let end = at;
+      for (const [index, record] of records.entries()) {
+        if (index > 0) target[end++] = COMMA;
+        target.set(record, end);
+        end += record.length;
+      }
+      return end;
+    },
+  };
 }

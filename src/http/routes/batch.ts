@@ -6,7 +6,7 @@ import { isObject } from '../../model/units.js';
 import { createTurnstile } from '../../posts/media/address-turns.js';
 import { type GenerationParts, identityOf, type State } from '../../reload/current.js';
 import type { Context, ViewContext } from '../answer/context.js';
-import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
+import { fixedHeaders, linesOf } from '../answer/head.js';
 import {
   createMake,
   type Made,
@@ -155,12 +155,10 @@ async function send({ note }: Context, response: ServerResponse, bytes: Buffer):
 }
 
 function headOf({ corsOrigin }: Context, { lastModified, name }: State): string {
-  const vary = varyOf({ isPersonal: false, compress: false, corsOrigin });
   return linesOf([
-    ...['Content-Type', LINE_FORMAT.contentType, 'Cache-Control', 'no-store', 'Allow', ALLOW_BATCH],
+    ...fixedHeaders(ALLOW_BATCH, { isPersonal: false, compress: false, corsOrigin }),
+    ...['Content-Type', LINE_FORMAT.contentType, 'Cache-Control', 'no-store'],
     ...['Last-Modified', lastModified, 'Waypost-Snapshot', `"${name}"`],
-    ...['X-Content-Type-Options', 'nosniff', 'Vary', vary],
-    ...(corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : []),
   ]);
 }
 

@@ -6,7 +6,7 @@ import type { SharedRoom } from '../../posts/media/shared-room.js';
 import type { Upload } from '../../posts/media/upload.js';
 import type { PostRequest } from '../../posts/posts.js';
 import type { Context, Observe, Posting } from '../answer/context.js';
-import { corsHeaders, linesOf, varyOf } from '../answer/head.js';
+import { fixedHeaders, linesOf, varyOf } from '../answer/head.js';
 import { createWrite } from '../answer/sender.js';
 import { PAGE_NEGOTIATION, PAGE_OFFER, sendCreatedPage } from '../pages/page-format.js';
 import { bodyOfForm, PAGE_FIELD, postedOf } from '../pages/post-form.js';
@@ -58,12 +58,9 @@ export function addPosting(
 ): void {
   const { posts, uploads } = posting;
   const { corsOrigin, compress, site, bodies } = context;
-  const vary = varyOf({ isPersonal: false, compress, corsOrigin });
-  const fixed = linesOf([
-    ...['Allow', ALLOW_POINTS, 'Vary', vary, 'X-Content-Type-Options', 'nosniff'],
-    ...Object.entries(SHARED).flat(),
-    ...(corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : []),
-  ]);
+  const dependence = { isPersonal: false, compress, corsOrigin };
+  const own = fixedHeaders(ALLOW_POINTS, dependence);
+  const fixed = linesOf([...own, ...Object.entries(SHARED).flat()]);
   const write = createWrite(context, observe);
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -101,7 +98,8 @@ export function addPosting(
     const { id, record, sequence } = answer;
     const location = `${origin}${POINTS_PATH}${id}/`;
     if (isPage || answer.kind === 'replayed') {
-      reply.code(201).headers({ Allow: ALLOW_POINTS, Vary: vary, Location: location, ...SHARED });
+      const Vary = varyOf(dependence);
+      reply.code(201).headers({ Allow: ALLOW_POINTS, Vary, Location: location, ...SHARED });
       reply.header(SEQUENCE, sequence);
       if (answer.kind === 'replayed') reply.header(REPLAYED, 'true');
       const bytes = Buffer.from(record);

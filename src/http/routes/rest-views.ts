@@ -12,8 +12,8 @@ import {
   type Format,
   PointRecords,
   pageLinks,
-  SingleRecords,
   selfLink,
+  singleRecords,
 } from '../formats/representation.js';
 import {
   NOTIFICATION_COLUMNS,
@@ -164,7 +164,7 @@ export function pointView(context: ViewContext): ReadAddress<WantedPoint> {
       return { id: Number(id), keys: parsePointQuery(pairs) };
     },
     find({ id, keys }, _asked, served) {
-      const records = new SingleRecords([recordOf(id, served)]);
+      const records = singleRecords([recordOf(id, served)]);
       return { title: `Map data point ${id}`, list: undefined, records, keys };
     },
   };
@@ -206,7 +206,7 @@ export function notificationsView(context: ViewContext): ReadAddress<PageRequest
       return {
         title: 'Notifications',
         list: { count: all.length, links, page, pageCount, base, pairs },
-        records: new SingleRecords(shown),
+        records: singleRecords(shown),
         needsToken: user === undefined,
       };
     },
@@ -233,7 +233,7 @@ export function rootView(context: ViewContext): ReadAddress<undefined> {
         map_data_points: origin + POINTS_PATH,
         notifications: origin + NOTIFICATIONS_PATH,
       };
-      const records = new SingleRecords([Buffer.from(JSON.stringify(resources))]);
+      const records = singleRecords([Buffer.from(JSON.stringify(resources))]);
       return { title: 'Waypost', list: undefined, records };
     },
   };

@@ -8,7 +8,7 @@ import {
 import {
   FRESH_MEMORY,
   type Page,
-  SingleRecords,
+  singleRecords,
 } from '../../../src/http/formats/representation.js';
 import { RECORD_KEYS, type RecordKey, readPoint, renderPoint } from '../../../src/model/point.js';
 import { Meter } from '../../support/engine.js';
@@ -114,7 +114,7 @@ test('bytes that are no record do no harm', () => {
 });
 
 function pageOf(count: number, keys?: readonly RecordKey[]): Page {
-  const records = new SingleRecords(RECORDS.slice(0, count).map((json) => Buffer.from(json)));
+  const records = singleRecords(RECORDS.slice(0, count).map((json) => Buffer.from(json)));
   const links = { next: 'http://x/?a=b%22&page=3', previous: 'http://x/?a=b%22' };
   const pairs = [
     { name: 'page', value: '2' },

@@ -3,7 +3,7 @@ import {
   type Format,
   FRESH_MEMORY,
   type Page,
-  SingleRecords,
+  singleRecords,
 } from '../../../src/http/formats/representation.js';
 import { escapeHtml, html, readableJson } from '../../../src/http/pages/html.js';
 import { pageFormat } from '../../../src/http/pages/page-format.js';
@@ -133,7 +133,7 @@ function render(page: Page, format: Format = HTML, budget: Budget = new Budget()
 
 function page(records: readonly string[]): Page {
   const bytes = records.map((record) => Buffer.from(record));
-  return { title: 'Points', list, records: new SingleRecords(bytes) };
+  return { title: 'Points', list, records: singleRecords(bytes) };
 }
 
 test('a page costs what its records do, and one that costs too much is not begun', () => {
