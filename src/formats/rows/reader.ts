@@ -28,13 +28,13 @@ export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
  * when the file cannot be opened; what is wrong inside shows when its blocks are read. Times
  * without an offset are of `zone`.
  */
-export function openRows(
+export async function openRows(
   path: string,
   format: RowFormat | 'parquet',
   options: ReadOptions,
   zone: TimeZone,
-): SnapshotReader {
-  return new RowsReader(new RowFile(path), format, options, zone);
+): Promise<SnapshotReader> {
+  return new RowsReader(await RowFile.open(path), format, options, zone);
 }
 
 /** Names the file in the error that its rows may have thrown. */

@@ -1,24 +1,12 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  createReadStream,
-  fstatSync,
-  openSync,
-  type ReadStream,
-  read,
-  readSync,
-  statSync,
-} from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
-import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../../model/quote.js';
 import type { Progress } from '../snapshot.js';
 import { unreadable } from '../system-files.js';
 
 const CHUNK_BYTES = 256 * 1024;
-
-const readFrom = promisify(read);
 
 /** A file that is read once from front to back, gunzipped where it is gzipped. */
 export class RowFile {
@@ -27,32 +15,37 @@ export class RowFile {
   readonly size: number;
   readonly modifiedAt: number;
   readonly gzipped: boolean;
-  readonly #fd: number;
-  #stream: ReadStream | undefined;
-  #open = true;
+  readonly #handle: FileHandle;
   #digest: string | undefined;
 
   /** Throws an InputError when there is no such file, or it is none that can be read. */
-  constructor(path: string) {
-    this.path = path;
-    let fd: number | undefined;
+  static async open(path: string): Promise<RowFile> {
+    let handle: FileHandle | undefined;
     try {
       // before it is opened: opening a pipe would wait for its other end
-      const stats = statSync(path);
+      const stats = await stat(path);
       if (stats.isDirectory()) throw new Error('it is a folder');
       if (!stats.isFile()) throw new Error('it is no regular file');
-      fd = openSync(path, 'r');
-      const { size, mtimeMs } = fstatSync(fd);
-      const start = new Uint8Array(2);
-      readSync(fd, start, 0, 2, 0);
-      this.#fd = fd;
-      this.size = size;
-      this.modifiedAt = Math.floor(mtimeMs);
-      this.gzipped = start[0] === 0x1f && start[1] === 0x8b;
+      handle = await open(path);
+      const { size, mtimeMs } = await handle.stat();
+      const { buffer } = await handle.read(new Uint8Array(2), 0, 2, 0);
+      return new RowFile(path, handle, { size, mtimeMs, start: buffer });
     } catch (error) {
-      if (fd !== undefined) closeSync(fd);
+      await handle?.close();
       throw unreadable(path, error);
     }
+  }
+
+  private constructor(
+    path: string,
+    handle: FileHandle,
+    { size, mtimeMs, start }: { size: number; mtimeMs: number; start: Uint8Array },
+  ) {
+    this.path = path;
+    this.size = size;
+    this.modifiedAt = Math.floor(mtimeMs);
+    this.gzipped = start[0] === 0x1f && start[1] === 0x8b;
+    this.#handle = handle;
   }
 
   /** Throws an InputError where the file cannot be read on, or its gzip data is damaged. */
@@ -79,33 +72,22 @@ export class RowFile {
 
   /** Reads the file for its digest; then {@link readAt} reads any part of it. */
   async hash(): Promise<void> {
-    if (!this.#open || this.#digest !== undefined) throw new Error('a snapshot is read only once');
-    const hash = createHash('sha256');
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    for (let at = 0; at < this.size; ) {
-      const bytes = await this.#read(chunk, at);
-      hash.update(chunk.subarray(0, bytes));
-      at += bytes;
-    }
-    this.#digest = hash.digest('hex');
+    for await (const _ of this.#raw());
   }
 
   /** Bytes of the file as it is on disk. Throws an InputError where they cannot be read. */
   async readAt(position: number, length: number): Promise<Buffer<ArrayBuffer>> {
     const bytes = Buffer.alloc(length);
-    for (let at = 0; at < length; ) at += await this.#read(bytes.subarray(at), position + at);
-    return bytes;
-  }
-
-  /** Reads a part of what is wanted, of at least one byte; returns how many there are. */
-  async #read(into: Buffer, position: number): Promise<number> {
     try {
-      const { bytesRead } = await readFrom(this.#fd, into, 0, into.length, position);
-      if (bytesRead === 0) throw new Error(`it ends at byte ${position} of ${this.size}`);
-      return bytesRead;
+      for (let at = 0; at < length; ) {
+        const { bytesRead } = await this.#handle.read(bytes, at, length - at, position + at);
+        if (bytesRead === 0) throw new Error(`it ends at byte ${position + at} of ${this.size}`);
+        at += bytesRead;
+      }
     } catch (error) {
       throw unreadable(this.path, error);
     }
+    return bytes;
   }
 
   /** SHA-256 of the file's bytes, in hexadecimal. Throws if they have not been read to the end. */
@@ -114,33 +96,25 @@ export class RowFile {
     return this.#digest;
   }
 
+  /** Closes the file once no read is under way; it may be closed already. */
   close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    // a stream closes its file itself, once no read is under way
-    if (this.#stream === undefined) closeSync(this.#fd);
-    else this.#stream.destroy();
+    void this.#handle.close().catch(() => {});
   }
 
-  async *#raw(onProgress: Progress | undefined): AsyncGenerator<Uint8Array> {
-    if (!this.#open || this.#stream !== undefined) throw new Error('a snapshot is read only once');
+  async *#raw(onProgress?: Progress): AsyncGenerator<Uint8Array> {
+    if (this.#digest !== undefined) throw new Error('a snapshot is read only once');
     const hash = createHash('sha256');
-    const stream = createReadStream(this.path, {
-      fd: this.#fd,
-      start: 0,
-      highWaterMark: CHUNK_BYTES,
-    });
-    this.#stream = stream;
     let bytes = 0;
     try {
-      for await (const chunk of stream) {
+      const options = { start: 0, autoClose: false, highWaterMark: CHUNK_BYTES };
+      for await (const chunk of this.#handle.createReadStream(options)) {
         hash.update(chunk);
         bytes += chunk.length;
         onProgress?.(bytes, this.size);
         yield chunk;
       }
     } catch (error) {
-      throw this.#open ? unreadable(this.path, error) : new Error('the snapshot is closed');
+      throw unreadable(this.path, error);
     }
     this.#digest = hash.digest('hex');
   }

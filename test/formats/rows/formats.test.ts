@@ -232,7 +232,8 @@ test('a file that can be opened and not read is named, and let go of', async () 
   for (let i = 0; i < 3; i++) {
     assert.match(await refusal(readAll(path)), /^\/proc\/self\/mem: cannot be read: EIO/);
   }
-  assert.is(readdirSync('/proc/self/fd').length, open);
+  // files of tests before this one may have been closed meanwhile
+  assert.ok(readdirSync('/proc/self/fd').length <= open);
 });
 
 test('a reader can be closed in the middle', async () => {
@@ -254,7 +255,7 @@ test('a reader can be closed in the middle', async () => {
     for await (const _ of closed.blocks()) closed.close();
     assert.unreachable();
   } catch (error) {
-    assert.match((error as Error).message, /closed/);
+    assert.match((error as Error).message, /close/);
   }
 });
 
