@@ -5,7 +5,7 @@ import { writeAll, writeAtomically } from '../formats/system-files.js';
 import { InputError, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import { StoreError } from '../posts/database.js';
-import { type Post, postLine, readPostLine } from '../posts/journal.js';
+import { type Post, type Posted, postLine, readPostLine } from '../posts/journal.js';
 import { readJournal } from '../posts/journal-file.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
 import { counted } from '../serving/progress.js';
@@ -14,14 +14,6 @@ import { nameOf, STANDARD } from './standard-streams.js';
 const PIECE = 1 << 20;
 /** Has the token that opens the posts of a service. */
 const TOKEN_VARIABLE = 'WAYPOST_ADMIN_TOKEN';
-
-export interface Posted {
-  readonly name: string;
-  readonly posts: readonly Post[];
-  /** Every post up to this sequence is among them, or was pruned; 0 where there was none yet. */
-  readonly through: number;
-  readonly nextId: number;
-}
 
 /**
  * Reads the posts behind a sequence of a journal's file, which no process may have open, of a
@@ -35,12 +27,10 @@ export async function readPosts(
   if (/^https?:\/\//i.test(source)) return readService(source, after, token);
   if (isDatabaseAddress(source)) {
     const { readDatabase } = await import('../posts/postgres-tools.js');
-    const { lastSequence: through, ...posted } = await readDatabase(source, after);
-    return { ...posted, through };
+    return readDatabase(source, after);
   }
   try {
-    const { head, posts } = readJournal(source, after);
-    return { name: head.name, posts, through: head.lastSequence, nextId: head.nextId };
+    return readJournal(source, after);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const cure =

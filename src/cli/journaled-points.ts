@@ -9,9 +9,9 @@ import { renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
 import { acceptedOf, standingOf } from '../posts/adopt.js';
-import type { Post } from '../posts/journal.js';
+import type { Post, Posted } from '../posts/journal.js';
 import { counted } from '../serving/progress.js';
-import { type Posted, readPosts, shownName } from './journal-posts.js';
+import { readPosts, shownName } from './journal-posts.js';
 
 /** Reads the posts of a journal that belong to a snapshot. Throws as `readPosts` does. */
 export async function journaledPoints(snapshot: string, journal: string): Promise<JournaledPoints> {

@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { keepRights } from '../formats/system-files.js';
 import { Database, type Head, StoreError, storeError } from './database.js';
-import type { Post } from './journal.js';
+import type { Post, Posted } from './journal.js';
 
 const MAGIC = 'SQLite format 3\0';
 /** File systems whose locks and flushes cannot be relied on, by what `statfs` calls them. */
@@ -119,12 +119,13 @@ function makeJournal(path: string, head?: Head, posts: readonly Post[] = []): vo
  * Reads a journal that no process has open: its state, and the posts behind a sequence. What a
  * process that was killed has left unfinished is taken back, as the next start would.
  */
-export function readJournal(path: string, after: number): { head: Head; posts: readonly Post[] } {
+export function readJournal(path: string, after: number): Posted {
   if (!isJournal(path)) throw new StoreError('refused', 'there is no journal');
   const db = new Database(path, false);
   try {
     db.check();
-    return { head: db.head, posts: [...db.postsBehind(after)] };
+    const { name, lastSequence: through, nextId } = db.head;
+    return { name, posts: [...db.postsBehind(after)], through, nextId };
   } catch (error) {
     throw storeError(error);
   } finally {

@@ -121,6 +121,16 @@ export interface JournalReader extends Pick<Journal, 'read'> {
   state(): Promise<JournalState>;
 }
 
+/** What is read of a journal beside the process that has it. */
+export interface Posted {
+  readonly name: string;
+  readonly posts: readonly Post[];
+  /** Every post up to this sequence is among them, or was pruned; 0 where there was none yet. */
+  readonly through: number;
+  /** Above every id that a post has or had. */
+  readonly nextId: number;
+}
+
 /** Posts that are read at a time: whoever gets fewer has got all. */
 export const READ_POSTS = 4_096;
 

@@ -1,17 +1,8 @@
 import { InputError } from '../model/quote.js';
-import { type Post, READ_POSTS, readAll } from './journal.js';
+import { type Post, type Posted, READ_POSTS, readAll } from './journal.js';
 import { parseDatabaseAddress } from './postgres-address.js';
 import { readHead, readRows } from './postgres-follower.js';
 import { connect, type Link } from './postgres-link.js';
-
-/** What is read of a journal in a database beside its instances. */
-export interface DatabasePosts {
-  readonly name: string;
-  readonly posts: readonly Post[];
-  readonly lastSequence: number;
-  /** Above every id that a post or a snapshot has. */
-  readonly nextId: number;
-}
 
 /** What was removed from a journal. */
 export interface Pruned {
@@ -23,20 +14,15 @@ export interface Pruned {
 }
 
 /** Reads the posts behind a sequence. Throws an InputError that does not tell the password. */
-export function readDatabase(address: string, after: number): Promise<DatabasePosts> {
+export function readDatabase(address: string, after: number): Promise<Posted> {
   return withLink(address, async (link) => {
     const { name, lastSequence, leastId } = await readHead(link);
     const posts: Post[] = [];
-    let nextId = leastId;
     const read = (last: number): Promise<readonly Post[]> =>
       readRows(link, last, lastSequence, READ_POSTS);
-    for await (const some of readAll({ read }, after)) {
-      for (const post of some) {
-        posts.push(post);
-        nextId = Math.max(nextId, post.id + 1);
-      }
-    }
-    return { name, posts, lastSequence, nextId };
+    for await (const some of readAll({ read }, after)) posts.push(...some);
+    const nextId = posts.reduce((next, { id }) => Math.max(next, id + 1), leastId);
+    return { name, posts, through: lastSequence, nextId };
   });
 }
 

@@ -38,7 +38,9 @@ export class FrameFile {
   static open(path: string): FrameFile {
     try {
       // before it is opened: opening a pipe would wait for its other end
-      if (!statSync(path).isFile()) throw new Error('it is no regular file');
+      const stats = statSync(path);
+      if (stats.isDirectory()) throw new Error('it is a folder');
+      if (!stats.isFile()) throw new Error('it is no regular file');
       return new FrameFile(path, openSync(path, 'r'));
     } catch (error) {
       throw unreadable(path, error);
@@ -135,18 +137,13 @@ function hex(value: number): string {
   return value.toString(16).padStart(8, '0');
 }
 
-/** Whether a file begins as native ones do; one that cannot be read does not. */
+/** Whether a file begins as native ones do. Throws an InputError where it cannot be read. */
 export function isNative(path: string): boolean {
+  const file = FrameFile.open(path);
   try {
-    const file = FrameFile.open(path);
-    try {
-      return beginsNative(file);
-    } finally {
-      file.close();
-    }
-  } catch (error) {
-    if (error instanceof InputError) return false;
-    throw error;
+    return beginsNative(file);
+  } finally {
+    file.close();
   }
 }
 
