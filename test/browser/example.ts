@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
+import type { Visitor } from '../support/browser.js';
 import type { Envelope } from '../support/client.js';
 import { ROOT } from '../support/service.js';
 import { browserTest } from './shared.js';
@@ -31,60 +32,57 @@ async function drawn(page: Page, change: () => Promise<unknown>): Promise<Drawn>
   return page.evaluate(DRAWN);
 }
 
-browserTest(
-  'the example draws clusters that obey a filter and fly apart',
-  async (visitor, service) => {
-    const files = spawn(process.execPath, [join(ROOT, 'examples/serve.mjs'), '0']);
-    try {
-      const site = await addressOf(files);
-      await visitor.visit([site, service.site], async (page) => {
-        const all = await drawn(page, () => page.goto(`/map.html?service=${service.site}`));
-        assert.ok(all.clusters > 5 && all.singles > 0, JSON.stringify(all));
-        await page.getByText(/^3,0\d\d points/).waitFor();
-
-        const open = await drawn(page, () => page.selectOption('select', 'OPEN'));
-        const list = await service.get('/rest/map_data_points/?status=OPEN');
-        const { count } = list.json<Envelope>();
-        await page.getByText(`${count.toLocaleString('en')} points`).waitFor();
-        assert.ok(open.clustered + open.singles <= count && open.clustered < all.clustered / 2);
-        assert.ok(open.clusters > 3, JSON.stringify(open));
-
-        const before = await page.evaluate('map.getZoom()');
-        await drawn(page, async () => {
-          const [x, y] = await page.evaluate<[number, number]>(`(() => {
-          const [{ geometry }] = map.queryRenderedFeatures({ layers: ['clusters'] });
-          const { x, y } = map.project(geometry.coordinates);
-          return [x, y];
-        })()`);
-          await page.locator('canvas').click({ position: { x, y } });
-        });
-        assert.is(await page.evaluate('map.getZoom()'), Math.floor(Number(before)) + 2);
-      });
-    } finally {
-      files.kill();
-      await once(files, 'close');
-    }
-  },
-);
-
-browserTest('the example says when the service is not there', async (visitor) => {
+/** Lets `look` use the page of the example, served as its own command does. */
+async function visitExample(
+  visitor: Visitor,
+  service: string,
+  look: (page: Page) => Promise<void>,
+): Promise<void> {
   const files = spawn(process.execPath, [join(ROOT, 'examples/serve.mjs'), '0']);
   try {
-    const site = await addressOf(files);
-    await visitor.visit([site, GONE], async (page) => {
-      const headers = { 'Access-Control-Allow-Origin': '*' };
-      const answer = { status: 404, headers, body: 'no service' };
-      await page.route(`${GONE}/**`, (route) => route.fulfill(answer));
-      await page.goto(`/map.html?service=${GONE}`);
-      await page.getByText(`no answer from ${GONE}`).waitFor();
-    });
+    const [line] = await once(files.stdout, 'data');
+    await visitor.visit([new URL(String(line)).origin, service], look);
   } finally {
     files.kill();
     await once(files, 'close');
   }
-});
-
-async function addressOf({ stdout }: ChildProcess): Promise<string> {
-  const [line] = await once(stdout!, 'data');
-  return new URL(String(line)).origin;
 }
+
+browserTest(
+  'the example draws clusters that obey a filter and fly apart',
+  async (visitor, service) => {
+    await visitExample(visitor, service.site, async (page) => {
+      const all = await drawn(page, () => page.goto(`/map.html?service=${service.site}`));
+      assert.ok(all.clusters > 5 && all.singles > 0, JSON.stringify(all));
+      await page.getByText(/^3,0\d\d points/).waitFor();
+
+      const open = await drawn(page, () => page.selectOption('select', 'OPEN'));
+      const list = await service.get('/rest/map_data_points/?status=OPEN');
+      const { count } = list.json<Envelope>();
+      await page.getByText(`${count.toLocaleString('en')} points`).waitFor();
+      assert.ok(open.clustered + open.singles <= count && open.clustered < all.clustered / 2);
+      assert.ok(open.clusters > 3, JSON.stringify(open));
+
+      const before = await page.evaluate('map.getZoom()');
+      await drawn(page, async () => {
+        const [x, y] = await page.evaluate<[number, number]>(`(() => {
+          const [{ geometry }] = map.queryRenderedFeatures({ layers: ['clusters'] });
+          const { x, y } = map.project(geometry.coordinates);
+          return [x, y];
+        })()`);
+        await page.locator('canvas').click({ position: { x, y } });
+      });
+      assert.is(await page.evaluate('map.getZoom()'), Math.floor(Number(before)) + 2);
+    });
+  },
+);
+
+browserTest('the example says when the service is not there', async (visitor) => {
+  await visitExample(visitor, GONE, async (page) => {
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    const answer = { status: 404, headers, body: 'no service' };
+    await page.route(`${GONE}/**`, (route) => route.fulfill(answer));
+    await page.goto(`/map.html?service=${GONE}`);
+    await page.getByText(`no answer from ${GONE}`).waitFor();
+  });
+});

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { CERTIFICATE, makeDatabase, PASSWORD } from '../support/database.js';
+import { CERTIFICATE, PASSWORD } from '../support/database.js';
 import { assertSame, startProxy } from '../support/fleet.js';
 import { type Asking, Instances, keysIn, LIST, post, snapshot } from '../support/instances.js';
 import { postKeyed } from '../support/posted.js';
@@ -226,7 +226,8 @@ fleet.check('a start says what is wrong with the database, and never its passwor
 });
 
 fleet.check('a server that demands TLS gets it, and is known where that is asked for', async () => {
-  const database = await makeDatabase();
+  const { database } = fleet;
+  await database.stop();
   await database.start(database.demandTls());
   const address = (mode: string): string => `${database.address()}?sslmode=${mode}`;
   const path = snapshot();

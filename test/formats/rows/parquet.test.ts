@@ -6,6 +6,7 @@ import { type Point, readPoint, renderPoint } from '../../../src/model/point.js'
 import { makeFolder } from '../../support/folder.js';
 import { column, type ParquetShape, parquetOf, wkb } from '../../support/parquet.js';
 import { type Fields, fixtureRecords, readAll, recordsOf, refusal } from '../../support/rows.js';
+import { IS_SOAK } from '../../support/soak.js';
 import { assert, test } from '../../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', import.meta.url));
@@ -25,19 +26,18 @@ const RECORDS: readonly Fields[] = [
   return JSON.parse(renderPoint(point as Point)) as Fields;
 });
 
+const FILE = join(makeFolder(), 'points');
+
 async function read(bytes: Uint8Array): Promise<{ records: Fields[]; report: unknown }> {
-  const folder = makeFolder();
-  writeFileSync(join(folder, 'points'), bytes);
-  const { blocks, report } = await readAll(join(folder, 'points'));
+  writeFileSync(FILE, bytes);
+  const { blocks, report } = await readAll(FILE);
   assert.is(report.format, 'parquet');
   return { records: recordsOf(blocks), report };
 }
 
 async function refuse(bytes: Uint8Array): Promise<string> {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
-  writeFileSync(path, bytes);
-  return (await refusal(readAll(path))).replaceAll(path, 'FILE');
+  writeFileSync(FILE, bytes);
+  return (await refusal(readAll(FILE))).replaceAll(FILE, 'FILE');
 }
 
 const SHAPES: Readonly<Record<string, ParquetShape>> = {
@@ -210,7 +210,8 @@ test('every part of a small file is refused, and says what is missing', async ()
   const without = ['status', 'comment', 'image', 'created_by', 'modified_at'];
   const bytes = parquetOf(RECORDS.slice(0, 2), { without, rowGroupSize: 1 });
   assert.is((await read(bytes)).records.length, 2);
-  for (let size = 4; size < bytes.length; size++) {
+  // the end of the file is looked at first, whatever stands before it
+  for (let size = 4; size < bytes.length; size += IS_SOAK || bytes.length - size < 64 ? 1 : 7) {
     assert.match(await refuse(bytes.subarray(0, size)), /^FILE: does not end with PAR1/);
   }
 });
