@@ -1,5 +1,6 @@
-import { type FSWatcher, realpathSync, type Stats, statSync, watch } from 'node:fs';
+import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { FSWatcher } from 'chokidar';
 import type { Logger } from 'pino';
 import { CHECKSUM_SUFFIX } from './source.js';
 
@@ -17,6 +18,16 @@ export interface WatchOptions {
 
 /** Events get lost when there are too many of them, and not every folder on a way is watched. */
 const SAFETY_MS = 5_000;
+
+/**
+ * chokidar as far as it tells of a folder's events: at each it would list the folder, and `lstat`
+ * every entry.
+ */
+class FolderWatcher extends FSWatcher {
+  override _readdirp(): undefined {
+    return undefined;
+  }
+}
 
 /** Whether a name of a folder counts. */
 type Counts = (name: string) => boolean;
@@ -40,7 +51,7 @@ export function watchPaths(
   onChange: () => void,
 ): () => Promise<void> {
   if (mode === 'off') return async () => {};
-  const watched = new Map<string, FSWatcher | undefined>();
+  const watched = new Map<string, FSWatcher>();
   let places: ReadonlyMap<string, Place> = new Map();
 
   /** Watches what there is to be watched now. */
@@ -49,33 +60,25 @@ export function watchPaths(
     for (const [key, watcher] of watched) {
       if (places.has(key)) continue;
       watched.delete(key);
-      watcher?.close();
+      void watcher.close();
     }
     for (const [key, { folder }] of places) {
       if (watched.has(key)) continue;
-      watched.set(key, watchFolder(folder, key));
-      // nothing was heard while no watch stood
-      setImmediate(() => places.has(key) && look());
-    }
-  }
-
-  function watchFolder(folder: string, key: string): FSWatcher | undefined {
-    const refuse = ({ message }: Error): void => {
-      logger.warn({ path: folder, reason: message }, 'cannot watch');
-    };
-    try {
-      const watcher = watch(folder, (_kind, name) => {
+      const watcher = new FolderWatcher({ depth: 0, ignoreInitial: true, followSymlinks: false });
+      watched.set(key, watcher);
+      watcher.on('raw', (_kind, name) => {
         // a folder tells of changes of its own by its name
         const isOwn = !name || name === basename(folder);
         if (places.get(key)?.counts.some((one) => isOwn || one(name))) look();
       });
-      return watcher.on('error', refuse);
-    } catch (error) {
-      refuse(error as Error);
-      return undefined;
+      watcher.on('error', (error) => {
+        logger.warn({ path: folder, reason: (error as Error).message }, 'cannot watch');
+      });
+      // nothing was heard while no watch stood
+      watcher.on('ready', () => places.has(key) && look());
+      watcher.add(folder);
     }
   }
-
   function look(): void {
     follow();
     onChange();
@@ -86,7 +89,7 @@ export function watchPaths(
   return async () => {
     clearInterval(timer);
     places = new Map();
-    for (const watcher of watched.values()) watcher?.close();
+    await Promise.all([...watched.values()].map((watcher) => watcher.close()));
     watched.clear();
   };
 }
