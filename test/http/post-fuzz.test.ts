@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ask, type Envelope, type Reply } from '../support/client.js';
+import { makeFolder } from '../support/folder.js';
 import { createHostilePosts, type HostilePost } from '../support/hostile-posts.js';
 import { SECRET } from '../support/images.js';
 import { staysSmall } from '../support/operating.js';
@@ -32,7 +32,7 @@ interface Note {
  * not grow.
  */
 async function fuzzPosts(count: number): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'waypost-posts-'));
+  const home = makeFolder();
   const media = join(home, 'inner/media');
   const service = await startService(
     [
@@ -43,41 +43,36 @@ async function fuzzPosts(count: number): Promise<void> {
     // the folders are made before the service looks for them
     ['/bin/sh', '-c', `mkdir -p ${media}; exec "$0" "$@"`],
   );
-  try {
-    const before = await countOf(service);
-    const accepted = new Map<number, string | undefined>();
-    const statuses = new Map<number, number>();
-    const nextPost = createHostilePosts(SEED);
-    let sent = 0;
-    const sendUpTo = async (limit: number): Promise<void> => {
-      const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
-      const work = async (): Promise<void> => {
-        while (sent < limit) {
-          sent++;
-          const post = nextPost();
-          const reply = await send(service.port, post, agent);
-          if (reply === undefined) continue;
-          statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
-          note(reply, accepted);
-        }
-      };
-      await Promise.all(Array.from({ length: CLIENTS }, work));
-      agent.destroy();
+  const before = await countOf(service);
+  const accepted = new Map<number, string | undefined>();
+  const statuses = new Map<number, number>();
+  const nextPost = createHostilePosts(SEED);
+  let sent = 0;
+  const sendUpTo = async (limit: number): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+    const work = async (): Promise<void> => {
+      while (sent < limit) {
+        sent++;
+        const post = nextPost();
+        const reply = await send(service.port, post, agent);
+        if (reply === undefined) continue;
+        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+        note(reply, accepted);
+      }
     };
-    await staysSmall(service, count, GROWTH, sendUpTo);
-    // the posts are neither all good nor all bad
-    for (const status of [201, 400]) assert.ok(statuses.get(status)! > count / 20, `${status}`);
+    await Promise.all(Array.from({ length: CLIENTS }, work));
+    agent.destroy();
+  };
+  await staysSmall(service, count, GROWTH, sendUpTo);
+  // the posts are neither all good nor all bad
+  for (const status of [201, 400]) assert.ok(statuses.get(status)! > count / 20, `${status}`);
 
-    assert.is((await countOf(service)) - before, accepted.size);
-    await checkFiles(service, home, media, accepted);
-    assert.equal(
-      service.logs.filter(({ level }) => (level as number) >= 50),
-      [],
-    );
-  } finally {
-    await service.stop();
-    rmSync(home, { recursive: true });
-  }
+  assert.is((await countOf(service)) - before, accepted.size);
+  await checkFiles(service, home, media, accepted);
+  assert.equal(
+    service.logs.filter(({ level }) => (level as number) >= 50),
+    [],
+  );
 }
 
 /** The answer to a post; undefined where the service hung up on a body that is too large. */

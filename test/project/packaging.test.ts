@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { duration } from '../../src/cli/settings/values.js';
 import { ask } from '../support/client.js';
 import { read, sourceFiles } from '../support/documents.js';
+import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { MAIN, ROOT, startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
@@ -203,7 +203,7 @@ test('the source imports production dependencies only', () => {
 });
 
 test('the service runs with the production packages alone', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'waypost-packaging-'));
+  const home = makeFolder();
   let service: ChildProcess | undefined;
   try {
     cpSync(dirname(MAIN), join(home, 'dist/src'), { recursive: true });
@@ -235,7 +235,6 @@ test('the service runs with the production packages alone', async () => {
     assert.is(code, 0);
   } finally {
     service?.kill('SIGKILL');
-    rmSync(home, { recursive: true });
   }
 });
 

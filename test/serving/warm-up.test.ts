@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { questionsOf } from '../../src/serving/web.js';
 import { engineOf } from '../support/engine.js';
+import { makeFolder } from '../support/folder.js';
 import { scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { metricsOf } from '../support/operating.js';
@@ -23,7 +23,6 @@ for (const [name, flags] of [
     assert.is(before.value('waypost_answer_cache_misses_total'), 0);
     assert.is((await service.get('/rest/map_data_points/')).status, 200);
     assert.is((await metricsOf(service)).value('waypost_answer_cache_misses_total'), 1);
-    await service.stop();
   });
 }
 
@@ -41,11 +40,10 @@ test('what a thread asks itself is answered, but for what is wrong on purpose', 
     }
   }
   assert.ok(found > 150, String(found));
-  await app.close();
 });
 
 test('a service without points warms up, too', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-warm-'));
+  const folder = makeFolder();
   const path = join(folder, 'none.json');
   writeFileSync(path, '[]');
   const flags = ['--snapshot', path, '--allow-empty', '--warm-up', '100ms'];
@@ -54,8 +52,6 @@ test('a service without points warms up, too', async () => {
     service.logs.map(({ msg }) => msg),
     ['serving'],
   );
-  await service.stop();
-  rmSync(folder, { recursive: true });
 });
 
 test.run();

@@ -14,94 +14,65 @@ function spans(left: number | string, right: number | string): [number, number][
   });
 }
 
-const WORLD = [[-180, 180]];
+/** Each case: left, right, and what they span. */
+const CASES: Readonly<Record<string, readonly (readonly [string, string, string])[]>> = {
+  'edges within ±180 stay as they are': [
+    ['24.9', '25', '24.9..25'],
+    ['-180', '180', '-180..180'],
+    ['170', '180', '170..180'],
+    ['-180', '-170', '-180..-170'],
+    ['180', '180', '180..180'],
+    ['-180', '179.99999999', '-180..179.99999999'],
+    ['-180', '179.9999999999', '-180..179.9999999999'],
+    ['-0', '0', '0..0'],
+  ],
+  'left greater than right crosses the antimeridian': [
+    ['179', '-179', '179..180 -180..-179'],
+    ['24.96', '24.95', '24.96..180 -180..24.95'],
+    ['180', '-180', '180..180 -180..-180'],
+  ],
+  'an edge beyond ±180 wraps': [
+    ['170', '190', '170..180 -180..-170'],
+    ['-190', '-170', '170..180 -180..-170'],
+    ['185', '190', '-175..-170'],
+    ['385', '390', '25..30'],
+    ['-335', '-330', '25..30'],
+    ['360', '370', '0..10'],
+    ['200', '100', '-160..100'],
+    ['3600000000190', '3600000000200', '-170..-160'],
+  ],
+  'a wrapped edge has the digits that were meant': [
+    ['189.1', '190.1', '-170.9..-169.9'],
+    ['-200.3', '-190.7', '159.7..169.3'],
+    ['204.95000001', '205.12345678', '-155.04999999..-154.87654322'],
+  ],
+  'a wrapped edge on the antimeridian takes both of its numbers in': [
+    ['540', '540', '180..180 -180..-180'],
+    ['-540', '-540', '180..180 -180..-180'],
+    ['180', '190', '180..180 -180..-170'],
+    ['540', '550', '180..180 -180..-170'],
+    ['530', '540', '170..180 -180..-180'],
+    ['-190', '-180', '170..180 -180..-180'],
+  ],
+  '360 degrees and more are the whole world': [
+    ['-200', '200', '-180..180'],
+    ['0', '360', '-180..180'],
+    ['-190.1', '169.9', '-180..180'],
+    ['-1e308', '1e308', '-180..180'],
+    // rounding to ten decimals must not fold it up into a line
+    ['0', '359.99999999999', '-180..180'],
+    ['0', '359.9999999', '0..180 -180..-1e-7'],
+  ],
+};
 
-test('edges within ±180 stay as they are', () => {
-  assert.equal(spans(24.9, 25), [[24.9, 25]]);
-  assert.equal(spans(-180, 180), WORLD);
-  assert.equal(spans(170, 180), [[170, 180]]);
-  assert.equal(spans(-180, -170), [[-180, -170]]);
-  assert.equal(spans(180, 180), [[180, 180]]);
-  assert.equal(spans(-180, 179.99999999), [[-180, 179.99999999]]);
-  assert.equal(spans(-180, 179.9999999999), [[-180, 179.9999999999]]);
-  assert.equal(spans('-0', '0'), [[0, 0]]);
-});
-
-test('left greater than right crosses the antimeridian', () => {
-  assert.equal(spans(179, -179), [
-    [179, 180],
-    [-180, -179],
-  ]);
-  assert.equal(spans(24.96, 24.95), [
-    [24.96, 180],
-    [-180, 24.95],
-  ]);
-  assert.equal(spans(180, -180), [
-    [180, 180],
-    [-180, -180],
-  ]);
-});
-
-test('an edge beyond ±180 wraps', () => {
-  assert.equal(spans(170, 190), [
-    [170, 180],
-    [-180, -170],
-  ]);
-  assert.equal(spans(-190, -170), [
-    [170, 180],
-    [-180, -170],
-  ]);
-  assert.equal(spans(185, 190), [[-175, -170]]);
-  assert.equal(spans(385, 390), [[25, 30]]);
-  assert.equal(spans(-335, -330), [[25, 30]]);
-  assert.equal(spans(360, 370), [[0, 10]]);
-  assert.equal(spans(200, 100), [[-160, 100]]);
-  assert.equal(spans(3600000000190, 3600000000200), [[-170, -160]]);
-});
-
-test('a wrapped edge has the digits that were meant', () => {
-  assert.equal(spans(189.1, 190.1), [[-170.9, -169.9]]);
-  assert.equal(spans(-200.3, -190.7), [[159.7, 169.3]]);
-  assert.equal(spans(204.95000001, 205.12345678), [[-155.04999999, -154.87654322]]);
-});
-
-test('a wrapped edge on the antimeridian takes both of its numbers in', () => {
-  const line = [
-    [180, 180],
-    [-180, -180],
-  ];
-  assert.equal(spans(540, 540), line);
-  assert.equal(spans(-540, -540), line);
-  assert.equal(spans(180, 190), [
-    [180, 180],
-    [-180, -170],
-  ]);
-  assert.equal(spans(540, 550), [
-    [180, 180],
-    [-180, -170],
-  ]);
-  assert.equal(spans(530, 540), [
-    [170, 180],
-    [-180, -180],
-  ]);
-  assert.equal(spans(-190, -180), [
-    [170, 180],
-    [-180, -180],
-  ]);
-});
-
-test('360 degrees and more are the whole world', () => {
-  assert.equal(spans(-200, 200), WORLD);
-  assert.equal(spans(0, 360), WORLD);
-  assert.equal(spans(-190.1, 169.9), WORLD);
-  assert.equal(spans(-1e308, 1e308), WORLD);
-  // rounding to ten decimals must not fold it up into a line
-  assert.equal(spans(0, '359.99999999999'), WORLD);
-  assert.equal(spans(0, 359.9999999), [
-    [0, 180],
-    [-180, -1e-7],
-  ]);
-});
+for (const [name, cases] of Object.entries(CASES)) {
+  test(name, () => {
+    for (const [left, right, expected] of cases) {
+      const found = spans(left, right).map((span) => span.join('..'));
+      assert.is(found.join(' '), expected, `${left} to ${right}`);
+    }
+  });
+}
 
 test('latitudes: any, but bottom not above top', () => {
   assert.equal(parseBbox('0,-100,1,100'), [{ west: 0, south: -100, east: 1, north: 100 }]);

@@ -116,13 +116,9 @@ test('coordinates: latitude first, metres last', () => {
     pageSize: 100,
   });
   assert.equal(filters('coordinates=%2060.166,+24.951,+1e3').circle, circle);
-  for (const [lat, lon] of [
-    [90, 0],
-    [-90, 0],
-    [0, 180],
-    [0, -180],
-  ]) {
-    assert.equal(filters(`coordinates=${lat},${lon},0`).circle, { lat, lon, radius: 0 });
+  for (const rim of ['90,0', '-90,0', '0,180', '0,-180']) {
+    const [lat, lon] = rim.split(',').map(Number);
+    assert.equal(filters(`coordinates=${rim},0`).circle, { lat, lon, radius: 0 });
   }
 });
 
@@ -135,31 +131,14 @@ test('ordering', () => {
   assert.is(read('ordering=&coordinates=1,2,3').ordering, 'distance');
 });
 
-test('page', () => {
-  for (const [text, page] of [
-    ['1', 1],
-    ['2', 2],
-    ['%202', 2],
-    ['2%20', 2],
-    ['%2B2', 2],
-    ['007', 7],
-    ['9007199254740991', Number.MAX_SAFE_INTEGER],
-    ['last', 'last'],
-  ] as const) {
+test('page and page_size', () => {
+  const [most, many] = ['9007199254740991', '9'.repeat(400)];
+  const pages = { 1: 1, 2: 2, '%202': 2, '2%20': 2, '%2B2': 2, '007': 7, last: 'last' };
+  for (const [text, page] of Object.entries({ ...pages, [most]: Number.MAX_SAFE_INTEGER })) {
     assert.is(read(`page=${text}`).page, page);
   }
-});
-
-test('page_size', () => {
-  for (const [text, size] of [
-    ['1', 1],
-    ['999', 999],
-    ['1000', 1000],
-    ['1001', 1000],
-    ['5000', 1000],
-    ['%20%2B7%20', 7],
-    ['9'.repeat(400), 1000],
-  ] as const) {
+  const sizes = { 1: 1, 999: 999, 1000: 1000, 1001: 1000, 5000: 1000, '%20%2B7%20': 7 };
+  for (const [text, size] of Object.entries({ ...sizes, [many]: 1000 })) {
     assert.is(read(`page_size=${text}`).pageSize, size);
   }
 });
