@@ -1,65 +1,59 @@
 import * as assert from 'uvu/assert';
+import { LIST } from '../support/client.js';
 import { AROUND, HOSTILE } from './hostile-records.js';
-import { browserTest, LIST, withoutMap } from './shared.js';
+import { pageTest, withoutMap } from './shared.js';
 
-browserTest(
-  'what strangers wrote shows as text, in pages and on the map',
-  async (visitor, { site }) => {
-    await visitor.visit([site], async (page) => {
-      await page.goto(`${LIST}?${AROUND}`);
-      const cells = await page
-        .locator('tbody tr')
-        .evaluateAll((rows) =>
-          rows.map((row) =>
-            [...row.querySelectorAll('td')].slice(1, 5).map((td) => td.textContent.trim()),
-          ),
-        );
-      assert.equal(
-        cells,
-        HOSTILE.map((text) => [text, text, text, text]),
-      );
-      await page.locator('#exchange > summary').click();
-      const json = (await page.locator('pre.json').textContent())!;
-      const { results } = JSON.parse(json.slice(json.indexOf('{')));
-      assert.equal(
-        results.map(({ comment }: { comment: string }) => comment),
-        HOSTILE,
-      );
-      // nothing of theirs became a link
-      const links = await page
-        .locator('a')
-        .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href));
-      for (const link of links) assert.ok(link.startsWith(`${site}/`), link);
+pageTest('what strangers wrote shows as text, in pages and on the map', async (page, { site }) => {
+  await page.goto(`${LIST}?${AROUND}`);
+  const cells = await page
+    .locator('tbody tr')
+    .evaluateAll((rows) =>
+      rows.map((row) =>
+        [...row.querySelectorAll('td')].slice(1, 5).map((td) => td.textContent.trim()),
+      ),
+    );
+  assert.equal(
+    cells,
+    HOSTILE.map((text) => [text, text, text, text]),
+  );
+  await page.locator('#exchange > summary').click();
+  const json = (await page.locator('pre.json').textContent())!;
+  const { results } = JSON.parse(json.slice(json.indexOf('{')));
+  assert.equal(
+    results.map(({ comment }: { comment: string }) => comment),
+    HOSTILE,
+  );
+  // nothing of theirs became a link
+  const links = await page
+    .locator('a')
+    .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href));
+  for (const link of links) assert.ok(link.startsWith(`${site}/`), link);
 
-      await page.waitForSelector('#map[data-state=idle]');
-      await page.locator('#map canvas').press('Enter');
-      const comments = page.locator('.map-popup article > [dir=auto]');
-      await comments.first().waitFor();
-      const shown = await comments.allTextContents();
-      assert.equal(shown.toSorted(), HOSTILE.toSorted());
+  await page.waitForSelector('#map[data-state=idle]');
+  await page.locator('#map canvas').press('Enter');
+  const comments = page.locator('.map-popup article > [dir=auto]');
+  await comments.first().waitFor();
+  const shown = await comments.allTextContents();
+  assert.equal(shown.toSorted(), HOSTILE.toSorted());
 
-      await page.goto(`${LIST}900001/`, { waitUntil: 'domcontentloaded' });
-      await page.locator('pre.json').getByText(HOSTILE[0]!).first().waitFor({ state: 'attached' });
-    });
-  },
-);
+  await page.goto(`${LIST}900001/`, { waitUntil: 'domcontentloaded' });
+  await page.locator('pre.json').getByText(HOSTILE[0]!).first().waitFor({ state: 'attached' });
+});
 
-browserTest('what strangers put into addresses shows as text', async (visitor, { site }) => {
-  await visitor.visit([site], async (page) => {
-    await withoutMap(page);
-    for (const text of HOSTILE) {
-      const value = encodeURIComponent(text);
-      const names = ['bbox', 'ordering', 'tags', 'polygon', 'created_at_after', value];
-      await page.goto(`${LIST}?${names.map((name) => `${name}=${value}`).join('&')}`);
-      assert.is(await page.locator('#f-bbox').inputValue(), text);
-      assert.is(await page.locator('#f-tags').inputValue(), text);
-      await page.locator('.field:has(#f-bbox) .error').waitFor();
-    }
-    const wild = encodeURIComponent(HOSTILE[1]!);
-    for (const path of [`/rest/${wild}`, `${LIST}${wild}/?format=api`, `/rest/?format=${wild}`]) {
-      const answer = await page.goto(path);
-      assert.ok(answer!.status() >= 400, path);
-      await page.locator('h1').waitFor();
-    }
-  });
+pageTest('what strangers put into addresses shows as text', async (page) => {
+  await withoutMap(page);
+  for (const text of HOSTILE) {
+    const value = encodeURIComponent(text);
+    const names = ['bbox', 'ordering', 'tags', 'polygon', 'created_at_after', value];
+    await page.goto(`${LIST}?${names.map((name) => `${name}=${value}`).join('&')}`);
+    assert.is(await page.locator('#f-bbox').inputValue(), text);
+    assert.is(await page.locator('#f-tags').inputValue(), text);
+    await page.locator('.field:has(#f-bbox) .error').waitFor();
+  }
+  const wild = encodeURIComponent(HOSTILE[1]!);
+  for (const path of [`/rest/${wild}`, `${LIST}${wild}/?format=api`, `/rest/?format=${wild}`]) {
+    const answer = await page.goto(path);
+    assert.ok(answer!.status() >= 400, path);
+    await page.locator('h1').waitFor();
+  }
 });

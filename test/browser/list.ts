@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { seriousFaults } from '../support/browser.js';
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
 import { JPEG } from '../support/images.js';
-import { browserTest, LIST, withoutMap } from './shared.js';
+import { browserTest, pageTest, withoutMap } from './shared.js';
 
 browserTest('the form filters, and pages lead forward and back', async (visitor, service) => {
   const { count } = (await service.get(`${LIST}?status=OPEN`)).json<Envelope>();
@@ -56,157 +56,145 @@ browserTest('the first screen has filters, count, map and rows', async (visitor,
   }
 });
 
-browserTest(
+pageTest(
   'days and times are picked, and tags offered behind commas',
-  async (visitor, { site }) => {
-    const look = async (page: Page): Promise<void> => {
-      await withoutMap(page);
-      await page.goto(LIST);
-      await page.click('text=Add a filter');
-      await page.getByLabel('Created since', { exact: true }).fill('2023-01-15');
-      await page.getByLabel('Created until', { exact: true }).fill('2023-06-30');
-      await page.getByLabel('Changed since, time').fill('08:30');
-      await page.getByLabel('Changed since', { exact: true }).fill('2023-06-01');
-      await page.getByRole('button', { name: 'Apply' }).click();
-      await page.getByRole('heading', { name: 'matches' }).waitFor();
-      const { searchParams } = new URL(page.url());
-      assert.equal(Object.fromEntries(searchParams), {
-        created_at_after: '2023-01-15T00:00:00+02:00',
-        created_at_before: '2023-06-30T23:59:59.999999+03:00',
-        modified_at_after: '2023-06-01T08:30+03:00',
-      });
-      // they are shown on the same clocks, and stay what they are
-      await page.click('text=Add a filter');
-      assert.is(await page.getByLabel('Created until, time').inputValue(), '23:59');
-      const field = page.getByLabel('Any of the tags', { exact: true });
-      const offered = (): Promise<string[]> =>
-        field.evaluate((one: HTMLInputElement) => [...one.list!.options].map(({ value }) => value));
-      const all = await offered();
-      await field.pressSequentially('Muu,');
-      const behind = all.map((one) => `Muu,${one}`);
-      assert.equal(await offered(), behind);
-      await field.fill('');
-      const before = page.url();
-      await page.getByRole('button', { name: 'Apply' }).click();
-      await page.getByRole('heading', { name: 'matches' }).waitFor();
-      assert.is(page.url(), before);
-    };
-    await visitor.visit([site], look, { timezoneId: 'Europe/Helsinki' });
-  },
-);
-
-browserTest('an image that is not there is its name', async (visitor, { site }) => {
-  await visitor.visit([site], async (page) => {
-    await withoutMap(page);
-    await page.goto(`${LIST}?has_image=true&page_size=5&created_at_before=2024-01-01T00:00Z`);
-    const name = page.locator('td a[href^="/media/"]').first();
-    await name.scrollIntoViewIfNeeded();
-    await name.getByText(/\.jpg$/).waitFor();
-  });
-});
-
-browserTest('what is wrong with a value stands beside its field', async (visitor, { site }) => {
-  await visitor.visit([site], async (page) => {
+  async (page) => {
     await withoutMap(page);
     await page.goto(LIST);
     await page.click('text=Add a filter');
-    await page.locator('#f-bbox').fill('25,60,24');
-    await page.locator('#f-bbox').press('Enter');
-    const field = page.locator('#f-bbox');
-    await page.locator('#f-bbox[aria-invalid=true]').waitFor();
-    assert.is(await field.inputValue(), '25,60,24');
-    const beside = page.locator('.field:has(#f-bbox) .error');
-    const [box, error] = [(await field.boundingBox())!, (await beside.boundingBox())!];
-    assert.ok(Math.abs(error.y - box.y) < 120, `${error.y} beside ${box.y}`);
-    assert.equal(await seriousFaults(page), []);
-    await field.fill('24,59,26,61');
-    await field.press('Enter');
+    await page.getByLabel('Created since', { exact: true }).fill('2023-01-15');
+    await page.getByLabel('Created until', { exact: true }).fill('2023-06-30');
+    await page.getByLabel('Changed since, time').fill('08:30');
+    await page.getByLabel('Changed since', { exact: true }).fill('2023-06-01');
+    await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('heading', { name: 'matches' }).waitFor();
-  });
-});
-
-browserTest(
-  'a point with an image, posted by the form, is on page and map',
-  async (visitor, { site }) => {
-    await visitor.visit([site], async (page) => {
-      await withoutMap(page, '!location.search');
-      await page.goto(LIST);
-      const form = page.locator('#add');
-      await form.locator('summary').first().click();
-      await form.getByLabel('lat').fill('-54.8');
-      await form.getByLabel('lon').fill('nowhere');
-      await form.getByLabel('comment').fill('<b>lighthouse</b>');
-      await form.getByLabel('tags').fill('Sea, Nature');
-      const post = form.getByRole('button', { name: 'POST' }).first();
-      await post.click();
-      await form.locator('.field:has(#p-lon) .error').waitFor();
-      assert.is(await form.getByLabel('comment').inputValue(), '<b>lighthouse</b>');
-      await form.getByLabel('lon').fill('-68.3');
-      await form.getByLabel('image').setInputFiles({
-        name: 'photo.jpg',
-        mimeType: 'image/jpeg',
-        buffer: JPEG,
-      });
-      await post.click();
-      await page.getByText('The point is stored.').waitFor();
-
-      await page.goto(`${LIST}?bbox=-69,-55,-68,-54&tags=Sea`);
-      const row = page.locator('tbody tr').first();
-      await row.getByText('<b>lighthouse</b>').waitFor();
-      const width = await row.locator('img').evaluate(async (image: HTMLImageElement) => {
-        await image.decode();
-        return image.naturalWidth;
-      });
-      assert.is(width, 64);
-      await page.waitForSelector('#map[data-state=idle]');
-      await page.locator('#map canvas').focus();
-      await page.getByRole('button', { name: 'Zoom in' }).click();
-      await page.waitForSelector('#map[data-state=idle]');
-      const map = await page.getAttribute('#map canvas', 'aria-label');
-      assert.match(String(map), 'Map of 1 matches');
-      assert.equal(await seriousFaults(page), []);
+    const { searchParams } = new URL(page.url());
+    assert.equal(Object.fromEntries(searchParams), {
+      created_at_after: '2023-01-15T00:00:00+02:00',
+      created_at_before: '2023-06-30T23:59:59.999999+03:00',
+      modified_at_after: '2023-06-01T08:30+03:00',
     });
+    // they are shown on the same clocks, and stay what they are
+    await page.click('text=Add a filter');
+    assert.is(await page.getByLabel('Created until, time').inputValue(), '23:59');
+    const field = page.getByLabel('Any of the tags', { exact: true });
+    const offered = (): Promise<string[]> =>
+      field.evaluate((one: HTMLInputElement) => [...one.list!.options].map(({ value }) => value));
+    const all = await offered();
+    await field.pressSequentially('Muu,');
+    const behind = all.map((one) => `Muu,${one}`);
+    assert.equal(await offered(), behind);
+    await field.fill('');
+    const before = page.url();
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('heading', { name: 'matches' }).waitFor();
+    assert.is(page.url(), before);
   },
+  { timezoneId: 'Europe/Helsinki' },
 );
 
-browserTest('a form whose button is clicked twice posts once', async (visitor, service) => {
-  await visitor.visit([service.site], async (page) => {
-    await withoutMap(page);
-    let posts = 0;
-    let release: (() => void) | undefined;
-    // the second click comes when the first post is on its way
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(`**${LIST}`, async (route) => {
-      if (route.request().method() === 'POST') {
-        posts += 1;
-        await isReleased;
-      }
-      await route.continue();
-    });
-    await page.goto(LIST);
-    const form = page.locator('#add');
-    await form.locator('summary').first().click();
-    await form.getByLabel('lat').fill('-77.85');
-    await form.getByLabel('lon').fill('166.67');
-    const button = form.getByRole('button', { name: 'POST' }).first();
-    const sent = page.waitForRequest((request) => request.method() === 'POST');
-    await button.scrollIntoViewIfNeeded();
-    const { x, y } = (await button.boundingBox())!;
-    await page.mouse.click(x + 5, y + 5);
-    await sent;
-    await page.mouse.click(x + 5, y + 5);
-    release!();
-    await page.getByText('The point is stored.').waitFor();
-    assert.is(posts, 1);
-    const { count } = (await service.get(`${LIST}?bbox=166,-78,167,-77`)).json<Envelope>();
-    assert.is(count, 1);
-  });
+pageTest('an image that is not there is its name', async (page) => {
+  await withoutMap(page);
+  await page.goto(`${LIST}?has_image=true&page_size=5&created_at_before=2024-01-01T00:00Z`);
+  const name = page.locator('td a[href^="/media/"]').first();
+  await name.scrollIntoViewIfNeeded();
+  await name.getByText(/\.jpg$/).waitFor();
 });
 
-browserTest('so does one of a browser without scripts', async (visitor, service) => {
-  const visit = async (page: Page): Promise<void> => {
+pageTest('what is wrong with a value stands beside its field', async (page) => {
+  await withoutMap(page);
+  await page.goto(LIST);
+  await page.click('text=Add a filter');
+  await page.locator('#f-bbox').fill('25,60,24');
+  await page.locator('#f-bbox').press('Enter');
+  const field = page.locator('#f-bbox');
+  await page.locator('#f-bbox[aria-invalid=true]').waitFor();
+  assert.is(await field.inputValue(), '25,60,24');
+  const beside = page.locator('.field:has(#f-bbox) .error');
+  const [box, error] = [(await field.boundingBox())!, (await beside.boundingBox())!];
+  assert.ok(Math.abs(error.y - box.y) < 120, `${error.y} beside ${box.y}`);
+  assert.equal(await seriousFaults(page), []);
+  await field.fill('24,59,26,61');
+  await field.press('Enter');
+  await page.getByRole('heading', { name: 'matches' }).waitFor();
+});
+
+pageTest('a point with an image, posted by the form, is on page and map', async (page) => {
+  await withoutMap(page, '!location.search');
+  await page.goto(LIST);
+  const form = page.locator('#add');
+  await form.locator('summary').first().click();
+  await form.getByLabel('lat').fill('-54.8');
+  await form.getByLabel('lon').fill('nowhere');
+  await form.getByLabel('comment').fill('<b>lighthouse</b>');
+  await form.getByLabel('tags').fill('Sea, Nature');
+  const post = form.getByRole('button', { name: 'POST' }).first();
+  await post.click();
+  await form.locator('.field:has(#p-lon) .error').waitFor();
+  assert.is(await form.getByLabel('comment').inputValue(), '<b>lighthouse</b>');
+  await form.getByLabel('lon').fill('-68.3');
+  await form.getByLabel('image').setInputFiles({
+    name: 'photo.jpg',
+    mimeType: 'image/jpeg',
+    buffer: JPEG,
+  });
+  await post.click();
+  await page.getByText('The point is stored.').waitFor();
+
+  await page.goto(`${LIST}?bbox=-69,-55,-68,-54&tags=Sea`);
+  const row = page.locator('tbody tr').first();
+  await row.getByText('<b>lighthouse</b>').waitFor();
+  const width = await row.locator('img').evaluate(async (image: HTMLImageElement) => {
+    await image.decode();
+    return image.naturalWidth;
+  });
+  assert.is(width, 64);
+  await page.waitForSelector('#map[data-state=idle]');
+  await page.locator('#map canvas').focus();
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  await page.waitForSelector('#map[data-state=idle]');
+  const map = await page.getAttribute('#map canvas', 'aria-label');
+  assert.match(String(map), 'Map of 1 matches');
+  assert.equal(await seriousFaults(page), []);
+});
+
+pageTest('a form whose button is clicked twice posts once', async (page, service) => {
+  await withoutMap(page);
+  let posts = 0;
+  let release: (() => void) | undefined;
+  // the second click comes when the first post is on its way
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(`**${LIST}`, async (route) => {
+    if (route.request().method() === 'POST') {
+      posts += 1;
+      await isReleased;
+    }
+    await route.continue();
+  });
+  await page.goto(LIST);
+  const form = page.locator('#add');
+  await form.locator('summary').first().click();
+  await form.getByLabel('lat').fill('-77.85');
+  await form.getByLabel('lon').fill('166.67');
+  const button = form.getByRole('button', { name: 'POST' }).first();
+  const sent = page.waitForRequest((request) => request.method() === 'POST');
+  await button.scrollIntoViewIfNeeded();
+  const { x, y } = (await button.boundingBox())!;
+  await page.mouse.click(x + 5, y + 5);
+  await sent;
+  await page.mouse.click(x + 5, y + 5);
+  release!();
+  await page.getByText('The point is stored.').waitFor();
+  assert.is(posts, 1);
+  const { count } = (await service.get(`${LIST}?bbox=166,-78,167,-77`)).json<Envelope>();
+  assert.is(count, 1);
+});
+
+pageTest(
+  'so does one of a browser without scripts',
+  async (page, service) => {
     let posts = 0;
     let noteStored: (() => void) | undefined;
     const isStored = new Promise<void>((resolve) => {
@@ -233,13 +221,13 @@ browserTest('so does one of a browser without scripts', async (visitor, service)
     assert.is(posts, 2);
     const { count } = (await service.get(`${LIST}?bbox=123,-76,124,-75`)).json<Envelope>();
     assert.is(count, 1);
-  };
-  await visitor.visit([service.site], visit, { javaScriptEnabled: false });
-});
+  },
+  { javaScriptEnabled: false },
+);
 
-browserTest('pages are good in the dark and on a phone', async (visitor, { site }) => {
-  const options = { colorScheme: 'dark', viewport: { width: 375, height: 667 } } as const;
-  const look = async (page: Page): Promise<void> => {
+pageTest(
+  'pages are good in the dark and on a phone',
+  async (page) => {
     for (const path of ['/rest/', '/rest/notifications/', `${LIST}1/`, `${LIST}?page_size=20`]) {
       await page.goto(path);
       // nothing is wider than the screen, but what scrolls by itself
@@ -249,6 +237,6 @@ browserTest('pages are good in the dark and on a phone', async (visitor, { site 
     const [red] = String(back).match(/\d+/g)!.map(Number);
     assert.ok(red! < 60, String(back));
     assert.equal(await seriousFaults(page), []);
-  };
-  await visitor.visit([site], look, options);
-});
+  },
+  { colorScheme: 'dark', viewport: { width: 375, height: 667 } },
+);

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import * as assert from 'uvu/assert';
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { until } from '../support/wait.js';
-import { browserTest, LIST, withoutMap } from './shared.js';
+import { browserTest, pageTest, withoutMap } from './shared.js';
 
 const CANVAS = '#map canvas';
 
@@ -92,20 +92,18 @@ browserTest(
   },
 );
 
-browserTest('a point opens on the map, and a cluster flies apart', async (visitor, { site }) => {
-  await visitor.visit([site], async (page) => {
-    // the one record in the middle
-    await page.goto(`${LIST}?coordinates=60.17,24.94,20000&page_size=1`);
-    await drawn(page);
-    const [matches] = await summary(page);
-    await page.locator(CANVAS).focus();
-    await page.keyboard.press('Enter');
-    const popup = page.locator('.map-popup article').first();
-    const id = await page.locator('tbody td').first().textContent();
-    await popup.getByRole('link', { name: `Point ${id}` }).click();
-    await page.waitForURL(`**${LIST}${id}/`, { waitUntil: 'commit' });
-    assert.ok(matches! > 100);
-  });
+pageTest('a point opens on the map, and a cluster flies apart', async (page) => {
+  // the one record in the middle
+  await page.goto(`${LIST}?coordinates=60.17,24.94,20000&page_size=1`);
+  await drawn(page);
+  const [matches] = await summary(page);
+  await page.locator(CANVAS).focus();
+  await page.keyboard.press('Enter');
+  const popup = page.locator('.map-popup article').first();
+  const id = await page.locator('tbody td').first().textContent();
+  await popup.getByRole('link', { name: `Point ${id}` }).click();
+  await page.waitForURL(`**${LIST}${id}/`, { waitUntil: 'commit' });
+  assert.ok(matches! > 100);
 });
 
 /** The part of the world that a map shows, as it is kept for the next page. */
@@ -152,63 +150,56 @@ browserTest(
   },
 );
 
-browserTest('what is drawn filters the same part of the world', async (visitor, { site }) => {
-  await visitor.visit([site], async (page) => {
-    await page.goto(`${LIST}?bbox=20,50,40,70`);
+pageTest('what is drawn filters the same part of the world', async (page) => {
+  await page.goto(`${LIST}?bbox=20,50,40,70`);
+  await drawn(page);
+  const { zoom } = await viewOf(page);
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  await until('a nearer view', async () => (await viewOf(page)).zoom > zoom + 0.9);
+  await drawn(page);
+  const before = await viewOf(page);
+  for (const [name, query] of [
+    ['This view', /bbox=(?!20%2C|20,)/],
+    ['Clear', /points\/\??$/],
+  ] as const) {
+    await page.getByRole('button', { name }).click();
+    await page.waitForURL(query);
     await drawn(page);
-    const { zoom } = await viewOf(page);
-    await page.getByRole('button', { name: 'Zoom in' }).click();
-    await until('a nearer view', async () => (await viewOf(page)).zoom > zoom + 0.9);
-    await drawn(page);
-    const before = await viewOf(page);
-    for (const [name, query] of [
-      ['This view', /bbox=(?!20%2C|20,)/],
-      ['Clear', /points\/\??$/],
-    ] as const) {
-      await page.getByRole('button', { name }).click();
-      await page.waitForURL(query);
-      await drawn(page);
-      const after = await viewOf(page);
-      for (const axis of [0, 1] as const) {
-        assert.ok(Math.abs(after.center[axis] - before.center[axis]) < 1e-6, name);
-      }
-      assert.ok(Math.abs(after.zoom - before.zoom) < 1e-6, `${after.zoom} ${before.zoom}`);
+    const after = await viewOf(page);
+    for (const axis of [0, 1] as const) {
+      assert.ok(Math.abs(after.center[axis] - before.center[axis]) < 1e-6, name);
     }
-    // another shape, and not by drawing: the map goes there
-    await page.goto(`${LIST}?bbox=-80,-40,-60,-30`);
-    await drawn(page);
-    assert.ok((await viewOf(page)).center[0] < -50);
-  });
+    assert.ok(Math.abs(after.zoom - before.zoom) < 1e-6, `${after.zoom} ${before.zoom}`);
+  }
+  // another shape, and not by drawing: the map goes there
+  await page.goto(`${LIST}?bbox=-80,-40,-60,-30`);
+  await drawn(page);
+  assert.ok((await viewOf(page)).center[0] < -50);
 });
 
-browserTest(
+pageTest(
   'a city lies on neutral ground, and the world is there once',
-  async (visitor, { site }) => {
-    const size = { viewport: { width: 1280, height: 900 } };
-    const look = async (page: Page): Promise<void> => {
-      await page.goto(`${LIST}?page_size=1&ordering=created_at`);
-      await drawn(page);
-      await page.getByRole('button', { name: 'Zoom out' }).click();
-      await drawn(page);
-      const { width } = (await page.locator(CANVAS).boundingBox())!;
-      assert.ok(width <= 512 * 2 ** (await viewOf(page)).zoom + 1);
-      await page.goto(`${LIST}?coordinates=60.17,24.94,2000&page_size=1`);
-      await drawn(page);
-      const { data } = await sharp(await page.locator(CANVAS).screenshot())
-        .raw()
-        .toBuffer({ resolveWithObject: true });
-      const [red, green, blue] = data;
-      assert.ok(blue! <= red! && Math.abs(green! - red!) < 8, `${red} ${green} ${blue}`);
-    };
-    await visitor.visit([site], look, size);
+  async (page) => {
+    await page.goto(`${LIST}?page_size=1&ordering=created_at`);
+    await drawn(page);
+    await page.getByRole('button', { name: 'Zoom out' }).click();
+    await drawn(page);
+    const { width } = (await page.locator(CANVAS).boundingBox())!;
+    assert.ok(width <= 512 * 2 ** (await viewOf(page)).zoom + 1);
+    await page.goto(`${LIST}?coordinates=60.17,24.94,2000&page_size=1`);
+    await drawn(page);
+    const { data } = await sharp(await page.locator(CANVAS).screenshot())
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const [red, green, blue] = data;
+    assert.ok(blue! <= red! && Math.abs(green! - red!) < 8, `${red} ${green} ${blue}`);
   },
+  { viewport: { width: 1280, height: 900 } },
 );
 
-browserTest('a browser without WebGL is told so, and has the table', async (visitor, { site }) => {
-  await visitor.visit([site], async (page) => {
-    await withoutMap(page);
-    await page.goto(`${LIST}?page_size=5`);
-    await page.getByText('There is no map: this browser offers no WebGL 2.').waitFor();
-    assert.is(await page.locator('tbody tr').count(), 5);
-  });
+pageTest('a browser without WebGL is told so, and has the table', async (page) => {
+  await withoutMap(page);
+  await page.goto(`${LIST}?page_size=5`);
+  await page.getByText('There is no map: this browser offers no WebGL 2.').waitFor();
+  assert.is(await page.locator('tbody tr').count(), 5);
 });

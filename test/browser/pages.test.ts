@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
+import { LIST } from '../support/client.js';
 import { assert, test } from '../support/uvu.js';
-import { browserTest, LIST } from './shared.js';
+import { browserTest, pageTest } from './shared.js';
 // a browser takes a second to start: the tests of these files share one
 import './clients.js';
 import './example.js';
@@ -8,48 +9,44 @@ import './hostile.js';
 import './list.js';
 import './map.js';
 
-browserTest('the viewer shows the interface, and asks it', async (visitor, { site }) => {
-  await visitor.visit([site], async (page) => {
-    await page.goto('/docs/#/rest/getPoints');
-    await page.getByRole('button', { name: 'Try it out' }).click();
-    const answered = page.waitForResponse((one) => one.url().startsWith(site + LIST));
-    await page.getByRole('button', { name: 'Execute' }).click();
-    const answer = await answered;
-    assert.is(answer.status(), 200);
-    // what has a default is filled in, and examples are not
-    const names = [...new URL(answer.url()).searchParams.keys()];
-    assert.equal(names, ['page', 'page_size']);
-    await page
-      .locator('.live-responses-table')
-      .getByText(/"count": 3/)
-      .waitFor();
-  });
+pageTest('the viewer shows the interface, and asks it', async (page, { site }) => {
+  await page.goto('/docs/#/rest/getPoints');
+  await page.getByRole('button', { name: 'Try it out' }).click();
+  const answered = page.waitForResponse((one) => one.url().startsWith(site + LIST));
+  await page.getByRole('button', { name: 'Execute' }).click();
+  const answer = await answered;
+  assert.is(answer.status(), 200);
+  // what has a default is filled in, and examples are not
+  const names = [...new URL(answer.url()).searchParams.keys()];
+  assert.equal(names, ['page', 'page_size']);
+  await page
+    .locator('.live-responses-table')
+    .getByText(/"count": 3/)
+    .waitFor();
 });
 
-browserTest(
+pageTest(
   'the viewer is dark where the system is, and fits a phone',
-  async (visitor, { site }) => {
-    const options = { colorScheme: 'dark', viewport: { width: 375, height: 667 } } as const;
-    const look = async (page: Page): Promise<void> => {
-      await page.goto('/docs/');
-      await page.locator('.opblock').first().waitFor();
-      assert.is(await page.evaluate('document.documentElement.scrollWidth'), 375);
-      assert.ok((await brightness(page, 'body', 'backgroundColor')) < 60);
-      assert.ok((await brightness(page, '.opblock-summary-path', 'color')) > 180);
-    };
-    await visitor.visit([site], look, options);
+  async (page) => {
+    await page.goto('/docs/');
+    await page.locator('.opblock').first().waitFor();
+    assert.is(await page.evaluate('document.documentElement.scrollWidth'), 375);
+    assert.ok((await brightness(page, 'body', 'backgroundColor')) < 60);
+    assert.ok((await brightness(page, '.opblock-summary-path', 'color')) > 180);
   },
+  { colorScheme: 'dark', viewport: { width: 375, height: 667 } },
 );
 
-browserTest('without scripts the viewer leads to the document', async (visitor, { site }) => {
-  const look = async (page: Page): Promise<void> => {
+pageTest(
+  'without scripts the viewer leads to the document',
+  async (page) => {
     await page.goto('/docs/');
     const link = page.locator('noscript a');
     assert.is(await link.getAttribute('href'), '/openapi.json');
     assert.ok(await link.isVisible());
-  };
-  await visitor.visit([site], look, { javaScriptEnabled: false });
-});
+  },
+  { javaScriptEnabled: false },
+);
 
 /** The red of a colour, 0 to 255. */
 async function brightness(page: Page, selector: string, property: string): Promise<number> {

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { test } from 'uvu';
 import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
 import { makeFolder } from '../support/folder.js';
@@ -8,8 +8,6 @@ import { type OwnService, startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
 import { testUnless } from '../support/uvu.js';
 import { HOSTILE_RECORDS } from './hostile-records.js';
-
-export const LIST = '/rest/map_data_points/';
 
 /** The service whose pages all tests of a file open, and which accepts points. */
 export interface Site extends OwnService {
@@ -23,6 +21,17 @@ export function browserTest(
   run: (visitor: Visitor, service: Site) => Promise<void>,
 ): void {
   testUnless(NO_BROWSER, name, () => run(visitor, site));
+}
+
+/** The same for a test of one page, in a browser with these options. */
+export function pageTest(
+  name: string,
+  look: (page: Page, service: Site) => Promise<void>,
+  options?: BrowserContextOptions,
+): void {
+  browserTest(name, (visitor, service) =>
+    visitor.visit([service.site], (page) => look(page, service), options),
+  );
 }
 
 /** Takes the map from pages that are looked at for something else: half of what they cost. */

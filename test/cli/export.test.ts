@@ -53,8 +53,7 @@ test('a file has what the service exports, in the format of its name or another'
 });
 
 test('filters are those of an address', async () => {
-  const folder = makeFolder();
-  const input = join(folder, 'in.ndjson');
+  const input = join(makeFolder(), 'in.ndjson');
   writeFileSync(input, rows);
   const filter = 'status=NEW,x%22y&bbox=-180,-90,180,60&ordering=-created_at&fields=id,status';
   const { bytes, lines } = await run(input, '-', { filter });

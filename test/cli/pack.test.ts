@@ -53,8 +53,7 @@ test('the same input makes the same bytes', () =>
   }));
 
 test('many real points survive, in the order that loads fastest', async () => {
-  const folder = makeFolder();
-  const output = join(folder, 'out.waypost');
+  const output = join(makeFolder(), 'out.waypost');
   const [summary] = await pack(MANY, output);
   assert.is(summary.points, 3000);
   assert.is(summary.bytes, readFileSync(output).length);
@@ -100,8 +99,7 @@ test('a packed file packed again stays the same', async () => {
 });
 
 test('a native file can be packed again, with its time and its notifications', async () => {
-  const folder = makeFolder();
-  const output = join(folder, 'out.waypost');
+  const output = join(makeFolder(), 'out.waypost');
   await pack(SAMPLE, output);
   const [before, after] = [await readOnePass(SAMPLE), await readOnePass(output)];
   // in one block, whatever blocks they came in

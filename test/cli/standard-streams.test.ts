@@ -56,8 +56,7 @@ test('standard input that cannot be packed is named, and leaves nothing', async 
 });
 
 test('standard input is verified as a file is', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'a.waypost');
+  const path = join(makeFolder(), 'a.waypost');
   await packSnapshot(FIXTURE_POINTS, path, quiet);
   const said = async (file: string, bytes?: Uint8Array): Promise<[number, string[]]> => {
     const lines: string[] = [];

@@ -19,8 +19,7 @@ async function run(path: string, options: VerifyOptions = {}): Promise<[number, 
 }
 
 test('a good native file: what it holds', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'good.waypost');
+  const path = join(makeFolder(), 'good.waypost');
   const first = [
     point({ id: 1, lat: 60.5, lon: 24, tags: ['a', ',"tags":['], image: 'a.jpg' }),
     point({ id: 9, lat: -7, lon: -180, comment: ',"tags":["x"],"image":"y"' }),
@@ -77,8 +76,7 @@ test('a file of no points is good where that is allowed', async () => {
 });
 
 test('a page of a longer list is good where that is accepted', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'page.json');
+  const path = join(makeFolder(), 'page.json');
   const next = 'http://127.0.0.1/rest/map_data_points/?page=2';
   const page = `{"count":2,"next":"${next}","previous":null,"results":[${GOOD}]}`;
   writeFileSync(path, page);
@@ -154,8 +152,7 @@ for (const [name, record, why] of [
   ['another change', GOOD.replace(/12:00(.{18})$/, '12:01$1'), /says modified_at/],
 ] as const) {
   test(`a record that does not verify: ${name}`, async () => {
-    const folder = makeFolder();
-    const path = join(folder, 'r.waypost');
+    const path = join(makeFolder(), 'r.waypost');
     writeNative(path, [recordBlock(record)]);
     const [code, text] = await run(path);
     assert.is(code, 1);
@@ -165,8 +162,7 @@ for (const [name, record, why] of [
 }
 
 test('two notifications of one id are not good', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'told.waypost');
+  const path = join(makeFolder(), 'told.waypost');
   writeNative(path, [], [notification(1), notification(2), notification(1)]);
   const [code, text] = await run(path);
   assert.is(code, 1);
@@ -206,8 +202,7 @@ test('a file cut anywhere is not good, whatever is left of it', async () => {
 });
 
 test('the first ten reasons are shown, all are counted', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'many.waypost');
+  const path = join(makeFolder(), 'many.waypost');
   writeNative(
     path,
     Array.from({ length: 26 }, () => recordBlock(GOOD)),
@@ -221,8 +216,7 @@ test('the first ten reasons are shown, all are counted', async () => {
 });
 
 test('rows: every invalid record is found, and as many as allowed are', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'rows.ndjson');
+  const path = join(makeFolder(), 'rows.ndjson');
   const bad = '{"id":6,"lat":"91","lon":"0","created_at":"today"}';
   writeFileSync(path, [GOOD.replace('{', '{"photo":1,'), bad, bad, bad, ''].join('\n'));
   const [code, text] = await run(path);

@@ -54,8 +54,7 @@ test('the name stands for the old content until the new one is whole', async () 
 });
 
 test('a new file gets ordinary permissions, a replaced one keeps its own', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'file');
+  const path = join(makeFolder(), 'file');
   await writeAtomically(path, () => {});
   assert.is(statSync(path).mode & 0o777, 0o666 & ~process.umask());
   chmodSync(path, 0o640);
@@ -64,8 +63,7 @@ test('a new file gets ordinary permissions, a replaced one keeps its own', async
 });
 
 test('what takes the place of a file that few may read is never read by others', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'file');
+  const path = join(makeFolder(), 'file');
   writeFileSync(path, 'old', { mode: 0o600 });
   await writeAtomically(path, (fd) => {
     assert.is(fstatSync(fd).mode & 0o777, 0o600);

@@ -12,17 +12,16 @@ import { renderPoint } from '../../src/model/point.js';
 import { matchDelta } from '../../src/query/delta-match.js';
 import { createGeneration, type Generation } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
-import { ask, type Envelope, type Reply } from '../support/client.js';
+import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { acceptedOf, Meter, readerOf } from '../support/engine.js';
 import { type Note, pointOf } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
 
-const PATH = '/rest/map_data_points/';
 const CAPACITY = { rows: 100, bytes: 100_000 };
 const DIGEST = '0123456789abcdef0123';
-const EAST = `${PATH}?bbox=10,0,20,10&ordering=-created_at`;
-const NOWHERE = `${PATH}?bbox=1,1,2,2`;
-const WEST = `${PATH}?bbox=-20,0,-10,10`;
+const EAST = `${LIST}?bbox=10,0,20,10&ordering=-created_at`;
+const NOWHERE = `${LIST}?bbox=1,1,2,2`;
+const WEST = `${LIST}?bbox=-20,0,-10,10`;
 
 /** Odd ids lie in the east, even ones in the west. */
 const notes = Array.from({ length: 40 }, (_, i): Note => {
@@ -74,16 +73,16 @@ function idsOf(reply: Reply): number[] {
 
 test('an accepted point is in the list, in its order, and an address of its own', async () => {
   const service = await start();
-  assert.is((await service.ask(`${PATH}21/`)).status, 404);
+  assert.is((await service.ask(`${LIST}21/`)).status, 404);
   service.accept(3);
   assert.equal(idsOf(await service.ask(`${EAST}&page_size=3`)), [23, 21, 19]);
   assert.equal(idsOf(await service.ask(`${WEST}&page=last&page_size=4`)), [18, 20, 22]);
-  const all = (await service.ask(PATH)).json<Envelope>();
+  const all = (await service.ask(LIST)).json<Envelope>();
   assert.is(all.count, 23);
-  const single = await service.ask(`${PATH}22/`);
+  const single = await service.ask(`${LIST}22/`);
   assert.is(single.text, renderPoint(pointOf(notes[21]!)));
-  assert.is((await service.ask(`${PATH}24/`)).status, 404);
-  const page = await service.ask(`${PATH}?format=api&page_size=1&ordering=-created_at`);
+  assert.is((await service.ask(`${LIST}24/`)).status, 404);
+  const page = await service.ask(`${LIST}?format=api&page_size=1&ordering=-created_at`);
   assert.ok(page.text.includes(pointOf(notes[22]!).createdAt.text));
 });
 
@@ -174,8 +173,8 @@ test('tiles and pages for people keep their tags while posts come that they do n
   const paths = [
     '/tiles/0/0/0.mvt?bbox=-20,0,-10,10',
     `${WEST}&format=api`,
-    `${PATH}2/?format=api`,
-    `${PATH}2/`,
+    `${LIST}2/?format=api`,
+    `${LIST}2/`,
   ];
   const first = await Promise.all(paths.map((path) => service.ask(path)));
   const check = async (what: string): Promise<void> => {
@@ -225,7 +224,7 @@ test('an answer that is kept is of its state, which a merge does not change', as
 test('after a post an answer that takes long is made once for all who ask meanwhile', async () => {
   const service = await start(1_000_000);
   const { stats } = service;
-  const path = `${PATH}?page_size=20&format=api`;
+  const path = `${LIST}?page_size=20&format=api`;
   for (let i = 0; i < 2; i++) await service.ask(path);
   service.accept(1);
   const [hits, misses] = [stats.cacheHits, stats.cacheMisses];
@@ -239,7 +238,7 @@ test('after a post an answer that takes long is made once for all who ask meanwh
 
 test('who waits for an answer that is never made has it made', async () => {
   const service = await start(1_000_000);
-  const path = `${PATH}?page_size=20&format=api`;
+  const path = `${LIST}?page_size=20&format=api`;
   for (let i = 0; i < 2; i++) await service.ask(path);
   for (let round = 0; round < 5; round++) {
     service.accept(1);
@@ -263,7 +262,7 @@ test('a look at accepted points that takes long goes on later, and changes no an
     const own = i % 3 === 0 ? tags.toSpliced(i % 40, 1) : tags;
     return { id: 101 + i, lon: 15, lat: 5, created: 1.7e15, modified: 1.7e15, tags: own };
   });
-  const path = `${PATH}?tags_all=${encodeURIComponent(tags.join())}&page_size=50`;
+  const path = `${LIST}?tags_all=${encodeURIComponent(tags.join())}&page_size=50`;
   const before = String((await service.ask(path)).headers['etag']);
   service.acceptNotes(long.slice(0, 89));
   assert.ok(service.takesLong(tags));

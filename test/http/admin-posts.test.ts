@@ -16,8 +16,7 @@ const ADMIN = { headers: { Authorization: 'Bearer secret' } };
 const POSTS = 5_000;
 
 test('posts behind a sequence come as NDJSON, to admins only', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'notes.journal');
+  const path = join(makeFolder(), 'notes.journal');
   const journal = await openJournal(path);
   await appendAll(
     journal,

@@ -5,14 +5,13 @@ import { parseQueryString } from '../../src/http/request/query-string.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { createGeneration, type Generation } from '../../src/reload/current.js';
 import { type OwnApp, startApp } from '../support/app.js';
-import { ask, type Envelope, type Reply } from '../support/client.js';
+import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { readerOf } from '../support/engine.js';
 import { createHostileQueries } from '../support/hostile-queries.js';
 import { scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
-const LIST = '/rest/map_data_points/';
 const PATH = `${LIST}query/`;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const LINES_TYPE = { 'Content-Type': 'application/x-ndjson' };

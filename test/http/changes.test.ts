@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Store } from '../../src/posts/store.js';
-import type { Envelope, Reply } from '../support/client.js';
+import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { newPost } from '../support/journals.js';
 import { metricsOf } from '../support/operating.js';
@@ -10,7 +10,6 @@ import { type Followed, follow } from '../support/streams.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
-const POINTS = '/rest/map_data_points/';
 const PATH = '/changes/points';
 const LINES = { headers: { Accept: 'application/x-ndjson' } };
 const folder = makeFolder();
@@ -30,11 +29,7 @@ test.before(async () => {
 async function post(fields: object = {}): Promise<{ sequence: number; record: string }> {
   const body = JSON.stringify({ lat: 1, lon: 2, ...fields });
   const headers = { 'Content-Type': 'application/json' };
-  const {
-    status,
-    text,
-    headers: got,
-  } = await service.get(POINTS, { method: 'POST', headers, body });
+  const { status, text, headers: got } = await service.get(LIST, { method: 'POST', headers, body });
   assert.is(status, 201, text);
   return { sequence: Number(got['waypost-sequence']), record: text };
 }
@@ -136,7 +131,7 @@ test('every filter lets through what the list shows', async () => {
   const last = await post({ lat: 5, lon: 5, tags: ['a', 'b'] });
   for (const [i, query] of queries.entries()) {
     const stream = streams[i]!;
-    const reply = await service.get(`${POINTS}?${query}&page_size=1000&page=last&fields=id`);
+    const reply = await service.get(`${LIST}?${query}&page_size=1000&page=last&fields=id`);
     const ids = reply.json<Envelope>().results.map(({ id }) => Number(id));
     const wanted = ids.filter((id) => id >= first.id).sort((a, b) => a - b);
     await until(`${query}: all are there`, () => stream.events.length >= wanted.length);

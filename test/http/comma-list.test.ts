@@ -1,14 +1,13 @@
 import { Random } from '../../src/cli/generate/random.js';
 import { joinList, splitList } from '../../src/http/request/query-string.js';
 import type { Filters } from '../../src/model/query.js';
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { Oracle } from '../support/oracle.js';
 import { decodeTile } from '../support/tiles.js';
 import { assert, test } from '../support/uvu.js';
 
-const LIST = '/rest/map_data_points/';
 const ITEMS = '/ogc/collections/points/items';
 const CHARACTERS = [',', ',', '\\', '\\', ' ', '"', "'", '+', '&', '%2C', 'a', 'b', 'ä', '🇫🇮'];
 /** Parameters of texts, and the filters that they stand for. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Compression } from '../../src/http/answer/delivery.js';
 import { createCodingOf } from '../../src/http/request/negotiation.js';
-import type { Envelope, Reply } from '../support/client.js';
+import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
@@ -27,15 +27,14 @@ const [plain, service, forgetful] = await Promise.all([
   startOwnService([...flags, '--compress', '--answer-cache', '0']),
 ]);
 
-const POINTS = '/rest/map_data_points/';
 const host = 'same.example';
 const LARGE = [
-  `${POINTS}?page_size=1000`,
-  `${POINTS}?bbox=24,60,26,61&ordering=created_at`,
-  `${POINTS}?page=2&format=api`,
+  `${LIST}?page_size=1000`,
+  `${LIST}?bbox=24,60,26,61&ordering=created_at`,
+  `${LIST}?page=2&format=api`,
   '/rest/notifications/',
 ];
-const SMALL = ['/rest/', `${POINTS}7/`, `${POINTS}?bbox=1,1,1,1`];
+const SMALL = ['/rest/', `${LIST}7/`, `${LIST}?bbox=1,1,1,1`];
 
 function decodedBytes({ headers, body }: Reply): Buffer {
   switch (headers['content-encoding']) {
@@ -172,7 +171,7 @@ test('HEAD has the headers of GET', async () => {
 });
 
 test('an Accept header cannot stand for a coding', async () => {
-  const path = `${POINTS}?page_size=50`;
+  const path = `${LIST}?page_size=50`;
   for (let i = 0; i < 3; i++) {
     await service.get(path, asking('br', { accept: '*/*' }));
     const odd = await service.get(path, asking('identity', { accept: '*/* br' }));
@@ -181,7 +180,7 @@ test('an Accept header cannot stand for a coding', async () => {
 });
 
 test('many at once are all answered, compressed or not', async () => {
-  const paths = Array.from({ length: 30 }, (_, i) => `${POINTS}?page_size=${900 + i}&x=${i}`);
+  const paths = Array.from({ length: 30 }, (_, i) => `${LIST}?page_size=${900 + i}&x=${i}`);
   for (let round = 0; round < 2; round++) {
     const replies = await Promise.all(paths.map((path) => service.get(path, asking('br'))));
     for (const [i, reply] of replies.entries()) {

@@ -1,12 +1,10 @@
-import { bodyOf, exchange, statusOf } from '../support/client.js';
+import { bodyOf, exchange, LIST, statusOf } from '../support/client.js';
 import { jsonOfPage } from '../support/documents.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const service = await startOwnService(['--snapshot', SNAPSHOT]);
-
-const POINTS = '/rest/map_data_points/';
 
 /** Sends a request line and headers as they are. */
 function raw(line: string, headers = 'Host: x'): Promise<string> {
@@ -46,12 +44,12 @@ test('the root of the host leads to the list of resources', async () => {
 
 test('an unknown format is named with those that there are, before other mistakes', async () => {
   for (const format of ['GeoJSON', 'xml', 'JSON', '%3Cb%3E']) {
-    const paths = [POINTS, `${POINTS}1/`, '/rest/', '/rest/notifications/'];
-    for (const path of [...paths, `${POINTS}?bbox=1&page=0`]) {
+    const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/'];
+    for (const path of [...paths, `${LIST}?bbox=1&page=0`]) {
       const url = `${path}${path.includes('?') ? '&' : '?'}format=${format}`;
       const reply = await service.get(url);
       assert.is(reply.status, 404, url);
-      const detail = `There is no format "${decodeURIComponent(format)}" here; the formats are json, api${path.startsWith(POINTS) ? ', geojson' : ''}.`;
+      const detail = `There is no format "${decodeURIComponent(format)}" here; the formats are json, api${path.startsWith(LIST) ? ', geojson' : ''}.`;
       assert.equal(reply.json(), { detail });
     }
   }
@@ -60,7 +58,7 @@ test('an unknown format is named with those that there are, before other mistake
 test('a path that is not well formed gets 404 or 400, never more', async () => {
   const targets = ['%', '%zz/', '%e4%/', '%00/', '%c0%af/', '..%2f/', '%ff/', '1/%', '%0d%0aX:y/'];
   for (const target of targets) {
-    const answer = await raw(`GET ${POINTS}${target}`);
+    const answer = await raw(`GET ${LIST}${target}`);
     assert.is(statusOf(answer), 404, target);
     assert.equal(JSON.parse(bodyOf(answer)), { detail: 'Not found.' });
   }
@@ -74,7 +72,7 @@ test('a path that is not well formed gets 404 or 400, never more', async () => {
 });
 
 test('the target may name scheme and host, as through a proxy', async () => {
-  const answer = await raw(`GET http://x${POINTS}?page_size=1`);
+  const answer = await raw(`GET http://x${LIST}?page_size=1`);
   assert.is(statusOf(answer), 200);
   assert.is(JSON.parse(bodyOf(answer)).count, 3000);
 });
@@ -84,15 +82,15 @@ test('what is no HTTP or too large is told so in JSON', async () => {
     [400, 'hello\r\n\r\n'],
     [400, '\x16\x03\x01\x02\x00\x01'],
     [400, '\0\0\0\0\r\n\r\n'],
-    [400, `GET ${POINTS} HTTP/9.9\r\nHost: x\r\n\r\n`],
-    [400, `FOO ${POINTS} HTTP/1.1\r\nHost: x\r\n\r\n`],
-    [400, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n`],
-    [400, `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`],
-    [400, `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`],
-    [431, `GET ${POINTS}?x=${'y'.repeat(33_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\nCookie: ${'y'.repeat(1_000_000)}\r\n\r\n`],
-    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\n${'y'.repeat(1_000_000)}: name\r\n\r\n`],
-    [431, `GET ${POINTS} HTTP/1.1\r\nHost: x\r\n${'X: yyyyyyyy\r\n'.repeat(20_000)}\r\n`],
+    [400, `GET ${LIST} HTTP/9.9\r\nHost: x\r\n\r\n`],
+    [400, `FOO ${LIST} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    [400, `GET ${LIST} HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n`],
+    [400, `POST ${LIST} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`],
+    [400, `POST ${LIST} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`],
+    [431, `GET ${LIST}?x=${'y'.repeat(33_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    [431, `GET ${LIST} HTTP/1.1\r\nHost: x\r\nCookie: ${'y'.repeat(1_000_000)}\r\n\r\n`],
+    [431, `GET ${LIST} HTTP/1.1\r\nHost: x\r\n${'y'.repeat(1_000_000)}: name\r\n\r\n`],
+    [431, `GET ${LIST} HTTP/1.1\r\nHost: x\r\n${'X: yyyyyyyy\r\n'.repeat(20_000)}\r\n`],
   ];
   for (const [status, bytes] of cases) {
     const answer = await exchange(service.port, bytes);
@@ -105,7 +103,7 @@ test('what is no HTTP or too large is told so in JSON', async () => {
 test('a parameter that cannot be used names itself, all of them at once', async () => {
   const query =
     '?bbox=1,2&coordinates=60,24&ordering=id&page_size=0&created_at_after=x&created_at_before=y&modified_at_after=2024-01-01&modified_at_before=24:00';
-  const reply = await service.get(`${POINTS}${query}`);
+  const reply = await service.get(`${LIST}${query}`);
   assert.is(reply.status, 400);
   const errors = reply.json<Record<string, string[]>>();
   const names = query.slice(1).replaceAll(/=[^&]*/g, '');
@@ -116,24 +114,24 @@ test('a parameter that cannot be used names itself, all of them at once', async 
     assert.ok(texts[0]!.includes(`Example: ${name}=`));
     // the example is good
     const example = /Example: (\S+)$/.exec(texts[0]!)![1]!;
-    assert.is((await service.get(`${POINTS}?${example}`)).status, 200, example);
+    assert.is((await service.get(`${LIST}?${example}`)).status, 200, example);
   }
 });
 
 test('every error is a text under "detail", or lists of texts under parameters', async () => {
   const paths = [
-    `${POINTS}?page=0`,
-    `${POINTS}?page=&page_size=x`,
-    `${POINTS}?bbox=,,,`,
-    `${POINTS}?bbox=1,2,3,4&bbox=nan,0,0,0`,
-    `${POINTS}?coordinates=91,0,1`,
-    `${POINTS}?format=xml`,
-    `${POINTS}?page=2&coordinates=0,0,0`,
-    `${POINTS}?__proto__=1&constructor=2&page=x`,
+    `${LIST}?page=0`,
+    `${LIST}?page=&page_size=x`,
+    `${LIST}?bbox=,,,`,
+    `${LIST}?bbox=1,2,3,4&bbox=nan,0,0,0`,
+    `${LIST}?coordinates=91,0,1`,
+    `${LIST}?format=xml`,
+    `${LIST}?page=2&coordinates=0,0,0`,
+    `${LIST}?__proto__=1&constructor=2&page=x`,
     '/rest/notifications/?page_size=-1',
     '/rest/notifications/?page=2',
     '/rest/?format=x',
-    `${POINTS}1/?format=x`,
+    `${LIST}1/?format=x`,
   ];
   for (const path of paths) {
     for (const accept of ['application/json', 'text/html', '*/*', 'image/png']) {
@@ -155,7 +153,7 @@ test('every error is a text under "detail", or lists of texts under parameters',
 });
 
 test('what no representation satisfies gets 406', async () => {
-  const paths = [POINTS, `${POINTS}1/`, '/rest/', '/rest/notifications/'];
+  const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/'];
   for (const path of paths) {
     for (const accept of ['image/png', 'application/xml, text/plain', '*/*;q=0', 'garbage', ',']) {
       const reply = await service.get(path, { headers: { accept } });
@@ -176,8 +174,8 @@ test('an unknown token gets 401 at every address', async () => {
     Token: `${header} No credentials provided.`,
     'Token a b': `${header} Token string should not contain spaces.`,
   };
-  const paths = [POINTS, `${POINTS}1/`, '/rest/', '/rest/notifications/', '/rest/nope/'];
-  for (const path of [...paths, '/rest/map_data_points', `${POINTS}?bbox=x`]) {
+  const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/', '/rest/nope/'];
+  for (const path of [...paths, '/rest/map_data_points', `${LIST}?bbox=x`]) {
     for (const [authorization, detail] of Object.entries(details)) {
       for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']) {
         const reply = await service.get(path, { method, headers: { authorization } });
@@ -190,7 +188,7 @@ test('an unknown token gets 401 at every address', async () => {
 });
 
 test('whoever asks by another scheme is answered like anybody', async () => {
-  for (const path of [POINTS, '/rest/', '/rest/notifications/', '/health/ready', '/rest/nope/']) {
+  for (const path of [LIST, '/rest/', '/rest/notifications/', '/health/ready', '/rest/nope/']) {
     const { status, text } = await service.get(path);
     for (const authorization of ['Basic eDp5', 'Digest username="x", realm="y"', 'nope', '']) {
       const reply = await service.get(path, { headers: { authorization } });

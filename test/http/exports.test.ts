@@ -1,4 +1,4 @@
-import { ask, type Envelope, exchange } from '../support/client.js';
+import { ask, type Envelope, exchange, LIST } from '../support/client.js';
 import { linesOf } from '../support/exporting.js';
 import { scatterNotes } from '../support/notes.js';
 import { type NotesApp, startNotes } from '../support/notes-app.js';
@@ -8,8 +8,6 @@ const notes = scatterNotes(23, 1_500);
 const app: NotesApp = await startNotes(notes.slice(0, 1_200));
 app.accept(notes.slice(1_200, 1_300));
 const PATH = '/export/points.ndjson';
-const LIST = '/rest/map_data_points/';
-
 /** The records of all pages of the list. */
 async function listed(query: string): Promise<unknown[]> {
   const records: unknown[] = [];

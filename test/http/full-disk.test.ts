@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { JPEG } from '../support/images.js';
 import { readyOf } from '../support/operating.js';
@@ -10,27 +10,25 @@ import { SNAPSHOT, startService } from '../support/service.js';
 import { assert, test, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
-const POINTS = '/rest/map_data_points/';
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 
 testUnless(
   hasPrlimit ? undefined : 'prlimit is needed to take the room of a running process away',
   'without room a post gets 503 and leaves nothing, and it goes on when there is room again',
   async () => {
-    const folder = makeFolder();
-    const journal = join(folder, 'points.journal');
+    const journal = join(makeFolder(), 'points.journal');
     const flags = ['--snapshot', SNAPSHOT, '--journal', journal];
     const service = await startService([...flags, '--posts-per-address', '0']);
     const details: string[] = [];
     const post = async (comment: string): Promise<number> => {
       const body = JSON.stringify({ lat: '10.5', lon: '-20.25', comment });
       const headers = { 'Content-Type': 'application/json' };
-      const reply = await service.get(POINTS, { method: 'POST', body, headers });
+      const reply = await service.get(LIST, { method: 'POST', body, headers });
       if (reply.status === 503) details.push(reply.json<{ detail: string }>().detail);
       return reply.status;
     };
     const comments = async (): Promise<string[]> => {
-      const { text } = await service.get(`${POINTS}?bbox=-20.3,10.4,-20.2,10.6`);
+      const { text } = await service.get(`${LIST}?bbox=-20.3,10.4,-20.2,10.6`);
       const { results } = JSON.parse(text) as Envelope;
       return (results as { comment: string }[]).map(({ comment }) => comment);
     };
@@ -58,7 +56,7 @@ testUnless(
     assert.equal(await comments(), ['first', 'fourth']);
     await service.stop();
     const again = await startOwnService(flags);
-    const { text } = await again.get(`${POINTS}?bbox=-20.3,10.4,-20.2,10.6`);
+    const { text } = await again.get(`${LIST}?bbox=-20.3,10.4,-20.2,10.6`);
     assert.is((JSON.parse(text) as Envelope).count, 2);
   },
 );
@@ -78,7 +76,7 @@ testUnless(
       const head = `${place}${field}"image"; filename="a.jpg"\r\n\r\n`;
       const body = Buffer.concat([Buffer.from(head), JPEG, Buffer.from('\r\n--X--\r\n')]);
       const headers = { 'Content-Type': 'multipart/form-data; boundary=X' };
-      return (await service.get(POINTS, { method: 'POST', body, headers })).status;
+      return (await service.get(LIST, { method: 'POST', body, headers })).status;
     };
     const allow = (bytes: string): void => {
       spawnSync('prlimit', ['--pid', `${service.pid}`, `--fsize=${bytes}:`]);
@@ -90,7 +88,7 @@ testUnless(
     allow('100');
     assert.is(await post(), 503);
     assert.equal(files(), []);
-    const path = `${POINTS}?bbox=-20.3,10.4,-20.2,10.6`;
+    const path = `${LIST}?bbox=-20.3,10.4,-20.2,10.6`;
     assert.is((await service.get(path)).json<Envelope>().count, 0);
     allow('unlimited');
     assert.is(await post(), 201);

@@ -1,4 +1,4 @@
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
 import { checkCollection, checkFeature, type PointFeature } from '../support/geojson.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
@@ -6,7 +6,6 @@ import { assert, test } from '../support/uvu.js';
 
 const service = await startOwnService(['--snapshot', SNAPSHOT]);
 
-const POINTS = '/rest/map_data_points/';
 const GEOJSON = 'application/geo+json';
 
 type PlainRecord = Readonly<Record<string, unknown>>;
@@ -23,8 +22,8 @@ test('the list as GeoJSON has the points of the list, page by page', async () =>
     'bbox=20,50,30,70&ordering=-created_at',
     'page_size=7&page=2',
   ]) {
-    const json = (await service.get(`${POINTS}?${query}`)).json<Envelope>();
-    const { status, headers, text } = await service.get(`${POINTS}?${query}&format=geojson`);
+    const json = (await service.get(`${LIST}?${query}`)).json<Envelope>();
+    const { status, headers, text } = await service.get(`${LIST}?${query}&format=geojson`);
     assert.is(status, 200);
     assert.is(headers['content-type'], GEOJSON);
     const { features, links, numberMatched } = checkCollection(text);
@@ -47,13 +46,13 @@ test('the list as GeoJSON has the points of the list, page by page', async () =>
 });
 
 test('a point alone is a Feature', async () => {
-  const record = (await service.get(`${POINTS}7/`)).json<PlainRecord>();
-  const { text } = await service.get(`${POINTS}7/`, { headers: { accept: GEOJSON } });
+  const record = (await service.get(`${LIST}7/`)).json<PlainRecord>();
+  const { text } = await service.get(`${LIST}7/`, { headers: { accept: GEOJSON } });
   assert.equal(recordOf(checkFeature(JSON.parse(text))), record);
 });
 
 test('GeoJSON is negotiated, revalidated and asked for its head like any format', async () => {
-  for (const path of [POINTS, `${POINTS}7/`]) {
+  for (const path of [LIST, `${LIST}7/`]) {
     const got = await service.get(path, {
       headers: { accept: `${GEOJSON}, application/json;q=0.5` },
     });
@@ -77,57 +76,57 @@ test('GeoJSON is negotiated, revalidated and asked for its head like any format'
 });
 
 test('fields leaves the other keys out, in every format', async () => {
-  const whole = (await service.get(`${POINTS}?page_size=1000`)).json<Envelope>();
+  const whole = (await service.get(`${LIST}?page_size=1000`)).json<Envelope>();
   const wanted = ['id', 'lat', 'tags'];
   const expected = whole.results.map((record) =>
     Object.fromEntries(wanted.filter((key) => key in record).map((key) => [key, record[key]])),
   );
   const query = '?page_size=1000&fields=tags,%20lat,id,id';
-  const got = await service.get(POINTS + query);
+  const got = await service.get(LIST + query);
   const { results, next, count } = got.json<Envelope>();
   // keys in the usual order, and twice, since the second answer is kept for the third
   assert.is(JSON.stringify(results), JSON.stringify(expected));
-  for (let i = 0; i < 2; i++) assert.is((await service.get(POINTS + query)).text, got.text);
+  for (let i = 0; i < 2; i++) assert.is((await service.get(LIST + query)).text, got.text);
   assert.is(count, whole.count);
   assert.match(next!, 'fields=tags%2C+lat%2Cid%2Cid');
-  assert.is.not(got.headers.etag, (await service.get(`${POINTS}?page_size=1000`)).headers.etag);
+  assert.is.not(got.headers.etag, (await service.get(`${LIST}?page_size=1000`)).headers.etag);
 
-  const geojson = checkCollection((await service.get(`${POINTS}${query}&format=geojson`)).text);
+  const geojson = checkCollection((await service.get(`${LIST}${query}&format=geojson`)).text);
   assert.equal(
     geojson.features.map(({ id, properties }) => ({ id, ...properties })),
     expected.map(({ lat: _, ...others }) => others),
   );
   const first = expected[0]!;
-  assert.equal((await service.get(`${POINTS}${first['id']}/?fields=tags,lat,id`)).json(), first);
-  const html = await service.get(`${POINTS}?page_size=3&fields=id&format=api`);
+  assert.equal((await service.get(`${LIST}${first['id']}/?fields=tags,lat,id`)).json(), first);
+  const html = await service.get(`${LIST}?page_size=3&fields=id&format=api`);
   assert.is(html.status, 200);
   assert.not.match(html.text, String(whole.results[0]!['created_at']));
 });
 
 test('fields names what it does not know, beside other mistakes', async () => {
-  for (const path of [POINTS, `${POINTS}7/`]) {
+  for (const path of [LIST, `${LIST}7/`]) {
     for (const value of ['geometry', 'id,Lat', 'id,', ',', 'id;lat', '*']) {
       const reply = await service.get(`${path}?page_size=x&fields=${encodeURIComponent(value)}`);
       assert.is(reply.status, 400, value);
       const errors = reply.json<Record<string, string[]>>();
-      assert.equal(Object.keys(errors), path === POINTS ? ['fields', 'page_size'] : ['fields']);
+      assert.equal(Object.keys(errors), path === LIST ? ['fields', 'page_size'] : ['fields']);
       assert.match(
         errors['fields']![0]!,
         'is_processed, created_by, tags, created_at, modified_at',
       );
       assert.match(errors['fields']![0]!, `Got ${JSON.stringify(value)}: `);
     }
-    const record = (await service.get(`${POINTS}7/?fields=`)).text;
-    assert.is(record, (await service.get(`${POINTS}7/`)).text);
+    const record = (await service.get(`${LIST}7/?fields=`)).text;
+    assert.is(record, (await service.get(`${LIST}7/`)).text);
   }
 });
 
 test('a record by id is, byte for byte, the record of the list', async () => {
-  const { text } = await service.get(`${POINTS}?page_size=1000&page=2`);
+  const { text } = await service.get(`${LIST}?page_size=1000&page=2`);
   const { results } = JSON.parse(text) as Envelope;
   assert.is(results.length, 1000);
   for (const { id } of results.slice(0, 100)) {
-    const record = await service.get(`${POINTS}${id}/`);
+    const record = await service.get(`${LIST}${id}/`);
     assert.is(record.status, 200);
     assert.ok(text.includes(record.text), `${id}`);
   }
@@ -135,7 +134,7 @@ test('a record by id is, byte for byte, the record of the list', async () => {
 
 test('first and last are there, what is beside them is not', async () => {
   for (const id of [1, 3000]) {
-    assert.is((await service.get(`${POINTS}${id}/`)).json<{ id: number }>().id, id);
+    assert.is((await service.get(`${LIST}${id}/`)).json<{ id: number }>().id, id);
   }
   const none = [
     '0',
@@ -146,7 +145,7 @@ test('first and last are there, what is beside them is not', async () => {
     '9'.repeat(90),
   ];
   for (const id of [...none, '1'.repeat(500)]) {
-    const reply = await service.get(`${POINTS}${id}/`);
+    const reply = await service.get(`${LIST}${id}/`);
     assert.is(reply.status, 404, id);
     assert.equal(reply.json(), { detail: 'Not found.' });
   }
@@ -157,23 +156,23 @@ test('what is no number names no record', async () => {
     ...['', 'abc', '-1', '+1', '1.0', '1e0', '0x1', '1,', '1_000', '%201', '1%20', '%2B1', '%00'],
   ];
   for (const name of [...names, '%EF%BC%91', 'NaN', 'last', '1%2F', '__proto__', 'constructor']) {
-    assert.is((await service.get(`${POINTS}${name}/`)).status, 404, name);
+    assert.is((await service.get(`${LIST}${name}/`)).status, 404, name);
   }
 });
 
 test('leading zeros and escapes of digits make no difference', async () => {
-  const { text } = await service.get(`${POINTS}7/`);
+  const { text } = await service.get(`${LIST}7/`);
   for (const name of ['07', '0000000000000007', '%37']) {
-    assert.is((await service.get(`${POINTS}${name}/`)).text, text, name);
+    assert.is((await service.get(`${LIST}${name}/`)).text, text, name);
   }
 });
 
 test('parameters that it does not know make no difference to a record', async () => {
-  const { text } = await service.get(`${POINTS}7/`);
+  const { text } = await service.get(`${LIST}7/`);
   for (const query of ['?format=json', '?page=99', '?bbox=x', '?', '?&&=']) {
-    assert.is((await service.get(`${POINTS}7/${query}`)).text, text, query);
+    assert.is((await service.get(`${LIST}7/${query}`)).text, text, query);
   }
-  assert.is((await service.get(`${POINTS}7/?format=xml`)).status, 404);
+  assert.is((await service.get(`${LIST}7/?format=xml`)).status, 404);
 });
 
 test('the root names the resources, and they are there', async () => {
@@ -195,9 +194,9 @@ test('a posted point is in the GeoJSON of the next request, and has the keys tha
     tags: ['ice'],
   });
   const headers = { 'content-type': 'application/json' };
-  const posted = await service.get(POINTS, { method: 'POST', headers, body });
+  const posted = await service.get(LIST, { method: 'POST', headers, body });
   assert.is(posted.status, 201, posted.text);
-  const query = `${POINTS}?bbox=166.25,-77.5,166.25,-77.5`;
+  const query = `${LIST}?bbox=166.25,-77.5,166.25,-77.5`;
   const { features } = checkCollection((await service.get(`${query}&format=geojson`)).text);
   assert.equal(features.map(recordOf), [posted.json()]);
   const { results } = (await service.get(`${query}&fields=tags,comment`)).json<Envelope>();

@@ -1,34 +1,32 @@
 import { copyFileSync, utimesSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import { bodyOf, exchange } from '../support/client.js';
+import { bodyOf, exchange, LIST } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
-const folder = makeFolder();
-const snapshot = join(folder, 'points.ndjson');
+const snapshot = join(makeFolder(), 'points.ndjson');
 copyFileSync(FIXTURE_POINTS, snapshot);
 const WRITTEN = new Date('2024-02-29T12:34:56Z');
 utimesSync(snapshot, WRITTEN, WRITTEN);
 const service = await startOwnService(['--snapshot', snapshot]);
 
-const POINTS = '/rest/map_data_points/';
 const READ = 'GET, HEAD, OPTIONS';
 const GOOD: readonly [path: string, allow: string][] = [
-  [POINTS, 'GET, POST, HEAD, OPTIONS'],
-  [`${POINTS}?bbox=24,60,25,61&ordering=created_at&page=2`, 'GET, POST, HEAD, OPTIONS'],
-  [`${POINTS}1/`, READ],
+  [LIST, 'GET, POST, HEAD, OPTIONS'],
+  [`${LIST}?bbox=24,60,25,61&ordering=created_at&page=2`, 'GET, POST, HEAD, OPTIONS'],
+  [`${LIST}1/`, READ],
   ['/rest/notifications/', READ],
   ['/rest/', READ],
 ];
 const BAD = [
-  `${POINTS}?page=0`,
-  `${POINTS}?bbox=1`,
-  `${POINTS}?format=xml`,
-  `${POINTS}0/`,
-  `${POINTS}%`,
+  `${LIST}?page=0`,
+  `${LIST}?bbox=1`,
+  `${LIST}?format=xml`,
+  `${LIST}0/`,
+  `${LIST}%`,
   '/rest/nope/',
 ];
 
@@ -74,7 +72,7 @@ test('every error has the headers of an error', async () => {
 
 test('HEAD has the headers of GET and no body', async () => {
   const accepts = ['*/*', 'text/html', 'application/xml'];
-  for (const path of [...GOOD.map(([path]) => path), ...BAD, `${POINTS}?format=api`]) {
+  for (const path of [...GOOD.map(([path]) => path), ...BAD, `${LIST}?format=api`]) {
     for (const accept of accepts) {
       const got = await service.get(path, { headers: { accept } });
       const head = await service.get(path, { method: 'HEAD', headers: { accept } });
@@ -85,14 +83,14 @@ test('HEAD has the headers of GET and no body', async () => {
   }
   const answer = await exchange(
     service.port,
-    `HEAD ${POINTS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    `HEAD ${LIST} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
   );
   assert.match(answer, /\r\nContent-Length: [1-9]\d+\r\n/);
   assert.is(bodyOf(answer), '');
 });
 
 test('a request keeps the name that it came with', async () => {
-  for (const path of [POINTS, '/rest/nope/']) {
+  for (const path of [LIST, '/rest/nope/']) {
     const { headers } = await service.get(path, { headers: { 'X-Request-Id': 'abc-1' } });
     assert.is(headers['x-request-id'], 'abc-1');
     const odd = await service.get(path, { headers: { 'X-Request-Id': '<b>"' } });

@@ -1,10 +1,9 @@
 import { connect } from 'node:net';
-import { type Envelope, exchange, statusOf } from '../support/client.js';
+import { type Envelope, exchange, LIST, statusOf } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
-const LIST = '/rest/map_data_points/';
 const ONE = `${LIST}?page_size=1`;
 /** What a client may take to send a request. */
 const TIMEOUT_MS = 2_000;

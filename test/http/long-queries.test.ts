@@ -4,16 +4,15 @@ import { buildDataset } from '../../src/index/build-dataset.js';
 import { AT_ONCE, EXCEEDED } from '../../src/model/budget.js';
 import { createGeneration } from '../../src/reload/current.js';
 import { type OwnApp, startApp } from '../support/app.js';
-import { ask, type Envelope, type Reply } from '../support/client.js';
+import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { readerOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
 
-const PATH = '/rest/map_data_points/';
 const SPAN = 'after=1980-01-01T00:00:00Z';
-const LONG = `${PATH}?created_at_${SPAN}&modified_at_${SPAN}&page_size=7`;
+const LONG = `${LIST}?created_at_${SPAN}&modified_at_${SPAN}&page_size=7`;
 // a slice of an order, which needs no work
-const QUICK = `${PATH}?page_size=3&ordering=created_at`;
+const QUICK = `${LIST}?page_size=3&ordering=created_at`;
 
 const parts = await buildDataset(readerOf(scatterNotes(17, 3_000)));
 const whole = createGeneration({ dataset: parts, extra: [], digest: 'long', loadedAt: 0 });

@@ -61,8 +61,7 @@ testUnless(missing, 'GDAL keeps the filters of its address from page to page', a
 });
 
 testUnless(missing, 'what GDAL exports as GeoJSON is the same points again', async () => {
-  const folder = makeFolder();
-  const exported = join(folder, 'exported.geojson');
+  const exported = join(makeFolder(), 'exported.geojson');
   const sample = [
     '--snapshot',
     join(ROOT, 'data/sample.waypost'),

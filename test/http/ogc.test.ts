@@ -1,11 +1,10 @@
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
 import { checkCollection, checkFeature, type Link } from '../support/geojson.js';
 import { scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { allItems, startOgc } from '../support/ogc.js';
 import { assert, test } from '../support/uvu.js';
 
-const POINTS = '/rest/map_data_points/';
 const OGC = '/ogc/';
 const COLLECTION = `${OGC}collections/points`;
 const ITEMS = `${COLLECTION}/items`;
@@ -26,7 +25,7 @@ function linked(answer: Linked, rel: string): string {
 async function listed(query: string): Promise<unknown[]> {
   const features = [];
   for (let page = 1; ; page++) {
-    const path = `${POINTS}?${query}&page_size=1000&page=${page}&format=geojson`;
+    const path = `${LIST}?${query}&page_size=1000&page=${page}&format=geojson`;
     const { text, status } = await app.get(path);
     if (status === 404) break;
     features.push(...checkCollection(text).features);
@@ -103,7 +102,7 @@ test('the items are the points of the list, by id, whatever the filters', async 
 });
 
 test('an instant is a time, too', async () => {
-  const { results } = (await app.get(`${POINTS}?page_size=1`)).json<Envelope>();
+  const { results } = (await app.get(`${LIST}?page_size=1`)).json<Envelope>();
   const time = encodeURIComponent(results[0]!['created_at'] as string);
   const found = await allItems(app.get, `${ITEMS}?datetime=${time}`);
   assert.equal(found, await listed(`created_at_after=${time}&created_at_before=${time}`));
@@ -111,7 +110,7 @@ test('an instant is a time, too', async () => {
 });
 
 test('a date is all of its day', async () => {
-  const { results } = (await app.get(`${POINTS}?page_size=1`)).json<Envelope>();
+  const { results } = (await app.get(`${LIST}?page_size=1`)).json<Envelope>();
   const day = new Date(String(results[0]!['created_at'])).toISOString().slice(0, 10);
   const days = [
     [`datetime=${day}`, day, 'T23:59:59.999999Z'],

@@ -1,4 +1,4 @@
-import { bodyOf, type Envelope, exchange, statusOf } from '../support/client.js';
+import { bodyOf, type Envelope, exchange, LIST, statusOf } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
@@ -9,12 +9,10 @@ const published = await startOwnService([...PLAIN, '--public-url', 'https://maps
 const proxied = await startOwnService([...PLAIN, '--trust-proxy']);
 const strict = await startOwnService([...PLAIN, '--allowed-hosts', 'maps.example,.sub.example']);
 
-const PATH = '/rest/map_data_points/';
-
 /** What links begin with, from the `next` of a list. */
 async function originOf(from: OwnService, headers: Record<string, string>): Promise<string> {
-  const { next } = (await from.get(`${PATH}?page_size=1`, { headers })).json<Envelope>();
-  const rest = `${PATH}?page=2&page_size=1`;
+  const { next } = (await from.get(`${LIST}?page_size=1`, { headers })).json<Envelope>();
+  const rest = `${LIST}?page=2&page_size=1`;
   assert.ok(next!.endsWith(rest), next!);
   return next!.slice(0, -rest.length);
 }
@@ -30,7 +28,7 @@ test('a host that cannot stand in a link gets 400', async () => {
     ...["'x'", '"x"', 'a..b', 'x\\y', '%78', 'a,b', '.', 'é', 'a'.repeat(300)],
   ];
   for (const host of hosts) {
-    for (const path of [PATH, `${PATH}1/`, '/rest/', '/rest/notifications/']) {
+    for (const path of [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/']) {
       const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
       const answer = await exchange(service.port, request);
       assert.is(statusOf(answer), 400, `${host} ${path}`);
@@ -40,12 +38,12 @@ test('a host that cannot stand in a link gets 400', async () => {
 });
 
 test('HTTP/1.0 may do without a Host header, HTTP/1.1 may not', async () => {
-  const old = await exchange(service.port, `GET ${PATH}?page_size=1 HTTP/1.0\r\n\r\n`);
+  const old = await exchange(service.port, `GET ${LIST}?page_size=1 HTTP/1.0\r\n\r\n`);
   assert.is(statusOf(old), 200);
   const { next } = JSON.parse(bodyOf(old)) as Envelope;
-  assert.is(next, `http://127.0.0.1:${service.port}${PATH}?page=2&page_size=1`);
+  assert.is(next, `http://127.0.0.1:${service.port}${LIST}?page=2&page_size=1`);
 
-  for (const path of [PATH, `${PATH}1/`, '/rest/', '/rest/nope/', '/rest/map_data_points']) {
+  for (const path of [LIST, `${LIST}1/`, '/rest/', '/rest/nope/', '/rest/map_data_points']) {
     const request = `GET ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`;
     const answer = await exchange(service.port, request);
     assert.is(statusOf(answer), 400, path);
@@ -55,7 +53,7 @@ test('HTTP/1.0 may do without a Host header, HTTP/1.1 may not', async () => {
 
 test('two Host headers are refused, even when they agree', async () => {
   for (const second of ['Host: x', 'Host: evil.example', 'hOST: x', 'Host:']) {
-    for (const path of [PATH, '/rest/', '/rest', '/health/live', '/rest/nope/']) {
+    for (const path of [LIST, '/rest/', '/rest', '/health/live', '/rest/nope/']) {
       // the connection is closed without being told to
       const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n${second}\r\n\r\n`;
       const answer = await exchange(service.port, request);
@@ -72,16 +70,16 @@ function raw(from: OwnService, target: string, host = 'maps.example'): Promise<s
 }
 
 test('a target that names the host counts in place of the Host header', async () => {
-  const answer = await raw(service, `http://other.example:8080${PATH}?page_size=1`);
+  const answer = await raw(service, `http://other.example:8080${LIST}?page_size=1`);
   const { next } = JSON.parse(bodyOf(answer)) as Envelope;
-  assert.is(next, `http://other.example:8080${PATH}?page=2&page_size=1`);
+  assert.is(next, `http://other.example:8080${LIST}?page=2&page_size=1`);
   assert.is(statusOf(await raw(service, 'http://other.example/health/live')), 200);
   for (const authority of ['', 'user@other.example', 'a..b', "x'y", 'x:99999']) {
-    const refused = await raw(service, `http://${authority}${PATH}`);
+    const refused = await raw(service, `http://${authority}${LIST}`);
     assert.is(statusOf(refused), 400, authority);
   }
   // without a header of its own it is no HTTP/1.1 all the same
-  const bare = `GET http://other.example${PATH} HTTP/1.1\r\nConnection: close\r\n\r\n`;
+  const bare = `GET http://other.example${LIST} HTTP/1.1\r\nConnection: close\r\n\r\n`;
   assert.is(statusOf(await exchange(service.port, bare)), 400);
 });
 
@@ -96,13 +94,13 @@ test('a redirect leads to no other host', async () => {
 });
 
 test('hosts that are not allowed are led nowhere', async () => {
-  const targets = ['http://evil.example/rest', `http://evil.example${PATH}?page_size=1`];
+  const targets = ['http://evil.example/rest', `http://evil.example${LIST}?page_size=1`];
   for (const target of targets) assert.is(statusOf(await raw(strict, target)), 400, target);
   for (const path of ['/rest', '/rest/map_data_points', '/rest/map_data_points/7']) {
     assert.is(statusOf(await raw(strict, path, 'evil.example')), 400, path);
     assert.is(statusOf(await raw(strict, path)), 301, path);
   }
-  assert.is(statusOf(await raw(strict, `http://maps.example${PATH}`, 'evil.example')), 200);
+  assert.is(statusOf(await raw(strict, `http://maps.example${LIST}`, 'evil.example')), 200);
 });
 
 test('what a proxy says is not believed unless that is wanted', async () => {
@@ -119,7 +117,7 @@ test('what a proxy says is not believed unless that is wanted', async () => {
   const two = { ...forwarded, 'X-Forwarded-Host': 'first.example, second.example' };
   assert.is(await originOf(proxied, two), 'https://first.example');
   const broken = { ...forwarded, 'X-Forwarded-Host': '<b>' };
-  assert.is((await proxied.get(PATH, { headers: broken })).status, 400);
+  assert.is((await proxied.get(LIST, { headers: broken })).status, 400);
 });
 
 test('with a public URL links begin with it, its path included, whatever the host', async () => {
@@ -158,12 +156,12 @@ test('TileJSON leads to tiles at the public URL, or at the host that the client 
 
 test('only allowed hosts are answered where there is a list', async () => {
   for (const host of ['maps.example', 'MAPS.example:81', 'sub.example', 'a.b.sub.example']) {
-    for (const path of [PATH, `${PATH}1/`, '/rest/', '/rest/notifications/']) {
+    for (const path of [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/']) {
       assert.is((await strict.get(path, { headers: { host } })).status, 200, `${host} ${path}`);
     }
   }
   for (const host of ['evil.example', 'xmaps.example', 'maps.example.evil.example', '127.0.0.1']) {
-    for (const path of [PATH, `${PATH}1/`, '/rest/', '/rest/notifications/']) {
+    for (const path of [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/']) {
       const reply = await strict.get(path, { headers: { host } });
       assert.is(reply.status, 400, `${host} ${path}`);
       assert.equal(reply.json(), {

@@ -6,7 +6,7 @@ import { HttpError, pageTooLarge } from '../../src/http/request/http-error.js';
 import type { Dataset } from '../../src/index/dataset.js';
 import { createPageCopier } from '../../src/index/record-page.js';
 import { allocateRecords } from '../../src/index/records.js';
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
 import { jsonOfPage } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
@@ -14,8 +14,7 @@ import { runCommand } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const LARGE = 40;
-const folder = makeFolder();
-const snapshot = join(folder, 'points.ndjson');
+const snapshot = join(makeFolder(), 'points.ndjson');
 // a page of small records in front of the large ones
 const points = Array.from({ length: 2 * LARGE }, (_, i) => {
   const comment = i < LARGE ? 'small' : '<&>"'.repeat(43_000);
@@ -23,8 +22,6 @@ const points = Array.from({ length: 2 * LARGE }, (_, i) => {
 });
 writeFileSync(snapshot, points.map((point) => `${JSON.stringify(point)}\n`).join(''));
 const service = await startOwnService(['--snapshot', snapshot]);
-
-const PATH = '/rest/map_data_points/';
 
 /** The page size that the refusal of a page names as one that fits. */
 async function fittingSize(path: string): Promise<number> {
@@ -42,14 +39,14 @@ test('a page with too many bytes is refused, and told what fits', async () => {
   for (const query of ['?page_size=1000', '', '?page_size=40&page=2', '?page=last&page_size=79']) {
     if (query.startsWith('?page=last')) {
       // a single large record
-      assert.is((await service.get(PATH + query)).status, 200);
+      assert.is((await service.get(LIST + query)).status, 200);
       continue;
     }
-    const size = await fittingSize(PATH + query);
+    const size = await fittingSize(LIST + query);
     assert.ok(size >= 20 && size < LARGE, `${query}: ${size}`);
     for (let page = Math.ceil(LARGE / size) + 1; ; page++) {
       const { results, next } = (
-        await service.get(`${PATH}?page_size=${size}&page=${page}`)
+        await service.get(`${LIST}?page_size=${size}&page=${page}`)
       ).json<Envelope>();
       assert.is(results[0]!['id'], (page - 1) * size + 1, 'no page is shorter than was asked for');
       if (next === null) break;
@@ -58,16 +55,16 @@ test('a page with too many bytes is refused, and told what fits', async () => {
 });
 
 test('the page for people has a bound of its own', async () => {
-  const size = await fittingSize(`${PATH}?page_size=40&page=2&format=api`);
+  const size = await fittingSize(`${LIST}?page_size=40&page=2&format=api`);
   assert.ok(size >= 5 && size < 20, String(size));
-  const fitting = `${PATH}?page_size=${size}&page=${Math.ceil(60 / size)}`;
+  const fitting = `${LIST}?page_size=${size}&page=${Math.ceil(60 / size)}`;
   assert.is((await service.get(`${fitting}&format=api`)).status, 200);
-  assert.is((await service.get(`${PATH}?page_size=20&page=3&format=api`)).status, 400);
-  assert.is((await service.get(`${PATH}?page_size=20&page=3`)).status, 200);
+  assert.is((await service.get(`${LIST}?page_size=20&page=3&format=api`)).status, 400);
+  assert.is((await service.get(`${LIST}?page_size=20&page=3`)).status, 200);
 });
 
 test('the record alone is always shown', async () => {
-  for (const path of [`${PATH}${2 * LARGE}/`, `${PATH}?page_size=1&page=last`]) {
+  for (const path of [`${LIST}${2 * LARGE}/`, `${LIST}?page_size=1&page=last`]) {
     for (const format of ['json', 'api']) {
       const separator = path.includes('?') ? '&' : '?';
       const { status, text } = await service.get(`${path}${separator}format=${format}`);
@@ -78,7 +75,7 @@ test('the record alone is always shown', async () => {
 });
 
 test('a list without the large ones is as ever', async () => {
-  assert.is((await service.get(`${PATH}?page_size=${LARGE}`)).status, 200);
+  assert.is((await service.get(`${LIST}?page_size=${LARGE}`)).status, 200);
 });
 
 test('the bound may not be below a record', async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
-import type { Envelope, Reply } from '../support/client.js';
+import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { jsonOfPage, shownText, tags } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { PNG } from '../support/images.js';
@@ -9,7 +9,6 @@ import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
-const POINTS = '/rest/map_data_points/';
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const folder = makeFolder();
 mkdirSync(join(folder, 'media'));
@@ -36,7 +35,7 @@ test('there is a field for every parameter, and it keeps what was asked for', as
   query.append('status', 'OPEN');
   query.append('tags', 'a\\');
   query.append('tags', 'b\\,c,d');
-  const { text } = await browse(`${POINTS}?${query}`);
+  const { text } = await browse(`${LIST}?${query}`);
   const form = /<form id="filters".*?<\/form>/s.exec(text)![0];
   const fields = [...tags(form, 'input'), ...tags(form, 'select')];
   for (const { name } of POINTS_PARAMETERS) {
@@ -57,12 +56,12 @@ test('there is a field for every parameter, and it keeps what was asked for', as
 
 test('each filter that is set is a chip, whose link leaves it out', async () => {
   const query = 'bbox=20,50,40,70&tags=a\\,b,c&status=NEW&status=OPEN&page=1&x=y&format=api';
-  const { text } = await browse(`${POINTS}?${query}`);
+  const { text } = await browse(`${LIST}?${query}`);
   const chips = /<ul class="chips">(.*?)<\/ul>/s.exec(text)![1]!;
   const links = new Map(
     tags(chips, 'a').map((one) => [
       one['aria-label']!,
-      new URLSearchParams(one['href']!.slice(POINTS.length)),
+      new URLSearchParams(one['href']!.slice(LIST.length)),
     ]),
   );
   assert.equal(
@@ -83,11 +82,11 @@ test('each filter that is set is a chip, whose link leaves it out', async () => 
     ['bbox,20,50,40,70', rest[0], 'status,NEW', 'status,OPEN', 'tags,a\\,b', rest[1]].join(' '),
   );
   assert.not.match(text, /<details open><summary[^>]*>Add a filter/);
-  assert.not.match((await browse(POINTS)).text, '<ul class="chips">');
+  assert.not.match((await browse(LIST)).text, '<ul class="chips">');
 });
 
 test('statuses and tags are offered as the data has them', async () => {
-  const { text } = await browse(POINTS);
+  const { text } = await browse(LIST);
   for (const name of ['status', 'tags']) {
     const list = new RegExp(`<datalist id="v-${name}">(.*?)</datalist>`, 's').exec(text)![1]!;
     const offered = [...list.matchAll(/<option>(.*?)<\/option>/g)].map(([, one]) =>
@@ -96,7 +95,7 @@ test('statuses and tags are offered as the data has them', async () => {
     assert.ok(offered.length > 1, name);
     for (const value of offered) {
       const query = new URLSearchParams({ [name]: value, page_size: '1' });
-      const { count } = (await service.get(`${POINTS}?${query}`)).json<Envelope>();
+      const { count } = (await service.get(`${LIST}?${query}`)).json<Envelope>();
       assert.ok(count > 0, `${name} ${value}`);
     }
     assert.match(text, new RegExp(`<input id="f-${name}"[^>]* list="v-${name}"`));
@@ -111,7 +110,7 @@ test('the page of notifications says that no token came, and how to send one', a
 });
 
 test('what is wrong with a value stands beside its field', async () => {
-  const { status, text } = await browse(`${POINTS}?bbox=<i>&ordering=up&page_size=20`);
+  const { status, text } = await browse(`${LIST}?bbox=<i>&ordering=up&page_size=20`);
   assert.is(status, 400);
   const problems = jsonOfPage<Record<string, string[]>>(text);
   assert.equal(Object.keys(problems).sort(), ['bbox', 'ordering']);
@@ -147,7 +146,7 @@ function post(
   ]);
   const type = `multipart/form-data; boundary=${BOUNDARY}`;
   const own = { accept, 'Content-Type': type, 'Sec-Fetch-Site': 'same-origin' };
-  return service.get(POINTS, { method: 'POST', headers: { ...own, ...headers }, body });
+  return service.get(LIST, { method: 'POST', headers: { ...own, ...headers }, body });
 }
 
 test('a form makes a point with an image, and shows it', async () => {
@@ -158,7 +157,7 @@ test('a form makes a point with an image, and shows it', async () => {
   const point = jsonOfPage<Record<string, unknown>>(reply.text);
   assert.is(point['comment'], comment);
   assert.equal(point['tags'], ['a', 'b"', 'c,d']);
-  assert.ok(reply.headers.location!.endsWith(`${POINTS}${point['id']}/`));
+  assert.ok(reply.headers.location!.endsWith(`${LIST}${point['id']}/`));
   assert.is(tags(reply.text, 'img')[0]!['src'], point['image']);
   assert.not.match(reply.text, comment);
   const image = await service.get(point['image'] as string);
@@ -214,7 +213,7 @@ test('a form that is sent twice from one page makes one point', async () => {
     assert.equal(first, second);
     return first!['value']!;
   };
-  const path = `${POINTS}?bbox=10,-10,12,-9&page_size=1`;
+  const path = `${LIST}?bbox=10,-10,12,-9&page_size=1`;
   const before = pageOf(await browse(path));
   const fields = { lat: '-9.5', lon: '11', comment: 'twice', _page: before };
   // the second click comes before the answer, which nobody reads then
@@ -250,8 +249,7 @@ test('a form of another site is refused; programs of other sites are not', async
   }
   const plain = async (headers: Record<string, string>): Promise<number> => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded', ...headers };
-    return (await service.get(POINTS, { method: 'POST', headers: form, body: 'lat=1&lon=2' }))
-      .status;
+    return (await service.get(LIST, { method: 'POST', headers: form, body: 'lat=1&lon=2' })).status;
   };
   assert.is((await post(fields, none)).status, 403);
   for (const origin of ['https://evil.example', 'null', 'x', `http://${own}.evil.example`]) {
@@ -267,7 +265,7 @@ test('a form of another site is refused; programs of other sites are not', async
 
 test('a page says what everything is, to whoever cannot see it', async () => {
   const posted = await post({ lat: '', lon: '' });
-  for (const { text } of [await browse(POINTS), await browse(`${POINTS}?bbox=1`), posted]) {
+  for (const { text } of [await browse(LIST), await browse(`${LIST}?bbox=1`), posted]) {
     assert.is(tags(text, 'html')[0]!['lang'], 'en');
     assert.is(tags(text, 'h1').length, 1);
     assert.is(tags(text, 'main').length, 1);

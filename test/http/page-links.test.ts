@@ -1,12 +1,11 @@
 import { gzipSync } from 'node:zlib';
-import type { Envelope, Reply } from '../support/client.js';
+import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { jsonOfPage, tags } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
-const POINTS = '/rest/map_data_points/';
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const service = await startOwnService([
   ...['--snapshot', SNAPSHOT, '--media', makeFolder()],
@@ -20,23 +19,23 @@ function browse(path: string): Promise<Reply> {
 test('pages are turned by links alone', async () => {
   const ids: unknown[] = [];
   let pages = 0;
-  for (let path: string | undefined = `${POINTS}?page_size=9&bbox=24.9,60.15,24.96,60.17`; path; ) {
+  for (let path: string | undefined = `${LIST}?page_size=9&bbox=24.9,60.15,24.96,60.17`; path; ) {
     const { text } = await browse(path);
     ids.push(...jsonOfPage<Envelope>(text).results.map(({ id }) => id));
     const next = tags(text, 'a').find(({ rel }) => rel === 'next');
     path = next && next['href']!.slice(`http://127.0.0.1:${service.port}`.length);
     pages++;
   }
-  const all = await service.get(`${POINTS}?page_size=1000&bbox=24.9,60.15,24.96,60.17`);
+  const all = await service.get(`${LIST}?page_size=1000&bbox=24.9,60.15,24.96,60.17`);
   assert.ok(pages > 3);
   assert.equal(
     ids,
     all.json<Envelope>().results.map(({ id }) => id),
   );
-  const { text } = await browse(`${POINTS}?page_size=10&page=20`);
+  const { text } = await browse(`${LIST}?page_size=10&page=20`);
   const numbers = tags(text, 'a').filter((one) => /[?&]page=\d+/.test(one['href'] ?? ''));
   for (const page of [18, 19, 20, 21, 22, 300]) {
-    const href = `${POINTS}?page=${page}&page_size=10`;
+    const href = `${LIST}?page=${page}&page_size=10`;
     assert.ok(
       numbers.some((one) => one['href'] === href),
       href,
@@ -44,29 +43,22 @@ test('pages are turned by links alone', async () => {
   }
   assert.is(
     tags(text, 'a').filter((one) => one['aria-current'] === 'page')[0]!['href'],
-    `${POINTS}?page=20&page_size=10`,
+    `${LIST}?page=20&page_size=10`,
   );
 });
 
 test('ids, images and neighbours are linked in the JSON and in the table', async () => {
-  const { text } = await browse(`${POINTS}?has_image=true&page_size=1`);
+  const { text } = await browse(`${LIST}?has_image=true&page_size=1`);
   const [point] = jsonOfPage<Envelope>(text).results;
   const hrefs = tags(text, 'a').map((one) => one['href']!);
   const count = (href: string): number => hrefs.filter((one) => one === href).length;
-  assert.is(count(`${POINTS}${point!['id']}/`), 2);
+  assert.is(count(`${LIST}${point!['id']}/`), 2);
   assert.is(count(point!['image'] as string), 2);
   assert.is(tags(text, 'img')[0]!['src'], point!['image']);
 });
 
 test('pages and errors let a browser do nothing but what they need', async () => {
-  const paths = [
-    POINTS,
-    `${POINTS}1/`,
-    '/rest/',
-    '/rest/notifications/',
-    '/nope',
-    `${POINTS}?bbox=1`,
-  ];
+  const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/', '/nope', `${LIST}?bbox=1`];
   for (const path of [...paths, '/rest/nope/', '/media/map_data_points/1/no.jpg']) {
     const { headers, text } = await browse(path);
     assert.match(headers['content-type'] as string, 'text/html');
@@ -93,7 +85,7 @@ test('no address makes a page lead to another host', async () => {
 });
 
 test('the list without its map is below 60 kB over the wire, styles and script included', async () => {
-  const { text } = await browse(POINTS);
+  const { text } = await browse(LIST);
   let bytes = gzipSync(text, { level: 4 }).length;
   const own = [...tags(text, 'link'), ...tags(text, 'script')].map(
     (one) => one['href'] ?? one['src']!,
@@ -106,8 +98,8 @@ test('the list without its map is below 60 kB over the wire, styles and script i
 
 test('Server-Timing is told of pages, and to who asks', async () => {
   const headers = { 'Waypost-Timing': '1' };
-  assert.match((await browse(POINTS)).headers['server-timing'] as string, /^total;dur=\d+\.\d{3}/);
-  const box = `${POINTS}?bbox=24.9,60.15,24.96,60.17`;
+  assert.match((await browse(LIST)).headers['server-timing'] as string, /^total;dur=\d+\.\d{3}/);
+  const box = `${LIST}?bbox=24.9,60.15,24.96,60.17`;
   const told = (await service.get(box, { headers })).headers['server-timing'] as string;
   const [, looks] = /query;desc="runs, \w+, (\d+) rows"$/.exec(told)!;
   // those at the border of the box are tested, and no others outside of it
@@ -117,7 +109,7 @@ test('Server-Timing is told of pages, and to who asks', async () => {
   assert.match(page.headers['server-timing'] as string, `query;desc="runs, `);
   assert.match(page.headers['server-timing'] as string, `, ${looks} rows"`);
   assert.match(page.text, '<p id="timing"></p>');
-  const path = `${POINTS}?page_size=3`;
+  const path = `${LIST}?page_size=3`;
   assert.is((await service.get(path)).headers['server-timing'], undefined);
   assert.match((await service.get(path, { headers })).headers['server-timing'] as string, 'total');
   const kept = (await service.get(path, { headers })).headers['server-timing'] as string;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { exchange, type Reply } from '../support/client.js';
+import { exchange, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { JPEG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
@@ -9,7 +9,6 @@ import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
-const POINTS = '/rest/map_data_points/';
 const ATTACKER = '198.51.100.1';
 const OTHER = '203.0.113.7';
 const FORM = 'multipart/form-data; boundary=XX';
@@ -30,7 +29,7 @@ test.after.each(async () => {
 
 function post(body: string | Buffer, type: string, more: Record<string, string> = {}) {
   const headers = { 'Content-Type': type, 'X-Forwarded-For': OTHER, ...more };
-  return service.get(POINTS, { method: 'POST', body, headers });
+  return service.get(LIST, { method: 'POST', body, headers });
 }
 
 function part(name: string, value: string | Buffer, file?: string): Buffer {
@@ -50,7 +49,7 @@ function postImage(more: Record<string, string> = {}): Promise<Reply> {
 function sendUnfinished(bytes: Buffer, type: string, { port } = service) {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);
-  const head = `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ATTACKER}\r\nContent-Type: ${type}\r\n`;
+  const head = `POST ${LIST} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ATTACKER}\r\nContent-Type: ${type}\r\n`;
   let text = '';
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString();
@@ -138,7 +137,7 @@ test('a folder of uploads that was removed is made again', async () => {
 
 test('chunks in a request of HTTP/1.0 are refused, and nothing behind them is read', async () => {
   const body = '1d\r\n{"lat":"10.5","lon":"-20.25"}\r\n0\r\n\r\n';
-  const head = `POST ${POINTS} HTTP/1.0\r\nConnection: keep-alive\r\nContent-Type: ${JSON_TYPE}\r\n`;
+  const head = `POST ${LIST} HTTP/1.0\r\nConnection: keep-alive\r\nContent-Type: ${JSON_TYPE}\r\n`;
   const next = 'GET /health/live HTTP/1.0\r\n\r\n';
   const answer = await exchange(
     service.port,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { ask, type Envelope, type Reply } from '../support/client.js';
+import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { createHostilePosts, type HostilePost } from '../support/hostile-posts.js';
 import { SECRET } from '../support/images.js';
@@ -13,7 +13,6 @@ import { until } from '../support/wait.js';
 
 const CLIENTS = 6;
 const SEED = 20_240_301;
-const POINTS = '/rest/map_data_points/';
 const STATUSES = [201, 400, 413, 415, 422];
 /** Beyond it the service answers before it has read a body, and closes the connection. */
 const BODY_LIMIT = 1024 * 1024;
@@ -83,7 +82,7 @@ async function send(
 ): Promise<Reply | undefined> {
   const shown = `${headers['Content-Type']} ${body.toString('latin1', 0, 300)}`;
   const asked = { method: 'POST', headers, body, agent };
-  const reply = await ask(port, POINTS, asked).catch((error: Error) => {
+  const reply = await ask(port, LIST, asked).catch((error: Error) => {
     if (body.length > BODY_LIMIT && /EPIPE|ECONNRESET/.test(error.message)) return undefined;
     throw new Error(`${error.message}: ${shown}`);
   });
@@ -137,7 +136,7 @@ async function checkFiles(
 }
 
 async function countOf(service: Service): Promise<number> {
-  return (await service.get(`${POINTS}?page_size=1`)).json<Envelope>().count;
+  return (await service.get(`${LIST}?page_size=1`)).json<Envelope>().count;
 }
 
 const POSTS = IS_SOAK ? 10_000 : 80;

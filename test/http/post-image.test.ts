@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import type { OutgoingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
-import type { Envelope, Reply } from '../support/client.js';
+import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { coloursOf, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
@@ -10,7 +10,6 @@ import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
-const POINTS = '/rest/map_data_points/';
 const home = makeFolder();
 const media = join(home, 'media');
 const flags = ['--snapshot', SNAPSHOT, '--media', media, '--max-image-bytes', '200000'];
@@ -54,7 +53,7 @@ function post(
     Buffer.from('\r\n--XX--\r\n'),
   ]);
   const type = { 'Content-Type': 'multipart/form-data; boundary=XX' };
-  return to.get(POINTS, { method: 'POST', body, headers: { ...type, ...headers } });
+  return to.get(LIST, { method: 'POST', body, headers: { ...type, ...headers } });
 }
 
 /** Every image that is stored, as records name them, once nothing is on its way. */
@@ -68,7 +67,7 @@ async function stored(): Promise<string[]> {
 }
 
 async function countOf(): Promise<number> {
-  return (await service.get(`${POINTS}?page_size=1`)).json<Envelope>().count;
+  return (await service.get(`${LIST}?page_size=1`)).json<Envelope>().count;
 }
 
 test('a point has its image from the answer on, upright and without what the phone knew', async () => {
@@ -80,7 +79,7 @@ test('a point has its image from the answer on, upright and without what the pho
   assert.match(image!, new RegExp(`^/media/map_data_points/${id}/Maki_1_[0-9a-f]{8}\\.jpg$`));
   for (let i = 0; i < 4; i++) {
     // connections of both threads
-    assert.equal((await service.get(`${POINTS}${id}/`)).json(), reply.json());
+    assert.equal((await service.get(`${LIST}${id}/`)).json(), reply.json());
     const { status, headers, body } = await service.get(image!);
     assert.is(status, 200);
     assert.is(headers['content-type'], 'image/jpeg');

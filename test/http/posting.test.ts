@@ -1,7 +1,14 @@
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { addToken } from '../../src/cli/tokens.js';
-import { type Asked, type Envelope, exchange, type Reply, statusOf } from '../support/client.js';
+import {
+  type Asked,
+  type Envelope,
+  exchange,
+  LIST,
+  type Reply,
+  statusOf,
+} from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
@@ -9,11 +16,10 @@ import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const folder = makeFolder();
-const POINTS = '/rest/map_data_points/';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const PLACE = { lat: '10.5', lon: '-20.25' };
 /** A box around {@link PLACE}, where the snapshot has nothing. */
-const AROUND = `${POINTS}?bbox=-20.3,10.4,-20.2,10.6`;
+const AROUND = `${LIST}?bbox=-20.3,10.4,-20.2,10.6`;
 const UNLIMITED = ['--posts-per-address', '0', '--posts-per-token', '0'];
 
 const tokens = join(folder, 'tokens.json');
@@ -33,7 +39,7 @@ function post(
   to: OwnService = service,
 ): Promise<Reply> {
   const body = typeof fields === 'string' ? fields : JSON.stringify(fields);
-  return to.get(POINTS, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
+  return to.get(LIST, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
 }
 
 interface Note {
@@ -66,7 +72,7 @@ test('a point is answered with its record and address, and is there for the next
   assert.match(createdAt, /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+0[23]:00$/);
   assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
   const { headers } = reply;
-  assert.is(headers.location, `http://notes.example${POINTS}${id}/`);
+  assert.is(headers.location, `http://notes.example${LIST}${id}/`);
   assert.equal(
     [headers['content-type'], headers.allow, headers['cache-control']],
     ['application/json', 'GET, POST, HEAD, OPTIONS', 'no-store'],
@@ -74,14 +80,14 @@ test('a point is answered with its record and address, and is there for the next
   const list = await around();
   assert.is(list.count, count + 1);
   assert.equal(list.results.at(-1), record);
-  const single = await service.get(`${POINTS}${id}/`);
+  const single = await service.get(`${LIST}${id}/`);
   assert.equal(single.json(), record);
 });
 
 test('a form says the same as JSON', async () => {
   const body = 'lat=10.5&lon=-20.25&comment=%C3%A4+form&tags=x&tags=y';
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const reply = await service.get(POINTS, { method: 'POST', body, headers });
+  const reply = await service.get(LIST, { method: 'POST', body, headers });
   assert.is(reply.status, 201);
   const { comment, tags, lat } = reply.json<Record<string, unknown>>();
   assert.equal([comment, tags, lat], ['ä form', ['x', 'y'], '10.50000000']);
@@ -90,7 +96,7 @@ test('a form says the same as JSON', async () => {
 test('ids are above those of the snapshot and never given twice; times never go back', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const options = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(PLACE), agent };
-  const sent = Array.from({ length: 40 }, () => service.get(POINTS, options));
+  const sent = Array.from({ length: 40 }, () => service.get(LIST, options));
   const notes = (await Promise.all(sent)).map((reply) => reply.json<Note>());
   agent.destroy();
   assert.is(new Set(notes.map(({ id }) => id)).size, 40);
@@ -120,7 +126,7 @@ test('the same key and body again get the first answer, another body 422, after 
   const check = (again: Reply): void => {
     assert.equal([again.status, again.text], [201, first!.text]);
     const { id } = again.json<Note>();
-    assert.ok(again.headers.location?.endsWith(`${POINTS}${id}/`));
+    assert.ok(again.headers.location?.endsWith(`${LIST}${id}/`));
     assert.is(again.headers['idempotency-replayed'], 'true');
   };
   others.forEach(check);
@@ -160,15 +166,15 @@ test('what cannot be accepted is refused as it should be, and nothing of it is t
     [415, JSON.stringify(PLACE), {}],
   ];
   for (const [status, body, headers] of cases) {
-    const reply = await service.get(POINTS, { method: 'POST', body, headers });
+    const reply = await service.get(LIST, { method: 'POST', body, headers });
     assert.is(reply.status, status, reply.text);
     assert.is(reply.headers['content-type'], 'application/json');
     assert.is(reply.headers.allow, 'GET, POST, HEAD, OPTIONS');
   }
-  const nothing = await service.get(POINTS, { method: 'POST' });
+  const nothing = await service.get(LIST, { method: 'POST' });
   assert.equal([nothing.status, Object.keys(nothing.json<object>())], [400, ['lat', 'lon']]);
   // the body ends before its length
-  const cut = `POST ${POINTS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n`;
+  const cut = `POST ${LIST} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n`;
   assert.is(
     statusOf(await exchange(service.port, `${cut}Transfer-Encoding: chunked\r\n\r\nzz\r\n`)),
     400,

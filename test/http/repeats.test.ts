@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Asked, Reply } from '../support/client.js';
+import { type Asked, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
@@ -12,15 +12,14 @@ const service = await startOwnService(FLAGS);
 const forgetful = await startOwnService([...FLAGS, '--answer-cache', '0']);
 const tight = await startOwnService([...FLAGS, '--answer-cache', '64KiB']);
 
-const PATH = '/rest/map_data_points/';
 const PATHS = [
-  PATH,
-  `${PATH}?`,
-  `${PATH}?page=2`,
-  `${PATH}?bbox=24.9,60.1,25,60.2&ordering=-created_at`,
-  `${PATH}?coordinates=60.166,24.951,1000&page=2&page_size=7`,
-  `${PATH}?coordinates=60.166,24.951,1000&page_size=7&page=2`,
-  `${PATH}?created_at_after=2023-01-01T00:00:00Z&created_at_before=2022-01-01T00:00:00Z`,
+  LIST,
+  `${LIST}?`,
+  `${LIST}?page=2`,
+  `${LIST}?bbox=24.9,60.1,25,60.2&ordering=-created_at`,
+  `${LIST}?coordinates=60.166,24.951,1000&page=2&page_size=7`,
+  `${LIST}?coordinates=60.166,24.951,1000&page_size=7&page=2`,
+  `${LIST}?created_at_after=2023-01-01T00:00:00Z&created_at_before=2022-01-01T00:00:00Z`,
 ];
 const host = 'same.example';
 
@@ -87,9 +86,9 @@ test('a kept answer is revalidated, and left out for HEAD', async () => {
 
 test('errors stay errors', async () => {
   for (const query of ['?page=99', '?bbox=x', '?format=xml']) {
-    const first = await service.get(PATH + query);
+    const first = await service.get(LIST + query);
     for (let i = 0; i < 3; i++) {
-      const again = await service.get(PATH + query);
+      const again = await service.get(LIST + query);
       assert.is(again.status, first.status);
       assert.is(again.text, first.text);
     }
@@ -97,10 +96,10 @@ test('errors stay errors', async () => {
 });
 
 test('more answers than the cache holds do no harm', async () => {
-  const { text } = await forgetful.get(`${PATH}?page_size=50`, { headers: { host } });
+  const { text } = await forgetful.get(`${LIST}?page_size=50`, { headers: { host } });
   for (let round = 0; round < 3; round++) {
     for (let page = 1; page <= 60; page++) {
-      const path = `${PATH}?page_size=50&page=${page}`;
+      const path = `${LIST}?page_size=50&page=${page}`;
       const reply = await tight.get(path, { headers: { host } });
       assert.is(reply.status, 200);
       if (page === 1) {
@@ -113,9 +112,9 @@ test('more answers than the cache holds do no harm', async () => {
 
 const folder = makeFolder();
 const ADDRESSES = [
-  PATH,
-  `${PATH}?page=3&page_size=7`,
-  `${PATH}7/`,
+  LIST,
+  `${LIST}?page=3&page_size=7`,
+  `${LIST}7/`,
   '/rest/notifications/',
   '/rest/',
 ];
@@ -159,9 +158,9 @@ test('any other If-None-Match gets the whole answer', async () => {
 });
 
 test('errors are errors whatever the client has', async () => {
-  const bad = [`${PATH}?bbox=1`, `${PATH}0/`, '/rest/nope/', `${PATH}?format=xml`];
-  const nowhere = [`${PATH}?page=999999`, '/rest/notifications/?page=2', `${PATH}999999/`];
-  const etag = await tagOf(PATH);
+  const bad = [`${LIST}?bbox=1`, `${LIST}0/`, '/rest/nope/', `${LIST}?format=xml`];
+  const nowhere = [`${LIST}?page=999999`, '/rest/notifications/?page=2', `${LIST}999999/`];
+  const etag = await tagOf(LIST);
   for (const path of [...bad, ...nowhere]) {
     for (const list of ['*', etag]) {
       for (const accept of ['application/json', 'text/html']) {
@@ -174,7 +173,7 @@ test('errors are errors whatever the client has', async () => {
 });
 
 test('every address has a tag of its own, parameters and host included', async () => {
-  const paths = [...ADDRESSES, `${PATH}?page=2`, `${PATH}?page=3`, `${PATH}?`, `${PATH}8/`];
+  const paths = [...ADDRESSES, `${LIST}?page=2`, `${LIST}?page=3`, `${LIST}?`, `${LIST}8/`];
   const tags: string[] = [];
   for (const path of paths) {
     for (const host of ['one.example', 'two.example']) tags.push(await tagOf(path, { host }));
@@ -184,7 +183,7 @@ test('every address has a tag of its own, parameters and host included', async (
 
 test('settings that change answers change tags', async () => {
   const host = 'same.example';
-  const own = await tagOf(PATH, { host });
+  const own = await tagOf(LIST, { host });
   const settings = [
     ['--time-zone', 'Europe/Helsinki'],
     ['--public-url', 'http://same.example'],
@@ -195,7 +194,7 @@ test('settings that change answers change tags', async () => {
     settings.map(async (flags) => {
       const other = await startOwnService([...FLAGS, ...flags]);
       const asked = { headers: { host, 'If-None-Match': own } };
-      assert.is((await other.get(PATH, asked)).status, 200, flags.join(' '));
+      assert.is((await other.get(LIST, asked)).status, 200, flags.join(' '));
     }),
   );
 });
@@ -214,13 +213,13 @@ test('the same file has the same tag after a restart, another file another', asy
   const again = await startOwnService(FLAGS);
   // links name the host, and so does the tag
   const host = 'same.example';
-  const { etag } = (await again.get(PATH, { headers: { host } })).headers;
-  assert.is(etag, await tagOf(PATH, { host }));
+  const { etag } = (await again.get(LIST, { headers: { host } })).headers;
+  assert.is(etag, await tagOf(LIST, { host }));
   await again.stop();
   const other = join(folder, 'other.ndjson');
   writeFileSync(other, '{"id":1,"lat":"0","lon":"0","created_at":"2024-01-01T00:00:00Z"}\n');
   const different = await startOwnService(['--snapshot', other]);
-  assert.is.not((await different.get(PATH)).headers.etag, await tagOf(PATH));
+  assert.is.not((await different.get(LIST)).headers.etag, await tagOf(LIST));
 });
 
 test.run();

@@ -1,14 +1,13 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allowsState } from '../../src/http/answer/validators.js';
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
-const folder = makeFolder();
-const snapshot = join(folder, 'points.ndjson');
+const snapshot = join(makeFolder(), 'points.ndjson');
 
 /** Puts a snapshot of so many points in place of the one there is. */
 function put(count: number): void {
@@ -22,15 +21,14 @@ function put(count: number): void {
 put(320);
 const service = await startOwnService(['--snapshot', snapshot, '--settle', '10ms']);
 
-const POINTS = '/rest/map_data_points/';
-const PATHS = [POINTS, `${POINTS}7/`, '/rest/notifications/', '/rest/'];
+const PATHS = [LIST, `${LIST}7/`, '/rest/notifications/', '/rest/'];
 
 async function snapshotOf(path: string): Promise<string> {
   return (await service.get(path)).headers['waypost-snapshot'] as string;
 }
 
 test('every answer of data names its snapshot, 304 and errors of If-Match included', async () => {
-  const tag = await snapshotOf(POINTS);
+  const tag = await snapshotOf(LIST);
   assert.match(tag, /^"[0-9a-f]{16}\.\w*\.0"$/);
   for (const path of PATHS) {
     for (const method of ['GET', 'HEAD']) {
@@ -67,13 +65,13 @@ test('If-Match with the snapshot served makes no difference', async () => {
 });
 
 test('who pages through a swap is told', async () => {
-  const first = await service.get(`${POINTS}?page_size=100`);
+  const first = await service.get(`${LIST}?page_size=100`);
   const tag = first.headers['waypost-snapshot'] as string;
   const next = first.json<Envelope>().next!.replace(/^http:\/\/[^/]+/, '');
   const following = { headers: { 'If-Match': tag } };
   assert.is((await service.get(next, following)).status, 200);
   put(300);
-  await until('the new snapshot is served', async () => (await snapshotOf(POINTS)) !== tag);
+  await until('the new snapshot is served', async () => (await snapshotOf(LIST)) !== tag);
   const refused = await service.get(next, following);
   assert.is(refused.status, 412);
   const { detail } = refused.json<{ detail: string }>();
@@ -83,7 +81,7 @@ test('who pages through a swap is told', async () => {
     `The data has changed: If-Match asks for ${tag}, and the state served is ${now}. Begin again with the first page.`,
   );
   // a page that is no more says the same
-  assert.is((await service.get(`${POINTS}?page_size=100&page=4`, following)).status, 412);
+  assert.is((await service.get(`${LIST}?page_size=100&page=4`, following)).status, 412);
   assert.is((await service.get(next)).status, 200);
   assert.is((await service.get(next, { headers: { 'If-Match': now } })).status, 200);
 });

@@ -1,11 +1,10 @@
 import { RECORD_KEYS } from '../../src/model/point.js';
-import type { Envelope, Reply } from '../support/client.js';
+import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { decodeTile, type Feature, lineOf, onSquare } from '../support/tiles.js';
 import { assert, test } from '../support/uvu.js';
 
-const LIST = '/rest/map_data_points/';
 const WORLD = '/tiles/0/0/0.mvt';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const TYPE = 'application/vnd.mapbox-vector-tile';

@@ -57,8 +57,7 @@ test('a snapshot read once keeps each row, its keys and its record together', as
 });
 
 test('a native file read in two passes makes the same dataset', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'notes.waypost');
+  const path = join(makeFolder(), 'notes.waypost');
   const blocks = [notes.slice(0, 1), notes.slice(1, 5_678), notes.slice(5_678)];
   writeNative(
     path,
@@ -112,8 +111,7 @@ test('a native file in any order makes the same orders and answers, in tree orde
 });
 
 test('a build of a broken file leaves no thread behind', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'broken');
+  const path = join(makeFolder(), 'broken');
   writeNative(path, [blockOf(notes.map(pointOf))]);
   const bytes = readFileSync(path);
   // in the columns: those of records begin behind them

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
+import { LIST } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
 import { assertSame, startProxy } from '../support/fleet.js';
-import { type Asking, Instances, keysIn, LIST, post, snapshot } from '../support/instances.js';
+import { type Asking, Instances, keysIn, post, snapshot } from '../support/instances.js';
 import { postKeyed } from '../support/posted.js';
 import { runCommand, type Service, startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';

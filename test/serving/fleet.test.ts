@@ -2,18 +2,10 @@ import { join } from 'node:path';
 import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
 import { compactSnapshot } from '../../src/cli/pack.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
 import { assertSame } from '../support/fleet.js';
 import { makeFolder } from '../support/folder.js';
-import {
-  type Asking,
-  Instances,
-  keysIn,
-  LIST,
-  post,
-  snapshot,
-  write,
-} from '../support/instances.js';
+import { type Asking, Instances, keysIn, post, snapshot, write } from '../support/instances.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import type { OwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';

@@ -57,8 +57,7 @@ test('lines are text where that is wanted, of 2 workers', async () => {
 });
 
 test('of 1 worker as well, and what a stranger wrote commands no terminal', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points.ndjson');
+  const path = join(makeFolder(), 'points.ndjson');
   const record = { id: 1, lat: 1, lon: 2, created_at: '2023-05-01T12:00Z' };
   writeFileSync(path, `${JSON.stringify({ ...record, 'a\u001b[2J\u202e\n': 1 })}\n`);
   const args = [MAIN, ...FLAGS, '--workers', '1', '--log-format', 'text', '--snapshot', path];

@@ -43,8 +43,7 @@ test('what a thread asks itself is answered, but for what is wrong on purpose', 
 });
 
 test('a service without points warms up, too', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'none.json');
+  const path = join(makeFolder(), 'none.json');
   writeFileSync(path, '[]');
   const flags = ['--snapshot', path, '--allow-empty', '--warm-up', '100ms'];
   const service = await startService(flags);

@@ -21,8 +21,7 @@ import { startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const POINTS = 5_000;
-const folder = makeFolder();
-const snapshot = join(folder, 'points.waypost');
+const snapshot = join(makeFolder(), 'points.waypost');
 
 test.before(() => generateSnapshot({ points: POINTS, seed: 3, out: snapshot, print: () => {} }));
 

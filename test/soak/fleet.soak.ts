@@ -1,7 +1,8 @@
+import { LIST } from '../support/client.js';
 import { POSTGRES, startDatabase } from '../support/database.js';
 import { startProxy } from '../support/fleet.js';
 import { sufferAccidents } from '../support/fleet-accidents.js';
-import { keysIn, LIST, post, snapshot } from '../support/instances.js';
+import { keysIn, post, snapshot } from '../support/instances.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import type { Service } from '../support/service.js';

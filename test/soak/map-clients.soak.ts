@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { browserTest, LIST, type Site } from '../browser/shared.js';
+import { browserTest, type Site } from '../browser/shared.js';
 import type { Visitor } from '../support/browser.js';
+import { LIST } from '../support/client.js';
 import { read, section } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
 import { startFileSite } from '../support/site.js';

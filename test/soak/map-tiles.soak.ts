@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
-import { browserTest, LIST } from '../browser/shared.js';
+import { browserTest } from '../browser/shared.js';
+import { LIST } from '../support/client.js';
 import { SNAPSHOT, startService } from '../support/service.js';
 import { startFileSite } from '../support/site.js';
 import { assert, test } from '../support/uvu.js';

@@ -11,8 +11,7 @@ import { assert, test } from '../support/uvu.js';
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
 test('blocks are full by points', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   const count = 2 * MAX_BLOCK_POINTS + 1;
   const fd = openSync(path, 'w');
   for (let id = 1; id <= count; id++) writeSync(fd, `${JSON.stringify({ ...VALID, id })}\n`);
@@ -21,8 +20,7 @@ test('blocks are full by points', async () => {
 });
 
 test('blocks are full by bytes', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   const comment = 'é'.repeat(125_000);
   const lines = Array.from({ length: 150 }, (_, id) =>
     JSON.stringify({ ...VALID, id: id + 1, comment }),
@@ -70,8 +68,7 @@ test('what is beside the list of a JSON document takes no memory, but has its li
 });
 
 test('a file that gunzips to far more than its size is read in pieces', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points.gz');
+  const path = join(makeFolder(), 'points.gz');
   const line = (id: number): Buffer => gzipSync(`${JSON.stringify({ ...VALID, id })}\n`);
   // gzip files may be put together: two records, 100 MB of blank lines between them
   const blank = gzipSync(`${' '.repeat(99_999)}\n`.repeat(40));

@@ -1,6 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { browserTest, LIST } from '../browser/shared.js';
+import { browserTest } from '../browser/shared.js';
 import { seriousFaults } from '../support/browser.js';
+import { LIST } from '../support/client.js';
 import { assert, test } from '../support/uvu.js';
 
 /** Every kind of page, and what brings it about. */

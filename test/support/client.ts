@@ -1,6 +1,9 @@
 import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 
+/** Where points are listed and posted. */
+export const LIST = '/rest/map_data_points/';
+
 /** How a request differs from a plain GET. */
 export interface Asked {
   readonly method?: string;

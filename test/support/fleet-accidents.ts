@@ -1,9 +1,10 @@
 import { Agent } from 'node:http';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
+import { LIST } from './client.js';
 import { canMount, type Database, makeDatabase } from './database.js';
 import { assertSame, type CuttingProxy, startProxy } from './fleet.js';
-import { LIST, snapshot } from './instances.js';
+import { snapshot } from './instances.js';
 import { listAll, postKeyed } from './posted.js';
 import { type Service, startService } from './service.js';
 import { until } from './wait.js';

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
+import { LIST } from './client.js';
 import { closeLater } from './closing.js';
 import type { OwnService } from './own-service.js';
 
-const LIST = '/rest/map_data_points/';
 /** What answers must have in common. */
 const HEADERS = ['etag', 'waypost-snapshot', 'last-modified', 'content-type', 'link'];
 

@@ -2,14 +2,13 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Callback, Test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LIST } from './client.js';
 import { type Database, POSTGRES, startDatabase } from './database.js';
 import { makeFolder } from './folder.js';
 import { FIRST_NOTE } from './kept-posts.js';
 import { type OwnService, startOwnService } from './own-service.js';
 import { postKeyed } from './posted.js';
 import type { Service } from './service.js';
-
-export const LIST = '/rest/map_data_points/';
 
 /** What is asked of an instance. */
 export type Asking = Pick<OwnService, 'get'>;

@@ -91,8 +91,7 @@ export async function numbersIn(journal: Journal): Promise<string> {
 export async function withStore(
   run: (path: string, open: (onAnew?: (reason: string) => void) => Store) => void,
 ): Promise<void> {
-  const folder = makeFolder();
-  const inside = join(folder, 'inside');
+  const inside = join(makeFolder(), 'inside');
   mkdirSync(inside);
   const stores: Store[] = [];
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import type { Random } from '../../src/cli/generate/random.js';
-import type { Reply } from './client.js';
+import { LIST, type Reply } from './client.js';
 import { JPEG } from './images.js';
 import { listAll, postKeyed } from './posted.js';
 import type { Service } from './service.js';
@@ -17,8 +17,6 @@ const MOST_REPEATED = 20;
 const KEY_MS = 20 * 3_600_000;
 /** After a post that was refused for now. */
 const REFUSED_MS = 5;
-const POINTS = '/rest/map_data_points/';
-
 /** The snapshot that all begins with. */
 export const FIRST_NOTE = '{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00:00+00:00"}\n';
 
@@ -88,7 +86,7 @@ function postOnce(
     Buffer.from('\r\n--X--\r\n'),
   ]);
   const headers = { 'Content-Type': 'multipart/form-data; boundary=X', 'Idempotency-Key': key };
-  return service.get(POINTS, { method: 'POST', body, headers, agent });
+  return service.get(LIST, { method: 'POST', body, headers, agent });
 }
 
 /** A note of what no client was told yet. */

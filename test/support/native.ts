@@ -128,8 +128,7 @@ export function notification(id: number, text = 'look at this'): Notification {
 export async function withSample(
   run: (bytes: Buffer, path: string) => Promise<void>,
 ): Promise<void> {
-  const folder = makeFolder();
-  const path = join(folder, 'sample.waypost');
+  const path = join(makeFolder(), 'sample.waypost');
   const first = blockOf([point({ id: 1, comment: 'työ' }), point({ id: 2, tags: ['a'] })]);
   writeNative(path, [first, blockOf([point({ id: 3 })])], [notification(1), notification(2)]);
   await run(readFileSync(path), path);

@@ -1,8 +1,6 @@
 import type { Agent } from 'node:http';
-import type { Envelope, Reply } from './client.js';
+import { type Envelope, LIST, type Reply } from './client.js';
 import type { Service } from './service.js';
-
-const POINTS = '/rest/map_data_points/';
 
 /** A record of a list. */
 export type Listed = Envelope['results'][number];
@@ -15,14 +13,14 @@ export function postKeyed(
 ): Promise<Reply> {
   const body = JSON.stringify({ lat: '10', lon: '20', comment: key });
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
-  return service.get(POINTS, { method: 'POST', body, headers, ...(agent && { agent }) });
+  return service.get(LIST, { method: 'POST', body, headers, ...(agent && { agent }) });
 }
 
 /** Every record that the service has, by id. */
 export async function listAll(service: Service, agent: Agent): Promise<Listed[]> {
   const records: Listed[] = [];
   for (let page = 1, count = 1; records.length < count; page++) {
-    const path = `${POINTS}?page_size=1000&page=${page}`;
+    const path = `${LIST}?page_size=1000&page=${page}`;
     const envelope = (await service.get(path, { agent })).json<Envelope>();
     count = envelope.count;
     records.push(...envelope.results);

@@ -22,8 +22,7 @@ async function withFile<T>(
   content: string | Uint8Array,
   run: (path: string) => Promise<T>,
 ): Promise<T> {
-  const folder = makeFolder();
-  const path = join(folder, 'told');
+  const path = join(makeFolder(), 'told');
   writeFileSync(path, content);
   return run(path);
 }

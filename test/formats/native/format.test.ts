@@ -140,8 +140,7 @@ test('pack writes a watermark, keeps it through sorting, and keeps that of a nat
 });
 
 test('progress grows to the whole file, in one pass and in two', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'p.waypost');
+  const path = join(makeFolder(), 'p.waypost');
   const { bytes } = writeNative(path, [blockOf([point({ id: 1 })]), blockOf([point({ id: 2 })])]);
   let seen = 0;
   const reader = openNative(path, {
@@ -162,8 +161,7 @@ test('progress grows to the whole file, in one pass and in two', async () => {
 });
 
 test('the report is there once everything has been read', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'r.waypost');
+  const path = join(makeFolder(), 'r.waypost');
   writeNative(path, [blockOf([point({ id: 1 })])]);
   const reader = openNative(path, {});
   assert.is(reader.count, 1);
@@ -180,8 +178,7 @@ test('the report is there once everything has been read', async () => {
 });
 
 test('a file that changes between the passes is noticed', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'c.waypost');
+  const path = join(makeFolder(), 'c.waypost');
   const block = blockOf([point({ id: 1, comment: 'before' })]);
   const size = block.records.length;
   writeNative(path, [block]);

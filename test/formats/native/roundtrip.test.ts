@@ -102,8 +102,7 @@ test('the digest of a file is told by its ends, and the rest is read where it is
   }));
 
 test('a snapshot of no points is one', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'empty.waypost');
+  const path = join(makeFolder(), 'empty.waypost');
   writeNative(path, []);
   assert.equal((await readOnePass(path))[0], []);
   assert.equal(readInPlace(path)[0], []);
@@ -145,8 +144,7 @@ test('points with more bytes than a block may have become several blocks', async
 });
 
 test('many notifications are many frames', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'told.waypost');
+  const path = join(makeFolder(), 'told.waypost');
   const many = Array.from({ length: 70_000 }, (_, i) => notification(i + 1));
   const long = [notification(70_001, 'x'.repeat(9e6)), notification(70_002, 'y'.repeat(9e6))];
   writeNative(path, [blockOf([point({ id: 1 })])], [...many, ...long]);
@@ -163,8 +161,7 @@ test('a notification longer than a frame is not written', async () => {
 });
 
 test('half a surrogate pair, which has no UTF-8, becomes a replacement character', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'half.waypost');
+  const path = join(makeFolder(), 'half.waypost');
   writeNative(path, [], [notification(1, 'a\ud83db')]);
   const [, report] = await readOnePass(path);
   assert.is(report.notifications[0]!.comment.comment, 'a\ufffdb');
@@ -190,8 +187,7 @@ test('blocks that contradict themselves are not written', async () => {
 });
 
 test('the records are the text the API serves', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'j.waypost');
+  const path = join(makeFolder(), 'j.waypost');
   const written = point({ id: 5, comment: 'työ "1"\n', tags: ['a'] });
   writeNative(path, [blockOf([written])]);
   const [read] = await readOnePass(path);

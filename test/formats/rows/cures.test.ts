@@ -12,8 +12,7 @@ const FEATURE = feature(RECORD);
 async function reading(
   run: (accept: (content: string | Uint8Array) => Promise<number>, refuse: Refuse) => Promise<void>,
 ): Promise<void> {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   const accept = async (content: string | Uint8Array): Promise<number> => {
     writeFileSync(path, content);
     return recordsOf((await readAll(path)).blocks).length;

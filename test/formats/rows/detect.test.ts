@@ -13,8 +13,7 @@ const POINT = '{"id":1,"lat":"1","lon":"2","created_at":"2023-05-01T12:00Z"}';
 async function detecting(
   run: (detect: (content: string | Uint8Array) => Promise<string>) => Promise<void>,
 ): Promise<void> {
-  const folder = makeFolder();
-  const path = join(folder, 'points.txt');
+  const path = join(makeFolder(), 'points.txt');
   await run((content) => {
     writeFileSync(path, content);
     return detectFormat(path);

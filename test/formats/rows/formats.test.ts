@@ -47,8 +47,7 @@ const EXPECTED: PointBlock = blockOf(RECORDS.map(pointOf));
 for (const [name, write] of Object.entries(WRITERS)) {
   for (const gzipped of [false, true]) {
     test(`${name}${gzipped ? ', gzipped' : ''}: the same blocks`, async () => {
-      const folder = makeFolder();
-      const path = join(folder, 'points');
+      const path = join(makeFolder(), 'points');
       const bytes = gzipped ? gzipSync(write(RECORDS)) : write(RECORDS);
       writeFileSync(path, bytes);
       utimesSync(path, 1_700_000_000, 1_700_000_000);
@@ -113,8 +112,7 @@ test('native files are opened, too', async () => {
   assert.ok('columns' in reader);
   reader.close();
   assert.is(sniff(readFileSync(path)), 'native');
-  const folder = makeFolder();
-  const gzipped = join(folder, 'sample.waypost.gz');
+  const gzipped = join(makeFolder(), 'sample.waypost.gz');
   writeFileSync(gzipped, gzipSync(readFileSync(path)));
   try {
     await openSnapshot(gzipped, {});
@@ -125,8 +123,7 @@ test('native files are opened, too', async () => {
 });
 
 test('a list with nothing in it has no blocks and is no error', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'none');
+  const path = join(makeFolder(), 'none');
   const none = [
     ...['[]', '{"results":[]}', '{"type":"FeatureCollection","features":[]}'],
     ...['id,lat,lon,created_at\n', Buffer.of(0x90), Buffer.of(0xdd, 0, 0, 0, 0)],
@@ -140,8 +137,7 @@ test('a list with nothing in it has no blocks and is no error', async () => {
 });
 
 test('a file is read once, and reported on when that is done', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   writeFileSync(path, WRITERS['ndjson']!(RECORDS));
   const reader = await openSnapshot(path, {});
   assert.throws(() => reader.report(), /not been read to its end/);
@@ -184,8 +180,7 @@ function assertSame(block: PointBlock, expected: PointBlock): void {
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
 test('gzip data that is cut short, damaged or followed by something is refused', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   const refuse = async (content: Uint8Array): Promise<string> => {
     writeFileSync(path, content);
     return (await refusal(readAll(path))).replaceAll(path, 'FILE');

@@ -15,8 +15,7 @@ const RECORDS = fixtureRecords(20);
 const WHOLE = parquetOf(RECORDS, { codec: 'UNCOMPRESSED' });
 
 async function refuse(bytes: Uint8Array): Promise<string> {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   writeFileSync(path, bytes);
   const message = (await refusal(readAll(path, { maxInvalid: 1e9 }))).replaceAll(path, 'FILE');
   assert.ok(process.memoryUsage().rss < 600e6, `${process.memoryUsage().rss} bytes of memory`);

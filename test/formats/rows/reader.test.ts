@@ -17,8 +17,7 @@ async function reading(
     refuse: (content: string | Uint8Array, maxInvalid?: number) => Promise<string>,
   ) => Promise<void>,
 ): Promise<void> {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   const read = async (
     content: string | Uint8Array,
     maxInvalid = 0,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { PageBuffers } from '../../../src/http/answer/delivery.js';
+import { LIST } from '../../support/client.js';
 import { startOwnService } from '../../support/own-service.js';
 import { SNAPSHOT } from '../../support/service.js';
 import { assert, test } from '../../support/uvu.js';
@@ -43,8 +44,6 @@ test('idle memory is bounded', () => {
   assert.ok(kept > 0 && kept * 200 * KIB <= 16 * KIB * KIB, `${kept} kept`);
 });
 
-const PATH = '/rest/map_data_points/';
-
 /** Sends requests in one go and reads nothing before it is told to. */
 class LazyClient {
   readonly #socket: Socket;
@@ -84,8 +83,8 @@ class LazyClient {
 test('clients that read late get what they asked for, whoever else was answered meanwhile', async () => {
   // no answer is kept, so that all are written to memory that is used again
   const service = await startOwnService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
-  const pathOf = (page: number, size: number): string => `${PATH}?page=${page}&page_size=${size}`;
-  const { count } = JSON.parse((await service.get(PATH)).body.toString());
+  const pathOf = (page: number, size: number): string => `${LIST}?page=${page}&page_size=${size}`;
+  const { count } = JSON.parse((await service.get(LIST)).body.toString());
   const wanted = new Map<string, string>();
   for (const size of [100, 120, 1000]) {
     for (let page = 1; page <= Math.ceil(count / size); page++) {

@@ -148,8 +148,7 @@ test('more uploads than may come in at a time are turned away', async () => {
   await uploads.discard(await uploads.receive(Readable.from([JPEG]), 'x.jpg', 'a'));
 });
 
-const home = makeFolder();
-const ownIncoming = join(home, '.incoming');
+const ownIncoming = join(makeFolder(), '.incoming');
 mkdirSync(ownIncoming);
 const ownUploads = createUploads(ownIncoming, 1_000, pino({ level: 'silent' }));
 

@@ -39,8 +39,7 @@ async function reasonOf(work: Promise<unknown>): Promise<Error & { code?: string
 }
 
 test('a file is its own only candidate', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'README.md');
+  const path = join(makeFolder(), 'README.md');
   writeFileSync(path, 'one');
   const { candidates } = await (await sourceOf(path)).list();
   assert.equal(
@@ -189,8 +188,7 @@ test('a checksum file is part of what identifies a snapshot', async () => {
 });
 
 test('writing changes the identity, replacing the inode too, looking neither', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   writeFileSync(path, 'one');
   const first = await stateIfAny(path);
   assert.equal(await stateIfAny(path), first);

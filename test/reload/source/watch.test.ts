@@ -55,15 +55,13 @@ async function hears(path: string, change: () => void): Promise<void> {
 }
 
 test('it hears of a file renamed into place', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   writeFileSync(path, 'one');
   await hears(path, () => replaceFile(path, 'two'));
 });
 
 test('it hears of a file overwritten in place, appended to, and touched', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   writeFileSync(path, 'one');
   await hears(path, () => writeFileSync(path, 'two'));
   await hears(path, () => appendFileSync(path, 'three'));
@@ -71,8 +69,7 @@ test('it hears of a file overwritten in place, appended to, and touched', async 
 });
 
 test('it hears of a file that is deleted, and of one created where there was none', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   writeFileSync(path, 'one');
   await hears(path, () => rmSync(path));
   await hears(path, () => writeFileSync(path, 'two'));
@@ -162,8 +159,7 @@ test('a link that leads in a circle is watched until it leads somewhere', async 
 });
 
 test('a folder that is closed and opened by its permissions is watched on', async () => {
-  const root = makeFolder();
-  const folder = join(root, 'inner');
+  const folder = join(makeFolder(), 'inner');
   mkdirSync(folder);
   const watch = await watching(folder);
   await watch.hears('the closing', () => chmodSync(folder, 0o000));
