@@ -96,10 +96,7 @@ export async function openIntake(
   const deltas = new Deltas({ current, logger });
   const clock = createPostClock(journal.state.lastTime, zone);
   const parts = { journal, media, clock, stats };
-  const between: Between =
-    'exclusively' in journal
-      ? sharing(journal, parts, deltas)
-      : owning(journal, parts, deltas, logger);
+  const between = createBetween(journal, parts, deltas, logger);
   const { writer } = between;
   const adopter = { journal, deltas, logger, ...between };
   tell = () => {
@@ -147,52 +144,43 @@ type Between = { readonly writer: PostWriter; prune(): Promise<void> } & Pick<
   'exclusively' | 'adopted'
 >;
 
-/** Posts keep room while they are journaled, and are told at once. */
-function owning(
-  journal: OwnJournal,
+function createBetween(
+  journal: OwnJournal | SharedJournal,
   parts: Omit<PostWriterParts, 'visible'>,
   deltas: Deltas,
   logger: Logger,
 ): Between {
-  const writer = new PostWriter({ ...parts, visible: deltas });
-  let retired: readonly Retirement[] = [];
-  journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
-  return {
-    writer,
-    exclusively: (work) => writer.exclusively(work),
-    adopted(found) {
-      retired = found.retired;
-    },
-    async prune() {
-      const before = retired;
-      const left = await prune(before, journal, logger);
-      if (retired === before) retired = left;
-    },
-  };
-}
-
-/** Posts of all instances find room in the order of their sequences; own ones only wait for some. */
-function sharing(
-  journal: SharedJournal,
-  parts: Omit<PostWriterParts, 'visible'>,
-  deltas: Deltas,
-): Between {
-  const visible = {
-    async reserve(rows: number, bytes: number) {
+  const shared = 'exclusively' in journal ? journal : undefined;
+  // posts of all instances find room in the order of their sequences; own ones only wait for some
+  const visible: PostWriterParts['visible'] = {
+    async reserve(rows, bytes) {
       const room = await deltas.reserve(rows, bytes);
-      room?.release();
+      if (shared !== undefined) room?.release();
       return room;
     },
     get state() {
       return deltas.state;
     },
   };
-  journal.changed((posts) => deltas.follow(posts.map(acceptedOf)));
+  journal.changed((posts) => {
+    const points = posts.map(acceptedOf);
+    return shared === undefined ? deltas.append(points) : deltas.follow(points);
+  });
+  const writer = new PostWriter({ ...parts, visible });
+  let retired: readonly Retirement[] = [];
   return {
-    writer: new PostWriter({ ...parts, visible }),
-    exclusively: (work) => journal.exclusively(work),
-    adopted: ({ watermark }) => journal.contains(watermark),
-    async prune() {},
+    writer,
+    exclusively: (work) => shared?.exclusively(work) ?? writer.exclusively(work),
+    adopted(found) {
+      retired = found.retired;
+      shared?.contains(found.watermark);
+    },
+    async prune() {
+      if ('exclusively' in journal) return;
+      const before = retired;
+      const left = await prune(before, journal, logger);
+      if (retired === before) retired = left;
+    },
   };
 }
 
