@@ -29,6 +29,8 @@ const FORMATS: readonly [ending: Ending, mark: Buffer][] = [
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
 
 async function main(): Promise<void> {
+  // says that it has begun; white space means nothing in JSON
+  process.stdout.write('\n');
   // where memory is short, the system ends this process first
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
@@ -42,8 +44,6 @@ async function main(): Promise<void> {
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'] });
   const [input, output, maxPixels] = process.argv.slice(2) as [string, string, string];
-  // says that it has begun; white space means nothing in JSON
-  process.stdout.write('\n');
   const job = { input, output, maxPixels: Number(maxPixels) };
   const decoded = await decode(job).catch((error: NodeJS.ErrnoException): Decoded => {
     return { kind: 'failed', code: error.code ?? error.message };
