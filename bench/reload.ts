@@ -1,9 +1,11 @@
-import { linkSync, renameSync } from 'node:fs';
+import { linkSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type OpenLoad, type OpenRound, openLoop } from './generators/open.js';
 import { surveyPlaces } from './places.js';
 import { dealer, MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
-import { CACHE, nativeFile, SEED } from './support/data.js';
+import { CACHE, nativeFile, ndjsonFile, SEED } from './support/data.js';
+import { memoryOf } from './support/proc.js';
 import {
   type BenchOptions,
   benchCommand,
@@ -25,6 +27,8 @@ export interface ReloadResults {
   /** 99th percentile during reloads beside that without, round by round. */
   readonly ratio: Spread;
   readonly failed: number;
+  /** Resident memory a minute after the last reload, beside the size of the NDJSON. */
+  readonly memory: number;
 }
 
 interface Options extends BenchOptions {
@@ -34,6 +38,7 @@ interface Options extends BenchOptions {
 
 const ADMIN_TOKEN = 'bench';
 const QUIET_SECONDS = 4;
+const IDLE_MS = 60_000;
 /** Longer than any reload. */
 const NO_END_SECONDS = 3_600;
 
@@ -80,7 +85,10 @@ async function benchReload(options: Options): Promise<ReloadResults> {
   const failed = [...quiet, ...reloading].flatMap(({ errors }) => Object.values(errors));
   if (failed.length > 0) process.exitCode = 1;
   const ratio = ratiosOf(reloading.map(p99), quiet.map(p99));
-  return { points, scenario, quiet, reloading, ratio, failed: failed.reduce((a, b) => a + b, 0) };
+  await delay(smoke ? 0 : IDLE_MS);
+  const memory = (memoryOf(server.pid)?.rss ?? 0) / statSync(await ndjsonFile(points, SEED)).size;
+  const total = failed.reduce((a, b) => a + b, 0);
+  return { points, scenario, quiet, reloading, ratio, failed: total, memory };
 }
 
 async function reload(url: string): Promise<void> {
@@ -98,7 +106,7 @@ function p99({ latencies }: OpenRound): number {
 
 /** Latencies without reloads and with them: means of the rounds. */
 export function reloadTables(results: ReloadResults): Table[] {
-  const { points, scenario, quiet, reloading, ratio, failed } = results;
+  const { points, scenario, quiet, reloading, ratio, failed, memory } = results;
   const row = (name: string, rounds: readonly OpenRound[]): string[] => [
     name,
     digits(rounds.reduce((sum, { requests }) => sum + requests, 0)),
@@ -114,7 +122,7 @@ export function reloadTables(results: ReloadResults): Table[] {
       note:
         `${scenario}, ${digits(quiet[0]!.rate)} requests/s, ${digits(points)} points, ${quiet.length} reloads: ` +
         `p99 ${digits(ratio.median)} ± ${digits(ratio.deviation)} × that without, ${failed} requests failed. ` +
-        `The generator was at most ${digits(lateness)} ms late (p99).`,
+        `A minute later ${digits(memory)} × the NDJSON is resident. The generator was at most ${digits(lateness)} ms late (p99).`,
       head: ['ms', 'requests', 'p50', 'p90', 'p99', 'p99.9', 'max'],
       rows: [row('without', quiet), row('reloading', reloading)],
     },

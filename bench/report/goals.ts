@@ -48,6 +48,11 @@ const GOALS: readonly Goal[] = [
     read: ({ reload }) => reload?.results.failed,
   },
   {
+    what: 'resident memory a minute after reloads, supervisor included, beside the size of the NDJSON',
+    ...{ least: 1.6, aim: 1.3, unit: ' ×', by: 'bench/reload' },
+    read: ({ reload }) => reload?.results.memory,
+  },
+  {
     what: 'NDJSON: process start to ready, beside JSON.parse of the same lines',
     ...{ least: 1.2, aim: 0.8, by: 'bench/load' },
     read: (parts) => loadOf(parts, 'ndjson')?.toParse,
