@@ -20,7 +20,7 @@ import { InputError, quote } from '../model/quote.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { createEngine } from '../query/engine.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
-import { type JournaledPoints, journaledPoints } from './journaled-points.js';
+import type { JournaledPoints } from './journal-posts.js';
 import { allBlocks, refuseSameFile, reportLines } from './pack.js';
 import { nameOf, type RunOptions, STANDARD, tell, withInput } from './standard-streams.js';
 
@@ -53,7 +53,11 @@ export async function exportSnapshot(
   const { journal, signal, stdout = process.stdout } = options;
   return withInput(input, output, options, async (path, name) => {
     const started = performance.now();
-    const further = journal === undefined ? undefined : await journaledPoints(path, journal);
+    let further: JournaledPoints | undefined;
+    if (journal !== undefined) {
+      const { journaledPoints } = await import('./journal-posts.js');
+      further = await journaledPoints(path, journal);
+    }
     const [file, report] = await load(path, query, format, further, options);
     let bytes = 0;
     const bar = startProgress('Exporting', options.progressTo, countPoints);

@@ -19,7 +19,7 @@ import { writeAtomically } from '../formats/system-files.js';
 import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';
-import { type JournaledPoints, journaledPoints } from './journaled-points.js';
+import type { JournaledPoints } from './journal-posts.js';
 import {
   nameOf,
   type RunOptions,
@@ -73,6 +73,7 @@ export async function compactSnapshot(
   output: string,
   options: PackOptions = {},
 ): Promise<void> {
+  const { journaledPoints } = await import('./journal-posts.js');
   const further = await journaledPoints(snapshot, journal);
   const { posted } = further;
   await packSnapshot(snapshot, output, {
